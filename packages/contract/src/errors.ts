@@ -1,0 +1,249 @@
+export interface ErrorEntry {
+  /** The general status; null for a code that appears in the stream alone, after the 200. */
+  readonly status: number | null;
+  /** The status on `POST /get_completion_v2`, where it differs from the general one. */
+  readonly completionStatus?: number;
+  /** What was wrong and what to do, for a person. */
+  readonly sentence: string;
+  /** True: the same request may succeed later, without any change by the caller (in the stream: under a new id). */
+  readonly retryable: boolean;
+  /** True: a run that is already streaming can end with it. */
+  readonly inStream?: true;
+  /** Which response headers come with it, and when. */
+  readonly headers?: string;
+}
+
+/** Every error code there is. */
+export const errors = {
+  invalid_request: {
+    status: 400,
+    sentence: 'The request is not valid; correct what the message names and send it again.',
+    retryable: false,
+  },
+  missing_allowance_attribution: {
+    status: 400,
+    sentence: 'Member allowances are enabled for this integration; send both `consumerId` and `usageRequestId`.',
+    retryable: false,
+  },
+  usage_request_id_reused: {
+    status: 400,
+    sentence: 'This `usageRequestId` belongs to an earlier, different request; use a new one for a new request.',
+    retryable: false,
+  },
+  unknown_agent: {
+    status: 400,
+    sentence: 'The agency has no such entry point; name one of its entry points in `agent`, or leave it out.',
+    retryable: false,
+  },
+  unknown_agency: {
+    status: 400,
+    sentence: 'There is no such agency here; choose one that GET /v2/agencies lists.',
+    retryable: false,
+  },
+  sandbox_file_not_found: {
+    status: 400,
+    sentence: 'A sandbox file was not uploaded; upload it first and pass the `resource` you were given as `path`.',
+    retryable: false,
+  },
+  invalid_attachment_refresh: {
+    status: 400,
+    sentence:
+      'An attachment link of this chat is not refreshed correctly; map the earlier URL without its query to a fresh ' +
+      'https URL with the same host and path, for every file whose link has expired.',
+    retryable: false,
+  },
+  invalid_cursor: {
+    status: 400,
+    sentence: 'The cursor is not one this server gave out; start again without it.',
+    retryable: false,
+  },
+  invalid_api_key: {
+    status: 401,
+    sentence: 'The API key is missing or not valid; send a key of this server as `Authorization: Bearer <key>`.',
+    retryable: false,
+    headers: 'WWW-Authenticate: Bearer',
+  },
+  integration_forbidden: {
+    status: 403,
+    sentence: 'This API key does not own the integration; use a key of its owner.',
+    retryable: false,
+  },
+  administrator_only: {
+    status: 403,
+    sentence: 'Only the administrator may do this; use a key of the administrator.',
+    retryable: false,
+  },
+  integration_not_found: {
+    status: 404,
+    sentence: 'There is no integration with this id; check `apiIntegrationId`.',
+    retryable: false,
+  },
+  member_not_found: {
+    status: 404,
+    sentence: 'There is no member with this `consumerId`; register the member first.',
+    retryable: false,
+  },
+  chat_not_found: {
+    status: 404,
+    sentence: 'There is no such chat for this consumer; check the chat id, the alias and the consumer.',
+    retryable: false,
+  },
+  run_not_found: {
+    status: 404,
+    sentence: 'There is no such run: nothing is reserved; check the id, or send the request with the same id.',
+    retryable: false,
+  },
+  file_not_found: {
+    status: 404,
+    sentence: 'There is no file at this path; check the path, or upload the file first.',
+    retryable: false,
+  },
+  key_not_found: {
+    status: 404,
+    sentence: 'You have no API key with this id; GET /v2/api_keys lists your keys.',
+    retryable: false,
+  },
+  not_found: {
+    status: 404,
+    sentence: 'There is nothing at this path; GET /openapi.json lists every operation.',
+    retryable: false,
+  },
+  method_not_allowed: {
+    status: 405,
+    sentence: 'This path does not take this method; use one that the Allow header names.',
+    retryable: false,
+    headers: 'Allow',
+  },
+  cursor_too_old: {
+    status: 410,
+    sentence: 'The events after this cursor were compacted; read the run from its start.',
+    retryable: false,
+  },
+  body_too_large: {
+    status: 413,
+    completionStatus: 400,
+    sentence: 'The request body is too large; send less, or upload files instead of sending them inline.',
+    retryable: false,
+  },
+  unsupported_media_type: {
+    status: 415,
+    completionStatus: 400,
+    sentence: 'The body must be JSON; send it with `Content-Type: application/json`.',
+    retryable: false,
+  },
+  range_not_satisfiable: {
+    status: 416,
+    sentence: 'The file has no such range; ask for bytes within its size.',
+    retryable: false,
+    headers: 'Content-Range with the size',
+  },
+  run_active: {
+    status: 409,
+    sentence: 'The previous run of this chat is still active; wait for it or cancel exactly that run.',
+    retryable: true,
+  },
+  integration_exists: {
+    status: 409,
+    sentence: 'This `apiIntegrationId` is taken, or was once; choose another.',
+    retryable: false,
+  },
+  owner_exists: {
+    status: 409,
+    sentence: 'There is an owner with this e-mail address already; use another address.',
+    retryable: false,
+  },
+  chat_exists: {
+    status: 409,
+    sentence: 'There is a chat with this id already; use it, or choose another id.',
+    retryable: false,
+  },
+  alias_taken: {
+    status: 409,
+    sentence: 'Another chat has this alias already; choose another alias.',
+    retryable: false,
+  },
+  last_key: {
+    status: 409,
+    sentence: 'This is your last API key; create another before you revoke it.',
+    retryable: false,
+  },
+  consumer_inactive: {
+    status: 429,
+    sentence: 'The member is not active; set `active` to true to let it start runs.',
+    retryable: false,
+  },
+  consumer_allowance_exhausted: {
+    status: 429,
+    sentence: 'The member has used up its allowance; wait until it is reset, or raise the limit.',
+    retryable: true,
+    headers: 'Retry-After, except for a lifetime allowance that is really used up',
+  },
+  too_many_runs: {
+    status: 429,
+    sentence: 'The member has as many runs at once as the integration allows; wait until one of them ends.',
+    retryable: true,
+    headers: 'Retry-After',
+  },
+  rate_limited: {
+    status: 429,
+    sentence: 'Too many requests in a short time; wait and send it again.',
+    retryable: true,
+    headers: 'Retry-After',
+  },
+  internal_error: {
+    status: 500,
+    sentence: 'Something went wrong on the server; its log says what, under the id in X-Request-Id.',
+    retryable: true,
+    inStream: true,
+  },
+  shutting_down: {
+    status: 503,
+    sentence: 'The server is shutting down; send the request again in a moment.',
+    retryable: true,
+    headers: 'Retry-After',
+  },
+  unavailable: {
+    status: 503,
+    sentence: 'The server cannot take the request now; send it again in a moment, with the same `usageRequestId`.',
+    retryable: true,
+    headers: 'Retry-After; on completions X-Agent-Run-Admitted is absent where the outcome cannot be learned',
+  },
+  model_error: {
+    status: null,
+    sentence: 'The model provider answered with an error; try again with a new `usageRequestId`.',
+    retryable: true,
+    inStream: true,
+  },
+  model_timeout: {
+    status: null,
+    sentence: 'The model was silent for too long; try again with a new `usageRequestId`.',
+    retryable: true,
+    inStream: true,
+  },
+  run_timeout: {
+    status: null,
+    sentence: 'The run took longer than the integration allows; ask for less, or raise `maxRunSeconds`.',
+    retryable: false,
+    inStream: true,
+  },
+  attachment_unavailable: {
+    status: null,
+    sentence: 'An attachment could not be fetched; check that its URL is public and attach it again.',
+    retryable: false,
+    inStream: true,
+  },
+  step_limit: {
+    status: null,
+    sentence: 'The run took more steps than allowed; ask for less in one message.',
+    retryable: false,
+    inStream: true,
+  },
+  run_interrupted: {
+    status: null,
+    sentence: 'The run was interrupted and could not be resumed; try again with a new `usageRequestId`.',
+    retryable: true,
+    inStream: true,
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof errors;

@@ -1,0 +1,15 @@
+export { type ErrorCode, type ErrorEntry, errors } from './errors.ts';
+export {
+  endOfStream,
+  eventIdsPerAttempt,
+  headerNames,
+  type ResponseEventType,
+  type RunItemName,
+  responseEventTypes,
+  runItemNames,
+  type SseEvent,
+  type StreamEventType,
+  sseEvents,
+  streamEventTypes,
+} from './events.ts';
+export type * from './types.gen.ts';

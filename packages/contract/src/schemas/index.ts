@@ -1,0 +1,26 @@
+export {
+  ApiKey,
+  ApiKeyList,
+  CreateApiKeyRequest,
+  CreatedApiKey,
+  CreatedOwner,
+  CreateOwnerRequest,
+  Me,
+  Owner,
+  OwnerList,
+} from './account.ts';
+export { Agency, AgencyList } from './agency.ts';
+export { Chat, ChatList, ChatStatus, CreateChatRequest, Message, MessageList } from './chat.ts';
+export { Attachment, FileAttachment, GetCompletionV2Request, ImageAttachment, SandboxFile } from './completion.ts';
+export { ApiErrorResponse } from './error.ts';
+export { File, FileList } from './file.ts';
+export { CreateIntegrationRequest, Integration, IntegrationList, UpdateIntegrationRequest } from './integration.ts';
+export { noControlCharacters } from './kit.ts';
+export { Member, MemberList, PutMemberRequest } from './member.ts';
+export { type NamedSchema, namedSchemas } from './named-schemas.ts';
+export { Health, Node, NodeList } from './node.ts';
+export type { Operation, OperationResponse } from './operation.ts';
+export { type OperationId, operations } from './operations/index.ts';
+export { CancelResult, CancelRunRequest, Run, RunList, Step, StepList } from './run.ts';
+export { CreateAgencyUploadRequest, CreateAgencyUploadResponse } from './upload.ts';
+export { Allowance, AllowanceSetting, Usage, UsageRecord, UsageRecordList, UsageSummary } from './usage.ts';

@@ -1,0 +1,35 @@
+import type { TSchema } from 'typebox';
+import * as account from './account.ts';
+import * as agency from './agency.ts';
+import * as chat from './chat.ts';
+import * as completion from './completion.ts';
+import * as error from './error.ts';
+import * as file from './file.ts';
+import * as integration from './integration.ts';
+import * as member from './member.ts';
+import * as node from './node.ts';
+import * as run from './run.ts';
+import * as upload from './upload.ts';
+import * as usage from './usage.ts';
+
+export type NamedSchema = TSchema & { readonly $id: string };
+
+function isNamed(value: unknown): value is NamedSchema {
+  return typeof value === 'object' && value !== null && '$id' in value;
+}
+
+/** Every schema that has a name, for `addSchema`; each is referred to as `Name#`. */
+export const namedSchemas: readonly NamedSchema[] = [
+  completion,
+  error,
+  upload,
+  usage,
+  run,
+  chat,
+  member,
+  integration,
+  account,
+  agency,
+  file,
+  node,
+].flatMap((module) => Object.values(module as Record<string, unknown>).filter(isNamed));

@@ -1,0 +1,79 @@
+import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
+import { ApiErrorResponse } from './error.ts';
+import { ref } from './kit.ts';
+
+export interface OperationResponse {
+  readonly description: string;
+  /** Absent: no body. */
+  readonly schema?: TSchema;
+  /** Absent: `application/json`. */
+  readonly contentTypes?: readonly string[];
+  readonly headers?: { readonly [name: string]: TSchema };
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** As Fastify writes it: `/v2/integrations/:apiIntegrationId`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  /** False: answers without a key. */
+  readonly auth: boolean;
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  readonly headers?: TSchema;
+  readonly body?: TSchema;
+  /** True: the request may have no body at all. */
+  readonly bodyOptional?: true;
+  readonly responses: { readonly [status: number]: OperationResponse };
+  /** True: described, not built yet. */
+  readonly later?: true;
+}
+
+export function operation<const T extends Operation>(definition: T): T {
+  return definition;
+}
+
+interface ErrorResponse {
+  readonly description: string;
+  readonly schema: TUnsafe<Static<typeof ApiErrorResponse>>;
+}
+
+const errorDescriptions = {
+  400: 'Invalid request.',
+  401: 'Missing or invalid platform API key.',
+  403: 'The API key does not own this integration, or is not the administrator’s.',
+  404: 'Not found.',
+  409: 'In conflict with what is there; `code` says with what.',
+  410: 'The events after this cursor were compacted.',
+  413: 'The body is too large.',
+  415: 'The body is not `application/json`.',
+  500: 'Internal error.',
+  503: 'Not available now; try again.',
+};
+
+type ErrorStatus = keyof typeof errorDescriptions;
+
+/** The error answers of an operation. */
+export function refusals<const Status extends ErrorStatus>(
+  ...statuses: Status[]
+): { readonly [S in Status]: ErrorResponse } {
+  const schema = ref(ApiErrorResponse);
+  const entries = statuses.map((status) => [status, { description: errorDescriptions[status], schema }]);
+  return Object.fromEntries(entries) as { readonly [S in Status]: ErrorResponse };
+}
+
+/** What an operation with a JSON body can also answer. */
+export const bodyRefusals = () => refusals(400, 413, 415);
+
+/** What every operation below an integration can answer. */
+export const integrationRefusals = () => refusals(400, 401, 403, 404, 500, 503);
+
+export const integrationPath = '/v2/integrations/:apiIntegrationId';
+
+export const pageQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+  cursor: Type.Optional(Type.String({ description: '`nextCursor` of the page before.' })),
+};

@@ -1,0 +1,22 @@
+import * as accounts from './accounts.ts';
+import * as chats from './chats.ts';
+import * as completion from './completion.ts';
+import * as integrations from './integrations.ts';
+import * as members from './members.ts';
+import * as runs from './runs.ts';
+import * as service from './service.ts';
+import * as usage from './usage.ts';
+
+/** Every operation by its operation id. */
+export const operations = {
+  ...completion,
+  ...runs,
+  ...members,
+  ...chats,
+  ...usage,
+  ...integrations,
+  ...accounts,
+  ...service,
+};
+
+export type OperationId = keyof typeof operations;

@@ -1,0 +1,89 @@
+import { Type } from 'typebox';
+import { AgencyList } from '../agency.ts';
+import { CreateIntegrationRequest, Integration, IntegrationList, UpdateIntegrationRequest } from '../integration.ts';
+import { ref } from '../kit.ts';
+import { bodyRefusals, integrationPath, integrationRefusals, operation, pageQuery, refusals } from '../operation.ts';
+
+const integrationParams = Type.Object({ apiIntegrationId: Type.String() });
+
+export const createIntegration = operation({
+  operationId: 'createIntegration',
+  method: 'POST',
+  path: '/v2/integrations',
+  summary: 'Create an integration',
+  tags: ['Integrations'],
+  auth: true,
+  body: ref(CreateIntegrationRequest),
+  responses: {
+    201: { description: 'The integration.', schema: ref(Integration) },
+    ...bodyRefusals(),
+    ...refusals(401, 409, 500, 503),
+  },
+});
+
+export const listIntegrations = operation({
+  operationId: 'listIntegrations',
+  method: 'GET',
+  path: '/v2/integrations',
+  summary: 'List your integrations, newest first',
+  tags: ['Integrations'],
+  auth: true,
+  query: Type.Object(pageQuery),
+  responses: {
+    200: { description: 'A page of integrations.', schema: ref(IntegrationList) },
+    ...refusals(400, 401, 500, 503),
+  },
+});
+
+export const getIntegration = operation({
+  operationId: 'getIntegration',
+  method: 'GET',
+  path: integrationPath,
+  summary: 'Read an integration',
+  tags: ['Integrations'],
+  auth: true,
+  params: integrationParams,
+  responses: { 200: { description: 'The integration.', schema: ref(Integration) }, ...integrationRefusals() },
+});
+
+export const updateIntegration = operation({
+  operationId: 'updateIntegration',
+  method: 'PATCH',
+  path: integrationPath,
+  summary: 'Change an integration',
+  description: 'Fields that are not given keep their values; `allowances` is replaced whole.',
+  tags: ['Integrations'],
+  auth: true,
+  params: integrationParams,
+  body: ref(UpdateIntegrationRequest),
+  responses: {
+    200: { description: 'The integration.', schema: ref(Integration) },
+    ...integrationRefusals(),
+    ...bodyRefusals(),
+  },
+});
+
+export const deleteIntegration = operation({
+  operationId: 'deleteIntegration',
+  method: 'DELETE',
+  path: integrationPath,
+  summary: 'Delete an integration; its id is never free again',
+  tags: ['Integrations'],
+  auth: true,
+  params: integrationParams,
+  responses: { 204: { description: 'The integration is deleted.' }, ...integrationRefusals(), ...refusals(409) },
+});
+
+export const listAgencies = operation({
+  operationId: 'listAgencies',
+  method: 'GET',
+  path: '/v2/agencies',
+  summary: 'List agencies with their entry points and flows',
+  tags: ['Agencies'],
+  auth: true,
+  query: Type.Object(pageQuery),
+  responses: {
+    200: { description: 'A page of agencies.', schema: ref(AgencyList) },
+    ...refusals(400, 401, 500, 503),
+  },
+});

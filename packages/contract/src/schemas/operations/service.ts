@@ -1,0 +1,33 @@
+import { freeObject, ref } from '../kit.ts';
+import { Health } from '../node.ts';
+import { operation, refusals } from '../operation.ts';
+
+export const getHealth = operation({
+  operationId: 'getHealth',
+  method: 'GET',
+  path: '/healthz',
+  summary: 'Ask whether the process is alive',
+  tags: ['Service'],
+  auth: false,
+  responses: { 200: { description: 'It is.', schema: ref(Health) } },
+});
+
+export const getReadiness = operation({
+  operationId: 'getReadiness',
+  method: 'GET',
+  path: '/readyz',
+  summary: 'Ask whether the node takes requests',
+  tags: ['Service'],
+  auth: false,
+  responses: { 200: { description: 'It does.', schema: ref(Health) }, ...refusals(503) },
+});
+
+export const getOpenApi = operation({
+  operationId: 'getOpenApi',
+  method: 'GET',
+  path: '/openapi.json',
+  summary: 'Read this description',
+  tags: ['Service'],
+  auth: false,
+  responses: { 200: { description: 'The OpenAPI document.', schema: freeObject() } },
+});

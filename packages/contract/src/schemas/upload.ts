@@ -1,0 +1,30 @@
+import { Type } from 'typebox';
+import { mapOf, named } from './kit.ts';
+
+export const CreateAgencyUploadRequest = named(
+  'CreateAgencyUploadRequest',
+  Type.Object({
+    apiIntegrationId: Type.String({ description: 'Integration identifier.' }),
+    folder: Type.String({ description: 'Canonical folder below /app/mnt/, chosen by your server for the app member.' }),
+    filename: Type.String({
+      minLength: 1,
+      pattern: '^[^/\\\\\\u0000-\\u001F\\u007F-\\u009F]*$',
+      description: 'Not blank; no directory separators; no control characters.',
+    }),
+    contentType: Type.String({ minLength: 1, description: 'Media type of the file.' }),
+    sizeBytes: Type.Integer({ minimum: 1, maximum: 20_971_520, description: 'Number of file bytes to upload.' }),
+  }),
+);
+
+export const CreateAgencyUploadResponse = named(
+  'CreateAgencyUploadResponse',
+  Type.Object({
+    resource: Type.String({
+      description: 'The canonical path to pass as `path` in a `sandboxFiles` item of a completion request.',
+    }),
+    uploadUrl: Type.String({ format: 'uri', description: 'Address to which the file is posted.' }),
+    uploadFields: mapOf(Type.String(), {
+      description: 'Form fields to send with the upload, in this order, before the field `file`.',
+    }),
+  }),
+);

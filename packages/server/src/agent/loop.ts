@@ -1,0 +1,166 @@
+import type { AgentDefinition, ToolDefinition } from '@runwire/agency';
+import type { OutputItem, RunEventBody, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
+import type { Usage } from '../domain/usage.ts';
+import { ResponseAssembly } from './response-assembly.ts';
+import { type Model, type PromptItem, RunFailure } from './ports.ts';
+import { estimatedUsage, type Progress, promptBytes } from './progress.ts';
+
+/** A finished step, as the journal keeps it: enough to go on from without doing it again. */
+export interface StepRecord {
+  readonly step: number;
+  readonly kind: 'model' | 'tool';
+  readonly agent: string;
+  readonly callerAgent: string | null;
+  readonly model: string | null;
+  readonly tool: string | null;
+  readonly callId: string | null;
+  readonly status: 'completed' | 'failed';
+  readonly usage: Usage | null;
+  /** What came out: the response's items, or the tool's output. */
+  readonly output: readonly (OutputItem | ToolOutputItem)[];
+  readonly startedAt: number;
+  readonly completedAt: number;
+}
+
+export interface LoopInput {
+  readonly runId: string;
+  readonly attempt: number;
+  readonly agent: AgentDefinition;
+  readonly model: Model;
+  readonly prompt: readonly PromptItem[];
+  readonly userContext: unknown;
+  readonly maxSteps: number;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+  emit(event: RunEventBody): void;
+  /** Resolves when the step is durable; only then is its result used. Rejects where the run is to stop there. */
+  journal(step: StepRecord): Promise<void>;
+}
+
+/** Runs the agent to its last word. Resolves to the step that ended the run: its record commits with the end. */
+export async function runAgent(input: LoopInput): Promise<StepRecord> {
+  const { agent, progress } = input;
+  const tools = agent.tools ?? [];
+  const prompt = [...input.prompt];
+  while (progress.steps < input.maxSteps) {
+    const step = await modelStep(input, prompt, tools);
+    const calls = step.output.filter((item): item is ToolCallItem => item.kind === 'tool_call');
+    if (calls.length === 0) return step;
+    await input.journal(step);
+    for (const item of step.output) {
+      if (item.kind === 'message') prompt.push({ kind: 'assistant', text: item.text });
+      if (item.kind === 'tool_call') {
+        prompt.push({ kind: 'tool_call', callId: item.callId, name: item.name, arguments: item.text });
+      }
+    }
+    const outputs = await Promise.all(calls.map((call) => toolStep(input, call, tools)));
+    for (const output of outputs) prompt.push({ kind: 'tool_output', callId: output.callId, output: output.text });
+  }
+  throw new RunFailure('step_limit', `The run took ${input.maxSteps} steps without coming to an answer.`);
+}
+
+async function modelStep(
+  input: LoopInput,
+  prompt: readonly PromptItem[],
+  tools: readonly ToolDefinition[],
+): Promise<StepRecord> {
+  const { agent, model, progress, signal } = input;
+  signal.throwIfAborted();
+  const startedAt = Date.now();
+  progress.steps += 1;
+  const step = progress.steps;
+  const assembly = new ResponseAssembly(model.id, agent.name, progress, input.emit);
+  const estimate = () => estimatedUsage(promptBytes(agent.instructions, prompt), assembly.outputBytes);
+  let usage: Usage;
+  try {
+    const request = {
+      runId: input.runId,
+      step,
+      attempt: input.attempt,
+      instructions: agent.instructions,
+      prompt,
+      tools,
+    };
+    usage = (await model.call(request, assembly, signal)).usage ?? estimate();
+  } catch (error) {
+    progress.add(estimate(), model.id);
+    throw error;
+  }
+  progress.add(usage, model.id);
+  assembly.finish(usage);
+  return {
+    step,
+    kind: 'model',
+    agent: agent.name,
+    callerAgent: null,
+    model: model.id,
+    tool: null,
+    callId: null,
+    status: 'completed',
+    usage,
+    output: assembly.output,
+    startedAt,
+    completedAt: Date.now(),
+  };
+}
+
+async function toolStep(
+  input: LoopInput,
+  call: ToolCallItem,
+  tools: readonly ToolDefinition[],
+): Promise<ToolOutputItem> {
+  const { progress, signal } = input;
+  const startedAt = Date.now();
+  progress.steps += 1;
+  const step = progress.steps;
+  const { status, text } = await callTool(input, call, tools);
+  signal.throwIfAborted();
+  const item: ToolOutputItem = {
+    kind: 'tool_output',
+    agent: call.agent,
+    callerAgent: call.callerAgent,
+    callId: call.callId,
+    text,
+    timestamp: progress.timestamp(),
+  };
+  progress.items.push(item);
+  input.emit({ type: 'run_item', name: 'tool_output', item });
+  await input.journal({
+    step,
+    kind: 'tool',
+    agent: call.agent,
+    callerAgent: call.callerAgent,
+    model: null,
+    tool: call.name,
+    callId: call.callId,
+    status,
+    usage: null,
+    output: [item],
+    startedAt,
+    completedAt: Date.now(),
+  });
+  return item;
+}
+
+/** "A failed tool call is not a failed run: the model is told and goes on." */
+async function callTool(input: LoopInput, call: ToolCallItem, tools: readonly ToolDefinition[]) {
+  const tool = tools.find((candidate) => candidate.name === call.name);
+  if (tool === undefined) return { status: 'failed' as const, text: `There is no tool \`${call.name}\`.` };
+  let argument: unknown;
+  try {
+    argument = JSON.parse(call.text === '' ? '{}' : call.text);
+  } catch {
+    return { status: 'failed' as const, text: 'The arguments are not valid JSON.' };
+  }
+  try {
+    const result = await tool.execute(argument, {
+      idempotencyKey: `${input.runId}/${call.callId}`,
+      callId: call.callId,
+      userContext: input.userContext,
+      abortSignal: input.signal,
+    });
+    return { status: 'completed' as const, text: typeof result === 'string' ? result : (JSON.stringify(result) ?? '') };
+  } catch (error) {
+    return { status: 'failed' as const, text: `The tool failed: ${error instanceof Error ? error.message : error}` };
+  }
+}

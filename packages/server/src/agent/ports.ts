@@ -1,0 +1,50 @@
+import type { ToolDefinition } from '@runwire/agency';
+import type { RunErrorCode } from '../domain/run-state.ts';
+import type { Usage } from '../domain/usage.ts';
+
+/** What a model is shown, in order. */
+export type PromptItem =
+  | { readonly kind: 'user'; readonly text: string }
+  | { readonly kind: 'assistant'; readonly text: string }
+  | { readonly kind: 'tool_call'; readonly callId: string; readonly name: string; readonly arguments: string }
+  | { readonly kind: 'tool_output'; readonly callId: string; readonly output: string };
+
+export interface ModelRequest {
+  readonly runId: string;
+  /** 1, 2, 3 … within the run. */
+  readonly step: number;
+  readonly attempt: number;
+  readonly instructions: string;
+  readonly prompt: readonly PromptItem[];
+  readonly tools: readonly ToolDefinition[];
+}
+
+/** Called by the model as things come, each at once; a call costs no promise. */
+export interface ModelOutput {
+  text(text: string): void;
+  reasoning(text: string): void;
+  toolCall(callId: string, name: string, argumentsText: string): void;
+}
+
+export interface ModelResult {
+  /** As the provider reported it; null where it did not. */
+  readonly usage: Usage | null;
+}
+
+/** Talks to one model. An aborted call rejects, and by then its connection is closed. */
+export interface Model {
+  /** `provider/model`. */
+  readonly id: string;
+  call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult>;
+}
+
+/** A run that cannot be completed, and what its reader is told. */
+export class RunFailure extends Error {
+  override readonly name = 'RunFailure';
+  readonly code: RunErrorCode;
+
+  constructor(code: RunErrorCode, sentence: string, options?: ErrorOptions) {
+    super(sentence, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,51 @@
+import type { RunItem } from '../domain/events.ts';
+import { addModelUsage, addUsage, estimateTokens, type ModelUsage, NO_USAGE, type Usage } from '../domain/usage.ts';
+import type { PromptItem } from './ports.ts';
+
+/** How far a run has come: what its end says, however it ends. */
+export class Progress {
+  /** The user's message first, then everything that was said and done, in order. */
+  readonly items: RunItem[] = [];
+  usage: Usage = NO_USAGE;
+  byModel: readonly ModelUsage[] = [];
+  steps = 0;
+  #lastTimestamp = 0;
+
+  add(usage: Usage, model: string): void {
+    this.usage = addUsage(this.usage, usage);
+    this.byModel = addModelUsage(this.byModel, model, usage);
+  }
+
+  /** Microseconds, growing within the run. */
+  timestamp(): number {
+    this.#lastTimestamp = Math.max(this.#lastTimestamp + 1, Date.now() * 1000);
+    return this.#lastTimestamp;
+  }
+
+  /** The answer: what was said to the user. */
+  get text(): string {
+    let text = '';
+    for (const item of this.items) if (item.kind === 'message' && item.callerAgent === null) text += item.text;
+    return text;
+  }
+}
+
+export function promptBytes(instructions: string, prompt: readonly PromptItem[]): number {
+  let bytes = Buffer.byteLength(instructions);
+  for (const item of prompt) {
+    if (item.kind === 'tool_call') bytes += Buffer.byteLength(item.arguments);
+    else bytes += Buffer.byteLength(item.kind === 'tool_output' ? item.output : item.text);
+  }
+  return bytes;
+}
+
+/** For a step that was cut short, or whose provider reported nothing. */
+export function estimatedUsage(inputBytes: number, outputBytes: number): Usage {
+  return {
+    requestCount: 1,
+    inputTokens: outputBytes === 0 ? 0 : estimateTokens(inputBytes),
+    cachedTokens: 0,
+    outputTokens: estimateTokens(outputBytes),
+    reasoningTokens: 0,
+  };
+}

@@ -1,0 +1,241 @@
+import {
+  type AllowancePeriod,
+  type AllowanceUnit,
+  heldAmount,
+  periodEndMs,
+  periodStartMs,
+} from './allowance.ts';
+import { Refusal } from './refusal.ts';
+
+/** What one statement reads inside the admitting transaction. */
+export interface AdmissionFactsRow {
+  agency: string;
+  default_agent: string;
+  text_only: number;
+  allowance_unit: AllowanceUnit | null;
+  allowance_limit: number | null;
+  allowance_period: AllowancePeriod | null;
+  max_runs_per_member: number | null;
+  member_active: number | null;
+  member_limit: number | null;
+  known_run_id: string | null;
+  known_fingerprint: string | null;
+  known_chat_key: string | null;
+  known_chat_id: string | null;
+  known_alias: string | null;
+  known_chat_deleted_at: number | null;
+  chat_key: string | null;
+  chat_alias: string | null;
+  chat_consumer_id: string | null;
+  chat_num_messages: number | null;
+  chat_text_bytes: number | null;
+  alias_chat_key: string | null;
+  alias_chat_id: string | null;
+  alias_consumer_id: string | null;
+  alias_num_messages: number | null;
+  alias_text_bytes: number | null;
+  busy_run_id: string | null;
+  busy_usage_request_id: string | null;
+  used: number;
+  reserved: number;
+  member_active_runs: number;
+}
+
+/** A checked request, as far as admission looks at it. Blank ids are null. */
+export interface AdmissionRequest {
+  readonly consumerId: string | null;
+  readonly usageRequestId: string | null;
+  readonly chatId: string | null;
+  readonly aliasChatId: string | null;
+  readonly agent: string | null;
+  readonly messageBytes: number;
+  readonly fingerprint: string | null;
+}
+
+export interface EntryPoints {
+  /** Null where the agency is not there. */
+  of(agency: string): readonly string[] | null;
+}
+
+export type AdmissionDecision =
+  | { readonly kind: 'refuse'; readonly refusal: Refusal }
+  | { readonly kind: 'replay'; readonly runId: string; readonly chatId: string; readonly textOnly: boolean }
+  | {
+      readonly kind: 'admit';
+      readonly agency: string;
+      readonly agent: string;
+      readonly textOnly: boolean;
+      /** Null where the chat is to be made. */
+      readonly chat: { readonly chatKey: string; readonly chatId: string; readonly alias: string | null } | null;
+      readonly hasHistory: boolean;
+      readonly held: number;
+      readonly unit: AllowanceUnit | null;
+      readonly period: AllowancePeriod | null;
+      readonly periodStart: number | null;
+    };
+
+const refuse = (...args: ConstructorParameters<typeof Refusal>): AdmissionDecision => ({
+  kind: 'refuse',
+  refusal: new Refusal(...args),
+});
+
+/**
+ * Contract 4, from "400 attribution" on: "first failure wins". Pure: the same facts give the same decision, whether
+ * the transaction is tried once or five times.
+ */
+export function decideAdmission(
+  facts: AdmissionFactsRow | undefined,
+  request: AdmissionRequest,
+  entryPoints: EntryPoints,
+  load: { readonly shuttingDown: boolean },
+  nowMs: number,
+): AdmissionDecision {
+  if (facts === undefined) return refuse('integration_not_found');
+
+  const allowances = facts.allowance_unit !== null;
+  if (allowances && (request.consumerId === null || request.usageRequestId === null)) {
+    const missing = request.consumerId === null ? 'consumerId' : 'usageRequestId';
+    return refuse(
+      'missing_allowance_attribution',
+      `\`${missing}\` is missing: member allowances are enabled for this integration, so every request names its member and carries a unique usage request id.`,
+    );
+  }
+
+  // "Nothing about member, chat, agent, files, allowance or load stands before the replay."
+  if (facts.known_run_id !== null) return decideReplay(facts, facts.known_run_id, request);
+
+  if (request.consumerId !== null) {
+    if (facts.member_active === null) {
+      return refuse(
+        'member_not_found',
+        'This `consumerId` is not a member of the integration; register it with PUT …/members/{consumerId} first.',
+      );
+    }
+    if (facts.member_active === 0) return refuse('consumer_inactive');
+  }
+
+  const chat = decideChat(facts, request);
+  if (chat instanceof Refusal) return { kind: 'refuse', refusal: chat };
+
+  const agent = request.agent ?? facts.default_agent;
+  const known = entryPoints.of(facts.agency);
+  if (known === null) {
+    return refuse('unknown_agency', `The integration's agency \`${facts.agency}\` is not there.`);
+  }
+  if (!known.includes(agent)) {
+    const names = known.map((name) => `\`${name}\``).join(', ');
+    return refuse('unknown_agent', `\`agent\` names no entry point of this agency; there are: ${names}.`);
+  }
+
+  if (load.shuttingDown) return refuse('shutting_down', undefined, {}, 1);
+
+  if (chat !== null && facts.busy_run_id !== null) {
+    return refuse('run_active', undefined, {
+      runId: facts.busy_run_id,
+      usageRequestId: facts.busy_usage_request_id,
+      chatId: chat.chatId,
+    });
+  }
+
+  const unit = facts.allowance_unit;
+  const period = facts.allowance_period;
+  if (unit !== null && period !== null) {
+    const limit = facts.member_limit ?? facts.allowance_limit ?? 0;
+    if (facts.used + facts.reserved >= limit) return refuseExhausted(facts.used >= limit, period, nowMs);
+  }
+
+  if (facts.max_runs_per_member !== null && request.consumerId !== null) {
+    if (facts.member_active_runs >= facts.max_runs_per_member) return refuse('too_many_runs', undefined, {}, 1);
+  }
+
+  return {
+    kind: 'admit',
+    agency: facts.agency,
+    agent,
+    textOnly: facts.text_only === 1,
+    chat: chat === null ? null : { chatKey: chat.chatKey, chatId: chat.chatId, alias: chat.alias },
+    hasHistory: chat !== null && chat.numMessages > 0,
+    held: unit === null ? 0 : heldAmount(unit, request.messageBytes, chat?.textBytes ?? 0),
+    unit,
+    period,
+    periodStart: period === null ? null : periodStartMs(period, nowMs),
+  };
+}
+
+function decideReplay(facts: AdmissionFactsRow, runId: string, request: AdmissionRequest): AdmissionDecision {
+  const sameBody =
+    facts.known_fingerprint === request.fingerprint &&
+    facts.known_chat_deleted_at === null &&
+    // "… leaving out … a chat id or alias that names the run's own chat".
+    (request.chatId === null || request.chatId === facts.known_chat_id) &&
+    (request.aliasChatId === null || request.aliasChatId === facts.known_alias);
+  if (sameBody) {
+    return { kind: 'replay', runId, chatId: facts.known_chat_id ?? '', textOnly: facts.text_only === 1 };
+  }
+  const why =
+    facts.known_chat_deleted_at !== null
+      ? 'the chat of that request was deleted'
+      : 'with another body: use a new id for a new request, or send exactly the first body again';
+  return refuse('usage_request_id_reused', `\`usageRequestId\` was used before, by run ${runId}, ${why}.`, { runId });
+}
+
+interface KnownChat {
+  readonly chatKey: string;
+  readonly chatId: string;
+  /** To be bound, or null. */
+  readonly alias: string | null;
+  readonly numMessages: number;
+  readonly textBytes: number;
+}
+
+/** Null: a new chat is to be made. */
+function decideChat(facts: AdmissionFactsRow, request: AdmissionRequest): KnownChat | Refusal | null {
+  const foreign = (owner: string | null) => owner !== request.consumerId;
+  if (facts.chat_key !== null && foreign(facts.chat_consumer_id)) return new Refusal('chat_not_found');
+  if (facts.alias_chat_key !== null && foreign(facts.alias_consumer_id)) return new Refusal('chat_not_found');
+
+  if (facts.chat_key !== null) {
+    if (facts.alias_chat_key !== null && facts.alias_chat_key !== facts.chat_key) {
+      return new Refusal('invalid_request', '`aliasChatId` names another chat than `chatId`; send one of them.');
+    }
+    const bindsAnother = request.aliasChatId !== null && facts.alias_chat_key === null && facts.chat_alias !== null;
+    if (bindsAnother) {
+      return new Refusal('invalid_request', '`chatId` names a chat that has another alias than `aliasChatId`.');
+    }
+    return {
+      chatKey: facts.chat_key,
+      chatId: request.chatId ?? '',
+      alias: facts.chat_alias === null ? request.aliasChatId : null,
+      numMessages: facts.chat_num_messages ?? 0,
+      textBytes: facts.chat_text_bytes ?? 0,
+    };
+  }
+  if (facts.alias_chat_key !== null) {
+    if (request.chatId !== null) {
+      return new Refusal('invalid_request', '`aliasChatId` names another chat than `chatId`; send one of them.');
+    }
+    return {
+      chatKey: facts.alias_chat_key,
+      chatId: facts.alias_chat_id ?? '',
+      alias: null,
+      numMessages: facts.alias_num_messages ?? 0,
+      textBytes: facts.alias_text_bytes ?? 0,
+    };
+  }
+  return null;
+}
+
+/** "`Retry-After` (1 where only reservations fill it, for `lifetime` too; otherwise none for `lifetime`, and `resetAt` null)". */
+function refuseExhausted(spent: boolean, period: AllowancePeriod, nowMs: number): AdmissionDecision {
+  const end = periodEndMs(period, nowMs);
+  const resetAt = end === null ? null : new Date(end).toISOString();
+  const untilReset = end === null ? null : Math.max(1, Math.ceil((end - nowMs) / 1000));
+  return refuse(
+    'consumer_allowance_exhausted',
+    spent
+      ? 'This member has used up the current allowance; wait for `resetAt`, or raise the limit.'
+      : 'This member’s running requests hold what is left of the allowance; try again when one has ended.',
+    { resetAt },
+    spent ? untilReset : 1,
+  );
+}

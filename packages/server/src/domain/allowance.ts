@@ -1,0 +1,99 @@
+import { estimateTokens, totalTokens, type Usage } from './usage.ts';
+
+export type AllowanceUnit = 'runs' | 'tokens' | 'credits';
+export type AllowancePeriod = 'day' | 'week' | 'month' | 'lifetime';
+
+export interface AllowanceSetting {
+  readonly unit: AllowanceUnit;
+  readonly limit: number;
+  readonly period: AllowancePeriod;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Days since 1970-01-01, UTC: the key under which usage is added up. */
+export function dayOf(ms: number): number {
+  return Math.floor(ms / DAY_MS);
+}
+
+/** "Periods begin at 00:00 UTC (week: Monday)." Day 0 was a Thursday. A lifetime began before every day. */
+export function periodFirstDay(period: AllowancePeriod, nowMs: number): number {
+  const day = dayOf(nowMs);
+  switch (period) {
+    case 'day':
+      return day;
+    case 'week':
+      return day - ((day + 3) % 7);
+    case 'month': {
+      const now = new Date(nowMs);
+      return dayOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
+    }
+    case 'lifetime':
+      return 0;
+  }
+}
+
+export function periodStartMs(period: AllowancePeriod, nowMs: number): number | null {
+  return period === 'lifetime' ? null : periodFirstDay(period, nowMs) * DAY_MS;
+}
+
+export function periodEndMs(period: AllowancePeriod, nowMs: number): number | null {
+  switch (period) {
+    case 'day':
+      return (dayOf(nowMs) + 1) * DAY_MS;
+    case 'week':
+      return (periodFirstDay('week', nowMs) + 7) * DAY_MS;
+    case 'month': {
+      const now = new Date(nowMs);
+      return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+    }
+    case 'lifetime':
+      return null;
+  }
+}
+
+/**
+ * What admission sets aside. "`runs`: 1; `tokens`: a quarter of the UTF-8 bytes of `message` and of the
+ * chat's earlier message texts, rounded up, at least 1".
+ */
+export function heldAmount(unit: AllowanceUnit, messageBytes: number, chatTextBytes: number): number {
+  if (unit === 'runs') return 1;
+  return Math.max(1, estimateTokens(messageBytes + chatTextBytes));
+}
+
+/** What an end costs in each unit. A fault of ours is free. */
+export interface Charge {
+  readonly runs: number;
+  readonly tokens: number;
+  readonly credits: number;
+}
+
+const FREE_ENDS: ReadonlySet<string> = new Set(['internal_error', 'run_interrupted', 'attachment_unavailable']);
+
+export function chargeFor(usage: Usage, errorCode: string | null): Charge {
+  if (errorCode !== null && FREE_ENDS.has(errorCode)) return { runs: 0, tokens: 0, credits: 0 };
+  return { runs: 1, tokens: totalTokens(usage), credits: 0 };
+}
+
+export interface AllowanceState extends AllowanceSetting {
+  readonly used: number;
+  readonly reserved: number;
+}
+
+/** The allowance as it is read back. */
+export function allowanceJson(state: AllowanceState, nowMs: number) {
+  const start = periodStartMs(state.period, nowMs);
+  const end = periodEndMs(state.period, nowMs);
+  const remaining = Math.max(0, state.limit - state.used - state.reserved);
+  return {
+    unit: state.unit,
+    limit: state.limit,
+    used: state.used,
+    reserved: state.reserved,
+    remaining,
+    period: state.period,
+    periodStart: start === null ? null : new Date(start).toISOString(),
+    resetAt: end === null ? null : new Date(end).toISOString(),
+    exhausted: remaining === 0,
+  };
+}

@@ -1,0 +1,148 @@
+import type { RunError, RunEndStatus } from './run-state.ts';
+import type { Usage } from './usage.ts';
+
+/*
+ * The events of a run as the engine makes them, the log keeps them and encoders expand them. One event
+ * stands for `eventWidth(event)` frames with consecutive ids: `item_done` of a message is three frames of the
+ * default framing but one text in memory and in the store.
+ */
+
+export interface MessageItem {
+  readonly kind: 'message';
+  readonly id: string;
+  readonly agent: string;
+  readonly callerAgent: string | null;
+  readonly outputIndex: number;
+  /** Grows with each delta; after a chunk was decoded it is there only where an event of the chunk needs it. */
+  text: string;
+  complete: boolean;
+  timestamp: number;
+}
+
+export interface ReasoningItem {
+  readonly kind: 'reasoning';
+  readonly id: string;
+  readonly agent: string;
+  readonly callerAgent: string | null;
+  readonly outputIndex: number;
+  text: string;
+  complete: boolean;
+  timestamp: number;
+}
+
+export interface ToolCallItem {
+  readonly kind: 'tool_call';
+  readonly id: string;
+  readonly agent: string;
+  readonly callerAgent: string | null;
+  readonly outputIndex: number;
+  readonly callId: string;
+  readonly name: string;
+  /** The arguments as the model wrote them. */
+  text: string;
+  complete: boolean;
+  timestamp: number;
+}
+
+export interface ToolOutputItem {
+  readonly kind: 'tool_output';
+  readonly agent: string;
+  readonly callerAgent: string | null;
+  readonly callId: string;
+  readonly text: string;
+  readonly timestamp: number;
+}
+
+export interface UserItem {
+  readonly kind: 'user';
+  readonly agent: string;
+  readonly text: string;
+  readonly timestamp: number;
+}
+
+/** What a model's response is made of, in its order. */
+export type OutputItem = MessageItem | ReasoningItem | ToolCallItem;
+export type RunItem = OutputItem | ToolOutputItem | UserItem;
+
+export type RunItemName = 'message_output_created' | 'tool_called' | 'tool_output' | 'reasoning_item_created';
+
+export interface Meta {
+  readonly runId: string;
+  readonly chatId: string;
+  readonly aliasChatId: string | null;
+  readonly usageRequestId: string | null;
+  readonly consumerId: string | null;
+  readonly agent: string;
+  readonly createdAt: number;
+}
+
+export interface ResponseRef {
+  readonly id: string;
+  readonly model: string;
+  readonly agent: string;
+  readonly callerAgent: string | null;
+}
+
+export type RunEventBody =
+  | { readonly type: 'meta'; readonly meta: Meta }
+  | { readonly type: 'response_created'; readonly response: ResponseRef }
+  | { readonly type: 'item_added'; readonly item: OutputItem }
+  | { readonly type: 'delta'; readonly item: OutputItem; readonly text: string }
+  | { readonly type: 'item_done'; readonly item: OutputItem }
+  | {
+      readonly type: 'response_done';
+      readonly response: ResponseRef;
+      readonly output: readonly OutputItem[];
+      readonly usage: Usage;
+    }
+  | { readonly type: 'run_item'; readonly name: RunItemName; readonly item: RunItem }
+  | { readonly type: 'resumed'; readonly runId: string; readonly attempt: number; readonly discardAfter: number }
+  | { readonly type: 'error'; readonly runId: string; readonly error: RunError }
+  | {
+      readonly type: 'messages';
+      readonly runId: string;
+      readonly chatId: string;
+      readonly status: RunEndStatus;
+      readonly items: readonly RunItem[];
+      readonly usage: Usage;
+      readonly error: RunError | null;
+    }
+  | { readonly type: 'end' };
+
+/** `id` is the id of the event's first frame. */
+export type RunEvent = RunEventBody & { readonly id: number };
+
+export function eventWidth(event: RunEventBody): number {
+  if (event.type === 'item_added') return event.item.kind === 'message' ? 2 : 1;
+  if (event.type === 'item_done') return event.item.kind === 'message' ? 3 : 2;
+  return 1;
+}
+
+export function lastFrameId(event: RunEvent): number {
+  return event.id + eventWidth(event) - 1;
+}
+
+/** Ids of one attempt; "no id of a later attempt can meet one of an earlier". */
+export const IDS_PER_ATTEMPT = 1_000_000_000;
+
+export function attemptBase(attempt: number): number {
+  return (attempt - 1) * IDS_PER_ATTEMPT;
+}
+
+/** About how many bytes the event takes in memory and in the log. */
+export function eventSize(event: RunEventBody): number {
+  switch (event.type) {
+    case 'delta':
+      return event.text.length + 16;
+    case 'item_done':
+      return event.item.text.length + 64;
+    case 'response_done':
+      return event.output.reduce((sum, item) => sum + item.text.length, 128);
+    case 'run_item':
+      return event.item.text.length + 128;
+    case 'messages':
+      return event.items.reduce((sum, item) => sum + item.text.length + 128, 128);
+    default:
+      return 128;
+  }
+}

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+
+/*
+ * "Same body: the parsed fields, keys in any order, null equal to absent at the top level and nothing else equated,
+ * leaving out `attachmentUrlRefreshes`, the query strings of attachment URLs, and a chat id or alias that names the
+ * run's own chat." The last is compared beside the fingerprint, where the run's chat is known.
+ */
+
+const LEFT_OUT: ReadonlySet<string> = new Set(['attachmentUrlRefreshes', 'chatId', 'aliasChatId']);
+
+export function fingerprint(body: Readonly<Record<string, unknown>>): string {
+  const fields: string[] = [];
+  for (const key of Object.keys(body).sort()) {
+    const value = body[key];
+    if (value === null || value === undefined || LEFT_OUT.has(key)) continue;
+    const compared = key === 'attachments' ? withoutQueries(value) : value;
+    fields.push(`${JSON.stringify(key)}:${canonical(compared)}`);
+  }
+  return createHash('sha256').update(fields.join(',')).digest('base64url');
+}
+
+function withoutQueries(attachments: unknown): unknown {
+  if (!Array.isArray(attachments)) return attachments;
+  return attachments.map((attachment: unknown) => {
+    if (attachment === null || typeof attachment !== 'object') return attachment;
+    const copy: Record<string, unknown> = { ...attachment };
+    for (const field of ['file_url', 'image_url']) {
+      const url = copy[field];
+      if (typeof url === 'string' && !url.startsWith('data:')) copy[field] = url.replace(/\?[^#]*/, '');
+    }
+    return copy;
+  });
+}
+
+function canonical(value: unknown): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonical(entry)}`).join(',')}}`;
+}

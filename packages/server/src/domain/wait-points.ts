@@ -1,0 +1,20 @@
+/**
+ * Places where a race or a crash can be staged: a function handed in by the composition root is called there,
+ * and in production there is none. It is synchronous: it may end the process or block it, never let it go on
+ * with something else first.
+ */
+export const TRANSACTIONS = ['admit', 'flush', 'step', 'end', 'cancel', 'takeover', 'account'] as const;
+export type TransactionName = (typeof TRANSACTIONS)[number];
+
+export type WaitPoint =
+  | `${TransactionName}.${'before' | 'after'}-commit`
+  | `${'header' | 'first-byte' | 'messages' | 'end-frame' | 'cancel-intent' | 'settle'}.${'before' | 'after'}`;
+
+export const WAIT_POINTS: readonly WaitPoint[] = [
+  ...TRANSACTIONS.flatMap((name): WaitPoint[] => [`${name}.before-commit`, `${name}.after-commit`]),
+  ...(['header', 'first-byte', 'messages', 'end-frame', 'cancel-intent', 'settle'] as const).flatMap(
+    (name): WaitPoint[] => [`${name}.before`, `${name}.after`],
+  ),
+];
+
+export type WaitAt = (point: WaitPoint) => void;

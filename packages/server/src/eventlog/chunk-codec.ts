@@ -1,0 +1,129 @@
+import type { OutputItem, RunEvent, RunEventBody, RunItem } from '../domain/events.ts';
+import { eventWidth } from '../domain/events.ts';
+
+/*
+ * A chunk is JSON text: `{"v":1,"i":[items],"e":[events]}`. Events name items by their place in `i`, an item carries
+ * its text there at most once, and neighbouring deltas of one item are one array: `[place,"Hel","lo"]`. Ids are not
+ * stored; they follow from the chunk's first id and the widths. A delta costs its text and three bytes, where a
+ * frame of the default framing has 250.
+ */
+
+const FORMAT = 1;
+
+type StoredEvent = readonly [number, ...string[]] | { readonly t: string; readonly [field: string]: unknown };
+
+interface StoredChunk {
+  readonly v: number;
+  readonly i: readonly RunItem[];
+  readonly e: readonly StoredEvent[];
+}
+
+class ItemTable {
+  readonly rows: RunItem[] = [];
+  readonly #places = new Map<RunItem, number>();
+  readonly #withText = new Set<number>();
+
+  place(item: RunItem, needsText: boolean): number {
+    let place = this.#places.get(item);
+    if (place === undefined) {
+      place = this.rows.length;
+      this.#places.set(item, place);
+      this.rows.push(item);
+    }
+    if (needsText) this.#withText.add(place);
+    return place;
+  }
+
+  /** Texts that no event of this chunk needs stay out: the deltas have them. */
+  stored(): RunItem[] {
+    return this.rows.map((item, place) => (this.#withText.has(place) ? item : { ...item, text: '' }));
+  }
+}
+
+export function encodeChunk(events: readonly RunEvent[]): string {
+  const items = new ItemTable();
+  const stored: StoredEvent[] = [];
+  let openDelta: [number, ...string[]] | null = null;
+  let openItem: OutputItem | null = null;
+  for (const event of events) {
+    if (event.type === 'delta') {
+      if (openDelta !== null && openItem === event.item) {
+        openDelta.push(event.text);
+        continue;
+      }
+      openItem = event.item;
+      openDelta = [items.place(event.item, false), event.text];
+      stored.push(openDelta);
+      continue;
+    }
+    openDelta = null;
+    openItem = null;
+    stored.push(storedEvent(event, items));
+  }
+  return JSON.stringify({ v: FORMAT, i: items.stored(), e: stored } satisfies StoredChunk);
+}
+
+function storedEvent(event: Exclude<RunEvent, { type: 'delta' }>, items: ItemTable): StoredEvent {
+  switch (event.type) {
+    case 'item_added':
+      return { t: event.type, i: items.place(event.item, false) };
+    case 'item_done':
+      return { t: event.type, i: items.place(event.item, true) };
+    case 'response_done':
+      return {
+        t: event.type,
+        response: event.response,
+        output: event.output.map((item) => items.place(item, true)),
+        usage: event.usage,
+      };
+    case 'run_item':
+      return { t: event.type, name: event.name, i: items.place(event.item, true) };
+    case 'messages': {
+      const { id: _, type, items: all, ...rest } = event;
+      return { t: type, items: all.map((item) => items.place(item, true)), ...rest };
+    }
+    default: {
+      const { id: _, type, ...rest } = event;
+      return { t: type, ...rest };
+    }
+  }
+}
+
+export function decodeChunk(firstId: number, data: string): RunEvent[] {
+  const chunk = JSON.parse(data) as StoredChunk;
+  if (chunk.v !== FORMAT) throw new Error(`Event chunk of unknown format ${chunk.v}.`);
+  const events: RunEvent[] = [];
+  let id = firstId;
+  const push = (body: RunEventBody) => {
+    events.push({ ...body, id });
+    id += eventWidth(body);
+  };
+  const item = (place: unknown): RunItem => {
+    const found = chunk.i[place as number];
+    if (found === undefined) throw new Error(`Event chunk names an item ${String(place)} that it does not hold.`);
+    return found;
+  };
+  for (const entry of chunk.e) {
+    if (Array.isArray(entry)) {
+      const [place, ...texts] = entry as [number, ...string[]];
+      const target = item(place) as OutputItem;
+      for (const text of texts) {
+        events.push({ type: 'delta', item: target, text, id });
+        id += 1;
+      }
+      continue;
+    }
+    const { t, ...fields } = entry as Extract<StoredEvent, { t: string }>;
+    if ('i' in fields) {
+      const { i, ...rest } = fields;
+      push({ type: t, item: item(i), ...rest } as unknown as RunEventBody);
+    } else if (t === 'response_done') {
+      push({ type: t, ...fields, output: (fields.output as unknown[]).map(item) } as unknown as RunEventBody);
+    } else if (t === 'messages') {
+      push({ type: t, ...fields, items: (fields.items as unknown[]).map(item) } as unknown as RunEventBody);
+    } else {
+      push({ type: t, ...fields } as unknown as RunEventBody);
+    }
+  }
+  return events;
+}

@@ -1,0 +1,140 @@
+import { lastFrameId, type RunEvent } from '../domain/events.ts';
+import { allChunks, chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
+import { markRunning } from '../store/queries/runs.ts';
+import { first, type Store, type Tx } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { decodeChunk } from './chunk-codec.ts';
+import { type Chunk, RunLog, type RunLogBounds } from './run-log.ts';
+
+export interface EventLogOptions extends RunLogBounds {
+  readonly flushMs: number;
+}
+
+/** Writes chunks inside somebody's transaction: with a step or an end, its events commit. */
+export async function storeChunks(tx: Tx, runId: string, chunks: readonly Chunk[]): Promise<void> {
+  for (const chunk of chunks) await tx.run(insertChunk, { runId, ...chunk });
+}
+
+/** The logs of the runs on this node, and the stored events of all runs. */
+export class EventLog implements AsyncDisposable {
+  readonly #store: Store;
+  readonly #options: EventLogOptions;
+  readonly #logger: Logger;
+  readonly #logs = new Map<string, RunLog>();
+  readonly #dirty = new Set<RunLog>();
+  #undelivered: RunLog[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #flushing: Promise<void> | null = null;
+
+  constructor(store: Store, options: EventLogOptions, logger: Logger) {
+    this.#store = store;
+    this.#options = options;
+    this.#logger = logger;
+  }
+
+  /** `stored`: the events of this attempt that are durable already. */
+  open(runId: string, attempt: number, stored: readonly RunEvent[]): RunLog {
+    const log = new RunLog(runId, attempt, stored, this.#options, this.#appended);
+    this.#logs.set(runId, log);
+    return log;
+  }
+
+  hot(runId: string): RunLog | undefined {
+    return this.#logs.get(runId);
+  }
+
+  /** After the end, or when the run is given up here. Readers that still wait are told by `cut`. */
+  close(log: RunLog): void {
+    log.deliver();
+    this.#logs.delete(log.runId);
+    this.#dirty.delete(log);
+    log.cut();
+  }
+
+  #appended = (log: RunLog): void => {
+    // All that is appended in one turn of the loop leaves in one write per reader.
+    if (!log.deliveryPending) {
+      log.deliveryPending = true;
+      if (this.#undelivered.push(log) === 1) setImmediate(this.#deliver);
+    }
+    if (!this.#dirty.has(log)) {
+      this.#dirty.add(log);
+      this.#timer ??= setTimeout(this.#flushSoon, this.#options.flushMs);
+    }
+  };
+
+  #deliver = (): void => {
+    const logs = this.#undelivered;
+    this.#undelivered = [];
+    for (const log of logs) {
+      log.deliveryPending = false;
+      log.deliver();
+    }
+  };
+
+  #flushSoon = (): void => {
+    this.#timer = null;
+    void this.flush();
+  };
+
+  /** T2: what all runs of this node have to store, in one transaction. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#flush().finally(() => {
+      this.#flushing = null;
+      if (this.#dirty.size > 0) this.#timer ??= setTimeout(this.#flushSoon, this.#options.flushMs);
+    });
+    return this.#flushing;
+  }
+
+  async #flush(): Promise<void> {
+    const work: { log: RunLog; chunks: readonly Chunk[] }[] = [];
+    for (const log of this.#dirty) if (log.wantsFlush) work.push({ log, chunks: log.takeChunks() });
+    this.#dirty.clear();
+    if (work.length === 0) return;
+    try {
+      await this.#store.transact('flush', async (tx) => {
+        for (const { log, chunks } of work) {
+          if (!log.markedRunning) await tx.run(markRunning, { runId: log.runId, now: log.startedAt });
+          await storeChunks(tx, log.runId, chunks);
+        }
+      });
+    } catch (error) {
+      // The events stay in memory and the chunks keep their bounds: the next flush, step or end writes them again.
+      this.#logger.error({ err: error, runs: work.length }, 'flush failed; it is repeated');
+      for (const { log } of work) if (this.#logs.get(log.runId) === log) this.#dirty.add(log);
+      return;
+    }
+    for (const { log, chunks } of work) {
+      log.markedRunning = true;
+      log.acknowledge(chunks.at(-1)?.lastId ?? 0);
+    }
+  }
+
+  /** The stored chunk that goes on after `cursor`, or null where there is nothing. */
+  async storedAfter(runId: string, cursor: number): Promise<readonly RunEvent[] | null> {
+    const row = await first(this.#store.reads.all(chunkAfter, { runId, after: cursor }));
+    if (row === undefined) return null;
+    const events = decodeChunk(row.first_id, row.data);
+    const from = events.findIndex((event) => lastFrameId(event) > cursor);
+    return from <= 0 ? events : events.slice(from);
+  }
+
+  async allStored(tx: Tx, runId: string): Promise<RunEvent[]> {
+    const rows = await tx.all(allChunks, { runId });
+    return rows.flatMap((row) => decodeChunk(row.first_id, row.data));
+  }
+
+  async lastId(runId: string): Promise<number> {
+    const hot = this.#logs.get(runId);
+    if (hot !== undefined) return hot.lastId;
+    return (await first(this.#store.reads.all(lastStoredId, { runId })))?.last_id ?? 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    await this.flush();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    for (const log of [...this.#logs.values()]) this.close(log);
+  }
+}

@@ -1,0 +1,127 @@
+import { lastFrameId, type RunEvent } from '../domain/events.ts';
+import type { EventLog } from './event-log.ts';
+import type { LiveReader, RunLog } from './run-log.ts';
+
+/** Who the events are for: a connection and its framing. */
+export interface Sink {
+  /**
+   * Takes `events` from `from` on, leaving out frames up to `cursor`, as long as it has room. Returns the place of
+   * the first event it did not take.
+   */
+  take(events: readonly RunEvent[], from: number, cursor: number): number;
+  /** No room; `Follower.resume` is called when there is some again. */
+  readonly full: boolean;
+  /** The last event was taken. */
+  finish(): void;
+  /** The rest will not come here; the reader has to ask again. */
+  cut(): void;
+}
+
+/*
+ * Where a follower stands:
+ *
+ *   reading ──(nothing newer)──▶ live ──(sink full)──▶ waiting ──(resume)──▶ reading
+ *      └──────────────(sink full)───────────────────────▲
+ *
+ * reading: from what the hot end still holds, else from the store, a page at a time. live: attached to the hot end.
+ * waiting: attached to nothing and holding nothing but its cursor, so a slow reader costs what its socket holds.
+ */
+export class Follower implements LiveReader {
+  readonly #eventLog: EventLog;
+  readonly #runId: string;
+  readonly #sink: Sink;
+  #cursor: number;
+  #attachedTo: RunLog | null = null;
+  #reading = false;
+  #closed = false;
+
+  constructor(eventLog: EventLog, runId: string, after: number, sink: Sink) {
+    this.#eventLog = eventLog;
+    this.#runId = runId;
+    this.#cursor = after;
+    this.#sink = sink;
+  }
+
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  start(): void {
+    void this.#read();
+  }
+
+  resume(): void {
+    void this.#read();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#attachedTo?.detach(this);
+    this.#attachedTo = null;
+  }
+
+  deliver(events: readonly RunEvent[], from: number): void {
+    if (this.#sink.full) {
+      this.#attachedTo?.detach(this);
+      this.#attachedTo = null;
+      return;
+    }
+    this.#take(events, from);
+    if (this.#sink.full) {
+      this.#attachedTo?.detach(this);
+      this.#attachedTo = null;
+    }
+  }
+
+  cut(): void {
+    if (this.#closed) return;
+    this.close();
+    this.#sink.cut();
+  }
+
+  /** Returns whether everything was taken. */
+  #take(events: readonly RunEvent[], from: number): boolean {
+    let start = from;
+    while (start < events.length && lastFrameId(events[start] as RunEvent) <= this.#cursor) start += 1;
+    if (start >= events.length) return true;
+    const next = this.#sink.take(events, start, this.#cursor);
+    const last = events[next - 1];
+    if (next > start && last !== undefined) {
+      this.#cursor = lastFrameId(last);
+      if (last.type === 'end') {
+        this.close();
+        this.#sink.finish();
+      }
+    }
+    return next >= events.length;
+  }
+
+  async #read(): Promise<void> {
+    if (this.#reading || this.#attachedTo !== null) return;
+    this.#reading = true;
+    try {
+      while (!this.#closed && !this.#sink.full) {
+        const log = this.#eventLog.hot(this.#runId);
+        const held = log?.heldAfter(this.#cursor) ?? null;
+        if (log !== undefined && held !== null) {
+          const all = this.#take(held.events, held.from);
+          if (this.#closed) return;
+          if (all && !this.#sink.full) {
+            log.attach(this);
+            this.#attachedTo = log;
+            return;
+          }
+          continue;
+        }
+        const page = await this.#eventLog.storedAfter(this.#runId, this.#cursor);
+        if (this.#closed) return;
+        if (page !== null) this.#take(page, 0);
+        else if (this.#eventLog.hot(this.#runId) === undefined) return this.cut();
+      }
+    } catch {
+      this.cut();
+    } finally {
+      this.#reading = false;
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import { attemptBase, eventSize, eventWidth, lastFrameId, type RunEvent, type RunEventBody } from '../domain/events.ts';
+import { encodeChunk } from './chunk-codec.ts';
+
+export interface Chunk {
+  readonly firstId: number;
+  readonly lastId: number;
+  readonly data: string;
+}
+
+/** A reader at the hot end. */
+export interface LiveReader {
+  /** The events from `from` on are new. The array is shared between all readers. */
+  deliver(events: readonly RunEvent[], from: number): void;
+  /** The run is given up here without an end: the connection is to be cut. */
+  cut(): void;
+}
+
+export interface RunLogBounds {
+  /** A chunk is closed before it grows past this, unless it is one event. */
+  readonly chunkBytes: number;
+  /** Stored events still held in memory. */
+  readonly heldBytes: number;
+}
+
+/**
+ * The hot end of one run's log on the node that runs it: an appended event reaches its readers in memory at once,
+ * the store gets it a little later. Held here are all events that are not stored yet, and the newest stored ones.
+ */
+export class RunLog {
+  readonly runId: string;
+  readonly attempt: number;
+  readonly #bounds: RunLogBounds;
+  readonly #onAppend: (log: RunLog) => void;
+  readonly #readers = new Set<LiveReader>();
+  /** Cut, and perhaps under way, but not acknowledged: they keep their bounds. */
+  readonly #unacknowledged: Chunk[] = [];
+  #held: RunEvent[];
+  #heldStoredBytes = 0;
+  #nextId: number;
+  /** Everything up to this id is in a chunk. */
+  #chunkedId: number;
+  #storedId: number;
+  #deliveredCount: number;
+  /** Events after this id are all held. */
+  #droppedId: number;
+  /** Set while the end is being made durable: its events must not reach the store by a mere flush. */
+  #ending = false;
+  readonly startedAt = Date.now();
+  /** Whether the run's row already says `running`. */
+  markedRunning = false;
+  /** Kept for the log that owns this one: it is on the list of the next delivery. */
+  deliveryPending = false;
+
+  constructor(
+    runId: string,
+    attempt: number,
+    stored: readonly RunEvent[],
+    bounds: RunLogBounds,
+    onAppend: (log: RunLog) => void,
+  ) {
+    this.runId = runId;
+    this.attempt = attempt;
+    this.#bounds = bounds;
+    this.#onAppend = onAppend;
+    this.#held = [...stored];
+    this.#deliveredCount = stored.length;
+    for (const event of stored) this.#heldStoredBytes += eventSize(event);
+    const last = stored.at(-1);
+    const lastId = last === undefined ? attemptBase(attempt) : lastFrameId(last);
+    this.#nextId = Math.max(lastId, attemptBase(attempt)) + 1;
+    this.#chunkedId = this.#nextId - 1;
+    this.#storedId = this.#chunkedId;
+    this.#droppedId = (stored[0]?.id ?? this.#nextId) - 1;
+  }
+
+  get lastId(): number {
+    return this.#nextId - 1;
+  }
+
+  get wantsFlush(): boolean {
+    return !this.#ending && this.#storedId < this.lastId;
+  }
+
+  append(body: RunEventBody): RunEvent {
+    // One object per event, on the road of every token: the body is not copied.
+    const event = body as RunEventBody & { id: number };
+    event.id = this.#nextId;
+    this.#nextId += eventWidth(body);
+    this.#held.push(event);
+    this.#onAppend(this);
+    return event;
+  }
+
+  /** Gives ids to events that may be sent only once they are durable, and the chunks that make them so. */
+  prepare(bodies: readonly RunEventBody[]): { readonly events: RunEvent[]; readonly chunks: readonly Chunk[] } {
+    this.#ending = true;
+    let id = this.#nextId;
+    const events = bodies.map((body) => {
+      const event: RunEvent = { ...body, id };
+      id += eventWidth(body);
+      return event;
+    });
+    this.#cutChunks(events);
+    return { events, chunks: [...this.#unacknowledged] };
+  }
+
+  /** The prepared events are durable: now they are sent. */
+  publish(events: readonly RunEvent[]): void {
+    for (const event of events) {
+      this.#held.push(event);
+      this.#nextId = lastFrameId(event) + 1;
+    }
+    this.acknowledge(this.lastId);
+    this.#onAppend(this);
+  }
+
+  /** Every chunk that is not known to be stored, the newest ending at the newest event. */
+  takeChunks(): readonly Chunk[] {
+    this.#cutChunks([]);
+    return [...this.#unacknowledged];
+  }
+
+  #cutChunks(further: readonly RunEvent[]): void {
+    const start = this.#indexAfter(this.#chunkedId);
+    const events = further.length === 0 ? this.#held.slice(start) : [...this.#held.slice(start), ...further];
+    let from = 0;
+    let bytes = 0;
+    const close = (to: number) => {
+      const first = events[from];
+      const last = events[to - 1];
+      if (first === undefined || last === undefined) return;
+      const lastId = lastFrameId(last);
+      this.#unacknowledged.push({ firstId: first.id, lastId, data: encodeChunk(events.slice(from, to)) });
+      this.#chunkedId = lastId;
+      from = to;
+      bytes = 0;
+    };
+    for (let i = 0; i < events.length; i += 1) {
+      const size = eventSize(events[i] as RunEvent);
+      if (i > from && bytes + size > this.#bounds.chunkBytes) close(i);
+      bytes += size;
+    }
+    close(events.length);
+  }
+
+  acknowledge(lastId: number): void {
+    while (this.#unacknowledged[0] !== undefined && this.#unacknowledged[0].lastId <= lastId) {
+      this.#unacknowledged.shift();
+    }
+    if (lastId <= this.#storedId) return;
+    const from = this.#indexAfter(this.#storedId);
+    this.#storedId = lastId;
+    const to = this.#indexAfter(lastId);
+    for (let i = from; i < to; i += 1) this.#heldStoredBytes += eventSize(this.#held[i] as RunEvent);
+    this.#trim();
+  }
+
+  /** Drops the oldest events that are stored and delivered until what is held of them is within its bound. */
+  #trim(): void {
+    if (this.#heldStoredBytes <= this.#bounds.heldBytes) return;
+    let count = 0;
+    while (count < this.#deliveredCount && this.#heldStoredBytes > this.#bounds.heldBytes) {
+      const event = this.#held[count];
+      if (event === undefined || lastFrameId(event) > this.#storedId) break;
+      this.#heldStoredBytes -= eventSize(event);
+      this.#droppedId = lastFrameId(event);
+      count += 1;
+    }
+    if (count === 0) return;
+    this.#held = this.#held.slice(count);
+    this.#deliveredCount -= count;
+  }
+
+  /** Where the first event with a frame after `id` stands among the held ones. */
+  #indexAfter(id: number): number {
+    let low = 0;
+    let high = this.#held.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (lastFrameId(this.#held[middle] as RunEvent) > id) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** Held events after `cursor`, or null where the first of them is no longer held. */
+  heldAfter(cursor: number): { readonly events: readonly RunEvent[]; readonly from: number } | null {
+    if (cursor < this.#droppedId) return null;
+    return { events: this.#held, from: this.#indexAfter(cursor) };
+  }
+
+  attach(reader: LiveReader): void {
+    this.#readers.add(reader);
+  }
+
+  detach(reader: LiveReader): void {
+    this.#readers.delete(reader);
+  }
+
+  get readerCount(): number {
+    return this.#readers.size;
+  }
+
+  /** Hands everything appended since the last time to the readers. */
+  deliver(): void {
+    const from = this.#deliveredCount;
+    if (from >= this.#held.length) return;
+    this.#deliveredCount = this.#held.length;
+    for (const reader of this.#readers) reader.deliver(this.#held, from);
+  }
+
+  cut(): void {
+    for (const reader of [...this.#readers]) reader.cut();
+    this.#readers.clear();
+  }
+}

@@ -1,0 +1,212 @@
+import { sql } from 'kysely';
+import type { AdmissionFactsRow } from '../../domain/admission.ts';
+import { statement } from '../statement.ts';
+import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
+import { raw } from './raw.ts';
+
+/**
+ * Everything admission decides from, in one statement, so in one snapshot. The conditions on `status` and
+ * `deleted_at` stand as literals: a partial index serves only the words it was made with.
+ */
+export const admissionFacts = statement(
+  'admission facts',
+  (
+    db,
+    p: PeriodDays & {
+      integrationId: string;
+      consumerId: string | null;
+      usageRequestId: string | null;
+      chatId: string | null;
+      aliasChatId: string | null;
+    },
+  ) => {
+    const consumer = sql`${p.consumerId}`;
+    return raw<AdmissionFactsRow>(
+      db,
+      sql<AdmissionFactsRow>`select
+          i.agency, i.default_agent, i.text_only, i.allowance_unit, i.allowance_limit, i.allowance_period,
+          i.max_runs_per_member,
+          m.active as member_active, m.own_limit as member_limit,
+          r.run_id as known_run_id, r.fingerprint as known_fingerprint, r.chat_key as known_chat_key,
+          k.chat_id as known_chat_id, k.alias as known_alias, k.deleted_at as known_chat_deleted_at,
+          c.chat_key as chat_key, c.alias as chat_alias, c.consumer_id as chat_consumer_id,
+          c.num_messages as chat_num_messages, c.text_bytes as chat_text_bytes,
+          a.chat_key as alias_chat_key, a.chat_id as alias_chat_id, a.consumer_id as alias_consumer_id,
+          a.num_messages as alias_num_messages, a.text_bytes as alias_text_bytes,
+          b.run_id as busy_run_id, b.usage_request_id as busy_usage_request_id,
+          ${usedSum(consumer, p)} as used, ${reservedSum(consumer, p)} as reserved,
+          (select count(*) from runs n where n.integration_id = i.integration_id and n.consumer_id = ${consumer}
+            and n.status in ('admitted', 'running')) as member_active_runs
+        from integrations i
+        left join members m on m.integration_id = i.integration_id and m.consumer_id = ${p.consumerId}
+        left join runs r on r.integration_id = i.integration_id and r.usage_request_id = ${p.usageRequestId}
+        left join chats k on k.chat_key = r.chat_key
+        left join chats c on c.integration_id = i.integration_id and c.chat_id = ${p.chatId} and c.deleted_at is null
+        left join chats a on a.integration_id = i.integration_id and a.alias = ${p.aliasChatId}
+          and a.alias is not null and a.deleted_at is null
+        left join runs b on b.chat_key = coalesce(c.chat_key, a.chat_key) and b.status in ('admitted', 'running')
+        where i.integration_id = ${p.integrationId} and i.deleted_at is null`,
+    );
+  },
+);
+
+export const insertChat = statement(
+  'insert chat',
+  (
+    db,
+    p: {
+      chatKey: string;
+      integrationId: string;
+      chatId: string;
+      alias: string | null;
+      consumerId: string | null;
+      numMessages: number;
+      textBytes: number;
+      now: number;
+    },
+  ) =>
+    db.insertInto('chats').values({
+      chat_key: p.chatKey,
+      integration_id: p.integrationId,
+      chat_id: p.chatId,
+      alias: p.alias,
+      consumer_id: p.consumerId,
+      num_messages: p.numMessages,
+      text_bytes: p.textBytes,
+      created_at: p.now,
+      updated_at: p.now,
+      deleted_at: null,
+    }),
+);
+
+/** A message joins the chat; an alias is bound where one is given and the chat has none. */
+export const growChat = statement(
+  'grow chat',
+  (db, p: { chatKey: string; textBytes: number; alias: string | null; now: number }) =>
+    db
+      .updateTable('chats')
+      .set((eb) => ({
+        num_messages: eb('num_messages', '+', 1),
+        text_bytes: eb('text_bytes', '+', p.textBytes),
+        alias: eb.fn.coalesce('alias', eb.val(p.alias)),
+        updated_at: p.now,
+      }))
+      .where('chat_key', '=', p.chatKey),
+);
+
+/** At the end of the chat as it is then: the position is the count that `growChat` or `insertChat` just wrote. */
+export const insertMessage = statement(
+  'insert message',
+  (
+    db,
+    p: {
+      messageId: string;
+      chatKey: string;
+      runId: string;
+      role: 'user' | 'assistant';
+      status: 'completed' | 'failed' | 'cancelled';
+      agent: string;
+      contentJson: string;
+      errorCode: string | null;
+      errorMessage: string | null;
+      now: number;
+    },
+  ) =>
+    db
+      .insertInto('messages')
+      .columns([
+        'message_id',
+        'chat_key',
+        'position',
+        'run_id',
+        'role',
+        'status',
+        'agent',
+        'content_json',
+        'error_code',
+        'error_message',
+        'created_at',
+      ])
+      .expression((eb) =>
+        eb
+          .selectFrom('chats')
+          .select([
+            sql<string>`${p.messageId}`.as('message_id'),
+            'chat_key',
+            'num_messages',
+            sql<string>`${p.runId}`.as('run_id'),
+            sql<'user'>`${p.role}`.as('role'),
+            sql<'completed'>`${p.status}`.as('status'),
+            sql<string>`${p.agent}`.as('agent'),
+            sql<string>`${p.contentJson}`.as('content_json'),
+            sql<string | null>`${p.errorCode}`.as('error_code'),
+            sql<string | null>`${p.errorMessage}`.as('error_message'),
+            sql<number>`${p.now}`.as('created_at'),
+          ])
+          .where('chat_key', '=', p.chatKey),
+      ),
+);
+
+export const insertRun = statement(
+  'insert run',
+  (
+    db,
+    p: {
+      runId: string;
+      integrationId: string;
+      chatKey: string;
+      consumerId: string | null;
+      usageRequestId: string | null;
+      fingerprint: string | null;
+      agency: string;
+      agent: string;
+      nodeId: string;
+      held: number;
+      unit: 'runs' | 'tokens' | 'credits' | null;
+      day: number;
+      period: 'day' | 'week' | 'month' | 'lifetime' | null;
+      periodStart: number | null;
+      userContextJson: string | null;
+      now: number;
+    },
+  ) =>
+    db.insertInto('runs').values({
+      run_id: p.runId,
+      integration_id: p.integrationId,
+      chat_key: p.chatKey,
+      consumer_id: p.consumerId,
+      usage_request_id: p.usageRequestId,
+      fingerprint: p.fingerprint,
+      status: 'admitted',
+      agency: p.agency,
+      agent: p.agent,
+      node_id: p.nodeId,
+      attempt: 1,
+      crashes: 0,
+      step: 0,
+      journal_format: 1,
+      held: p.held,
+      unit: p.unit,
+      day: p.day,
+      period: p.period,
+      period_start: p.periodStart,
+      user_context_json: p.userContextJson,
+      cancel_requested_at: null,
+      cancel_mode: null,
+      last_event_id: null,
+      error_code: null,
+      error_message: null,
+      request_count: 0,
+      input_tokens: 0,
+      cached_tokens: 0,
+      output_tokens: 0,
+      reasoning_tokens: 0,
+      by_model_json: '[]',
+      charged_runs: null,
+      charged_tokens: null,
+      charged_credits: null,
+      created_at: p.now,
+      started_at: null,
+      completed_at: null,
+    }),
+);

@@ -1,0 +1,83 @@
+import { type RawBuilder, sql } from 'kysely';
+import { type AllowancePeriod, type AllowanceUnit, periodFirstDay } from '../../domain/allowance.ts';
+import { statement } from '../statement.ts';
+import { raw } from './raw.ts';
+
+/** The first day of each kind of period, so that one statement serves whatever the integration's row says. */
+export interface PeriodDays {
+  readonly dayFirst: number;
+  readonly weekFirst: number;
+  readonly monthFirst: number;
+}
+
+export function periodDays(nowMs: number): PeriodDays {
+  return {
+    dayFirst: periodFirstDay('day', nowMs),
+    weekFirst: periodFirstDay('week', nowMs),
+    monthFirst: periodFirstDay('month', nowMs),
+  };
+}
+
+function firstDay(p: PeriodDays): RawBuilder<number> {
+  return sql<number>`case i.allowance_period
+    when 'day' then ${p.dayFirst} when 'week' then ${p.weekFirst} when 'month' then ${p.monthFirst} else 0 end`;
+}
+
+/** Sum over the member's day rows; `i` is the integration. */
+export function usedSum(consumer: RawBuilder<unknown>, p: PeriodDays): RawBuilder<number> {
+  return sql<number>`(select coalesce(sum(case i.allowance_unit
+      when 'runs' then d.runs when 'tokens' then d.tokens else d.credits end), 0)
+    from usage_days d
+    where d.integration_id = i.integration_id and d.consumer_id = ${consumer} and d.day >= ${firstDay(p)})`;
+}
+
+/** "`reserved` is never stored": it is what the member's unfinished runs hold, so it cannot outlive a run. */
+export function reservedSum(consumer: RawBuilder<unknown>, p: PeriodDays): RawBuilder<number> {
+  return sql<number>`(select coalesce(sum(h.held), 0) from runs h
+    where h.integration_id = i.integration_id and h.consumer_id = ${consumer}
+      and h.status in ('admitted', 'running') and h.unit = i.allowance_unit and h.day >= ${firstDay(p)})`;
+}
+
+export interface MemberAllowanceRow {
+  allowance_unit: AllowanceUnit | null;
+  allowance_limit: number | null;
+  allowance_period: AllowancePeriod | null;
+  used: number;
+  reserved: number;
+}
+
+export const memberAllowance = statement(
+  'member allowance',
+  (db, p: PeriodDays & { integrationId: string; consumerId: string }) =>
+    raw<MemberAllowanceRow>(
+      db,
+      sql<MemberAllowanceRow>`select i.allowance_unit, i.allowance_limit, i.allowance_period,
+          ${usedSum(sql`${p.consumerId}`, p)} as used, ${reservedSum(sql`${p.consumerId}`, p)} as reserved
+        from integrations i where i.integration_id = ${p.integrationId}`,
+    ),
+);
+
+export const raiseUsageDay = statement(
+  'raise usage day',
+  (
+    db,
+    p: { integrationId: string; consumerId: string; day: number; runs: number; tokens: number; credits: number },
+  ) =>
+    db
+      .insertInto('usage_days')
+      .values({
+        integration_id: p.integrationId,
+        consumer_id: p.consumerId,
+        day: p.day,
+        runs: p.runs,
+        tokens: p.tokens,
+        credits: p.credits,
+      })
+      .onConflict((c) =>
+        c.columns(['integration_id', 'consumer_id', 'day']).doUpdateSet((eb) => ({
+          runs: eb('usage_days.runs', '+', eb.ref('excluded.runs')),
+          tokens: eb('usage_days.tokens', '+', eb.ref('excluded.tokens')),
+          credits: eb('usage_days.credits', '+', eb.ref('excluded.credits')),
+        })),
+      ),
+);

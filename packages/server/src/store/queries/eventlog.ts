@@ -1,0 +1,54 @@
+import { sql } from 'kysely';
+import { statement } from '../statement.ts';
+
+/** Written again after an unknown commit it changes nothing: a chunk keeps its bounds until it is acknowledged. */
+export const insertChunk = statement(
+  'insert chunk',
+  (db, p: { runId: string; firstId: number; lastId: number; data: string }) =>
+    db
+      .insertInto('event_chunks')
+      .values({ run_id: p.runId, first_id: p.firstId, last_id: p.lastId, data: p.data })
+      .onConflict((c) => c.columns(['run_id', 'first_id']).doNothing()),
+);
+
+export const chunkAfter = statement('chunk after', (db, p: { runId: string; after: number }) =>
+  db
+    .selectFrom('event_chunks')
+    .select(['first_id', 'last_id', 'data'])
+    .where('run_id', '=', p.runId)
+    // The chunk that holds `after + 1`, or where none does the next one: found from the key alone.
+    .where('first_id', '>=', (eb) =>
+      eb.fn.coalesce(
+        eb
+          .selectFrom('event_chunks as c')
+          .select('c.first_id')
+          .where('c.run_id', '=', p.runId)
+          .where('c.first_id', '<=', p.after)
+          .where('c.last_id', '>', p.after)
+          .orderBy('c.first_id', 'desc')
+          .limit(1),
+        sql<number>`${p.after} + 1`,
+      ),
+    )
+    .orderBy('first_id')
+    .limit(1),
+);
+
+export const allChunks = statement('all chunks', (db, p: { runId: string }) =>
+  db.selectFrom('event_chunks').select(['first_id', 'last_id', 'data']).where('run_id', '=', p.runId).orderBy('first_id'),
+);
+
+export const lastStoredId = statement('last stored id', (db, p: { runId: string }) =>
+  db
+    .selectFrom('event_chunks')
+    .select('last_id')
+    .where('run_id', '=', p.runId)
+    .orderBy('first_id', 'desc')
+    .limit(1),
+);
+
+export const deleteChunksOfChat = statement('delete chunks of chat', (db, p: { chatKey: string }) =>
+  db
+    .deleteFrom('event_chunks')
+    .where('run_id', 'in', (eb) => eb.selectFrom('runs').select('run_id').where('chat_key', '=', p.chatKey)),
+);

@@ -1,0 +1,267 @@
+import { sql } from 'kysely';
+import type { CancelMode, RunEndStatus } from '../../domain/run-state.ts';
+import type { StepsTable } from '../schema.ts';
+import { statement } from '../statement.ts';
+
+const unfinished = sql<boolean>`status in ('admitted', 'running')`;
+
+/** The first flush, step or end of a run says that it runs. */
+export const markRunning = statement('mark running', (db, p: { runId: string; now: number }) =>
+  db
+    .updateTable('runs')
+    .set({ status: 'running', started_at: p.now })
+    .where('run_id', '=', p.runId)
+    .where(sql<boolean>`status = 'admitted'`),
+);
+
+export interface UsageColumns {
+  requestCount: number;
+  inputTokens: number;
+  cachedTokens: number;
+  outputTokens: number;
+  reasoningTokens: number;
+  byModelJson: string;
+}
+
+/** Ends are written once: only an unfinished run of this attempt takes one. */
+export const finishRun = statement(
+  'finish run',
+  (
+    db,
+    p: UsageColumns & {
+      runId: string;
+      attempt: number;
+      nextAttempt: number;
+      status: RunEndStatus;
+      step: number;
+      lastEventId: number;
+      errorCode: string | null;
+      errorMessage: string | null;
+      chargedRuns: number;
+      chargedTokens: number;
+      chargedCredits: number;
+      startedAt: number;
+      now: number;
+    },
+  ) =>
+    db
+      .updateTable('runs')
+      .set((eb) => ({
+        status: p.status,
+        attempt: p.nextAttempt,
+        step: p.step,
+        last_event_id: p.lastEventId,
+        error_code: p.errorCode,
+        error_message: p.errorMessage,
+        request_count: p.requestCount,
+        input_tokens: p.inputTokens,
+        cached_tokens: p.cachedTokens,
+        output_tokens: p.outputTokens,
+        reasoning_tokens: p.reasoningTokens,
+        by_model_json: p.byModelJson,
+        charged_runs: p.chargedRuns,
+        charged_tokens: p.chargedTokens,
+        charged_credits: p.chargedCredits,
+        started_at: eb.fn.coalesce('started_at', eb.val(p.startedAt)),
+        completed_at: p.now,
+      }))
+      .where('run_id', '=', p.runId)
+      .where('attempt', '=', p.attempt)
+      .where(unfinished),
+);
+
+export const advanceRun = statement(
+  'advance run',
+  (db, p: UsageColumns & { runId: string; attempt: number; step: number; startedAt: number }) =>
+    db
+      .updateTable('runs')
+      .set((eb) => ({
+        status: sql<'running'>`'running'`,
+        step: p.step,
+        request_count: p.requestCount,
+        input_tokens: p.inputTokens,
+        cached_tokens: p.cachedTokens,
+        output_tokens: p.outputTokens,
+        reasoning_tokens: p.reasoningTokens,
+        by_model_json: p.byModelJson,
+        started_at: eb.fn.coalesce('started_at', eb.val(p.startedAt)),
+      }))
+      .where('run_id', '=', p.runId)
+      .where('attempt', '=', p.attempt)
+      .where(unfinished),
+);
+
+export const insertStep = statement(
+  'insert step',
+  (
+    db,
+    p: {
+      runId: string;
+      step: number;
+      attempt: number;
+      kind: StepsTable['kind'];
+      agent: string;
+      callerAgent: string | null;
+      model: string | null;
+      tool: string | null;
+      callId: string | null;
+      status: StepsTable['status'];
+      firstEventId: number;
+      lastEventId: number;
+      recordJson: string;
+      startedAt: number;
+      completedAt: number;
+    },
+  ) =>
+    db.insertInto('steps').values({
+      run_id: p.runId,
+      step: p.step,
+      attempt: p.attempt,
+      kind: p.kind,
+      agent: p.agent,
+      caller_agent: p.callerAgent,
+      model: p.model,
+      tool: p.tool,
+      call_id: p.callId,
+      status: p.status,
+      first_event_id: p.firstEventId,
+      last_event_id: p.lastEventId,
+      record_json: p.recordJson,
+      started_at: p.startedAt,
+      completed_at: p.completedAt,
+    }),
+);
+
+/** T5. "`immediate` overrides a pending `after_step`, never the reverse"; only an unfinished run takes it. */
+export const requestCancel = statement('request cancel', (db, p: { runId: string; mode: CancelMode; now: number }) =>
+  db
+    .updateTable('runs')
+    .set((eb) => ({
+      cancel_requested_at: eb.fn.coalesce('cancel_requested_at', eb.val(p.now)),
+      cancel_mode: sql<CancelMode>`case when cancel_mode = 'immediate' then 'immediate' else ${p.mode} end`,
+    }))
+    .where('run_id', '=', p.runId)
+    .where(unfinished),
+);
+
+/** Oldest first, so that nobody waits for ever behind newer ones. */
+export const unfinishedRuns = statement('unfinished runs', (db, _: Record<string, never>) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
+    .selectAll('runs')
+    .select(['chats.chat_id', 'chats.text_bytes'])
+    .where(sql<boolean>`runs.status in ('admitted', 'running')`)
+    .orderBy('runs.run_id')
+    .limit(100),
+);
+
+const runColumns = [
+  'runs.run_id',
+  'runs.integration_id',
+  'runs.chat_key',
+  'runs.consumer_id',
+  'runs.usage_request_id',
+  'runs.status',
+  'runs.agent',
+  'runs.attempt',
+  'runs.cancel_requested_at',
+  'runs.last_event_id',
+  'runs.error_code',
+  'runs.error_message',
+  'runs.request_count',
+  'runs.input_tokens',
+  'runs.cached_tokens',
+  'runs.output_tokens',
+  'runs.reasoning_tokens',
+  'runs.by_model_json',
+  'runs.unit',
+  'runs.period_start',
+  'runs.charged_runs',
+  'runs.charged_tokens',
+  'runs.charged_credits',
+  'runs.created_at',
+  'runs.started_at',
+  'runs.completed_at',
+  'chats.chat_id',
+  'chats.deleted_at as chat_deleted_at',
+] as const;
+
+/** The text of the answer, from the message that the end wrote. */
+const answer = sql<string | null>`(select content_json from messages
+  where messages.chat_key = runs.chat_key and messages.run_id = runs.run_id and messages.role = 'assistant')`.as(
+  'answer_json',
+);
+
+export const runById = statement('run by id', (db, p: { integrationId: string; runId: string }) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
+    .select([...runColumns, answer])
+    .where('runs.run_id', '=', p.runId)
+    .where('runs.integration_id', '=', p.integrationId),
+);
+
+export const runByUsageRequest = statement(
+  'run by usage request',
+  (db, p: { integrationId: string; usageRequestId: string }) =>
+    db
+      .selectFrom('runs')
+      .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
+      .select([...runColumns, answer])
+      .where('runs.usage_request_id', '=', p.usageRequestId)
+      .where('runs.integration_id', '=', p.integrationId),
+);
+
+export const newestRunOfChat = statement('newest run of chat', (db, p: { chatKey: string }) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
+    .select([...runColumns, answer])
+    .where('runs.chat_key', '=', p.chatKey)
+    .orderBy('runs.created_at', 'desc')
+    .orderBy('runs.run_id', 'desc')
+    .limit(1),
+);
+
+export interface RunFilter {
+  readonly integrationId: string;
+  readonly chatId?: string | undefined;
+  readonly consumerId?: string | undefined;
+  readonly usageRequestId?: string | undefined;
+  readonly status?: string | undefined;
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+  readonly before: { readonly createdAt: number; readonly id: string } | null;
+  readonly limit: number;
+}
+
+export type RunRow = Awaited<ReturnType<ReturnType<(typeof runById)['build']>['execute']>>[number];
+
+export function listRuns(filter: RunFilter) {
+  return (db: Parameters<(typeof runById)['build']>[0]) => {
+    let query = db
+      .selectFrom('runs')
+      .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
+      .select([...runColumns, answer])
+      .where('runs.integration_id', '=', filter.integrationId);
+    if (filter.chatId !== undefined) {
+      query = query.where('chats.chat_id', '=', filter.chatId).where('chats.deleted_at', 'is', null);
+    }
+    if (filter.consumerId !== undefined) query = query.where('runs.consumer_id', '=', filter.consumerId);
+    if (filter.usageRequestId !== undefined) query = query.where('runs.usage_request_id', '=', filter.usageRequestId);
+    if (filter.status !== undefined) query = query.where('runs.status', '=', filter.status as 'running');
+    if (filter.fromMs !== undefined) query = query.where('runs.created_at', '>=', filter.fromMs);
+    if (filter.toMs !== undefined) query = query.where('runs.created_at', '<', filter.toMs);
+    const { before } = filter;
+    if (before !== null) {
+      query = query.where((eb) =>
+        eb.or([
+          eb('runs.created_at', '<', before.createdAt),
+          eb.and([eb('runs.created_at', '=', before.createdAt), eb('runs.run_id', '<', before.id)]),
+        ]),
+      );
+    }
+    return query.orderBy('runs.created_at', 'desc').orderBy('runs.run_id', 'desc').limit(filter.limit);
+  };
+}

@@ -1,0 +1,199 @@
+import type { AllowancePeriod, AllowanceUnit } from '../domain/allowance.ts';
+import type { CancelMode, RunStatus } from '../domain/run-state.ts';
+
+/*
+ * Types both databases have alike: text, 64-bit integers (times are milliseconds since 1970, flags 0 or 1).
+ * A column called `…_json` holds JSON text: what comes from outside may hold U+0000 and lone surrogates, which
+ * PostgreSQL's own text and jsonb refuse.
+ */
+
+export interface InstallationTable {
+  id: number;
+  /** Raised by whoever changes keys, integrations or owners; caches are dropped when it moves. */
+  accounts_version: number;
+  created_at: number;
+}
+
+export interface NodesTable {
+  node_id: string;
+  boot: string;
+  dead: number;
+  version: string;
+  started_at: number;
+}
+
+export interface NodeBeatsTable {
+  node_id: string;
+  beat: number;
+}
+
+export interface OwnersTable {
+  owner_id: string;
+  email: string | null;
+  name_json: string | null;
+  administrator: number;
+  created_at: number;
+}
+
+export interface ApiKeysTable {
+  key_id: string;
+  owner_id: string;
+  name_json: string;
+  created_at: number;
+  expires_at: number | null;
+  last_used_at: number | null;
+  revoked_at: number | null;
+}
+
+export interface IntegrationsTable {
+  integration_id: string;
+  owner_id: string;
+  name_json: string;
+  agency: string;
+  default_agent: string;
+  text_only: number;
+  allowance_unit: AllowanceUnit | null;
+  allowance_limit: number | null;
+  allowance_period: AllowancePeriod | null;
+  on_disconnect: 'continue' | 'cancel';
+  max_run_seconds: number;
+  max_runs_per_member: number | null;
+  keep_attachments: number;
+  created_at: number;
+  updated_at: number;
+  deleted_at: number | null;
+}
+
+export interface MembersTable {
+  integration_id: string;
+  consumer_id: string;
+  name_json: string | null;
+  active: number;
+  metadata_json: string;
+  own_limit: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface ChatsTable {
+  chat_key: string;
+  integration_id: string;
+  chat_id: string;
+  alias: string | null;
+  consumer_id: string | null;
+  num_messages: number;
+  /** UTF-8 bytes of all message texts: what the next turn sends again. */
+  text_bytes: number;
+  created_at: number;
+  updated_at: number;
+  deleted_at: number | null;
+}
+
+export interface MessagesTable {
+  message_id: string;
+  chat_key: string;
+  /** 1, 2, 3 … within the chat. */
+  position: number;
+  run_id: string;
+  role: 'user' | 'assistant';
+  status: 'completed' | 'failed' | 'cancelled';
+  agent: string;
+  content_json: string;
+  error_code: string | null;
+  error_message: string | null;
+  created_at: number;
+}
+
+/** Run and usage record in one row: so there is exactly one record per run, and they never disagree. */
+export interface RunsTable {
+  run_id: string;
+  integration_id: string;
+  chat_key: string;
+  consumer_id: string | null;
+  usage_request_id: string | null;
+  fingerprint: string | null;
+  status: RunStatus;
+  agency: string;
+  agent: string;
+  node_id: string;
+  attempt: number;
+  crashes: number;
+  step: number;
+  journal_format: number;
+  held: number;
+  unit: AllowanceUnit | null;
+  day: number;
+  period: AllowancePeriod | null;
+  period_start: number | null;
+  user_context_json: string | null;
+  cancel_requested_at: number | null;
+  cancel_mode: CancelMode | null;
+  /** Set at the end; while the run runs, the log knows. */
+  last_event_id: number | null;
+  error_code: string | null;
+  error_message: string | null;
+  request_count: number;
+  input_tokens: number;
+  cached_tokens: number;
+  output_tokens: number;
+  reasoning_tokens: number;
+  by_model_json: string;
+  charged_runs: number | null;
+  charged_tokens: number | null;
+  charged_credits: number | null;
+  created_at: number;
+  started_at: number | null;
+  completed_at: number | null;
+}
+
+/** What a member used, by the day of admission; outlives the member's row. */
+export interface UsageDaysTable {
+  integration_id: string;
+  consumer_id: string;
+  day: number;
+  runs: number;
+  tokens: number;
+  credits: number;
+}
+
+export interface EventChunksTable {
+  run_id: string;
+  first_id: number;
+  last_id: number;
+  data: string;
+}
+
+/** The journal: a finished model or tool step, enough to go on from without doing it again. */
+export interface StepsTable {
+  run_id: string;
+  step: number;
+  attempt: number;
+  kind: 'model' | 'tool';
+  agent: string;
+  caller_agent: string | null;
+  model: string | null;
+  tool: string | null;
+  call_id: string | null;
+  status: 'completed' | 'failed';
+  first_event_id: number;
+  last_event_id: number;
+  record_json: string;
+  started_at: number;
+  completed_at: number;
+}
+
+export interface Schema {
+  installation: InstallationTable;
+  nodes: NodesTable;
+  node_beats: NodeBeatsTable;
+  owners: OwnersTable;
+  api_keys: ApiKeysTable;
+  integrations: IntegrationsTable;
+  members: MembersTable;
+  chats: ChatsTable;
+  messages: MessagesTable;
+  runs: RunsTable;
+  usage_days: UsageDaysTable;
+  event_chunks: EventChunksTable;
+  steps: StepsTable;
+}

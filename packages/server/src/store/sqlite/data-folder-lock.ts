@@ -1,0 +1,19 @@
+import { DatabaseSync } from 'node:sqlite';
+
+/**
+ * The lease of an embedded installation: an exclusive transaction on a database of its own. The kernel frees it
+ * when the process dies, however it dies. Nothing but SQLite may open that file in this process: closing any
+ * other descriptor of it would drop the POSIX lock.
+ */
+export function lockDataFolder(path: string): Disposable {
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    database.exec('pragma journal_mode = delete; begin exclusive');
+  } catch {
+    database.close();
+    throw new Error(
+      'Another Runwire server uses this data folder; stop it, or set RUNWIRE_DATA_DIR to a folder of its own.',
+    );
+  }
+  return { [Symbol.dispose]: () => database.close() };
+}

@@ -1,0 +1,255 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
+import { Kysely } from 'kysely';
+import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
+import { migrate } from '../migrate.ts';
+import type { Schema } from '../schema.ts';
+import { type CompiledStatement, compileStatement, type Statement } from '../statement.ts';
+import { type QueryOf, type Reads, type Store, StoreUnavailable, type Tx, UniqueViolation } from '../store.ts';
+import { sqliteDialect } from './dialect.ts';
+
+const SQLITE_IOERR = 10;
+const SQLITE_FULL = 13;
+const SQLITE_CONSTRAINT_UNIQUE = 2067;
+const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
+
+export interface SqliteStoreOptions {
+  readonly path: string;
+  readonly waitAt: WaitAt | undefined;
+  /** A commit whose sync failed: what is on the disk is no longer known, so the process has to end. */
+  readonly onFatal: (error: unknown) => void;
+}
+
+interface Job {
+  readonly name: TransactionName;
+  readonly work: (tx: Tx) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+function errorCode(error: unknown): number {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === 'number' ? code : 0;
+}
+
+/** Foreign errors end here. */
+function translate(error: unknown): unknown {
+  const code = errorCode(error);
+  if (code === SQLITE_CONSTRAINT_UNIQUE || code === SQLITE_CONSTRAINT_PRIMARYKEY) {
+    return new UniqueViolation((error as Error).message, { cause: error });
+  }
+  if (code === SQLITE_FULL) return new StoreUnavailable('The disk is full.', { cause: error });
+  return error;
+}
+
+class Connection implements Reads {
+  protected readonly database: DatabaseSync;
+  readonly #compiler: Kysely<Schema>;
+  readonly #prepared = new Map<Statement<never, unknown>, { compiled: CompiledStatement; prepared: StatementSync }>();
+
+  constructor(database: DatabaseSync) {
+    this.database = database;
+    this.#compiler = new Kysely<Schema>({ dialect: sqliteDialect(database) });
+  }
+
+  protected prepare<P, R>(statement: Statement<P, R>) {
+    let entry = this.#prepared.get(statement as Statement<never, unknown>);
+    if (entry === undefined) {
+      const compiled = compileStatement(this.#compiler, statement);
+      entry = { compiled, prepared: this.database.prepare(compiled.sql) };
+      this.#prepared.set(statement as Statement<never, unknown>, entry);
+    }
+    return entry;
+  }
+
+  async all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
+    const { compiled, prepared } = this.prepare(statement);
+    return prepared.all(...(compiled.bind(params) as SQLInputValue[])) as R[];
+  }
+
+  async query<R>(build: (db: Kysely<Schema>) => QueryOf<R>): Promise<R[]> {
+    const { sql, parameters } = build(this.#compiler).compile();
+    return this.database.prepare(sql).all(...(parameters as SQLInputValue[])) as R[];
+  }
+}
+
+class WriteConnection extends Connection implements Tx {
+  /** Whether the job under way has written, and so has a savepoint to go back to. */
+  #marked = false;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #mark: StatementSync;
+  readonly #release: StatementSync;
+  readonly #back: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    super(database);
+    this.#begin = database.prepare('begin immediate');
+    this.#commit = database.prepare('commit');
+    this.#mark = database.prepare('savepoint job');
+    this.#release = database.prepare('release job');
+    this.#back = database.prepare('rollback to job');
+  }
+
+  async run<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
+    const { compiled, prepared } = this.prepare(statement);
+    if (!this.#marked) {
+      this.#mark.run();
+      this.#marked = true;
+    }
+    try {
+      return Number(prepared.run(...(compiled.bind(params) as SQLInputValue[])).changes);
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  begin(): void {
+    this.#begin.run();
+  }
+
+  commit(): void {
+    this.#commit.run();
+  }
+
+  rollback(): void {
+    if (this.database.isTransaction) this.database.exec('rollback');
+  }
+
+  get isOpen(): boolean {
+    return this.database.isTransaction;
+  }
+
+  keepJob(): void {
+    if (this.#marked) this.#release.run();
+    this.#marked = false;
+  }
+
+  dropJob(): void {
+    if (this.#marked && this.database.isTransaction) {
+      this.#back.run();
+      this.#release.run();
+    }
+    this.#marked = false;
+  }
+}
+
+/**
+ * All transactions handed in during one turn of the loop run inside one `begin immediate`, each behind a savepoint
+ * of its own, with one commit and one sync: 23 µs each at 32 together, against 139 µs one by one.
+ */
+export class SqliteStore implements Store {
+  readonly kind = 'sqlite';
+  readonly reads: Reads;
+  readonly #writeDatabase: DatabaseSync;
+  readonly #readDatabase: DatabaseSync;
+  readonly #tx: WriteConnection;
+  readonly #waitAt: WaitAt | undefined;
+  readonly #onFatal: (error: unknown) => void;
+  readonly #checkpointer: Worker;
+  #queue: Job[] = [];
+  #draining: Promise<void> | null = null;
+  #closed = false;
+
+  private constructor(options: SqliteStoreOptions, write: DatabaseSync) {
+    this.#writeDatabase = write;
+    this.#readDatabase = open(options.path, true);
+    this.#tx = new WriteConnection(write);
+    this.reads = new Connection(this.#readDatabase);
+    this.#waitAt = options.waitAt;
+    this.#onFatal = options.onFatal;
+    this.#checkpointer = new Worker(new URL(workerFile(), import.meta.url), { workerData: { path: options.path } });
+    this.#checkpointer.unref();
+    this.#checkpointer.on('error', options.onFatal);
+  }
+
+  static async open(options: SqliteStoreOptions): Promise<SqliteStore> {
+    const write = open(options.path, false);
+    await migrate(new Kysely<Schema>({ dialect: sqliteDialect(write) }));
+    return new SqliteStore(options, write);
+  }
+
+  transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(new StoreUnavailable('The store is closed.'));
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ name, work: job, resolve: resolve as (value: unknown) => void, reject });
+      if (this.#draining === null) this.#draining = this.#drainSoon();
+    });
+  }
+
+  async #drainSoon(): Promise<void> {
+    while (this.#queue.length > 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const batch = this.#queue;
+      this.#queue = [];
+      await this.#commitTogether(batch);
+    }
+    this.#draining = null;
+  }
+
+  async #commitTogether(batch: readonly Job[]): Promise<void> {
+    const tx = this.#tx;
+    const done: { job: Job; value: unknown }[] = [];
+    try {
+      tx.begin();
+      for (const job of batch) {
+        try {
+          const value = await job.work(tx);
+          tx.keepJob();
+          done.push({ job, value });
+        } catch (error) {
+          tx.dropJob();
+          // A full disk can end the whole transaction, and with it those who were done.
+          if (!tx.isOpen) throw error;
+          job.reject(error);
+        }
+      }
+      if (this.#waitAt !== undefined) for (const { job } of done) this.#waitAt(`${job.name}.before-commit`);
+      tx.commit();
+    } catch (error) {
+      tx.rollback();
+      if (errorCode(error) % 256 === SQLITE_IOERR) this.#onFatal(error);
+      const reason = new StoreUnavailable('The store cannot be written to.', { cause: error });
+      for (const job of batch) job.reject(reason);
+      return;
+    }
+    for (const { job, value } of done) {
+      this.#waitAt?.(`${job.name}.after-commit`);
+      job.resolve(value);
+    }
+  }
+
+  /** The median time of a commit with its sync, in milliseconds. */
+  measureSync(): number {
+    const times: number[] = [];
+    for (let i = 0; i < 5; i += 1) {
+      const start = performance.now();
+      this.#tx.begin();
+      this.#writeDatabase.exec('update installation set created_at = created_at');
+      this.#tx.commit();
+      times.push(performance.now() - start);
+    }
+    return times.sort((a, b) => a - b)[2] ?? 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#draining;
+    await this.#checkpointer.terminate();
+    this.#readDatabase.close();
+    this.#writeDatabase.close();
+  }
+}
+
+function workerFile(): string {
+  return import.meta.url.endsWith('.ts') ? './checkpoint-worker.ts' : './checkpoint-worker.js';
+}
+
+function open(path: string, readOnly: boolean): DatabaseSync {
+  const database = new DatabaseSync(path, { readOnly, timeout: 5000 });
+  if (!readOnly) database.exec('pragma journal_mode = wal');
+  // Checkpoints, with their sync of the whole database, are the worker's.
+  database.exec('pragma synchronous = full; pragma wal_autocheckpoint = 0; pragma temp_store = memory');
+  return database;
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { allRequirements } from './all-requirements.ts';
+import type { Citation } from './cite.ts';
+import { readCitations, tally } from './tally.ts';
+
+const citeModule = pathToFileURL(join(import.meta.dirname, 'cite.ts')).href;
+const script = join(import.meta.dirname, '../scripts/requirements.ts');
+const citable = allRequirements.filter(({ later }) => later === undefined).map(({ id }) => id);
+const laterCount = allRequirements.length - citable.length;
+
+function makeFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'runwire-citations-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function runNode(args: readonly string[], citations: string | undefined) {
+  const { NODE_TEST_CONTEXT: _, RUNWIRE_CITATIONS: __, ...env } = process.env;
+  return spawnSync(process.execPath, ['-C', 'source', ...args], {
+    env: citations === undefined ? env : { ...env, RUNWIRE_CITATIONS: citations },
+    encoding: 'utf8',
+  });
+}
+
+function runTests(t: TestContext, body: string, recorded = true) {
+  const folder = makeFolder(t);
+  const file = join(folder, 'sample.test.ts');
+  writeFileSync(file, `import { test } from 'node:test';\nimport { cites } from '${citeModule}';\n${body}\n`);
+  const citations = join(folder, 'citations');
+  const child = runNode(['--test', '--test-reporter=tap', file], recorded ? citations : undefined);
+  return { status: child.status, output: child.stdout + child.stderr, citations: readCitations(citations) };
+}
+
+function runScript(t: TestContext, ids: readonly string[]) {
+  const folder = join(makeFolder(t), 'citations');
+  mkdirSync(folder);
+  const lines = ids.map((id) => JSON.stringify({ id, test: 'a test', file: 'a.test.ts' } satisfies Citation));
+  if (lines.length > 0) writeFileSync(join(folder, '1.jsonl'), `${lines.join('\n')}\n`);
+  return runNode([script], folder);
+}
+
+test('records what a passing test cites and nothing of a failing one', (t) => {
+  const { status, citations } = runTests(
+    t,
+    `test('passes', (t) => { cites(t, 'spec-2.1-message', 'spec-7-409'); });
+     test('fails', (t) => { cites(t, 'spec-7-429'); throw new Error('planted'); });`,
+  );
+  assert.equal(status, 1);
+  assert.deepEqual(
+    citations.map(({ id, test }) => [id, test]),
+    [
+      ['spec-2.1-message', 'passes'],
+      ['spec-7-409', 'passes'],
+    ],
+  );
+  assert.match(citations[0]?.file ?? '', /sample\.test\.ts$/);
+});
+
+test('records nothing where a subtest, a hook or the clock fails the test, or where it was skipped', (t) => {
+  const { citations } = runTests(
+    t,
+    `test('subtest', async (t) => { cites(t, 'spec-7-400'); await t.test('inner', () => { throw new Error('planted'); }); });
+     test('hook', (t) => { cites(t, 'spec-7-401'); t.after(() => { throw new Error('planted'); }); });
+     test('clock', { timeout: 20 }, async (t) => { cites(t, 'spec-7-403'); await new Promise((r) => setTimeout(r, 200)); });
+     test('skipped', (t) => { cites(t, 'spec-7-404'); t.skip('planted'); });
+     test('to do', (t) => { cites(t, 'spec-7-409'); t.todo('planted'); });
+     test('inner passes', async (t) => { await t.test('inner', (s) => { cites(s, 'spec-7-429'); }); });`,
+  );
+  assert.deepEqual(
+    citations.map(({ id, test }) => [id, test]),
+    [['spec-7-429', 'inner passes > inner']],
+  );
+});
+
+test('fails a test that cites an unknown id or one marked as later', (t) => {
+  const unknown = runTests(t, `test('unknown', (t) => { cites(t, 'spec-2.1-message', 'spec-0-nothing'); });`);
+  assert.equal(unknown.status, 1);
+  assert.match(unknown.output, /No requirement has the id "spec-0-nothing"/);
+  assert.deepEqual(unknown.citations, []);
+
+  const laterOne = allRequirements.find(({ later }) => later === 'Console');
+  assert.ok(laterOne);
+  const later = runTests(t, `test('later', (t) => { cites(t, '${laterOne.id}'); });`);
+  assert.equal(later.status, 1);
+  assert.match(later.output, /is marked as later \(Console\)/);
+  assert.deepEqual(later.citations, []);
+});
+
+test('records nothing without a folder to record in', (t) => {
+  const { status, citations } = runTests(t, `test('passes', (t) => { cites(t, 'spec-2.1-message'); });`, false);
+  assert.equal(status, 0);
+  assert.deepEqual(citations, []);
+});
+
+test('the count is green when every id that is not later is cited', (t) => {
+  const { status, stdout, stderr } = runScript(t, [...citable, ...citable]);
+  assert.equal(stderr, '');
+  assert.equal(stdout, `ids ${allRequirements.length} cited ${citable.length} later ${laterCount}\n`);
+  assert.equal(status, 0);
+});
+
+test('the count fails on an uncited id and quotes it', (t) => {
+  const { status, stdout, stderr } = runScript(
+    t,
+    citable.filter((id) => id !== 'spec-2.1-message'),
+  );
+  assert.equal(status, 1);
+  assert.equal(stdout, `ids ${allRequirements.length} cited ${citable.length - 1} later ${laterCount}\n`);
+  assert.equal(stderr, 'uncited spec-2.1-message: | message | string | yes | The user message. |\n');
+});
+
+test('the count fails on an unknown id', (t) => {
+  const { status, stderr } = runScript(t, [...citable, 'spec-0-nothing']);
+  assert.equal(status, 1);
+  assert.equal(stderr, 'a.test.ts: "a test" cites spec-0-nothing, which no requirement has.\n');
+});
+
+test('the count fails with one sentence when nothing was recorded', (t) => {
+  const { status, stderr } = runScript(t, []);
+  assert.equal(status, 1);
+  assert.equal(stderr, 'No citations were recorded: run npm test first.\n');
+});
+
+test('the count fails on an id given twice', () => {
+  const requirement = { id: 'spec-1-a', section: '1', quote: 'A.' };
+  const { problems } = tally([requirement, requirement], [{ id: 'spec-1-a', test: 'a test', file: 'a.test.ts' }]);
+  assert.deepEqual(problems, ['Two requirements have the id spec-1-a.']);
+});
+
+test('every id begins with its document and section and has a quote', () => {
+  for (const { id, section, quote } of allRequirements) {
+    assert.match(id, /^(spec|contract)-[0-9.]+(-[a-z0-9]+)+$/);
+    assert.ok(id.startsWith(`spec-${section}-`) || id.startsWith(`contract-${section}-`), id);
+    assert.ok(quote.length > 0 && quote === quote.replace(/\s+/g, ' ').trim(), id);
+  }
+});

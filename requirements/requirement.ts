@@ -1,0 +1,13 @@
+export type LaterIssue = 'Models' | 'Several nodes' | 'Files' | 'Attachments' | 'Agents' | 'Console';
+
+/** One sentence or table row of the specification (ids `spec-…`) or of the contract (ids `contract-…`). */
+export interface Requirement {
+  /** Stable: tests cite it. */
+  readonly id: string;
+  /** The section of the document that the quote stands in. */
+  readonly section: string;
+  /** The sentence or row itself, white space folded; `[…]` stands for the part that another id quotes. */
+  readonly quote: string;
+  /** The issue that brings it; absent: a passing test must cite it. */
+  readonly later?: LaterIssue;
+}

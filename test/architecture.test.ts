@@ -1,0 +1,318 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { maskCode } from './support/architecture/code-scanner.ts';
+import { checkCycles } from './support/architecture/cycle-check.ts';
+import {
+  type Check,
+  checkAdapters,
+  checkDatabaseModules,
+  checkExtensions,
+  checkPackages,
+  checkServerFolders,
+  checkTesting,
+} from './support/architecture/import-checks.ts';
+import { importsOf, readSources, type Sources } from './support/architecture/sources.ts';
+import {
+  checkBarrels,
+  checkDefaultExports,
+  checkEnvironment,
+  checkLength,
+  checkNames,
+  checkOutgoing,
+  listLongFiles,
+} from './support/architecture/text-checks.ts';
+
+const sources = readSources(join(import.meta.dirname, '..'));
+
+const server = (files: Readonly<Record<string, string>>): Sources =>
+  new Map(Object.entries(files).map(([path, text]) => [`packages/server/src/${path}`, text]));
+const files = (entries: Readonly<Record<string, string>>): Sources => new Map(Object.entries(entries));
+
+interface Rule {
+  readonly claim: string;
+  readonly check: Check;
+  /** Each breaks the rule in one way. */
+  readonly faults: readonly Sources[];
+  /** What the rule must leave alone. */
+  readonly allowed: Sources;
+}
+
+const rules: readonly Rule[] = [
+  {
+    claim: 'each folder of the server imports only the folders below it',
+    check: checkServerFolders,
+    faults: [
+      server({ 'chats/read-chat.ts': "import { readRun } from '../runs/read-run.ts';" }),
+      server({ 'domain/run-state.ts': "import type { Log } from '../telemetry/log.ts';" }),
+      server({ 'config/read-config.ts': "import { log } from '../telemetry/log.ts';" }),
+      server({ 'admission/admit-run.ts': "import { executeRun } from '../engine/execute-run.ts';" }),
+      server({ 'agencies/load-agency.ts': "const { loop } = await import('../agent/loop.ts');" }),
+      server({ 'engine/execute-run.ts': "import { sse } from '../http/sse.ts';" }),
+      server({ 'runs/end-run.ts': "export type { Composed } from '../compose.ts';" }),
+      server({ 'store/writer.ts': "new Worker(new URL('../engine/beat.ts', import.meta.url));" }),
+      server({ 'runs/end-run.ts': "import type { Run } from '@runwire/contract';" }),
+      server({ 'http/route.ts': "import { defineAgent } from '@runwire/agency';" }),
+      server({ 'services/run-service.ts': '' }),
+    ],
+    allowed: server({
+      'compose.ts': "import { executeRun } from './engine/execute-run.ts';",
+      'admission/admit-run.ts': "import type { RunEngine } from '../engine/port.ts';\nimport './decide.ts';",
+      'agencies/load-agency.ts': "import type { Tool } from '../agent/ports.ts';\nimport '@runwire/agency';",
+      'domain/run-state.ts': "import type { RunStatus } from '@runwire/contract';\nimport { a } from '../lib/a.ts';",
+      'chats/read-chat.test.ts': "import { readRun } from '../runs/read-run.ts';",
+    }),
+  },
+  {
+    claim: 'adapters are imported by compose.ts, testing/ and their own folder alone',
+    check: checkAdapters,
+    faults: [
+      server({ 'store/writer.ts': "import { openSqlite } from './sqlite/open-sqlite.ts';" }),
+      server({ 'main.ts': "import { openSqlite } from './store/sqlite/open-sqlite.ts';" }),
+      server({ 'agent/loop.ts': "import { offlineModel } from './models/offline-model.ts';" }),
+      server({ 'store/postgres/open-postgres.ts': "import { openSqlite } from '../sqlite/open-sqlite.ts';" }),
+      server({ 'chats/read-chat.test.ts': "import { openSqlite } from '../store/sqlite/open-sqlite.ts';" }),
+      server({ 'files/sign-upload.ts': "import { diskStore } from './disk/disk-store.ts';" }),
+      server({ 'sandbox/choose.ts': "import { bubblewrap } from './bubblewrap/bubblewrap.ts';" }),
+    ],
+    allowed: server({
+      'compose.ts': "import { openSqlite } from './store/sqlite/open-sqlite.ts';",
+      'testing/start.ts': "import { openSqlite } from '../store/sqlite/open-sqlite.ts';",
+      'store/sqlite/open-sqlite.test.ts': "import { openSqlite } from './open-sqlite.ts';",
+      'store/sqlite/writer.ts': "import type { Store } from '../store.ts';",
+    }),
+  },
+  {
+    claim: 'testing/ is imported by tests, proofs and benchmarks alone',
+    check: checkTesting,
+    faults: [
+      server({ 'compose.ts': "import { scriptedModel } from './testing/scripted-model.ts';" }),
+      files({ 'packages/cli/src/serve.ts': "await import('@runwire/server/testing');" }),
+      files({ 'scripts/build.ts': "import { startTestServer } from '@runwire/server/testing';" }),
+    ],
+    allowed: files({
+      'test/start.test.ts': "import { startTestServer } from '@runwire/server/testing';",
+      'proofs/one-run.ts': "import { startTestServer } from '@runwire/server/testing';",
+      'bench/floor.ts': "import { startTestServer } from '@runwire/server/testing';",
+      'packages/server/src/http/sse.test.ts': "import { startTestServer } from '../testing/index.ts';",
+      'packages/server/src/testing/index.ts': "export { startTestServer } from './start-test-server.ts';",
+    }),
+  },
+  {
+    claim: 'each package imports only what it may',
+    check: checkPackages,
+    faults: [
+      files({ 'packages/contract/src/errors.ts': "import { Type } from 'typebox';" }),
+      files({ 'packages/contract/src/errors.ts': "import { runSchema } from './schemas/run.ts';" }),
+      files({ 'packages/contract/src/schemas/run.ts': "import { readFileSync } from 'node:fs';" }),
+      files({ 'packages/agency/src/index.ts': "import type { Run } from '@runwire/contract';" }),
+      files({ 'packages/agency/src/index.ts': "import { join } from 'node:path';" }),
+      files({ 'packages/server/src/compose.ts': "import { Client } from '@runwire/client';" }),
+      files({ 'packages/server/src/http/route.ts': "import { Run } from '../../../contract/src/index.ts';" }),
+      files({ 'packages/client/src/index.ts': "import { schemas } from '@runwire/contract/schemas';" }),
+      files({ 'packages/client/src/index.ts': "import { request } from 'undici';" }),
+      files({ 'packages/cli/src/main.ts': "import { serve } from '@runwire/server';" }),
+      files({ 'packages/console/src/main.ts': "import { Run } from '@runwire/contract';" }),
+      files({ 'packages/extra/src/index.ts': "import { join } from 'node:path';" }),
+    ],
+    allowed: files({
+      'packages/contract/src/index.ts': "export * from './errors.ts';",
+      'packages/contract/src/schemas/run.ts': "import { Type } from 'typebox';\nimport type { Run } from '../run.ts';",
+      'packages/server/src/http/route.ts': "import { runSchema } from '@runwire/contract/schemas';\nimport 'fastify';",
+      'packages/cli/src/main.ts': "import { parseArgs } from 'node:util';\nconst s = await import('@runwire/server');",
+      'packages/cli/src/keys.ts': "import type { Installation } from '@runwire/server';",
+      'packages/agency/src/index.test.ts': "import { test } from 'node:test';",
+    }),
+  },
+  {
+    claim: 'no file imports itself by way of others, types included',
+    check: checkCycles,
+    faults: [
+      server({
+        'runs/a.ts': "import { b } from './b.ts';",
+        'runs/b.ts': "import type { C } from '../chats/c.ts';",
+        'chats/c.ts': "export type { A } from '../runs/a.ts';",
+      }),
+      files({
+        'packages/contract/src/index.ts': "import { A } from '@runwire/agency';",
+        'packages/agency/src/index.ts': "await import('@runwire/contract');",
+      }),
+      server({ 'lib/self.ts': "import { self } from './self.ts';" }),
+    ],
+    allowed: server({
+      'runs/a.ts': "import { b } from './b.ts';\nimport { c } from './c.ts';",
+      'runs/b.ts': "import { c } from './c.ts';",
+      'runs/c.ts': "// import { a } from './a.ts';\nconst text = \"import { a } from './a.ts'\";",
+    }),
+  },
+  {
+    claim: 'the environment is read in config/ alone',
+    check: checkEnvironment,
+    faults: [
+      server({ 'compose.ts': 'const port = process.env.PORT;' }),
+      server({ 'main.ts': "const port = process['env'].PORT;" }),
+      server({ 'http/listen.ts': "import { env } from 'node:process';" }),
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a template in the text under test
+      server({ 'lib/say.ts': 'const text = `port ${process.env.PORT}`;' }),
+      files({ 'packages/cli/src/keys.ts': 'const { env } = process;\nprocess.env.HOME;' }),
+    ],
+    allowed: server({
+      'config/read-config.ts': 'export const read = (env = process.env) => env;',
+      'testing/start.ts': 'spawn({ env: process.env });',
+      'http/listen.ts': "// process.env is not read here\nconst text = 'process.env';\nprocess.environment;",
+    }),
+  },
+  {
+    claim: 'queries are built in store/ alone',
+    check: checkDatabaseModules,
+    faults: [
+      server({ 'chats/read-chat.ts': "import { sql } from 'kysely';" }),
+      server({ 'runs/read-run.ts': "import type { Kysely } from 'kysely';" }),
+      server({ 'config/lock.ts': "import { DatabaseSync } from 'node:sqlite';" }),
+      files({ 'packages/cli/src/move.ts': "import pg from 'pg';" }),
+    ],
+    allowed: server({
+      'store/queries/runs.ts': "import { sql } from 'kysely';",
+      'store/sqlite/open-sqlite.ts': "import { DatabaseSync } from 'node:sqlite';",
+      'compose.ts': "import type { Kysely } from 'kysely';",
+    }),
+  },
+  {
+    claim: 'relative imports end in .ts',
+    check: checkExtensions,
+    faults: [
+      server({ 'lib/a.ts': "import { b } from './b';" }),
+      server({ 'lib/a.ts': "import { b } from './b.js';" }),
+      server({ 'lib/a.ts': "export * from '../domain';" }),
+    ],
+    allowed: server({
+      'lib/a.ts': "import { b } from './b.ts';\nimport data from './data.json' with { type: 'json' };",
+    }),
+  },
+  {
+    claim: 'no file is longer than 500 lines',
+    check: checkLength,
+    faults: [server({ 'engine/execute-run.ts': 'run();\n'.repeat(501) })],
+    allowed: files({
+      'packages/server/src/engine/execute-run.ts': 'run();\n'.repeat(500),
+      'packages/contract/src/types.gen.ts': 'run();\n'.repeat(501),
+    }),
+  },
+  {
+    claim: 'exports are named',
+    check: checkDefaultExports,
+    faults: [
+      server({ 'http/route.ts': 'export default function route() {}' }),
+      server({ 'http/route.ts': 'function route() {}\nexport { route as default };' }),
+    ],
+    allowed: files({
+      'packages/console/src/vite.config.ts': 'export default {};',
+      'packages/server/src/http/route.ts':
+        "import fastify from 'fastify';\nexport const defaultRoute = 'export default';",
+    }),
+  },
+  {
+    claim: "only a package's entry gathers the exports of other files",
+    check: checkBarrels,
+    faults: [
+      server({ 'runs/index.ts': "import { a } from './a.ts';\nexport const runs = a;" }),
+      server({ 'runs/all.ts': "export * from './a.ts';\nexport const b = 1;" }),
+      server({ 'runs/all.ts': "// The runs.\nexport { a } from './a.ts';\nexport type { B } from './b.ts';" }),
+    ],
+    allowed: files({
+      'packages/server/src/index.ts': "export * from './compose.ts';",
+      'packages/server/src/testing/index.ts': "export { a } from './a.ts';",
+      'packages/contract/src/schemas/index.ts': "export * from './run.ts';",
+      'packages/server/src/runs/read-run.ts': "export type { Run } from './run.ts';\nexport const readRun = () => {};",
+    }),
+  },
+  {
+    claim: 'no name ends in manager, helper, util or impl',
+    check: checkNames,
+    faults: [
+      server({ 'runs/run-manager.ts': '' }),
+      server({ 'lib/utils.ts': '' }),
+      server({ 'helpers/text.ts': '' }),
+      server({ 'runs/runs.ts': 'export class RunManager {}' }),
+      server({ 'store/store.ts': 'class StoreImpl {}\nexport { StoreImpl };' }),
+      server({ 'store/store.ts': 'const a = 1;\nexport { a as dateUtils };' }),
+      server({ 'store/store.ts': 'export async function queryHelper() {}' }),
+    ],
+    allowed: server({
+      'runs/end-run.ts': "import { inspect } from 'node:util';\nexport const simplify = 1;\nexport type Utility = 1;",
+    }),
+  },
+  {
+    claim: 'requests leave the server by its adapters and lib/ alone',
+    check: checkOutgoing,
+    faults: [
+      server({ 'files/attach.ts': 'const answer = await fetch(url);' }),
+      server({ 'http/route.ts': 'return globalThis.fetch(url);' }),
+      server({ 'http/route.ts': "import { request } from 'undici';" }),
+      server({ 'agent/tools/web.ts': "import { request } from 'node:https';" }),
+      server({ 'engine/peer.ts': "import { connect } from 'node:net';" }),
+      server({ 'webhooks/send.ts': "const http = await import('node:http');" }),
+    ],
+    allowed: server({
+      'http/listen.ts': "import { createServer } from 'node:http';",
+      'runs/read.ts': "import type { IncomingMessage } from 'node:http';\nstore.fetch(1);\nprefetch();\n// fetch(url)",
+      'agent/models/openai.ts': "import { request } from 'undici';",
+      'lib/guarded-fetch.ts': 'await fetch(url);',
+    }),
+  },
+];
+
+for (const { claim, check, faults, allowed } of rules) {
+  test(claim, () => {
+    assert.deepEqual(check(sources), []);
+  });
+
+  test(`sees a planted fault: ${claim}`, () => {
+    for (const fault of faults) {
+      assert.notDeepEqual(check(fault), [], `not seen: ${JSON.stringify([...fault])}`);
+    }
+    assert.deepEqual(check(allowed), []);
+    assert.deepEqual(check(new Map()), []);
+  });
+}
+
+test('names the files that are longer than aimed at', (t) => {
+  for (const line of listLongFiles(sources)) t.diagnostic(line);
+  assert.deepEqual(listLongFiles(server({ 'runs/a.ts': 'a();\n'.repeat(251), 'runs/b.ts': 'b();\n'.repeat(250) })), [
+    'packages/server/src/runs/a.ts: 251 lines',
+  ]);
+});
+
+test('finds every form of import and none in comments, strings or regular expressions', () => {
+  const text = [
+    "import fastify, { type FastifyInstance } from 'fastify';",
+    'import {\n  a, // import { x } from "no-1";\n  b as c,\n} from "./two.ts";',
+    "import * as three from './three.ts'; import './four.ts';",
+    "export * from './five.ts';",
+    "export type { Six } from './six.ts';",
+    "import { type Seven } from './seven.ts';",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a template in the text under test
+    "const eight = `${await import('./eight.ts')} import { x } from 'no-2'`;",
+    'const slash = /[/\'"`]import "no-3"/.test(a) / 2; const half = a / b; // import "no-4"',
+    "const from = 'x'; export const text = 'import { y } from \"no-5\"';",
+    "/* import z from 'no-6'; */ new Worker(new URL('./nine.ts', import.meta.url));",
+    "export function importFrom() { return array.from('no-7'); }",
+  ].join('\n');
+  assert.deepEqual(
+    importsOf('packages/server/src/lib/a.ts', text)
+      .sort((a, b) => a.line - b.line)
+      .map(({ specifier, kind }) => `${kind} ${specifier}`),
+    [
+      'static fastify',
+      'static ./two.ts',
+      'static ./three.ts',
+      'static ./four.ts',
+      'static ./five.ts',
+      'type ./six.ts',
+      'type ./seven.ts',
+      'dynamic ./eight.ts',
+      'url ./nine.ts',
+    ],
+  );
+  assert.equal(maskCode(text).length, text.length);
+});

@@ -1,0 +1,111 @@
+import {
+  adapters,
+  adapterUsers,
+  closedParts,
+  databaseModules,
+  packageRules,
+  serverImports,
+  serverMayImportPackage,
+  serverRoot,
+  testingUsers,
+} from './rules.ts';
+import { type Import, importsOf, isTest, matchesAny, matchesPattern, type Sources } from './sources.ts';
+
+/** A check reads the sources and returns one sentence per violation. */
+export type Check = (sources: Sources) => string[];
+
+function checkImports(sources: Sources, complaintOn: (path: string, found: Import) => string | undefined): string[] {
+  const complaints: string[] = [];
+  for (const [path, text] of sources) {
+    for (const found of importsOf(path, text)) {
+      const complaint = complaintOn(path, found);
+      if (complaint !== undefined) complaints.push(`${path}:${found.line} imports ${found.specifier}: ${complaint}`);
+    }
+  }
+  return complaints;
+}
+
+const inPackages = (path: string) => path.startsWith('packages/');
+const inServer = (path: string | undefined): path is string => path?.startsWith(serverRoot) ?? false;
+const insideServer = (path: string) => path.slice(serverRoot.length);
+const partOf = (path: string) => insideServer(path).split('/')[0] as string;
+const packageOf = (path: string) => path.split('/')[1] as string;
+
+export const checkServerFolders: Check = (sources) => {
+  const strangers = [...sources.keys()]
+    .filter((path) => inServer(path) && !isTest(path) && serverImports[partOf(path)] === undefined)
+    .map((path) => `${path}: the table of folders has no ${partOf(path)}`);
+  const crossings = checkImports(sources, (path, { target }) => {
+    if (!inServer(path) || isTest(path) || target === undefined) return undefined;
+    const part = partOf(path);
+    if (inServer(target)) {
+      const allowed = serverImports[part];
+      if (allowed === undefined || partOf(target) === part || matchesAny(insideServer(target), allowed))
+        return undefined;
+      return `${part} may not import ${partOf(target)}`;
+    }
+    const users = inPackages(target) ? serverMayImportPackage[packageOf(target)] : undefined;
+    return users === undefined || users.includes(part) ? undefined : `${part} may not import ${packageOf(target)}`;
+  });
+  return [...strangers, ...crossings];
+};
+
+export const checkAdapters: Check = (sources) =>
+  checkImports(sources, (path, { target }) => {
+    if (!inServer(target)) return undefined;
+    const adapter = adapters.find((pattern) => matchesPattern(insideServer(target), pattern));
+    if (adapter === undefined) return undefined;
+    // The adapter's own folder is the pattern's folder, or the one that its `*` stands for.
+    const depth = adapter.split('/').length - 1;
+    const home = `${serverRoot}${insideServer(target).split('/').slice(0, depth).join('/')}/`;
+    if (path.startsWith(home) || (inServer(path) && matchesAny(insideServer(path), adapterUsers))) return undefined;
+    return 'an adapter is known to compose.ts and its own tests alone';
+  });
+
+export const checkTesting: Check = (sources) =>
+  checkImports(sources, (path, { target }) => {
+    if (!target?.startsWith(`${serverRoot}testing/`) || matchesAny(path, testingUsers)) return undefined;
+    return 'testing/ is for tests, proofs and benchmarks';
+  });
+
+export const checkPackages: Check = (sources) =>
+  checkImports(sources, (path, { specifier, kind, target }) => {
+    if (!inPackages(path) || isTest(path)) return undefined;
+    if (specifier.startsWith('.')) return relativeComplaint(path, target);
+    const prefix = Object.keys(packageRules)
+      .filter((key) => path.startsWith(key))
+      .sort((a, b) => b.length - a.length)[0];
+    const rule = prefix === undefined ? undefined : packageRules[prefix];
+    if (rule === undefined) return `no rule says what packages/${packageOf(path)} may import`;
+    if (!specifier.startsWith('@runwire/')) {
+      const allowed = typeof rule.others === 'boolean' ? rule.others : matchesAny(specifier, rule.others);
+      return allowed ? undefined : `${prefix} may not depend on it`;
+    }
+    // A part of the server that is its own entry (testing/) is a case of another rule.
+    if (rule.own.includes(specifier)) return undefined;
+    if (!rule.lazily?.includes(specifier)) return `packages/${packageOf(path)} may not import it`;
+    return kind === 'static' ? 'it is loaded when first needed, by import()' : undefined;
+  });
+
+function relativeComplaint(path: string, target: string | undefined): string | undefined {
+  if (target === undefined || !target.startsWith(`packages/${packageOf(path)}/`)) {
+    return 'another package is imported by its name';
+  }
+  const closed = closedParts.find(({ from, except }) => path.startsWith(from) && !path.startsWith(except));
+  if (closed !== undefined && target.startsWith(closed.except)) return `${closed.from} may not import ${closed.except}`;
+  return undefined;
+}
+
+export const checkDatabaseModules: Check = (sources) =>
+  checkImports(sources, (path, { specifier }) => {
+    const users = databaseModules[specifier.startsWith('kysely/') ? 'kysely' : specifier];
+    if (users === undefined || !inPackages(path)) return undefined;
+    if (inServer(path) && matchesAny(insideServer(path), users)) return undefined;
+    return 'queries are built in store/';
+  });
+
+export const checkExtensions: Check = (sources) =>
+  checkImports(sources, (_, { specifier }) => {
+    if (!specifier.startsWith('.') || /\.(tsx?|json|css)$/.test(specifier)) return undefined;
+    return 'a relative import ends in .ts';
+  });
