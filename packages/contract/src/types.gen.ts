@@ -598,3 +598,8 @@ export interface NodeList {
   items: Node[];
   nextCursor: string | null;
 }
+
+export interface Readiness {
+  status: 'ok';
+  store: 'sqlite' | 'postgres';
+}

@@ -18,9 +18,9 @@ export { CreateIntegrationRequest, Integration, IntegrationList, UpdateIntegrati
 export { noControlCharacters } from './kit.ts';
 export { Member, MemberList, PutMemberRequest } from './member.ts';
 export { type NamedSchema, namedSchemas } from './named-schemas.ts';
-export { Health, Node, NodeList } from './node.ts';
+export { Health, Node, NodeList, Readiness } from './node.ts';
 export type { Operation, OperationResponse } from './operation.ts';
-export { type OperationId, operations } from './operations/index.ts';
+export { type OperationId, operations } from './operations/all-operations.ts';
 export { CancelResult, CancelRunRequest, Run, RunList, Step, StepList } from './run.ts';
 export { CreateAgencyUploadRequest, CreateAgencyUploadResponse } from './upload.ts';
 export { Allowance, AllowanceSetting, Usage, UsageRecord, UsageRecordList, UsageSummary } from './usage.ts';

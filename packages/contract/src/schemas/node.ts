@@ -18,3 +18,8 @@ export const Node = named(
 export const NodeList = listOf('NodeList', Node);
 
 export const Health = named('Health', Type.Object({ status: oneOfStrings(['ok']) }));
+
+export const Readiness = named(
+  'Readiness',
+  Type.Object({ status: oneOfStrings(['ok']), store: oneOfStrings(['sqlite', 'postgres']) }),
+);

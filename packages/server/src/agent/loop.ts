@@ -1,9 +1,9 @@
 import type { AgentDefinition, ToolDefinition } from '@runwire/agency';
 import type { OutputItem, RunEventBody, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
 import type { Usage } from '../domain/usage.ts';
-import { ResponseAssembly } from './response-assembly.ts';
 import { type Model, type PromptItem, RunFailure } from './ports.ts';
 import { estimatedUsage, type Progress, promptBytes } from './progress.ts';
+import { ResponseAssembly } from './response-assembly.ts';
 
 /** A finished step, as the journal keeps it: enough to go on from without doing it again. */
 export interface StepRecord {

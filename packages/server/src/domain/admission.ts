@@ -1,10 +1,4 @@
-import {
-  type AllowancePeriod,
-  type AllowanceUnit,
-  heldAmount,
-  periodEndMs,
-  periodStartMs,
-} from './allowance.ts';
+import { type AllowancePeriod, type AllowanceUnit, heldAmount, periodEndMs, periodStartMs } from './allowance.ts';
 import { Refusal } from './refusal.ts';
 
 /** What one statement reads inside the admitting transaction. */
@@ -66,7 +60,7 @@ export type AdmissionDecision =
       readonly agent: string;
       readonly textOnly: boolean;
       /** Null where the chat is to be made. */
-      readonly chat: { readonly chatKey: string; readonly chatId: string; readonly alias: string | null } | null;
+      readonly chat: Pick<KnownChat, 'chatKey' | 'chatId' | 'alias' | 'knownAlias'> | null;
       readonly hasHistory: boolean;
       readonly held: number;
       readonly unit: AllowanceUnit | null;
@@ -153,7 +147,7 @@ export function decideAdmission(
     agency: facts.agency,
     agent,
     textOnly: facts.text_only === 1,
-    chat: chat === null ? null : { chatKey: chat.chatKey, chatId: chat.chatId, alias: chat.alias },
+    chat,
     hasHistory: chat !== null && chat.numMessages > 0,
     held: unit === null ? 0 : heldAmount(unit, request.messageBytes, chat?.textBytes ?? 0),
     unit,
@@ -184,6 +178,7 @@ interface KnownChat {
   readonly chatId: string;
   /** To be bound, or null. */
   readonly alias: string | null;
+  readonly knownAlias: string | null;
   readonly numMessages: number;
   readonly textBytes: number;
 }
@@ -206,6 +201,7 @@ function decideChat(facts: AdmissionFactsRow, request: AdmissionRequest): KnownC
       chatKey: facts.chat_key,
       chatId: request.chatId ?? '',
       alias: facts.chat_alias === null ? request.aliasChatId : null,
+      knownAlias: facts.chat_alias,
       numMessages: facts.chat_num_messages ?? 0,
       textBytes: facts.chat_text_bytes ?? 0,
     };
@@ -218,6 +214,7 @@ function decideChat(facts: AdmissionFactsRow, request: AdmissionRequest): KnownC
       chatKey: facts.alias_chat_key,
       chatId: facts.alias_chat_id ?? '',
       alias: null,
+      knownAlias: request.aliasChatId,
       numMessages: facts.alias_num_messages ?? 0,
       textBytes: facts.alias_text_bytes ?? 0,
     };

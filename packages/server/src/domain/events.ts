@@ -1,4 +1,4 @@
-import type { RunError, RunEndStatus } from './run-state.ts';
+import type { RunEndStatus, RunError } from './run-state.ts';
 import type { Usage } from './usage.ts';
 
 /*

@@ -1,5 +1,5 @@
 import { freeObject, ref } from '../kit.ts';
-import { Health } from '../node.ts';
+import { Health, Readiness } from '../node.ts';
 import { operation, refusals } from '../operation.ts';
 
 export const getHealth = operation({
@@ -19,7 +19,7 @@ export const getReadiness = operation({
   summary: 'Ask whether the node takes requests',
   tags: ['Service'],
   auth: false,
-  responses: { 200: { description: 'It does.', schema: ref(Health) }, ...refusals(503) },
+  responses: { 200: { description: 'It does.', schema: ref(Readiness) }, ...refusals(503) },
 });
 
 export const getOpenApi = operation({

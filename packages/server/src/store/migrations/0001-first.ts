@@ -176,13 +176,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .columns(['integration_id', 'usage_request_id'])
     .where(sql<boolean>`usage_request_id is not null`)
     .execute();
-  await db.schema
-    .createIndex('runs_active_chat')
-    .unique()
-    .on('runs')
-    .columns(['chat_key'])
-    .where(UNFINISHED)
-    .execute();
+  await db.schema.createIndex('runs_active_chat').unique().on('runs').columns(['chat_key']).where(UNFINISHED).execute();
   await db.schema
     .createIndex('runs_active_member')
     .on('runs')

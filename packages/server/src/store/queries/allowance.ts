@@ -59,10 +59,7 @@ export const memberAllowance = statement(
 
 export const raiseUsageDay = statement(
   'raise usage day',
-  (
-    db,
-    p: { integrationId: string; consumerId: string; day: number; runs: number; tokens: number; credits: number },
-  ) =>
+  (db, p: { integrationId: string; consumerId: string; day: number; runs: number; tokens: number; credits: number }) =>
     db
       .insertInto('usage_days')
       .values({

@@ -35,20 +35,25 @@ export const chunkAfter = statement('chunk after', (db, p: { runId: string; afte
 );
 
 export const allChunks = statement('all chunks', (db, p: { runId: string }) =>
-  db.selectFrom('event_chunks').select(['first_id', 'last_id', 'data']).where('run_id', '=', p.runId).orderBy('first_id'),
+  db
+    .selectFrom('event_chunks')
+    .select(['first_id', 'last_id', 'data'])
+    .where('run_id', '=', p.runId)
+    .orderBy('first_id'),
 );
 
 export const lastStoredId = statement('last stored id', (db, p: { runId: string }) =>
-  db
-    .selectFrom('event_chunks')
-    .select('last_id')
-    .where('run_id', '=', p.runId)
-    .orderBy('first_id', 'desc')
-    .limit(1),
+  db.selectFrom('event_chunks').select('last_id').where('run_id', '=', p.runId).orderBy('first_id', 'desc').limit(1),
 );
 
 export const deleteChunksOfChat = statement('delete chunks of chat', (db, p: { chatKey: string }) =>
   db
     .deleteFrom('event_chunks')
+    .where('run_id', 'in', (eb) => eb.selectFrom('runs').select('run_id').where('chat_key', '=', p.chatKey)),
+);
+
+export const deleteStepsOfChat = statement('delete steps of chat', (db, p: { chatKey: string }) =>
+  db
+    .deleteFrom('steps')
     .where('run_id', 'in', (eb) => eb.selectFrom('runs').select('run_id').where('chat_key', '=', p.chatKey)),
 );

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { CancelMode, RunEndStatus } from '../../domain/run-state.ts';
 import type { StepsTable } from '../schema.ts';
 import { statement } from '../statement.ts';
+import { olderThan, type Page } from './page.ts';
 
 const unfinished = sql<boolean>`status in ('admitted', 'running')`;
 
@@ -166,6 +167,7 @@ const runColumns = [
   'runs.agent',
   'runs.attempt',
   'runs.cancel_requested_at',
+  'runs.cancel_mode',
   'runs.last_event_id',
   'runs.error_code',
   'runs.error_message',
@@ -224,7 +226,7 @@ export const newestRunOfChat = statement('newest run of chat', (db, p: { chatKey
     .limit(1),
 );
 
-export interface RunFilter {
+export interface RunFilter extends Page {
   readonly integrationId: string;
   readonly chatId?: string | undefined;
   readonly consumerId?: string | undefined;
@@ -232,8 +234,6 @@ export interface RunFilter {
   readonly status?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
-  readonly before: { readonly createdAt: number; readonly id: string } | null;
-  readonly limit: number;
 }
 
 export type RunRow = Awaited<ReturnType<ReturnType<(typeof runById)['build']>['execute']>>[number];
@@ -253,15 +253,7 @@ export function listRuns(filter: RunFilter) {
     if (filter.status !== undefined) query = query.where('runs.status', '=', filter.status as 'running');
     if (filter.fromMs !== undefined) query = query.where('runs.created_at', '>=', filter.fromMs);
     if (filter.toMs !== undefined) query = query.where('runs.created_at', '<', filter.toMs);
-    const { before } = filter;
-    if (before !== null) {
-      query = query.where((eb) =>
-        eb.or([
-          eb('runs.created_at', '<', before.createdAt),
-          eb.and([eb('runs.created_at', '=', before.createdAt), eb('runs.run_id', '<', before.id)]),
-        ]),
-      );
-    }
+    query = query.where(olderThan(filter.before, 'runs.created_at', 'runs.run_id'));
     return query.orderBy('runs.created_at', 'desc').orderBy('runs.run_id', 'desc').limit(filter.limit);
   };
 }

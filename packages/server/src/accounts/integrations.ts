@@ -1,0 +1,148 @@
+import type { Agencies } from '../agencies/agencies.ts';
+import type { CreateIntegrationRequest, UpdateIntegrationRequest } from '../domain/account-inputs.ts';
+import { newId } from '../domain/ids.ts';
+import { decodeCursor, page } from '../domain/list-cursor.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { iso } from '../domain/time.ts';
+import {
+  activeRunOfIntegration,
+  deleteIntegration,
+  type IntegrationRow,
+  type IntegrationValues,
+  insertIntegration,
+  integrationById,
+  integrationIdTaken,
+  listIntegrations,
+  updateIntegration,
+} from '../store/queries/accounts.ts';
+import { first, type Store } from '../store/store.ts';
+import type { AccountChanges } from './accounts-version.ts';
+import type { Principal } from './principal.ts';
+
+export const DEMO_AGENCY = 'demo';
+const DEFAULT_MAX_RUN_SECONDS = 900;
+
+function integrationJson(row: IntegrationRow) {
+  const { allowance_unit: unit, allowance_limit: limit, allowance_period: period } = row;
+  return {
+    apiIntegrationId: row.integration_id,
+    name: JSON.parse(row.name_json) as string,
+    agency: row.agency,
+    defaultAgent: row.default_agent,
+    textOnly: row.text_only === 1,
+    allowances: unit === null || limit === null || period === null ? null : { unit, limit, period },
+    onDisconnect: row.on_disconnect,
+    maxRunSeconds: row.max_run_seconds,
+    maxRunsPerMember: row.max_runs_per_member,
+    keepAttachments: row.keep_attachments === 1,
+    createdAt: iso(row.created_at),
+    updatedAt: iso(row.updated_at),
+  };
+}
+
+/** A field whose feature is not there yet is refused, never accepted and ignored. */
+function refuseUnbuilt(input: UpdateIntegrationRequest): void {
+  const unbuilt =
+    (input.textOnly === true && '`textOnly: true`') ||
+    (input.onDisconnect === 'cancel' && '`onDisconnect: "cancel"`') ||
+    (input.maxRunSeconds !== undefined &&
+      input.maxRunSeconds !== DEFAULT_MAX_RUN_SECONDS &&
+      `\`maxRunSeconds\` other than ${DEFAULT_MAX_RUN_SECONDS}`) ||
+    (input.keepAttachments === false && '`keepAttachments: false`') ||
+    (input.allowances?.unit === 'credits' && '`allowances.unit: "credits"`');
+  if (unbuilt) throw new Refusal('invalid_request', `${unbuilt} is not supported by this version; leave it out.`);
+}
+
+export class Integrations {
+  readonly #store: Store;
+  readonly #changes: AccountChanges;
+  readonly #agencies: Agencies;
+
+  constructor(store: Store, changes: AccountChanges, agencies: Agencies) {
+    this.#store = store;
+    this.#changes = changes;
+    this.#agencies = agencies;
+  }
+
+  async create(principal: Principal, input: CreateIntegrationRequest) {
+    const integrationId = input.apiIntegrationId ?? newId('int');
+    const values = this.#values(input, null);
+    const now = Date.now();
+    await this.#changes.change(async (tx) => {
+      // Also a deleted one's: an id "is never free again".
+      if ((await first(tx.all(integrationIdTaken, { integrationId }))) !== undefined) {
+        throw new Refusal('integration_exists');
+      }
+      await tx.run(insertIntegration, { ...values, integrationId, ownerId: principal.ownerId, now });
+    });
+    return this.get(integrationId);
+  }
+
+  async get(integrationId: string) {
+    const row = await first(this.#store.reads.all(integrationById, { integrationId }));
+    if (row === undefined) throw new Refusal('integration_not_found');
+    return integrationJson(row);
+  }
+
+  async list(principal: Principal, query: { limit?: number; cursor?: string }) {
+    const limit = query.limit ?? 50;
+    const before = decodeCursor(query.cursor);
+    const rows = await this.#store.reads.query(listIntegrations(principal.ownerId, { before, limit: limit + 1 }));
+    return page(rows, limit, (row) => ({ createdAt: row.created_at, id: row.integration_id }), integrationJson);
+  }
+
+  async update(integrationId: string, input: UpdateIntegrationRequest) {
+    await this.#changes.change(async (tx) => {
+      const row = await first(tx.all(integrationById, { integrationId }));
+      if (row === undefined) throw new Refusal('integration_not_found');
+      await tx.run(updateIntegration, { ...this.#values(input, row), integrationId, now: Date.now() });
+    });
+    return this.get(integrationId);
+  }
+
+  async delete(integrationId: string): Promise<void> {
+    await this.#changes.change(async (tx) => {
+      const active = await first(tx.all(activeRunOfIntegration, { integrationId }));
+      if (active !== undefined) {
+        throw new Refusal('run_active', 'A run of this integration is still active; wait for it or cancel it first.', {
+          runId: active.run_id,
+          usageRequestId: active.usage_request_id,
+          chatId: active.chat_id,
+        });
+      }
+      await tx.run(deleteIntegration, { integrationId, now: Date.now() });
+    });
+  }
+
+  /** What is given, over what was there, over the defaults. */
+  #values(input: UpdateIntegrationRequest, row: IntegrationRow | null): IntegrationValues {
+    refuseUnbuilt(input);
+    const agency = input.agency ?? row?.agency ?? DEMO_AGENCY;
+    const entryPoints = this.#agencies.entryPoints(agency);
+    if (entryPoints === null) throw new Refusal('unknown_agency');
+    const kept = row !== null && row.agency === agency ? row.default_agent : null;
+    const defaultAgent = input.defaultAgent ?? kept ?? this.#agencies.defaultAgent(agency) ?? '';
+    if (!entryPoints.includes(defaultAgent)) {
+      const names = entryPoints.map((name) => `\`${name}\``).join(', ');
+      throw new Refusal('unknown_agent', `\`defaultAgent\` names no entry point of this agency; there are: ${names}.`);
+    }
+    const allowances = input.allowances;
+    const kindOf = (flag: boolean | undefined, before: number | undefined, otherwise: number) =>
+      flag === undefined ? (before ?? otherwise) : Number(flag);
+    return {
+      nameJson:
+        input.name === undefined ? (row?.name_json ?? JSON.stringify('Integration')) : JSON.stringify(input.name),
+      agency,
+      defaultAgent,
+      textOnly: kindOf(input.textOnly, row?.text_only, 0),
+      allowanceUnit: allowances === undefined ? (row?.allowance_unit ?? null) : (allowances?.unit ?? null),
+      allowanceLimit: allowances === undefined ? (row?.allowance_limit ?? null) : (allowances?.limit ?? null),
+      allowancePeriod: allowances === undefined ? (row?.allowance_period ?? null) : (allowances?.period ?? null),
+      onDisconnect: input.onDisconnect ?? row?.on_disconnect ?? 'continue',
+      maxRunSeconds: input.maxRunSeconds ?? row?.max_run_seconds ?? DEFAULT_MAX_RUN_SECONDS,
+      maxRunsPerMember:
+        input.maxRunsPerMember === undefined ? (row?.max_runs_per_member ?? null) : input.maxRunsPerMember,
+      keepAttachments: kindOf(input.keepAttachments, row?.keep_attachments, 1),
+    };
+  }
+}

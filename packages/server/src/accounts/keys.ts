@@ -1,0 +1,92 @@
+import { newId } from '../domain/ids.ts';
+import { decodeCursor, page } from '../domain/list-cursor.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { iso } from '../domain/time.ts';
+import { insertKey, type KeyRow, keyById, listKeys, revokeKey, usableKeys } from '../store/queries/accounts.ts';
+import { first, type Store, type Tx } from '../store/store.ts';
+import type { AccountChanges } from './accounts-version.ts';
+import type { KeySigning } from './key-signing.ts';
+import type { Principal } from './principal.ts';
+
+function keyJson(row: KeyRow) {
+  return {
+    keyId: row.key_id,
+    name: JSON.parse(row.name_json) as string,
+    createdAt: iso(row.created_at),
+    expiresAt: iso(row.expires_at),
+    lastUsedAt: iso(row.last_used_at),
+    revokedAt: iso(row.revoked_at),
+  };
+}
+
+/**
+ * The key itself is in the answer and nowhere else: the row knows only that it exists. It is signed before the
+ * transaction that stores it, which awaits nothing but its own queries.
+ */
+export async function signKey(
+  signing: KeySigning,
+  key: { readonly ownerId: string; readonly name: string; readonly expiresAt: number | null },
+) {
+  const keyId = newId('key');
+  const now = Date.now();
+  const apiKey = await signing.sign({ ownerId: key.ownerId, keyId }, now, key.expiresAt);
+  const row = { keyId, ownerId: key.ownerId, nameJson: JSON.stringify(key.name), now, expiresAt: key.expiresAt };
+  return { keyId, apiKey, now, store: (tx: Tx) => tx.run(insertKey, row) };
+}
+
+export class Keys {
+  readonly #store: Store;
+  readonly #changes: AccountChanges;
+  readonly #signing: KeySigning;
+  readonly #hasOpaqueKey: boolean;
+
+  constructor(store: Store, changes: AccountChanges, signing: KeySigning, hasOpaqueKey: boolean) {
+    this.#store = store;
+    this.#changes = changes;
+    this.#signing = signing;
+    this.#hasOpaqueKey = hasOpaqueKey;
+  }
+
+  async create(principal: Principal, input: { name?: string; expiresAt?: string }) {
+    const expiresAt = input.expiresAt === undefined ? null : Date.parse(input.expiresAt);
+    if (expiresAt !== null && expiresAt <= Date.now()) {
+      throw new Refusal('invalid_request', '`expiresAt` must lie in the future.');
+    }
+    const name = input.name ?? 'key';
+    const { ownerId } = principal;
+    const { keyId, apiKey, now, store } = await signKey(this.#signing, { ownerId, name, expiresAt });
+    await this.#changes.change(store);
+    return {
+      keyId,
+      name,
+      createdAt: iso(now),
+      expiresAt: iso(expiresAt),
+      lastUsedAt: null,
+      revokedAt: null,
+      apiKey,
+    };
+  }
+
+  async list(principal: Principal, query: { limit?: number; cursor?: string }) {
+    const limit = query.limit ?? 50;
+    const before = decodeCursor(query.cursor);
+    const rows = await this.#store.reads.query(listKeys(principal.ownerId, { before, limit: limit + 1 }));
+    return page(rows, limit, (row) => ({ createdAt: row.created_at, id: row.key_id }), keyJson);
+  }
+
+  /** Revoked keys stay listed; the last one that works cannot go, or its owner would be locked out. */
+  async revoke(principal: Principal, keyId: string): Promise<void> {
+    const now = Date.now();
+    await this.#changes.change(async (tx) => {
+      const key = await first(tx.all(keyById, { keyId }));
+      if (key === undefined || key.owner_id !== principal.ownerId) throw new Refusal('key_not_found');
+      if (key.revoked_at !== null) return;
+      const others = (await tx.all(usableKeys, { ownerId: principal.ownerId, now })).filter(
+        (other) => other.key_id !== keyId,
+      );
+      const opaque = this.#hasOpaqueKey && principal.administrator;
+      if (others.length === 0 && !opaque) throw new Refusal('last_key');
+      await tx.run(revokeKey, { keyId, now });
+    });
+  }
+}

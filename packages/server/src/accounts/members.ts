@@ -1,0 +1,103 @@
+import type { PutMemberRequest } from '../domain/account-inputs.ts';
+import { allowanceJson } from '../domain/allowance.ts';
+import { isBlank, isCallerId } from '../domain/ids.ts';
+import { decodeCursor, page } from '../domain/list-cursor.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { iso } from '../domain/time.ts';
+import { deleteMember, listMembers, type MemberRow, memberById, putMember } from '../store/queries/accounts.ts';
+import { memberAllowance, periodDays } from '../store/queries/allowance.ts';
+import { first, type Store } from '../store/store.ts';
+
+export class Members {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Registers, or changes what is given and keeps the rest. */
+  async put(integrationId: string, consumerId: string, input: PutMemberRequest) {
+    if (!isCallerId(consumerId) || isBlank(consumerId)) {
+      throw new Refusal(
+        'invalid_request',
+        '`consumerId` must be 1 to 256 characters, not blank and without control characters.',
+      );
+    }
+    const created = await this.#store.transact('account', async (tx) => {
+      const row = await first(tx.all(memberById, { integrationId, consumerId }));
+      const now = Date.now();
+      const name = input.name === undefined ? (row?.name_json ?? null) : input.name && JSON.stringify(input.name);
+      await tx.run(putMember, {
+        integrationId,
+        consumerId,
+        nameJson: name,
+        active: Number(input.active ?? row?.active ?? true),
+        metadataJson: input.metadata === undefined ? (row?.metadata_json ?? '{}') : JSON.stringify(input.metadata),
+        ownLimit: input.allowance === undefined ? (row?.own_limit ?? null) : (input.allowance?.limit ?? null),
+        createdAt: row?.created_at ?? now,
+        now,
+      });
+      return row === undefined;
+    });
+    return { created, member: await this.get(integrationId, consumerId) };
+  }
+
+  async get(integrationId: string, consumerId: string) {
+    const row = await first(this.#store.reads.all(memberById, { integrationId, consumerId }));
+    if (row === undefined) throw new Refusal('member_not_found', 'There is no such member in this integration.');
+    return this.#json(row);
+  }
+
+  async list(integrationId: string, query: { limit?: number; cursor?: string }) {
+    const limit = query.limit ?? 50;
+    const before = decodeCursor(query.cursor);
+    const rows = await this.#store.reads.query(listMembers(integrationId, { before, limit: limit + 1 }));
+    const shown = page(
+      rows,
+      limit,
+      (row) => ({ createdAt: row.created_at, id: row.consumer_id }),
+      (row) => row,
+    );
+    return { items: await Promise.all(shown.items.map((row) => this.#json(row))), nextCursor: shown.nextCursor };
+  }
+
+  /** What the member used stays: it is kept by the day, under the member's id. */
+  async delete(integrationId: string, consumerId: string): Promise<void> {
+    const deleted = await this.#store.transact('account', (tx) => tx.run(deleteMember, { integrationId, consumerId }));
+    if (deleted === 0) throw new Refusal('member_not_found', 'There is no such member in this integration.');
+  }
+
+  async #json(row: MemberRow) {
+    const now = Date.now();
+    const found = await first(
+      this.#store.reads.all(memberAllowance, {
+        integrationId: row.integration_id,
+        consumerId: row.consumer_id,
+        ...periodDays(now),
+      }),
+    );
+    const { allowance_unit: unit = null, allowance_limit: limit = null, allowance_period: period = null } = found ?? {};
+    return {
+      consumerId: row.consumer_id,
+      name: row.name_json === null ? null : (JSON.parse(row.name_json) as string),
+      active: row.active === 1,
+      metadata: JSON.parse(row.metadata_json) as Record<string, unknown>,
+      ownLimit: row.own_limit,
+      allowance:
+        unit === null || period === null
+          ? null
+          : allowanceJson(
+              {
+                unit,
+                period,
+                limit: row.own_limit ?? limit ?? 0,
+                used: found?.used ?? 0,
+                reserved: found?.reserved ?? 0,
+              },
+              now,
+            ),
+      createdAt: iso(row.created_at),
+      updatedAt: iso(row.updated_at),
+    };
+  }
+}

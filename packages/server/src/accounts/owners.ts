@@ -1,0 +1,59 @@
+import { newId } from '../domain/ids.ts';
+import { decodeCursor, page } from '../domain/list-cursor.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { iso } from '../domain/time.ts';
+import { insertOwner, listOwners, type OwnerRow, ownerByEmail } from '../store/queries/accounts.ts';
+import { first, type Store } from '../store/store.ts';
+import type { AccountChanges } from './accounts-version.ts';
+import type { KeySigning } from './key-signing.ts';
+import { signKey } from './keys.ts';
+import type { Principal } from './principal.ts';
+
+function ownerJson(row: OwnerRow) {
+  return {
+    ownerId: row.owner_id,
+    email: row.email,
+    name: row.name_json === null ? null : (JSON.parse(row.name_json) as string),
+    administrator: row.administrator === 1,
+    createdAt: iso(row.created_at),
+  };
+}
+
+function administratorOnly(principal: Principal): void {
+  if (!principal.administrator) throw new Refusal('administrator_only');
+}
+
+/** "further owners, by the administrator alone" */
+export class Owners {
+  readonly #store: Store;
+  readonly #changes: AccountChanges;
+  readonly #signing: KeySigning;
+
+  constructor(store: Store, changes: AccountChanges, signing: KeySigning) {
+    this.#store = store;
+    this.#changes = changes;
+    this.#signing = signing;
+  }
+
+  async create(principal: Principal, input: { email: string; name?: string }) {
+    administratorOnly(principal);
+    const ownerId = newId('own');
+    const email = input.email.toLowerCase();
+    const key = await signKey(this.#signing, { ownerId, name: 'first', expiresAt: null });
+    await this.#changes.change(async (tx) => {
+      if ((await first(tx.all(ownerByEmail, { email }))) !== undefined) throw new Refusal('owner_exists');
+      const nameJson = input.name === undefined ? null : JSON.stringify(input.name);
+      await tx.run(insertOwner, { ownerId, email, nameJson, administrator: 0, now: key.now });
+      await key.store(tx);
+    });
+    return { ownerId, email, apiKey: key.apiKey, setupLink: null };
+  }
+
+  async list(principal: Principal, query: { limit?: number; cursor?: string }) {
+    administratorOnly(principal);
+    const limit = query.limit ?? 50;
+    const before = decodeCursor(query.cursor);
+    const rows = await this.#store.reads.query(listOwners({ before, limit: limit + 1 }));
+    return page(rows, limit, (row) => ({ createdAt: row.created_at, id: row.owner_id }), ownerJson);
+  }
+}

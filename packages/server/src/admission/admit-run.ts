@@ -1,0 +1,181 @@
+import type { Agencies } from '../agencies/agencies.ts';
+import { type AdmissionDecision, type AdmissionRequest, decideAdmission } from '../domain/admission.ts';
+import { dayOf } from '../domain/allowance.ts';
+import type { Meta, RunEvent } from '../domain/events.ts';
+import { newId } from '../domain/ids.ts';
+import type { AdmittedRun, RunEngine } from '../engine/port.ts';
+import { encodeChunk } from '../eventlog/chunk-codec.ts';
+import { admissionFacts, growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
+import { periodDays } from '../store/queries/allowance.ts';
+import { insertChunk } from '../store/queries/eventlog.ts';
+import { first, type Store, type Tx, UniqueViolation } from '../store/store.ts';
+
+/** A request whose body is checked and whose caller owns the integration. */
+export interface CompletionRequest extends AdmissionRequest {
+  readonly integrationId: string;
+  readonly message: string;
+  readonly userContext: unknown;
+}
+
+export interface Admission {
+  readonly runId: string;
+  readonly chatId: string;
+  readonly textOnly: boolean;
+  readonly replayed: boolean;
+}
+
+export interface AdmissionDeps {
+  readonly store: Store;
+  readonly agencies: Agencies;
+  readonly engine: RunEngine;
+  readonly nodeId: string;
+  readonly isShuttingDown: () => boolean;
+}
+
+const MAX_TRIES = 5;
+
+/** Decides whether a request may become a run, in one transaction that admits everything or reserves nothing. */
+export class RunAdmission {
+  readonly #deps: AdmissionDeps;
+  /** Requests under way by integration and usage request id: the equal ones share, the others wait. */
+  readonly #underWay = new Map<string, { readonly body: string; readonly outcome: Promise<Admission> }>();
+
+  constructor(deps: AdmissionDeps) {
+    this.#deps = deps;
+  }
+
+  /** Throws a `Refusal`; then nothing is reserved. */
+  async admit(request: CompletionRequest): Promise<Admission> {
+    if (request.usageRequestId === null) return this.#admit(request);
+    const key = JSON.stringify([request.integrationId, request.usageRequestId]);
+    const body = JSON.stringify([request.fingerprint, request.chatId, request.aliasChatId]);
+    for (let other = this.#underWay.get(key); other !== undefined; other = this.#underWay.get(key)) {
+      if (other.body === body) return { ...(await other.outcome), replayed: true };
+      await other.outcome.catch(() => {});
+    }
+    const outcome = this.#admit(request).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, { body, outcome });
+    return outcome;
+  }
+
+  async #admit(request: CompletionRequest): Promise<Admission> {
+    const { store, engine } = this.#deps;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const result = await store.transact('admit', (tx) => this.#transaction(tx, request));
+        // In the same step in which the commit returns: nobody can know this run before it can be stopped.
+        if (result.start !== null) engine.start(result.start);
+        return result.admission;
+      } catch (error) {
+        // The indexes decide: whoever lost reads the facts again and finds the winner.
+        if (!(error instanceof UniqueViolation) || tries >= MAX_TRIES) throw error;
+      }
+    }
+  }
+
+  async #transaction(tx: Tx, request: CompletionRequest) {
+    const now = Date.now();
+    const { integrationId, consumerId, usageRequestId, chatId, aliasChatId } = request;
+    const facts = await first(
+      tx.all(admissionFacts, { integrationId, consumerId, usageRequestId, chatId, aliasChatId, ...periodDays(now) }),
+    );
+    const decision = decideAdmission(
+      facts,
+      request,
+      { of: (agency) => this.#deps.agencies.entryPoints(agency) },
+      { shuttingDown: this.#deps.isShuttingDown() },
+      now,
+    );
+    if (decision.kind === 'refuse') throw decision.refusal;
+    if (decision.kind === 'replay') {
+      const { runId, chatId: known, textOnly } = decision;
+      return { admission: { runId, chatId: known, textOnly, replayed: true }, start: null };
+    }
+    const start = await this.#reserve(tx, request, decision, now);
+    const { runId, chatId: made } = start;
+    return { admission: { runId, chatId: made, textOnly: decision.textOnly, replayed: false }, start };
+  }
+
+  /** T1's writes. */
+  async #reserve(
+    tx: Tx,
+    request: CompletionRequest,
+    decision: Extract<AdmissionDecision, { kind: 'admit' }>,
+    now: number,
+  ): Promise<AdmittedRun> {
+    const { integrationId, consumerId, usageRequestId, message, messageBytes } = request;
+    const runId = newId('run');
+    const chatKey = decision.chat?.chatKey ?? newId('chat');
+    const chatId = decision.chat?.chatId ?? request.chatId ?? chatKey;
+    if (decision.chat === null) {
+      await tx.run(insertChat, {
+        chatKey,
+        integrationId,
+        chatId,
+        alias: request.aliasChatId,
+        consumerId,
+        numMessages: 1,
+        textBytes: messageBytes,
+        now,
+      });
+    } else {
+      await tx.run(growChat, { chatKey, textBytes: messageBytes, alias: decision.chat.alias, now });
+    }
+    await tx.run(insertMessage, {
+      messageId: newId('msg'),
+      chatKey,
+      runId,
+      role: 'user',
+      status: 'completed',
+      agent: decision.agent,
+      contentJson: JSON.stringify(message),
+      errorCode: null,
+      errorMessage: null,
+      now,
+    });
+    await tx.run(insertRun, {
+      runId,
+      integrationId,
+      chatKey,
+      consumerId,
+      usageRequestId,
+      fingerprint: request.fingerprint,
+      agency: decision.agency,
+      agent: decision.agent,
+      nodeId: this.#deps.nodeId,
+      held: decision.held,
+      unit: decision.unit,
+      day: dayOf(now),
+      period: decision.period,
+      periodStart: decision.periodStart,
+      userContextJson: request.userContext === undefined ? null : JSON.stringify(request.userContext),
+      now,
+    });
+    const meta: Meta = {
+      runId,
+      chatId,
+      aliasChatId: request.aliasChatId ?? decision.chat?.knownAlias ?? null,
+      usageRequestId,
+      consumerId,
+      agent: decision.agent,
+      createdAt: now,
+    };
+    const event: RunEvent = { type: 'meta', meta, id: 1 };
+    await tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([event]) });
+    return {
+      runId,
+      attempt: 1,
+      integrationId,
+      consumerId,
+      chatKey,
+      chatId,
+      agency: decision.agency,
+      agent: decision.agent,
+      message,
+      hasHistory: decision.hasHistory,
+      userContext: request.userContext,
+      day: dayOf(now),
+      meta: event,
+    };
+  }
+}

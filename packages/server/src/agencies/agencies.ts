@@ -1,0 +1,60 @@
+import type { AgencyDefinition, AgentDefinition } from '@runwire/agency';
+
+export interface LoadedAgent {
+  readonly definition: AgentDefinition;
+  /** `provider/model`, the installation's choice where the agency leaves it open. */
+  readonly model: string;
+}
+
+interface LoadedAgency {
+  readonly id: string;
+  readonly definition: AgencyDefinition;
+  readonly agents: ReadonlyMap<string, LoadedAgent>;
+  readonly entryPoints: readonly string[];
+  readonly defaultAgent: string;
+}
+
+/** The agencies of this installation, checked when they are loaded. */
+export class Agencies {
+  readonly #agencies: ReadonlyMap<string, LoadedAgency>;
+
+  constructor(definitions: Readonly<Record<string, AgencyDefinition>>, defaultModel: string) {
+    this.#agencies = new Map(
+      Object.entries(definitions).map(([id, definition]) => [id, load(id, definition, defaultModel)]),
+    );
+  }
+
+  entryPoints(agency: string): readonly string[] | null {
+    return this.#agencies.get(agency)?.entryPoints ?? null;
+  }
+
+  defaultAgent(agency: string): string | null {
+    return this.#agencies.get(agency)?.defaultAgent ?? null;
+  }
+
+  agent(agency: string, name: string): LoadedAgent | null {
+    return this.#agencies.get(agency)?.agents.get(name) ?? null;
+  }
+
+  list(): readonly LoadedAgency[] {
+    return [...this.#agencies.values()];
+  }
+}
+
+function load(id: string, definition: AgencyDefinition, defaultModel: string): LoadedAgency {
+  const agents = new Map<string, LoadedAgent>();
+  for (const agent of definition.agents) {
+    if (agents.has(agent.name)) throw new Error(`Agency \`${id}\` has two agents called \`${agent.name}\`.`);
+    agents.set(agent.name, { definition: agent, model: agent.model ?? defaultModel });
+  }
+  const entryPoints = definition.entryPoints ?? [...agents.keys()];
+  for (const name of entryPoints) {
+    if (!agents.has(name))
+      throw new Error(`Agency \`${id}\` has an entry point \`${name}\` that is none of its agents.`);
+  }
+  const defaultAgent = definition.defaultAgent ?? entryPoints[0];
+  if (defaultAgent === undefined || !entryPoints.includes(defaultAgent)) {
+    throw new Error(`Agency \`${id}\` has no default agent among its entry points.`);
+  }
+  return { id, definition, agents, entryPoints, defaultAgent };
+}

@@ -1,0 +1,138 @@
+import { isBlank, newId } from '../domain/ids.ts';
+import { decodeCursor, page } from '../domain/list-cursor.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { iso } from '../domain/time.ts';
+import { memberById } from '../store/queries/accounts.ts';
+import { insertChat } from '../store/queries/admission.ts';
+import {
+  type ChatRow,
+  chatByAlias,
+  chatById,
+  chatByKey,
+  deleteChat,
+  deleteMessages,
+  listChats,
+  type MessageRow,
+  messagesBefore,
+} from '../store/queries/chats.ts';
+import { deleteChunksOfChat, deleteStepsOfChat } from '../store/queries/eventlog.ts';
+import { first, type Store } from '../store/store.ts';
+
+export function chatJson(row: ChatRow) {
+  return {
+    chatId: row.chat_id,
+    aliasChatId: row.alias,
+    apiIntegrationId: row.integration_id,
+    consumerId: row.consumer_id,
+    status: row.active_run_id === null ? 'idle' : 'running',
+    activeRunId: row.active_run_id,
+    numMessages: row.num_messages,
+    createdAt: iso(row.created_at),
+    updatedAt: iso(row.updated_at),
+  };
+}
+
+function messageJson(chatId: string, row: MessageRow) {
+  return {
+    messageId: row.message_id,
+    chatId,
+    runId: row.run_id,
+    role: row.role,
+    status: row.status,
+    agent: row.agent,
+    content: JSON.parse(row.content_json) as string,
+    attachments: [],
+    sandboxFiles: [],
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    createdAt: iso(row.created_at),
+  };
+}
+
+export class Chats {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  byKey(chatKey: string): Promise<ChatRow | undefined> {
+    return first(this.#store.reads.all(chatByKey, { chatKey }));
+  }
+
+  async row(integrationId: string, chatId: string): Promise<ChatRow> {
+    const row = await first(this.#store.reads.all(chatById, { integrationId, chatId }));
+    if (row === undefined) throw new Refusal('chat_not_found', 'There is no such chat in this integration.');
+    return row;
+  }
+
+  async rowByAlias(integrationId: string, alias: string): Promise<ChatRow> {
+    const row = await first(this.#store.reads.all(chatByAlias, { integrationId, alias }));
+    if (row === undefined) throw new Refusal('chat_not_found', 'There is no chat of this alias in the integration.');
+    return row;
+  }
+
+  async create(integrationId: string, input: { chatId?: string; aliasChatId?: string; consumerId?: string }) {
+    const chatId = input.chatId ?? newId('chat');
+    const alias = input.aliasChatId ?? null;
+    const consumerId = input.consumerId ?? null;
+    if (consumerId !== null && isBlank(consumerId)) {
+      throw new Refusal('invalid_request', '`consumerId` must not be blank.');
+    }
+    await this.#store.transact('account', async (tx) => {
+      if (consumerId !== null && (await first(tx.all(memberById, { integrationId, consumerId }))) === undefined) {
+        throw new Refusal('member_not_found');
+      }
+      if ((await first(tx.all(chatById, { integrationId, chatId }))) !== undefined) throw new Refusal('chat_exists');
+      if (alias !== null && (await first(tx.all(chatByAlias, { integrationId, alias }))) !== undefined) {
+        throw new Refusal('alias_taken');
+      }
+      await tx.run(insertChat, {
+        chatKey: newId('chat'),
+        integrationId,
+        chatId,
+        alias,
+        consumerId,
+        numMessages: 0,
+        textBytes: 0,
+        now: Date.now(),
+      });
+    });
+    return this.get(integrationId, chatId);
+  }
+
+  async get(integrationId: string, chatId: string) {
+    return chatJson(await this.row(integrationId, chatId));
+  }
+
+  async list(integrationId: string, query: { limit?: number; cursor?: string }) {
+    const limit = query.limit ?? 50;
+    const before = decodeCursor(query.cursor);
+    const rows = await this.#store.reads.query(listChats(integrationId, { before, limit: limit + 1 }));
+    return page(rows, limit, (row) => ({ createdAt: row.created_at, id: row.chat_key }), chatJson);
+  }
+
+  async messages(integrationId: string, chatId: string, query: { limit?: number; cursor?: string }) {
+    const chat = await this.row(integrationId, chatId);
+    const limit = query.limit ?? 50;
+    const before = decodeCursor(query.cursor)?.createdAt ?? Number.MAX_SAFE_INTEGER;
+    const rows = await this.#store.reads.all(messagesBefore, { chatKey: chat.chat_key, before, limit: limit + 1 });
+    const at = (row: MessageRow) => ({ createdAt: row.position, id: '' });
+    return page(rows, limit, at, (row) => messageJson(chat.chat_id, row));
+  }
+
+  /** Its id and alias are free again; run rows, usage and usage request ids stay. */
+  async delete(integrationId: string, chatId: string): Promise<void> {
+    await this.#store.transact('account', async (tx) => {
+      const chat = await first(tx.all(chatById, { integrationId, chatId }));
+      if (chat === undefined) throw new Refusal('chat_not_found', 'There is no such chat in this integration.');
+      if (chat.active_run_id !== null) {
+        throw new Refusal('run_active', undefined, { runId: chat.active_run_id, chatId });
+      }
+      const chatKey = chat.chat_key;
+      await tx.run(deleteChat, { chatKey, now: Date.now() });
+      await tx.run(deleteMessages, { chatKey });
+      await tx.run(deleteChunksOfChat, { chatKey });
+      await tx.run(deleteStepsOfChat, { chatKey });
+    });
+  }
+}

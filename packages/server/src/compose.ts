@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { AgencyDefinition } from '@runwire/agency';
+import { AccountChanges } from './accounts/accounts-version.ts';
+import { Authentication } from './accounts/authenticate.ts';
+import { firstStart } from './accounts/first-start.ts';
+import { DEMO_AGENCY, Integrations } from './accounts/integrations.ts';
+import { KeySigning } from './accounts/key-signing.ts';
+import { Keys } from './accounts/keys.ts';
+import { Members } from './accounts/members.ts';
+import { IntegrationOwnership } from './accounts/owned-integration.ts';
+import { Owners } from './accounts/owners.ts';
+import { RunAdmission } from './admission/admit-run.ts';
+import { Agencies } from './agencies/agencies.ts';
+import { demoAgency } from './agencies/demo-agency.ts';
+import { offlineModel } from './agent/models/offline-model.ts';
+import type { Model } from './agent/ports.ts';
+import { Chats } from './chats/chats.ts';
+import type { Config, Limits, Secrets } from './config/config.ts';
+import { keepSecret, makeDataFolder } from './config/data-folder.ts';
+import { newId } from './domain/ids.ts';
+import { VERSION } from './domain/version.ts';
+import type { WaitAt } from './domain/wait-points.ts';
+import { Engine } from './engine/engine.ts';
+import { recoverOrphans } from './engine/recover-orphans.ts';
+import { EventLog } from './eventlog/event-log.ts';
+import { buildApp } from './http/app.ts';
+import { DefaultFraming } from './http/encoders/default-framing.ts';
+import { accountRoutes } from './http/routes/accounts.ts';
+import { chatRoutes } from './http/routes/chats.ts';
+import { getCompletion } from './http/routes/get-completion.ts';
+import { runEvents } from './http/routes/run-events.ts';
+import { runRoutes } from './http/routes/runs.ts';
+import { serviceRoutes } from './http/routes/service.ts';
+import { Streams } from './http/sse.ts';
+import { RunReads } from './runs/read-runs.ts';
+import { insertNode, installation, markOtherNodesDead } from './store/queries/accounts.ts';
+import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
+import { SqliteStore } from './store/sqlite/sqlite-store.ts';
+import type { Store } from './store/store.ts';
+import { createLogger, type Logger } from './telemetry/logger.ts';
+
+const SLOW_SYNC_MS = 5;
+const STORE_RETRY_MS = 500;
+
+/** What tests and proofs put in place of the real thing, or beside it. */
+export interface Overrides {
+  readonly model?: Model;
+  readonly agencies?: Readonly<Record<string, AgencyDefinition>>;
+  readonly limits?: Partial<Limits>;
+  readonly waitAt?: WaitAt;
+  readonly logger?: Logger;
+  /** Stands between the server and its store: how a proof plants a fault. */
+  readonly wrapStore?: (store: Store) => Store;
+}
+
+export interface RunningServer extends AsyncDisposable {
+  /** Where it listens. */
+  readonly url: string;
+  /** Shown once, at the first start. */
+  readonly apiKey: string | null;
+  readonly isFirstStart: boolean;
+  readonly recoveredRuns: number;
+  readonly probes: {
+    readonly activeRuns: () => number;
+    readonly openStreams: () => number;
+    readonly fullStreams: () => number;
+    readonly syncMs: number;
+  };
+}
+
+/** Puts the parts together: the only place that knows which adapters exist. */
+export async function compose(
+  config: Config,
+  secrets: Secrets,
+  onFatal: (error: unknown) => void,
+  overrides: Overrides = {},
+): Promise<RunningServer> {
+  const limits: Limits = { ...config.limits, ...overrides.limits };
+  const logger = overrides.logger ?? createLogger(config.logLevel);
+  const { waitAt } = overrides;
+  await using stack = new AsyncDisposableStack();
+
+  const folder = makeDataFolder(config.dataDir);
+  stack.use(lockDataFolder(folder.lock));
+  const signing = new KeySigning(secrets.secret ?? keepSecret(folder.secretFile));
+  const sqlite = stack.use(await SqliteStore.open({ path: folder.database, waitAt, onFatal }));
+  const store = overrides.wrapStore?.(sqlite) ?? sqlite;
+
+  const models = new Map([offlineModel, ...(overrides.model ? [overrides.model] : [])].map((m) => [m.id, m]));
+  const defaultModel = overrides.model ?? offlineModel;
+  const agencies = new Agencies({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel.id);
+
+  const hasOpaqueKey = secrets.apiKeyHash !== null;
+  const { isFirst, apiKey } = await firstStart(store, agencies, signing, hasOpaqueKey);
+  const syncMs = sqlite.measureSync();
+  if (syncMs > SLOW_SYNC_MS) logger.warn({ syncMs }, 'the disk is slow to sync: every commit waits for it');
+
+  const nodeId = newId('node');
+  const boot = randomBytes(4).toString('hex');
+  await store.transact('account', async (tx) => {
+    await tx.run(insertNode, { nodeId, boot, version: VERSION, now: Date.now() });
+    await tx.run(markOtherNodesDead, { nodeId });
+  });
+
+  const eventLog = stack.use(new EventLog(store, limits, logger));
+  const recoveredRuns = await recoverOrphans(store, eventLog, logger);
+
+  const authentication = new Authentication(store, signing, secrets.apiKeyHash, limits.verifiedTokens, logger);
+  const ownership = new IntegrationOwnership(store.reads);
+  const forget = () => {
+    authentication.forget();
+    ownership.forget();
+  };
+  const changes = stack.use(new AccountChanges(store, limits.accountsVersionMs, forget, logger));
+
+  let shuttingDown = false;
+  const engine = stack.use(
+    new Engine({
+      store,
+      eventLog,
+      agencies,
+      model: (id) => models.get(id) ?? null,
+      maxSteps: limits.stepsPerRun,
+      retryMs: STORE_RETRY_MS,
+      waitAt,
+      logger,
+    }),
+  );
+  const admission = new RunAdmission({ store, agencies, engine, nodeId, isShuttingDown: () => shuttingDown });
+  const runReads = new RunReads(store, eventLog);
+  const chats = new Chats(store);
+  const streams = stack.use(new Streams(limits, waitAt));
+  const encoder = new DefaultFraming();
+
+  const local = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`;
+  const servers = { publicUrl: config.publicUrl ?? local, stagingUrl: config.stagingUrl };
+  const app = await buildApp({ authentication, limits, servers, logger, boot });
+  stack.defer(() => app.close());
+  getCompletion(app, { ownership, admission, runReads, eventLog, streams, encoder, limits });
+  runEvents(app, { ownership, runReads, eventLog, streams, encoder });
+  const cancel = {
+    store,
+    runReads,
+    signalStop: (runId: string, mode: 'immediate' | 'after_step') => engine.stop(runId, mode),
+    ended: (runId: string) => engine.ended(runId),
+    patienceMs: limits.cancelPatienceMs,
+    waitAt,
+  };
+  runRoutes(app, { ownership, chats, runReads, cancel });
+  chatRoutes(app, ownership, chats);
+  accountRoutes(app, {
+    ownership,
+    integrations: new Integrations(store, changes, agencies),
+    members: new Members(store),
+    keys: new Keys(store, changes, signing, hasOpaqueKey),
+    owners: new Owners(store, changes, signing),
+  });
+  const isReady = async () => !shuttingDown && (await store.reads.all(installation, {})).length === 1;
+  serviceRoutes(app, { agencies, isReady, storeKind: store.kind });
+
+  await app.listen({ host: config.host, port: config.port, backlog: 4096 });
+  stack.defer(() => {
+    shuttingDown = true;
+  });
+  const owned = stack.move();
+  return {
+    url: urlOf(app.server.address() as AddressInfo),
+    apiKey,
+    isFirstStart: isFirst,
+    recoveredRuns,
+    probes: {
+      activeRuns: () => engine.activeRuns,
+      openStreams: () => streams.size,
+      fullStreams: () => streams.full,
+      syncMs,
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** An address that works on this machine, also where it listens on all of them. */
+function urlOf(address: AddressInfo): string {
+  const any = address.address === '0.0.0.0' || address.address === '::';
+  const host = any ? '127.0.0.1' : address.address.includes(':') ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}`;
+}

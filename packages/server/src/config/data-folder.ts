@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { SettingRefused } from './read-config.ts';
+
+export interface DataFolder {
+  readonly database: string;
+  readonly lock: string;
+  readonly secretFile: string;
+}
+
+export function dataFolder(dataDir: string): DataFolder {
+  return {
+    database: join(dataDir, 'runwire.db'),
+    lock: join(dataDir, 'lock.db'),
+    secretFile: join(dataDir, 'secret'),
+  };
+}
+
+export function makeDataFolder(dataDir: string): DataFolder {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SettingRefused(`The data folder cannot be made (${reason}); set RUNWIRE_DATA_DIR to a place that can.`);
+  }
+  return dataFolder(dataDir);
+}
+
+/**
+ * The secret that signs keys: made once, whole or not at all, readable by its owner alone. Two processes that make it
+ * at once end up with the same one.
+ */
+export function keepSecret(path: string): string {
+  const read = () => {
+    try {
+      return readFileSync(path, 'utf8').trim();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+  };
+  const kept = read();
+  if (kept !== null) {
+    if (kept.length >= 32) return kept;
+    throw new SettingRefused(`The file ${path} is damaged; restore it from a back-up, or set RUNWIRE_SECRET.`);
+  }
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  const file = openSync(draft, 'wx', 0o600);
+  writeSync(file, `${randomBytes(48).toString('base64url')}\n`);
+  fsyncSync(file);
+  closeSync(file);
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+  const folder = openSync(dirname(path), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+  return keepSecret(path);
+}

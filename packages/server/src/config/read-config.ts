@@ -1,0 +1,120 @@
+import { hash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { type Config, DEFAULT_LIMITS, type Secrets } from './config.ts';
+
+/** A setting that cannot be used; its message is the one sentence that says what to change. */
+export class SettingRefused extends Error {
+  override readonly name = 'SettingRefused';
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Settings of features that this version does not have: refused, never accepted and ignored. */
+const NOT_BUILT = [
+  'RUNWIRE_AGENCIES_DIR',
+  'RUNWIRE_MODEL',
+  'RUNWIRE_OPENAI_API',
+  'RUNWIRE_LOG_DAYS',
+  'RUNWIRE_FETCH_ALLOW',
+  'RUNWIRE_SANDBOX',
+  'DATABASE_URL',
+  'S3_BUCKET',
+  'S3_ENDPOINT',
+  'S3_UPLOADS',
+];
+
+const KNOWN = new Set([
+  ...NOT_BUILT,
+  'RUNWIRE_DATA_DIR',
+  'RUNWIRE_PUBLIC_URL',
+  'RUNWIRE_STAGING_URL',
+  'RUNWIRE_API_KEY',
+  'RUNWIRE_SECRET',
+  'RUNWIRE_LOG_LEVEL',
+]);
+
+const PROVIDER_KEYS = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'];
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const MIN_SECRET_CHARACTERS = 32;
+
+export function readConfig(env: Environment): { readonly config: Config; readonly secrets: Secrets } {
+  for (const name of NOT_BUILT) {
+    if (isSet(env, name)) throw new SettingRefused(`${name} is not supported by this version of Runwire; unset it.`);
+  }
+  for (const name of Object.keys(env)) {
+    if (name.startsWith('RUNWIRE_') && !KNOWN.has(name)) {
+      throw new SettingRefused(`${name} is not a setting of Runwire; check its spelling, or unset it.`);
+    }
+  }
+  const apiKey = readApiKey(env);
+  const config: Config = Object.freeze({
+    host: isSet(env, 'HOST') ? String(env.HOST) : '127.0.0.1',
+    port: readPort(env),
+    dataDir: resolve(isSet(env, 'RUNWIRE_DATA_DIR') ? String(env.RUNWIRE_DATA_DIR) : '.runwire'),
+    publicUrl: readUrl(env, 'RUNWIRE_PUBLIC_URL'),
+    stagingUrl: readUrl(env, 'RUNWIRE_STAGING_URL'),
+    unusedProviderKeys: PROVIDER_KEYS.filter((name) => isSet(env, name)),
+    logLevel: readLogLevel(env),
+    limits: DEFAULT_LIMITS,
+  });
+  return {
+    config,
+    secrets: { secret: readSecret(env), apiKeyHash: apiKey === null ? null : hash('sha256', apiKey, 'buffer') },
+  };
+}
+
+/** Set to nothing is not set: `PORT= npm start` is a common way to say so. */
+function isSet(env: Environment, name: string): boolean {
+  return env[name] !== undefined && env[name] !== '';
+}
+
+function readPort(env: Environment): number {
+  if (!isSet(env, 'PORT')) return 8787;
+  const text = String(env.PORT);
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535) {
+    throw new SettingRefused(`PORT is \`${text}\`; set it to a whole number from 0 to 65535.`);
+  }
+  return port;
+}
+
+function readUrl(env: Environment, name: string): string | null {
+  if (!isSet(env, name)) return null;
+  const text = String(env[name]);
+  const url = URL.parse(text);
+  const usable = url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
+  if (!usable || url.username !== '' || url.password !== '') {
+    throw new SettingRefused(
+      `${name} is \`${text}\`; set it to an http or https address without query, such as https://agents.example.com.`,
+    );
+  }
+  return text.replace(/\/+$/, '');
+}
+
+function readLogLevel(env: Environment): Config['logLevel'] {
+  if (!isSet(env, 'RUNWIRE_LOG_LEVEL')) return 'info';
+  const level = LOG_LEVELS.find((known) => known === env.RUNWIRE_LOG_LEVEL);
+  if (level === undefined) throw new SettingRefused(`RUNWIRE_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}.`);
+  return level;
+}
+
+function readApiKey(env: Environment): string | null {
+  if (!isSet(env, 'RUNWIRE_API_KEY')) return null;
+  const key = String(env.RUNWIRE_API_KEY);
+  if ([...key].length < MIN_SECRET_CHARACTERS) {
+    throw new SettingRefused(`RUNWIRE_API_KEY is too short; give it ${MIN_SECRET_CHARACTERS} characters or more.`);
+  }
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new SettingRefused('RUNWIRE_API_KEY must be of visible ASCII characters, or no HTTP client could send it.');
+  }
+  return key;
+}
+
+function readSecret(env: Environment): string | null {
+  if (!isSet(env, 'RUNWIRE_SECRET')) return null;
+  const secret = String(env.RUNWIRE_SECRET);
+  if (Buffer.byteLength(secret) < MIN_SECRET_CHARACTERS) {
+    throw new SettingRefused(`RUNWIRE_SECRET is too short; give it ${MIN_SECRET_CHARACTERS} bytes or more.`);
+  }
+  return secret;
+}

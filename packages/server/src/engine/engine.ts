@@ -1,0 +1,59 @@
+import type { Agencies } from '../agencies/agencies.ts';
+import type { Model } from '../agent/ports.ts';
+import type { CancelMode } from '../domain/run-state.ts';
+import type { WaitAt } from '../domain/wait-points.ts';
+import type { EventLog } from '../eventlog/event-log.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { executeRun } from './execute-run.ts';
+import type { AdmittedRun, RunEngine } from './port.ts';
+import { StopHandle } from './stop-handle.ts';
+
+export interface EngineDeps {
+  readonly store: Store;
+  readonly eventLog: EventLog;
+  readonly agencies: Agencies;
+  readonly model: (id: string) => Model | null;
+  readonly maxSteps: number;
+  readonly retryMs: number;
+  readonly waitAt: WaitAt | undefined;
+  readonly logger: Logger;
+}
+
+/** Runs admitted runs in this process. */
+export class Engine implements RunEngine, AsyncDisposable {
+  readonly #deps: EngineDeps;
+  readonly #active = new Map<string, { readonly stop: StopHandle; readonly done: Promise<void> }>();
+
+  constructor(deps: EngineDeps) {
+    this.#deps = deps;
+  }
+
+  get activeRuns(): number {
+    return this.#active.size;
+  }
+
+  start(run: AdmittedRun): void {
+    const stop = new StopHandle();
+    const log = this.#deps.eventLog.open(run.runId, run.attempt, [run.meta]);
+    const done = executeRun(this.#deps, run, log, stop).finally(() => this.#active.delete(run.runId));
+    this.#active.set(run.runId, { stop, done });
+  }
+
+  stop(runId: string, mode: CancelMode): boolean {
+    const active = this.#active.get(runId);
+    active?.stop.cancel(mode);
+    return active !== undefined;
+  }
+
+  ended(runId: string): Promise<void> | null {
+    return this.#active.get(runId)?.done ?? null;
+  }
+
+  /** Leaves every run where it is: its row is unfinished, and the next start ends it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const all = [...this.#active.values()];
+    for (const { stop } of all) stop.shutDown();
+    await Promise.all(all.map(({ done }) => done));
+  }
+}

@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runAgent, type StepRecord } from '../agent/loop.ts';
+import { RunFailure } from '../agent/ports.ts';
+import { Progress } from '../agent/progress.ts';
+import type { RunEventBody } from '../domain/events.ts';
+import type { RunEndStatus, RunError } from '../domain/run-state.ts';
+import type { RunLog } from '../eventlog/run-log.ts';
+import { endRun } from '../runs/end-run.ts';
+import { type JournalEntry, journalStep } from '../runs/journal.ts';
+import { RunLost } from '../runs/run-lost.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import { buildPrompt } from './build-prompt.ts';
+import { endEvents } from './end-events.ts';
+import type { EngineDeps } from './engine.ts';
+import type { AdmittedRun } from './port.ts';
+import type { StopHandle } from './stop-handle.ts';
+
+interface Outcome {
+  readonly status: RunEndStatus;
+  readonly error: RunError | null;
+  readonly lastStep: StepRecord | null;
+}
+
+/** From an admitted run to its durable end. Never rejects: whatever happens, the run ends, or is left to be taken over. */
+export async function executeRun(deps: EngineDeps, run: AdmittedRun, log: RunLog, stop: StopHandle): Promise<void> {
+  const progress = new Progress();
+  progress.items.push({ kind: 'user', agent: run.agent, text: run.message, timestamp: progress.timestamp() });
+  const steps = new StepIds(log);
+  try {
+    const outcome = await attempt(deps, run, log, stop, progress, steps);
+    if (stop.isShutDown && outcome.status !== 'completed') return;
+    await settle(deps, run, log, stop, progress, outcome, steps);
+  } catch (error) {
+    if (!(error instanceof RunLost) && !stop.isShutDown) {
+      deps.logger.fatal(
+        { err: error, runId: run.runId },
+        'the end of a run could not be stored; the next start ends it',
+      );
+    }
+  } finally {
+    deps.eventLog.close(log);
+  }
+}
+
+/** The first event of the step under way. Steps of parallel tools overlap: each begins where the one before ended. */
+class StepIds {
+  readonly #log: RunLog;
+  #firstId: number;
+
+  constructor(log: RunLog) {
+    this.#log = log;
+    this.#firstId = log.lastId + 1;
+  }
+
+  entry(step: StepRecord): JournalEntry {
+    const { usage, output, ...columns } = step;
+    const entry = {
+      ...columns,
+      firstEventId: this.#firstId,
+      lastEventId: this.#log.lastId,
+      record: { usage, output },
+    };
+    this.#firstId = this.#log.lastId + 1;
+    return entry;
+  }
+}
+
+async function attempt(
+  deps: EngineDeps,
+  run: AdmittedRun,
+  log: RunLog,
+  stop: StopHandle,
+  progress: Progress,
+  steps: StepIds,
+): Promise<Outcome> {
+  try {
+    const agent = deps.agencies.agent(run.agency, run.agent);
+    const model = agent === null ? null : deps.model(agent.model);
+    if (agent === null || model === null) {
+      const missing = agent === null ? `agent \`${run.agent}\`` : `model \`${agent.model}\``;
+      throw new RunFailure('internal_error', `The ${missing} is not there.`);
+    }
+    const prompt = await buildPrompt(deps.store.reads, run);
+    const lastStep = await runAgent({
+      runId: run.runId,
+      attempt: run.attempt,
+      agent: agent.definition,
+      model,
+      prompt,
+      userContext: run.userContext,
+      maxSteps: deps.maxSteps,
+      progress,
+      signal: stop.signal,
+      emit: (event) => log.append(event),
+      async journal(step) {
+        const entry = steps.entry(step);
+        const chunks = log.takeChunks();
+        await storeSurely(deps, stop, () =>
+          deps.store.transact('step', (tx) =>
+            journalStep(tx, {
+              runId: run.runId,
+              attempt: run.attempt,
+              entry,
+              usage: progress.usage,
+              byModel: progress.byModel,
+              steps: progress.steps,
+              chunks,
+              startedAt: log.startedAt,
+            }),
+          ),
+        );
+        log.markedRunning = true;
+        log.acknowledge(chunks.at(-1)?.lastId ?? 0);
+        stop.stepDone();
+      },
+    });
+    return { status: 'completed', error: null, lastStep };
+  } catch (error) {
+    if (error instanceof RunLost) throw error;
+    if (stop.cancelled) return { status: 'cancelled', error: null, lastStep: null };
+    if (error instanceof RunFailure && error.code !== 'internal_error') {
+      return { status: 'failed', error: { code: error.code, message: error.message }, lastStep: null };
+    }
+    if (!stop.isShutDown) deps.logger.error({ err: error, runId: run.runId }, 'a run failed by a fault of the server');
+    const message = 'The run failed by a fault of the server; the log says more.';
+    return { status: 'failed', error: { code: 'internal_error', message }, lastStep: null };
+  }
+}
+
+/** T4, then the last events: "only then are they sent". */
+async function settle(
+  deps: EngineDeps,
+  run: AdmittedRun,
+  log: RunLog,
+  stop: StopHandle,
+  progress: Progress,
+  outcome: Outcome,
+  steps: StepIds,
+): Promise<void> {
+  const lastStep = outcome.lastStep === null ? null : steps.entry(outcome.lastStep);
+  const bodies: RunEventBody[] = endEvents({
+    runId: run.runId,
+    chatId: run.chatId,
+    status: outcome.status,
+    error: outcome.error,
+    items: progress.items,
+    usage: progress.usage,
+  });
+  const { events, chunks } = log.prepare(bodies);
+  deps.waitAt?.('settle.before');
+  await storeSurely(deps, stop, () =>
+    deps.store.transact('end', (tx) =>
+      endRun(tx, {
+        runId: run.runId,
+        integrationId: run.integrationId,
+        consumerId: run.consumerId,
+        chatKey: run.chatKey,
+        agent: run.agent,
+        day: run.day,
+        attempt: run.attempt,
+        nextAttempt: run.attempt,
+        status: outcome.status,
+        error: outcome.error,
+        text: progress.text,
+        usage: progress.usage,
+        byModel: progress.byModel,
+        steps: progress.steps,
+        lastStep,
+        chunks,
+        lastEventId: events.at(-1)?.id ?? 0,
+        startedAt: log.startedAt,
+      }),
+    ),
+  );
+  log.publish(events);
+  deps.waitAt?.('settle.after');
+}
+
+/** While the store cannot be written to, a run waits where it is. */
+async function storeSurely<T>(deps: EngineDeps, stop: StopHandle, transact: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await transact();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || stop.isShutDown) throw error;
+      await sleep(deps.retryMs);
+    }
+  }
+}

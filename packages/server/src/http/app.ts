@@ -1,0 +1,120 @@
+import { type Operation, operations } from '@runwire/contract/schemas';
+import { Ajv } from 'ajv';
+import * as ajvFormats from 'ajv-formats';
+import { type FastifyInstance, fastify } from 'fastify';
+import type { Authentication } from '../accounts/authenticate.ts';
+import type { Principal } from '../accounts/principal.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { JsonRefused, parseStrictJson } from '../lib/strict-json.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { answerError, clientErrorBytes, refusalAnswer } from './error-answer.ts';
+import { type OpenApiServers, registerOpenApi } from './openapi.ts';
+import { allowedMethods, COMPLETION_PATH } from './paths.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: Principal;
+  }
+}
+
+export interface AppOptions {
+  readonly authentication: Authentication;
+  readonly limits: { readonly bodyBytes: number; readonly bodyDepth: number; readonly bodyValues: number };
+  readonly servers: OpenApiServers;
+  readonly logger: Logger;
+  readonly boot: string;
+}
+
+const formats = ajvFormats.default as unknown as (ajv: Ajv) => void;
+
+/** Bodies as they are: no coercion, no removal, no filling. Queries are text, so numbers there are read from it. */
+function buildValidator(externalSchemas: unknown) {
+  const make = (coerceTypes: boolean) => {
+    const ajv = new Ajv({
+      coerceTypes,
+      removeAdditional: false,
+      useDefaults: false,
+      discriminator: true,
+      strict: false,
+      allErrors: false,
+    });
+    formats(ajv);
+    for (const [id, schema] of Object.entries(externalSchemas as Record<string, object>)) ajv.addSchema(schema, id);
+    return ajv;
+  };
+  const bodies = make(false);
+  const texts = make(true);
+  return ({ schema, httpPart }: { schema: object; httpPart?: string }) =>
+    (httpPart === 'body' ? bodies : texts).compile(schema);
+}
+
+/** Everything that is the same for all operations: ids, keys, bodies, errors. */
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const { authentication, limits, logger } = options;
+  let requests = 0;
+  const app = fastify({
+    logger: false,
+    genReqId: () => `req_${options.boot}${(requests++).toString(36)}`,
+    bodyLimit: limits.bodyBytes,
+    exposeHeadRoutes: false,
+    // While closing, our own answer carries the header; Fastify's does not.
+    return503OnClosing: false,
+    keepAliveTimeout: 75_000,
+    forceCloseConnections: true,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
+    schemaController: { compilersFactory: { buildValidator: buildValidator as never } },
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply, logger),
+    clientErrorHandler(error, socket) {
+      // Nothing may be written into an answer that is under way on this connection.
+      const answering = (socket as unknown as { _httpMessage?: unknown })._httpMessage;
+      if (socket.writable && (answering === undefined || answering === null)) socket.write(clientErrorBytes(error));
+      socket.destroy();
+    },
+  });
+  app.decorateRequest('principal', null as unknown as Principal);
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
+    if (body.length === 0) return done(null, undefined);
+    try {
+      done(null, parseStrictJson(body, { maxDepth: limits.bodyDepth, maxValues: limits.bodyValues }));
+    } catch (error) {
+      done(error instanceof JsonRefused ? new Refusal('invalid_request', error.message) : (error as Error));
+    }
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    // True is sent only after the reservation; until then every answer at this path says that there is none.
+    if (pathOf(request.url) === COMPLETION_PATH) reply.header('x-agent-run-admitted', 'false');
+    const operation = request.routeOptions.config.operation;
+    if (operation?.auth === true) request.principal = await principalOf(authentication, request.headers.authorization);
+  });
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, logger));
+  app.setNotFoundHandler((request, reply) => {
+    const methods = allowedMethods(Object.values(operations), pathOf(request.url));
+    if (methods.length === 0) return refusalAnswer(new Refusal('not_found'), request, reply);
+    reply.header('allow', methods.join(', '));
+    return refusalAnswer(new Refusal('method_not_allowed'), request, reply);
+  });
+  await registerOpenApi(app, options.servers);
+  return app;
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?');
+  const path = end === -1 ? url : url.slice(0, end);
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+async function principalOf(authentication: Authentication, header: string | undefined): Promise<Principal> {
+  const token = /^bearer +([\x21-\x7e]+) *$/i.exec(header ?? '')?.[1];
+  const principal = token === undefined ? null : await authentication.authenticate(token);
+  if (principal === null) throw new Refusal('invalid_api_key');
+  return principal;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: Operation;
+  }
+}

@@ -1,0 +1,87 @@
+import { type ErrorCode, errors } from '@runwire/contract';
+import type { ErrorObject } from 'ajv';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Refusal } from '../domain/refusal.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { COMPLETION_PATH } from './paths.ts';
+import { validationSentence } from './validation-sentence.ts';
+
+interface FastifyProblem {
+  readonly code?: string;
+  readonly statusCode?: number;
+  readonly validation?: ErrorObject[];
+  readonly validationContext?: string;
+}
+
+/** Fastify's own errors in our words. */
+function asRefusal(error: unknown): Refusal | null {
+  if (error instanceof Refusal) return error;
+  if (error instanceof StoreUnavailable) return new Refusal('unavailable', undefined, {}, 1);
+  const problem = error as FastifyProblem;
+  const [invalid] = problem.validation ?? [];
+  if (invalid !== undefined) {
+    return new Refusal('invalid_request', validationSentence(invalid, problem.validationContext ?? 'body'));
+  }
+  switch (problem.code) {
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
+      return new Refusal('unsupported_media_type');
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Refusal('body_too_large');
+    case 'FST_ERR_BAD_URL':
+      return new Refusal('invalid_request', 'The path is not correctly percent-encoded.');
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new Refusal('not_found');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new Refusal('invalid_request', 'The body’s length is not the one that `Content-Length` names.');
+  }
+  return typeof problem.statusCode === 'number' && problem.statusCode >= 400 && problem.statusCode < 500
+    ? new Refusal('invalid_request')
+    : null;
+}
+
+function statusOf(code: ErrorCode, path: string): number {
+  const entry: { readonly status: number | null; readonly completionStatus?: number } = errors[code];
+  return (path === COMPLETION_PATH ? entry.completionStatus : undefined) ?? entry.status ?? 500;
+}
+
+export function refusalAnswer(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = request.routeOptions.url ?? '';
+  if (refusal.code === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');
+  if (refusal.retryAfterSeconds !== null) reply.header('retry-after', String(refusal.retryAfterSeconds));
+  return reply
+    .code(statusOf(refusal.code, path))
+    .type('application/json; charset=utf-8')
+    .send({ error: refusal.message, code: refusal.code, ...refusal.details });
+}
+
+/** Bad input gets one clear sentence; a fault of ours says nothing more, and the log says all. */
+export function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  logger: Logger,
+): FastifyReply {
+  const refusal = asRefusal(error);
+  if (refusal !== null) return refusalAnswer(refusal, request, reply);
+  logger.error({ err: error, requestId: request.id, method: request.method, path: request.routeOptions.url }, 'fault');
+  return refusalAnswer(new Refusal('internal_error'), request, reply);
+}
+
+/** For what is not even HTTP: answered on the bare socket. */
+export function clientErrorBytes(error: NodeJS.ErrnoException): string {
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const sentence = tooLarge ? 'The request’s headers are too large.' : 'The request is not valid HTTP.';
+  const body = JSON.stringify({ error: sentence, code: 'invalid_request' });
+  return [
+    `HTTP/1.1 ${tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request'}`,
+    'content-type: application/json; charset=utf-8',
+    // Whatever it was, it was not read to its end, so it reserved nothing.
+    'x-agent-run-admitted: false',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}

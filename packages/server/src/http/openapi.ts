@@ -1,0 +1,86 @@
+import swagger from '@fastify/swagger';
+import { namedSchemas, type Operation } from '@runwire/contract/schemas';
+import type { FastifyInstance, FastifySchema } from 'fastify';
+
+export interface OpenApiServers {
+  readonly publicUrl: string;
+  readonly stagingUrl: string | null;
+}
+
+type Document = Record<string, unknown> & {
+  components?: { schemas?: Record<string, Record<string, unknown>> };
+  paths?: Record<string, Record<string, Record<string, unknown>>>;
+};
+
+/** The description is made from the routes' own schemas: there is no second source. */
+export async function registerOpenApi(app: FastifyInstance, servers: OpenApiServers): Promise<void> {
+  for (const schema of namedSchemas) app.addSchema(schema);
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.0.3',
+      info: {
+        title: 'Runwire',
+        version: '1.0.0',
+        description: 'Runs agents for your own backend and streams them; never runs, charges or loses a request twice.',
+        license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+      },
+      servers: [{ url: servers.publicUrl }],
+      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
+      security: [{ bearer: [] }],
+    },
+    refResolver: { buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`) },
+    transformObject: (source) => finish((source as { openapiObject: Document }).openapiObject, servers) as never,
+  });
+}
+
+/** What the schemas cannot say, because Ajv would refuse it. */
+function finish(document: Document, servers: OpenApiServers): Document {
+  const attachment = document.components?.schemas?.Attachment;
+  if (attachment !== undefined) {
+    attachment.discriminator = {
+      propertyName: 'type',
+      mapping: {
+        input_file: '#/components/schemas/FileAttachment',
+        input_image: '#/components/schemas/ImageAttachment',
+      },
+    };
+  }
+  const completion = document.paths?.['/get_completion_v2']?.post;
+  if (completion !== undefined) {
+    const { publicUrl, stagingUrl } = servers;
+    completion.servers = [
+      { url: publicUrl, description: 'Production' },
+      ...(stagingUrl === null ? [] : [{ url: stagingUrl, description: 'Staging' }]),
+    ];
+  }
+  return document;
+}
+
+export function schemaOf(operation: Operation): FastifySchema {
+  const { operationId, summary, description, tags, params, query, headers, body, responses, auth } = operation;
+  return {
+    operationId,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tags: [...tags],
+    ...(params === undefined ? {} : { params }),
+    ...(query === undefined ? {} : { querystring: query }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(body === undefined ? {} : { body }),
+    ...(auth ? {} : { security: [] }),
+    response: Object.fromEntries(
+      Object.entries(responses).map(([status, { description: said, schema, contentTypes, headers: sent }]) => [
+        status,
+        {
+          description: said,
+          ...(sent === undefined ? {} : { headers: sent }),
+          ...(schema === undefined
+            ? { type: 'null' }
+            : {
+                content: Object.fromEntries((contentTypes ?? ['application/json']).map((type) => [type, { schema }])),
+              }),
+        },
+      ]),
+    ),
+  } as FastifySchema;
+}

@@ -1,0 +1,19 @@
+import type { Operation } from '@runwire/contract/schemas';
+
+export const COMPLETION_PATH = '/get_completion_v2';
+
+/** Which methods a path would take; none where it is no path of ours. */
+export function allowedMethods(operations: readonly Operation[], path: string): string[] {
+  return operations.filter((operation) => pattern(operation.path).test(path)).map((operation) => operation.method);
+}
+
+const patterns = new Map<string, RegExp>();
+
+function pattern(path: string): RegExp {
+  let known = patterns.get(path);
+  if (known === undefined) {
+    known = new RegExp(`^${path.replace(/:[A-Za-z]+/g, '[^/]+')}$`);
+    patterns.set(path, known);
+  }
+  return known;
+}

@@ -1,0 +1,35 @@
+import type { Operation } from '@runwire/contract/schemas';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Static, TSchema } from 'typebox';
+import { schemaOf } from './openapi.ts';
+
+type Part<T> = T extends TSchema ? Static<T> : undefined;
+
+/** A request of this operation, as its schemas say. */
+export type RequestOf<O extends Operation> = Omit<FastifyRequest, 'params' | 'query' | 'body'> & {
+  readonly params: Part<O['params']>;
+  readonly query: Part<O['query']>;
+  readonly body: Part<O['body']>;
+};
+
+/** The schema value is the route: validation, types and description come from the one operation. */
+export function route<O extends Operation>(
+  app: FastifyInstance,
+  operation: O,
+  handler: (request: RequestOf<O>, reply: FastifyReply) => Promise<unknown>,
+): void {
+  app.route({
+    method: operation.method,
+    url: operation.path,
+    schema: schemaOf(operation),
+    config: { operation },
+    ...(operation.bodyOptional === true
+      ? {
+          preValidation: async (request: FastifyRequest) => {
+            request.body ??= {};
+          },
+        }
+      : {}),
+    handler: (request, reply) => handler(request as unknown as RequestOf<O>, reply),
+  });
+}

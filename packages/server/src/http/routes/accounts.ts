@@ -1,0 +1,97 @@
+import { operations } from '@runwire/contract/schemas';
+import type { FastifyInstance } from 'fastify';
+import type { Integrations } from '../../accounts/integrations.ts';
+import type { Keys } from '../../accounts/keys.ts';
+import type { Members } from '../../accounts/members.ts';
+import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
+import type { Owners } from '../../accounts/owners.ts';
+import { iso } from '../../domain/time.ts';
+import { route } from '../route.ts';
+
+export interface AccountRoutesDeps {
+  readonly ownership: IntegrationOwnership;
+  readonly integrations: Integrations;
+  readonly members: Members;
+  readonly keys: Keys;
+  readonly owners: Owners;
+}
+
+export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): void {
+  const { ownership, integrations, members, keys, owners } = deps;
+
+  route(app, operations.createIntegration, async (request, reply) =>
+    reply.code(201).send(await integrations.create(request.principal, request.body)),
+  );
+
+  route(app, operations.listIntegrations, async (request) => integrations.list(request.principal, request.query));
+
+  route(app, operations.getIntegration, async (request) => {
+    const { apiIntegrationId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    return integrations.get(apiIntegrationId);
+  });
+
+  route(app, operations.updateIntegration, async (request) => {
+    const { apiIntegrationId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    return integrations.update(apiIntegrationId, request.body);
+  });
+
+  route(app, operations.deleteIntegration, async (request, reply) => {
+    const { apiIntegrationId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    await integrations.delete(apiIntegrationId);
+    return reply.code(204).send();
+  });
+
+  route(app, operations.putMember, async (request, reply) => {
+    const { apiIntegrationId, consumerId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    const { created, member } = await members.put(apiIntegrationId, consumerId, request.body);
+    return reply.code(created ? 201 : 200).send(member);
+  });
+
+  route(app, operations.getMember, async (request) => {
+    const { apiIntegrationId, consumerId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    return members.get(apiIntegrationId, consumerId);
+  });
+
+  route(app, operations.deleteMember, async (request, reply) => {
+    const { apiIntegrationId, consumerId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    await members.delete(apiIntegrationId, consumerId);
+    return reply.code(204).send();
+  });
+
+  route(app, operations.listMembers, async (request) => {
+    const { apiIntegrationId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    return members.list(apiIntegrationId, request.query);
+  });
+
+  route(app, operations.createApiKey, async (request, reply) =>
+    reply.code(201).send(await keys.create(request.principal, request.body)),
+  );
+
+  route(app, operations.listApiKeys, async (request) => keys.list(request.principal, request.query));
+
+  route(app, operations.revokeApiKey, async (request, reply) => {
+    await keys.revoke(request.principal, request.params.keyId);
+    return reply.code(204).send();
+  });
+
+  route(app, operations.createOwner, async (request, reply) =>
+    reply.code(201).send(await owners.create(request.principal, request.body)),
+  );
+
+  route(app, operations.listOwners, async (request) => owners.list(request.principal, request.query));
+
+  route(app, operations.getMe, async ({ principal }) => ({
+    ownerId: principal.ownerId,
+    email: principal.email,
+    name: principal.name,
+    administrator: principal.administrator,
+    key: { ...principal.key, expiresAt: iso(principal.key.expiresAt) },
+  }));
+}

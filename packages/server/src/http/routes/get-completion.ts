@@ -1,0 +1,126 @@
+import { type GetCompletionV2Request, headerNames } from '@runwire/contract';
+import { operations } from '@runwire/contract/schemas';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
+import type { CompletionRequest, RunAdmission } from '../../admission/admit-run.ts';
+import { fingerprint } from '../../domain/fingerprint.ts';
+import { isBlank } from '../../domain/ids.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import type { EventLog } from '../../eventlog/event-log.ts';
+import type { RunReads } from '../../runs/read-runs.ts';
+import type { Encoder } from '../encoders/encoder.ts';
+import { parseEventId } from '../event-cursor.ts';
+import { route } from '../route.ts';
+import { SseStream, type Streams } from '../sse.ts';
+
+export interface GetCompletionDeps {
+  readonly ownership: IntegrationOwnership;
+  readonly admission: RunAdmission;
+  readonly runReads: RunReads;
+  readonly eventLog: EventLog;
+  readonly streams: Streams;
+  readonly encoder: Encoder;
+  readonly limits: { readonly userContextBytes: number };
+}
+
+/** Admit, then follow from the start. */
+export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): void {
+  route(app, operations.getCompletionV2, async (request, reply) => {
+    const body = request.body;
+    refuseUnbuilt(body);
+    const completion = completionRequest(body, deps.limits.userContextBytes);
+    await deps.ownership.check(request.principal, body.apiIntegrationId);
+    const admission = await deps.admission.admit(completion);
+    // From here on the run is reserved: no error status any more, the stream tells what happens.
+    const headers: Record<string, string> = {
+      [headerNames.requestId]: request.id,
+      [headerNames.agentRunAdmitted]: 'true',
+      [headerNames.runId]: admission.runId,
+      [headerNames.chatId]: encodeURIComponent(admission.chatId),
+    };
+    let after = 0;
+    if (admission.replayed) {
+      headers[headerNames.runReplayed] = 'true';
+      after = await replayCursor(deps, completion.integrationId, admission.runId, request.headers['last-event-id']);
+    }
+    startStream(deps, reply, headers, admission.runId, after);
+  });
+}
+
+function startStream(
+  deps: GetCompletionDeps,
+  reply: FastifyReply,
+  headers: Readonly<Record<string, string>>,
+  runId: string,
+  after: number,
+): void {
+  reply.hijack();
+  new SseStream(reply.raw, deps.encoder, deps.streams, deps.eventLog, runId, after).start(headers);
+}
+
+/** "`Last-Event-ID` on the POST counts only in an SSE replay; one that cannot be honoured is treated as absent." */
+async function replayCursor(
+  deps: GetCompletionDeps,
+  integrationId: string,
+  runId: string,
+  header: string | string[] | undefined,
+): Promise<number> {
+  const after = typeof header === 'string' ? parseEventId(header) : null;
+  if (after === null) return 0;
+  const run = await deps.runReads.row(integrationId, runId).catch(() => null);
+  if (run === null || (run.last_event_id !== null && after >= run.last_event_id)) return 0;
+  return after;
+}
+
+/** Fields of features that this version does not have. */
+function refuseUnbuilt(body: GetCompletionV2Request): void {
+  const field =
+    (body.attachments?.length && '`attachments`') ||
+    (body.sandboxFiles?.length && '`sandboxFiles`') ||
+    (body.attachmentUrlRefreshes !== undefined &&
+      Object.keys(body.attachmentUrlRefreshes).length > 0 &&
+      '`attachmentUrlRefreshes`');
+  if (field) throw new Refusal('invalid_request', `${field} is not supported by this version; leave it out.`);
+}
+
+const FIELDS: readonly (keyof GetCompletionV2Request)[] = [
+  'apiIntegrationId',
+  'message',
+  'agent',
+  'chatId',
+  'aliasChatId',
+  'attachments',
+  'sandboxFiles',
+  'user_context',
+  'consumerId',
+  'usageRequestId',
+  'attachmentUrlRefreshes',
+];
+
+function completionRequest(body: GetCompletionV2Request, maxContextBytes: number): CompletionRequest {
+  const usageRequestId = given(body.usageRequestId);
+  const context = body.user_context;
+  if (context !== undefined && context !== null && Buffer.byteLength(JSON.stringify(context)) > maxContextBytes) {
+    throw new Refusal('invalid_request', `\`user_context\` must be at most ${maxContextBytes} bytes of JSON.`);
+  }
+  const known: Record<string, unknown> = {};
+  // Unknown fields are ignored, so they do not make another body either.
+  for (const field of FIELDS) known[field] = body[field];
+  return {
+    integrationId: body.apiIntegrationId,
+    message: body.message,
+    messageBytes: Buffer.byteLength(body.message),
+    userContext: context ?? undefined,
+    consumerId: given(body.consumerId),
+    usageRequestId,
+    chatId: body.chatId ?? null,
+    aliasChatId: body.aliasChatId ?? null,
+    agent: body.agent ?? null,
+    fingerprint: usageRequestId === null ? null : fingerprint(known),
+  };
+}
+
+/** "A blank `consumerId` or `usageRequestId` counts as missing." */
+function given(value: string | undefined): string | null {
+  return value === undefined || isBlank(value) ? null : value;
+}

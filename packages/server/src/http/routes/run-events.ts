@@ -1,0 +1,42 @@
+import { headerNames } from '@runwire/contract';
+import { operations } from '@runwire/contract/schemas';
+import type { FastifyInstance } from 'fastify';
+import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import { isFinished } from '../../domain/run-state.ts';
+import type { EventLog } from '../../eventlog/event-log.ts';
+import type { RunReads } from '../../runs/read-runs.ts';
+import type { Encoder } from '../encoders/encoder.ts';
+import { parseEventId } from '../event-cursor.ts';
+import { route } from '../route.ts';
+import { SseStream, type Streams } from '../sse.ts';
+
+export interface RunEventsDeps {
+  readonly ownership: IntegrationOwnership;
+  readonly runReads: RunReads;
+  readonly eventLog: EventLog;
+  readonly streams: Streams;
+  readonly encoder: Encoder;
+}
+
+/** Follow from a cursor: a reconnect is the same road as the first reading. */
+export function runEvents(app: FastifyInstance, deps: RunEventsDeps): void {
+  route(app, operations.getRunEvents, async (request, reply) => {
+    const { apiIntegrationId, runId } = request.params;
+    await deps.ownership.check(request.principal, apiIntegrationId);
+    const header = request.headers['last-event-id'];
+    // An empty `Last-Event-ID` is what a browser sends that has seen none.
+    const text = typeof header === 'string' && header !== '' ? header : (request.query.after ?? '0');
+    const after = parseEventId(text);
+    if (after === null) {
+      throw new Refusal('invalid_cursor', '`Last-Event-ID` or `after` must be an event id: an integer of at least 0.');
+    }
+    const run = await deps.runReads.row(apiIntegrationId, runId);
+    if (run.chat_deleted_at !== null) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
+    if (isFinished(run.status) && after >= (run.last_event_id ?? 0)) return reply.code(204).send();
+    reply.hijack();
+    const stream = new SseStream(reply.raw, deps.encoder, deps.streams, deps.eventLog, runId, after);
+    stream.start({ [headerNames.requestId]: request.id, [headerNames.runId]: runId });
+    return reply;
+  });
+}

@@ -1,0 +1,50 @@
+import { operations } from '@runwire/contract/schemas';
+import type { FastifyInstance } from 'fastify';
+import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
+import type { Chats } from '../../chats/chats.ts';
+import { type CancelDeps, cancelRun } from '../../runs/cancel-run.ts';
+import { chatStatus } from '../../runs/chat-status.ts';
+import type { RunReads } from '../../runs/read-runs.ts';
+import { route } from '../route.ts';
+
+export interface RunRoutesDeps {
+  readonly ownership: IntegrationOwnership;
+  readonly chats: Chats;
+  readonly runReads: RunReads;
+  readonly cancel: CancelDeps;
+}
+
+export function runRoutes(app: FastifyInstance, deps: RunRoutesDeps): void {
+  const { ownership, chats, runReads, cancel } = deps;
+
+  route(app, operations.getChatStatus, async (request) => {
+    const { apiIntegrationId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    return chatStatus(chats, runReads, apiIntegrationId, request.query);
+  });
+
+  route(app, operations.listRuns, async (request) => {
+    const { apiIntegrationId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    return runReads.list(apiIntegrationId, request.query);
+  });
+
+  route(app, operations.getRun, async (request) => {
+    const { apiIntegrationId, runId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    return runReads.get(apiIntegrationId, runId);
+  });
+
+  route(app, operations.cancelRun, async (request, reply) => {
+    const { apiIntegrationId, runId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    const result = await cancelRun(cancel, apiIntegrationId, runId, request.body.mode ?? 'immediate');
+    return reply.code(result.status === 'cancelling' ? 202 : 200).send(result);
+  });
+
+  route(app, operations.listUsage, async (request) => {
+    const { apiIntegrationId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    return runReads.usage(apiIntegrationId, request.query);
+  });
+}

@@ -1,0 +1,60 @@
+import type { ErrorObject } from 'ajv';
+
+const PARTS: Readonly<Record<string, string>> = {
+  body: 'body',
+  querystring: 'query',
+  params: 'path',
+  headers: 'headers',
+};
+
+/** `/attachments/0/type` → `attachments[0].type`. */
+function fieldName(pointer: string): string {
+  const parts = pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return parts.reduce(
+    (name, part) => (/^\d+$/.test(part) ? `${name}[${part}]` : name === '' ? part : `${name}.${part}`),
+    '',
+  );
+}
+
+function join(field: string, below: string): string {
+  return field === '' ? below : `${field}.${below}`;
+}
+
+/** One clear sentence about the first thing that is wrong, with the field's name. */
+export function validationSentence(error: ErrorObject, part: string): string {
+  const field = fieldName(error.instancePath);
+  const where = PARTS[part] ?? part;
+  const subject = field === '' ? `The ${where}` : `\`${field}\``;
+  const params = error.params as Readonly<Record<string, unknown>>;
+  switch (error.keyword) {
+    case 'required':
+      return `\`${join(field, String(params.missingProperty))}\` is missing from the ${where}.`;
+    case 'additionalProperties':
+      return `\`${join(field, String(params.additionalProperty))}\` is not a field that is known here.`;
+    case 'type': {
+      const types = Array.isArray(params.type) ? params.type.join(' or ') : String(params.type);
+      return `${subject} must be of type ${types}.`;
+    }
+    case 'enum': {
+      const allowed = (params.allowedValues as unknown[]).filter((value) => value !== null);
+      return `${subject} must be one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}.`;
+    }
+    case 'discriminator':
+      return `\`${join(field, 'type')}\` must be one of "input_file", "input_image".`;
+    case 'maxItems':
+      return `${subject} must have at most ${String(params.limit)} items.`;
+    case 'minLength':
+      return `${subject} must have at least ${String(params.limit)} characters.`;
+    case 'maxLength':
+      return `${subject} must have at most ${String(params.limit)} characters.`;
+    case 'pattern':
+      return `${subject} holds characters that are not allowed, or has not the required form.`;
+    case 'format':
+      return `${subject} must be a valid ${String(params.format)}.`;
+    default:
+      return `${subject} ${error.message ?? 'is not valid'}.`;
+  }
+}

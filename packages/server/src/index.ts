@@ -1,0 +1,3 @@
+export { SettingRefused } from './config/read-config.ts';
+export { createKeyHere } from './create-key.ts';
+export { serve } from './main.ts';

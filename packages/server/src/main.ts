@@ -1,0 +1,71 @@
+import { compose, type Overrides } from './compose.ts';
+import { readConfig, SettingRefused } from './config/read-config.ts';
+import { VERSION } from './domain/version.ts';
+
+/** Starts the server from the environment, and resolves when a signal has ended it. */
+export async function serve(env: Readonly<Record<string, string | undefined>>, overrides?: Overrides): Promise<void> {
+  const { promise: signalled, resolve } = Promise.withResolvers<void>();
+  let signals = 0;
+  const onSignal = () => {
+    signals += 1;
+    if (signals > 1) process.exit(1);
+    resolve();
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  try {
+    const { config, secrets } = readConfig(env);
+    await using server = await compose(config, secrets, endAtOnce, overrides);
+    const say = (text: string) => process.stdout.write(`${text}\n`);
+    say(`Runwire ${VERSION} listens on ${server.url}`);
+    say(`Data folder: ${config.dataDir}`);
+    const unused = config.unusedProviderKeys;
+    say(
+      unused.length === 0
+        ? 'No provider is set: the offline demo model answers.'
+        : `${unused.join(' and ')} is set, but this version asks no provider: the offline demo model answers.`,
+    );
+    if (server.recoveredRuns > 0) say(`Ended ${server.recoveredRuns} runs that the last stop had left unfinished.`);
+    if (server.isFirstStart) sayFirst(say, server.url, server.apiKey);
+    await signalled;
+  } catch (error) {
+    const settings = error instanceof SettingRefused;
+    process.stderr.write(`${error instanceof Error ? (settings ? error.message : startSentence(error)) : error}\n`);
+    process.exitCode = 1;
+  } finally {
+    process.off('SIGTERM', onSignal);
+    process.off('SIGINT', onSignal);
+  }
+}
+
+function sayFirst(say: (text: string) => void, url: string, apiKey: string | null): void {
+  if (apiKey !== null) say(`\nYour API key, shown this once:\n\n  ${apiKey}\n`);
+  say(`Try it:\n\n${curl(url, apiKey)}\n`);
+}
+
+/** Works as pasted. A key that stands in the environment is not printed. */
+function curl(url: string, apiKey: string | null): string {
+  const authorization =
+    apiKey === null ? '"Authorization: Bearer $RUNWIRE_API_KEY"' : `'Authorization: Bearer ${apiKey}'`;
+  const body = JSON.stringify({ apiIntegrationId: 'demo', message: 'Hello' });
+  return [
+    `  curl -N ${url}/get_completion_v2 \\`,
+    `    -H ${authorization} \\`,
+    "    -H 'Content-Type: application/json' \\",
+    `    -d '${body}'`,
+  ].join('\n');
+}
+
+function startSentence(error: Error & { code?: string }): string {
+  if (error.code === 'EADDRINUSE') return `${error.message}; stop what listens there, or set PORT to another number.`;
+  if (error.code === 'EACCES') return `${error.message}; set HOST and PORT to what this user may listen on.`;
+  return error.stack?.includes('node:internal') === true || error.code !== undefined
+    ? (error.stack ?? error.message)
+    : error.message;
+}
+
+/** A sync failed: nobody knows what is on the disk. The next start reads what is. */
+function endAtOnce(error: unknown): void {
+  process.stderr.write(`The store failed and the server ends: ${error instanceof Error ? error.stack : error}\n`);
+  process.exit(1);
+}

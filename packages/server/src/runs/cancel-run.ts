@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CancelMode, isFinished } from '../domain/run-state.ts';
+import { usageJson } from '../domain/usage.ts';
+import type { WaitAt } from '../domain/wait-points.ts';
+import { requestCancel } from '../store/queries/runs.ts';
+import type { Store } from '../store/store.ts';
+import type { RunReads } from './read-runs.ts';
+import { usageOf } from './run-json.ts';
+
+export interface CancelDeps {
+  readonly store: Store;
+  readonly runReads: RunReads;
+  /** Tells the run where it runs; false where it does not run here. */
+  readonly signalStop: (runId: string, mode: CancelMode) => boolean;
+  readonly ended: (runId: string) => Promise<void> | null;
+  readonly patienceMs: number;
+  readonly waitAt: WaitAt | undefined;
+}
+
+/** Cancels exactly that run: the intent is durable first (T5), then the run is told, then its end is awaited. */
+export async function cancelRun(deps: CancelDeps, integrationId: string, runId: string, mode: CancelMode) {
+  const before = await deps.runReads.row(integrationId, runId);
+  if (!isFinished(before.status)) {
+    deps.waitAt?.('cancel-intent.before');
+    const taken = await deps.store.transact('cancel', (tx) => tx.run(requestCancel, { runId, mode, now: Date.now() }));
+    deps.waitAt?.('cancel-intent.after');
+    if (taken === 1) {
+      const ended = deps.ended(runId);
+      deps.signalStop(runId, mode);
+      const patience = new AbortController();
+      await Promise.race([ended, sleep(deps.patienceMs, undefined, { signal: patience.signal }).catch(() => {})]);
+      patience.abort();
+    }
+  }
+  const row = await deps.runReads.row(integrationId, runId);
+  const finished = isFinished(row.status);
+  return {
+    runId,
+    chatId: row.chat_id,
+    status: finished ? row.status : 'cancelling',
+    cancelled: row.status === 'cancelled',
+    usage: finished ? usageJson(usageOf(row)) : null,
+  };
+}

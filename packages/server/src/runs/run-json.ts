@@ -1,0 +1,87 @@
+import { isFinished } from '../domain/run-state.ts';
+import { iso } from '../domain/time.ts';
+import { type ModelUsage, type Usage, usageJson } from '../domain/usage.ts';
+import type { RunRow } from '../store/queries/runs.ts';
+
+export function usageOf(row: RunRow): Usage {
+  return {
+    requestCount: row.request_count,
+    inputTokens: row.input_tokens,
+    cachedTokens: row.cached_tokens,
+    outputTokens: row.output_tokens,
+    reasoningTokens: row.reasoning_tokens,
+  };
+}
+
+const errorJson = (row: RunRow) =>
+  row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' };
+
+/** A run's `usage` is null until it has ended. */
+const endUsage = (row: RunRow) => (isFinished(row.status) ? usageJson(usageOf(row)) : null);
+
+const answerOf = (row: RunRow) => (row.answer_json === null ? null : (JSON.parse(row.answer_json) as string));
+
+export function runJson(row: RunRow, lastEventId: number) {
+  return {
+    runId: row.run_id,
+    apiIntegrationId: row.integration_id,
+    chatId: row.chat_id,
+    chatDeleted: row.chat_deleted_at !== null,
+    consumerId: row.consumer_id,
+    usageRequestId: row.usage_request_id,
+    status: row.status,
+    cancelRequested: row.cancel_mode,
+    agent: row.agent,
+    attempt: row.attempt,
+    lastEventId,
+    createdAt: iso(row.created_at),
+    startedAt: iso(row.started_at),
+    completedAt: iso(row.completed_at),
+    error: errorJson(row),
+    message: answerOf(row),
+    usage: endUsage(row),
+  };
+}
+
+/** `run` inside a chat status. */
+export function statusRunJson(row: RunRow, lastEventId: number) {
+  const {
+    apiIntegrationId: _a,
+    chatId: _c,
+    chatDeleted: _d,
+    consumerId: _m,
+    cancelRequested: _r,
+    ...rest
+  } = runJson(row, lastEventId);
+  return rest;
+}
+
+function charged(row: RunRow) {
+  if (row.unit === null || !isFinished(row.status)) return null;
+  const amounts = { runs: row.charged_runs, tokens: row.charged_tokens, credits: row.charged_credits };
+  return { unit: row.unit, amount: amounts[row.unit] ?? 0 };
+}
+
+/** "exactly one per run, from admission on": the run's own row, shown as a record of usage. */
+export function usageRecordJson(row: RunRow) {
+  return {
+    usageRequestId: row.usage_request_id,
+    consumerId: row.consumer_id,
+    chatId: row.chat_id,
+    runId: row.run_id,
+    agent: row.agent,
+    // Admitted or under way: to whoever reads usage, it runs.
+    status: isFinished(row.status) ? row.status : 'running',
+    usage: usageJson(usageOf(row)),
+    byModel: (JSON.parse(row.by_model_json) as ModelUsage[]).map((one) => ({
+      model: one.model,
+      input_tokens: one.inputTokens,
+      cached_tokens: one.cachedTokens,
+      output_tokens: one.outputTokens,
+    })),
+    charged: charged(row),
+    periodStart: iso(row.period_start),
+    startedAt: iso(row.started_at),
+    completedAt: iso(row.completed_at),
+  };
+}

@@ -1,0 +1,274 @@
+import type { AllowancePeriod, AllowanceUnit } from '../../domain/allowance.ts';
+import { statement } from '../statement.ts';
+import { olderThan, type Page } from './page.ts';
+
+type Db = Parameters<(typeof ownerById)['build']>[0];
+type RowOf<S extends { build: (...args: never[]) => { execute(): Promise<unknown[]> } }> = Awaited<
+  ReturnType<ReturnType<S['build']>['execute']>
+>[number];
+
+export const installation = statement('installation', (db, _: Record<string, never>) =>
+  db.selectFrom('installation').selectAll(),
+);
+
+export const insertInstallation = statement('insert installation', (db, p: { now: number }) =>
+  db.insertInto('installation').values({ id: 1, accounts_version: 1, created_at: p.now }),
+);
+
+export const raiseAccountsVersion = statement('raise accounts version', (db, _: Record<string, never>) =>
+  db.updateTable('installation').set((eb) => ({ accounts_version: eb('accounts_version', '+', 1) })),
+);
+
+export const insertNode = statement(
+  'insert node',
+  (db, p: { nodeId: string; boot: string; version: string; now: number }) =>
+    db.insertInto('nodes').values({ node_id: p.nodeId, boot: p.boot, dead: 0, version: p.version, started_at: p.now }),
+);
+
+export const markOtherNodesDead = statement('mark other nodes dead', (db, p: { nodeId: string }) =>
+  db.updateTable('nodes').set({ dead: 1 }).where('node_id', '<>', p.nodeId).where('dead', '=', 0),
+);
+
+export const insertOwner = statement(
+  'insert owner',
+  (db, p: { ownerId: string; email: string | null; nameJson: string | null; administrator: number; now: number }) =>
+    db.insertInto('owners').values({
+      owner_id: p.ownerId,
+      email: p.email,
+      name_json: p.nameJson,
+      administrator: p.administrator,
+      created_at: p.now,
+    }),
+);
+
+export const ownerById = statement('owner by id', (db, p: { ownerId: string }) =>
+  db.selectFrom('owners').selectAll().where('owner_id', '=', p.ownerId),
+);
+export type OwnerRow = RowOf<typeof ownerById>;
+
+/** The administrator is the first owner, made at the first start. */
+export const firstOwner = statement('first owner', (db, _: Record<string, never>) =>
+  db.selectFrom('owners').selectAll().where('administrator', '=', 1).limit(1),
+);
+
+export const ownerByEmail = statement('owner by email', (db, p: { email: string }) =>
+  db.selectFrom('owners').selectAll().where('email', '=', p.email),
+);
+
+export function listOwners(page: Page) {
+  return (db: Db) =>
+    db
+      .selectFrom('owners')
+      .selectAll()
+      .where(olderThan(page.before, 'created_at', 'owner_id'))
+      .orderBy('created_at', 'desc')
+      .orderBy('owner_id', 'desc')
+      .limit(page.limit);
+}
+
+export const insertKey = statement(
+  'insert key',
+  (db, p: { keyId: string; ownerId: string; nameJson: string; now: number; expiresAt: number | null }) =>
+    db.insertInto('api_keys').values({
+      key_id: p.keyId,
+      owner_id: p.ownerId,
+      name_json: p.nameJson,
+      created_at: p.now,
+      expires_at: p.expiresAt,
+      last_used_at: null,
+      revoked_at: null,
+    }),
+);
+
+export const keyById = statement('key by id', (db, p: { keyId: string }) =>
+  db.selectFrom('api_keys').selectAll().where('key_id', '=', p.keyId),
+);
+export type KeyRow = RowOf<typeof keyById>;
+
+export const revokeKey = statement('revoke key', (db, p: { keyId: string; now: number }) =>
+  db.updateTable('api_keys').set({ revoked_at: p.now }).where('key_id', '=', p.keyId).where('revoked_at', 'is', null),
+);
+
+export const usableKeys = statement('usable keys', (db, p: { ownerId: string; now: number }) =>
+  db
+    .selectFrom('api_keys')
+    .select('key_id')
+    .where('owner_id', '=', p.ownerId)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.now)])),
+);
+
+export const touchKey = statement('touch key', (db, p: { keyId: string; now: number }) =>
+  db.updateTable('api_keys').set({ last_used_at: p.now }).where('key_id', '=', p.keyId),
+);
+
+export function listKeys(ownerId: string, page: Page) {
+  return (db: Db) =>
+    db
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('owner_id', '=', ownerId)
+      .where(olderThan(page.before, 'created_at', 'key_id'))
+      .orderBy('created_at', 'desc')
+      .orderBy('key_id', 'desc')
+      .limit(page.limit);
+}
+
+export interface IntegrationValues {
+  nameJson: string;
+  agency: string;
+  defaultAgent: string;
+  textOnly: number;
+  allowanceUnit: AllowanceUnit | null;
+  allowanceLimit: number | null;
+  allowancePeriod: AllowancePeriod | null;
+  onDisconnect: 'continue' | 'cancel';
+  maxRunSeconds: number;
+  maxRunsPerMember: number | null;
+  keepAttachments: number;
+}
+
+const integrationColumns = (p: IntegrationValues) => ({
+  name_json: p.nameJson,
+  agency: p.agency,
+  default_agent: p.defaultAgent,
+  text_only: p.textOnly,
+  allowance_unit: p.allowanceUnit,
+  allowance_limit: p.allowanceLimit,
+  allowance_period: p.allowancePeriod,
+  on_disconnect: p.onDisconnect,
+  max_run_seconds: p.maxRunSeconds,
+  max_runs_per_member: p.maxRunsPerMember,
+  keep_attachments: p.keepAttachments,
+});
+
+export const insertIntegration = statement(
+  'insert integration',
+  (db, p: IntegrationValues & { integrationId: string; ownerId: string; now: number }) =>
+    db.insertInto('integrations').values({
+      integration_id: p.integrationId,
+      owner_id: p.ownerId,
+      ...integrationColumns(p),
+      created_at: p.now,
+      updated_at: p.now,
+      deleted_at: null,
+    }),
+);
+
+export const updateIntegration = statement(
+  'update integration',
+  (db, p: IntegrationValues & { integrationId: string; now: number }) =>
+    db
+      .updateTable('integrations')
+      .set({ ...integrationColumns(p), updated_at: p.now })
+      .where('integration_id', '=', p.integrationId)
+      .where('deleted_at', 'is', null),
+);
+
+export const deleteIntegration = statement('delete integration', (db, p: { integrationId: string; now: number }) =>
+  db
+    .updateTable('integrations')
+    .set({ deleted_at: p.now, updated_at: p.now })
+    .where('integration_id', '=', p.integrationId)
+    .where('deleted_at', 'is', null),
+);
+
+export const integrationById = statement('integration by id', (db, p: { integrationId: string }) =>
+  db
+    .selectFrom('integrations')
+    .selectAll()
+    .where('integration_id', '=', p.integrationId)
+    .where('deleted_at', 'is', null),
+);
+export type IntegrationRow = RowOf<typeof integrationById>;
+
+/** Also of a deleted one: its id "is never free again". */
+export const integrationIdTaken = statement('integration id taken', (db, p: { integrationId: string }) =>
+  db.selectFrom('integrations').select('integration_id').where('integration_id', '=', p.integrationId),
+);
+
+export const activeRunOfIntegration = statement('active run of integration', (db, p: { integrationId: string }) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
+    .select(['runs.run_id', 'runs.usage_request_id', 'chats.chat_id'])
+    .where('runs.integration_id', '=', p.integrationId)
+    .where('runs.status', 'in', ['admitted', 'running'])
+    .limit(1),
+);
+
+export function listIntegrations(ownerId: string, page: Page) {
+  return (db: Db) =>
+    db
+      .selectFrom('integrations')
+      .selectAll()
+      .where('owner_id', '=', ownerId)
+      .where('deleted_at', 'is', null)
+      .where(olderThan(page.before, 'created_at', 'integration_id'))
+      .orderBy('created_at', 'desc')
+      .orderBy('integration_id', 'desc')
+      .limit(page.limit);
+}
+
+export const memberById = statement('member by id', (db, p: { integrationId: string; consumerId: string }) =>
+  db
+    .selectFrom('members')
+    .selectAll()
+    .where('integration_id', '=', p.integrationId)
+    .where('consumer_id', '=', p.consumerId),
+);
+export type MemberRow = RowOf<typeof memberById>;
+
+export const putMember = statement(
+  'put member',
+  (
+    db,
+    p: {
+      integrationId: string;
+      consumerId: string;
+      nameJson: string | null;
+      active: number;
+      metadataJson: string;
+      ownLimit: number | null;
+      createdAt: number;
+      now: number;
+    },
+  ) =>
+    db
+      .insertInto('members')
+      .values({
+        integration_id: p.integrationId,
+        consumer_id: p.consumerId,
+        name_json: p.nameJson,
+        active: p.active,
+        metadata_json: p.metadataJson,
+        own_limit: p.ownLimit,
+        created_at: p.createdAt,
+        updated_at: p.now,
+      })
+      .onConflict((c) =>
+        c.columns(['integration_id', 'consumer_id']).doUpdateSet((eb) => ({
+          name_json: eb.ref('excluded.name_json'),
+          active: eb.ref('excluded.active'),
+          metadata_json: eb.ref('excluded.metadata_json'),
+          own_limit: eb.ref('excluded.own_limit'),
+          updated_at: eb.ref('excluded.updated_at'),
+        })),
+      ),
+);
+
+export const deleteMember = statement('delete member', (db, p: { integrationId: string; consumerId: string }) =>
+  db.deleteFrom('members').where('integration_id', '=', p.integrationId).where('consumer_id', '=', p.consumerId),
+);
+
+export function listMembers(integrationId: string, page: Page) {
+  return (db: Db) =>
+    db
+      .selectFrom('members')
+      .selectAll()
+      .where('integration_id', '=', integrationId)
+      .where(olderThan(page.before, 'created_at', 'consumer_id'))
+      .orderBy('created_at', 'desc')
+      .orderBy('consumer_id', 'desc')
+      .limit(page.limit);
+}

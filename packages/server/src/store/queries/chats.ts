@@ -1,0 +1,113 @@
+import { sql } from 'kysely';
+import { statement } from '../statement.ts';
+import { olderThan, type Page } from './page.ts';
+
+const live = sql<boolean>`chats.deleted_at is null`;
+
+/** "Chat: `idle | running`, derived from its active run, never stored twice." */
+const activeRun = sql<string | null>`(select run_id from runs
+  where runs.chat_key = chats.chat_key and runs.status in ('admitted', 'running'))`.as('active_run_id');
+
+const chatColumns = [
+  'chats.chat_key',
+  'chats.chat_id',
+  'chats.alias',
+  'chats.integration_id',
+  'chats.consumer_id',
+  'chats.num_messages',
+  'chats.created_at',
+  'chats.updated_at',
+  'chats.deleted_at',
+] as const;
+
+export const chatByKey = statement('chat by key', (db, p: { chatKey: string }) =>
+  db
+    .selectFrom('chats')
+    .select([...chatColumns, activeRun])
+    .where('chats.chat_key', '=', p.chatKey),
+);
+
+export const chatById = statement('chat by id', (db, p: { integrationId: string; chatId: string }) =>
+  db
+    .selectFrom('chats')
+    .select([...chatColumns, activeRun])
+    .where('chats.integration_id', '=', p.integrationId)
+    .where('chats.chat_id', '=', p.chatId)
+    .where(live),
+);
+
+export const chatByAlias = statement('chat by alias', (db, p: { integrationId: string; alias: string }) =>
+  db
+    .selectFrom('chats')
+    .select([...chatColumns, activeRun])
+    .where('chats.integration_id', '=', p.integrationId)
+    .where('chats.alias', '=', p.alias)
+    .where(live),
+);
+
+export type ChatRow = Awaited<ReturnType<ReturnType<(typeof chatByKey)['build']>['execute']>>[number];
+
+export function listChats(integrationId: string, page: Page) {
+  return (db: Parameters<(typeof chatByKey)['build']>[0]) =>
+    db
+      .selectFrom('chats')
+      .select([...chatColumns, activeRun])
+      .where('chats.integration_id', '=', integrationId)
+      .where(live)
+      .where(olderThan(page.before, 'chats.created_at', 'chats.chat_key'))
+      .orderBy('chats.created_at', 'desc')
+      .orderBy('chats.chat_key', 'desc')
+      .limit(page.limit);
+}
+
+export const deleteChat = statement('delete chat', (db, p: { chatKey: string; now: number }) =>
+  db.updateTable('chats').set({ deleted_at: p.now, updated_at: p.now }).where('chat_key', '=', p.chatKey),
+);
+
+export const deleteMessages = statement('delete messages', (db, p: { chatKey: string }) =>
+  db.deleteFrom('messages').where('chat_key', '=', p.chatKey),
+);
+
+const messageColumns = [
+  'message_id',
+  'position',
+  'run_id',
+  'role',
+  'status',
+  'agent',
+  'content_json',
+  'error_code',
+  'error_message',
+  'created_at',
+] as const;
+
+export const messagesBefore = statement(
+  'messages before',
+  (db, p: { chatKey: string; before: number; limit: number }) =>
+    db
+      .selectFrom('messages')
+      .select(messageColumns)
+      .where('chat_key', '=', p.chatKey)
+      .where('position', '<', p.before)
+      .orderBy('position', 'desc')
+      .limit(p.limit),
+);
+
+export type MessageRow = Awaited<ReturnType<ReturnType<(typeof messagesBefore)['build']>['execute']>>[number];
+
+export const history = statement('history', (db, p: { chatKey: string }) =>
+  db
+    .selectFrom('messages')
+    .select(['run_id', 'role', 'status', 'content_json'])
+    .where('chat_key', '=', p.chatKey)
+    .orderBy('position'),
+);
+
+export const userMessageOfRun = statement('user message of run', (db, p: { chatKey: string; runId: string }) =>
+  db
+    .selectFrom('messages')
+    .select(['content_json', 'created_at'])
+    .where('chat_key', '=', p.chatKey)
+    .where('run_id', '=', p.runId)
+    .where('role', '=', sql<'user'>`'user'`),
+);
