@@ -215,23 +215,6 @@ export interface UsageRecordList {
   nextCursor: string | null;
 }
 
-export interface UsageSummary {
-  groupBy: 'day' | 'consumer' | 'agent' | 'model';
-  from: string | null;
-  to: string | null;
-  items: {
-    key: string | null;
-    runs: number;
-    usage: Usage;
-    charged: {
-      runs: number;
-      tokens: number;
-      credits: number;
-    };
-  }[];
-  nextCursor: string | null;
-}
-
 export interface CancelResult {
   runId: string;
   chatId: string;
@@ -275,32 +258,6 @@ export interface Run {
 
 export interface RunList {
   items: Run[];
-  nextCursor: string | null;
-}
-
-export interface Step {
-  step: number;
-  attempt: number;
-  kind: 'model' | 'tool';
-  agent: string;
-  callerAgent: string | null;
-  model: string | null;
-  tool: string | null;
-  callId: string | null;
-  status: 'completed' | 'failed';
-  firstEventId: number;
-  lastEventId: number;
-  usage: Usage | null;
-  error: {
-    code: string;
-    message: string;
-  } | null;
-  startedAt: string;
-  completedAt: string;
-}
-
-export interface StepList {
-  items: Step[];
   nextCursor: string | null;
 }
 
@@ -561,42 +518,8 @@ export interface AgencyList {
   nextCursor: string | null;
 }
 
-export interface File {
-  name: string;
-  path: string;
-  kind: 'file' | 'folder';
-  size: number | null;
-  etag: string | null;
-  contentType: string | null;
-  modifiedAt: string;
-}
-
-export interface FileList {
-  items: File[];
-  nextCursor: string | null;
-}
-
 export interface Health {
   status: 'ok';
-}
-
-export interface Node {
-  nodeId: string;
-  boot: string;
-  state: 'alive' | 'draining' | 'dead';
-  /**
-   * True for the node that answers.
-   */
-  self: boolean;
-  version: string;
-  startedAt: string;
-  lastSeenAt: string;
-  activeRuns: number;
-}
-
-export interface NodeList {
-  items: Node[];
-  nextCursor: string | null;
 }
 
 export interface Readiness {

@@ -4,11 +4,10 @@ import * as agency from './agency.ts';
 import * as chat from './chat.ts';
 import * as completion from './completion.ts';
 import * as error from './error.ts';
-import * as file from './file.ts';
 import * as integration from './integration.ts';
 import * as member from './member.ts';
-import * as node from './node.ts';
 import * as run from './run.ts';
+import * as service from './service.ts';
 import * as upload from './upload.ts';
 import * as usage from './usage.ts';
 
@@ -30,6 +29,5 @@ export const namedSchemas: readonly NamedSchema[] = [
   integration,
   account,
   agency,
-  file,
-  node,
+  service,
 ].flatMap((module) => Object.values(module as Record<string, unknown>).filter(isNamed));

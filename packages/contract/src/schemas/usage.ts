@@ -63,21 +63,3 @@ export const UsageRecord = named(
 );
 
 export const UsageRecordList = listOf('UsageRecordList', UsageRecord);
-
-export const UsageSummary = named(
-  'UsageSummary',
-  Type.Object({
-    groupBy: oneOfStrings(['day', 'consumer', 'agent', 'model']),
-    from: nullable(time()),
-    to: nullable(time()),
-    items: Type.Array(
-      Type.Object({
-        key: nullable(Type.String()),
-        runs: count(),
-        usage: ref(Usage),
-        charged: Type.Object({ runs: Type.Number(), tokens: Type.Number(), credits: Type.Number() }),
-      }),
-    ),
-    nextCursor: nullable(Type.String()),
-  }),
-);

@@ -53,7 +53,17 @@ function finish(document: Document, servers: OpenApiServers): Document {
       ...(stagingUrl === null ? [] : [{ url: stagingUrl, description: 'Staging' }]),
     ];
   }
+  dropUnused(document);
   return document;
+}
+
+/** Schemas that only stand inside others, written out there because a nullable one cannot be referred to. */
+function dropUnused(document: Document): void {
+  const schemas = document.components?.schemas ?? {};
+  const text = JSON.stringify(document);
+  for (const name of Object.keys(schemas)) {
+    if (!text.includes(`"#/components/schemas/${name}"`)) delete schemas[name];
+  }
 }
 
 export function schemaOf(operation: Operation): FastifySchema {

@@ -1,6 +1,6 @@
 import { freeObject, ref } from '../kit.ts';
-import { Health, Readiness } from '../node.ts';
 import { operation, refusals } from '../operation.ts';
+import { Health, Readiness } from '../service.ts';
 
 export const getHealth = operation({
   operationId: 'getHealth',

@@ -1,0 +1,62 @@
+import { expectedText } from './model.ts';
+
+/*
+ * Reads one answer as it came from the socket. Every answer is unpacked chunk by chunk, must be whole, must hold one
+ * frame for each token and must close with `end`; one in `READ_EVERY` is read word for word, ids too. Counting costs
+ * the load generator about 0.1 µs a frame, reading every frame would cost more than some servers take to write it.
+ */
+
+const READ_EVERY = 64;
+const HEAD_END = Buffer.from('\r\n\r\n');
+const END_FRAME = Buffer.from('event: end\ndata: [DONE]\n\n');
+export const TOKEN_MARK = Buffer.from('"response.output_text.delta"');
+const CR = 13;
+
+let answers = 0;
+
+/** Throws where the answer is not what it must be. `bytes` is unpacked in place. */
+export function checkAnswer(bytes: Buffer, tokens: number): void {
+  const headEnd = bytes.indexOf(HEAD_END);
+  const body = unchunk(bytes, headEnd + HEAD_END.length);
+  if (body.compare(END_FRAME, 0, END_FRAME.length, body.length - END_FRAME.length) !== 0) {
+    throw new Error(`An answer did not close with its end: …${body.toString('utf8', body.length - 200)}`);
+  }
+  let count = 0;
+  for (let at = body.indexOf(TOKEN_MARK); at !== -1; at = body.indexOf(TOKEN_MARK, at + TOKEN_MARK.length)) count += 1;
+  if (count !== tokens) throw new Error(`An answer held ${count} token frames instead of ${tokens}.`);
+  answers += 1;
+  if (answers % READ_EVERY === 1) readWordForWord(body.toString('utf8'), tokens);
+}
+
+function unchunk(bytes: Buffer, start: number): Buffer {
+  let from = start;
+  let length = 0;
+  for (;;) {
+    const lineEnd = bytes.indexOf(CR, from);
+    const size = Number.parseInt(bytes.toString('latin1', from, lineEnd), 16);
+    if (lineEnd === -1 || Number.isNaN(size)) throw new Error('An answer is not chunked as it should be.');
+    const data = lineEnd + 2;
+    if (size === 0) {
+      if (data + 2 !== bytes.length) throw new Error('Something stood after the last chunk of an answer.');
+      return bytes.subarray(start, start + length);
+    }
+    bytes.copyWithin(start + length, data, data + size);
+    length += size;
+    from = data + size + 2;
+  }
+}
+
+function readWordForWord(body: string, tokens: number): void {
+  let text = '';
+  let lastId = 0;
+  for (const block of body.split('\n\n')) {
+    const id = /^id: (\d+)$/m.exec(block)?.[1];
+    if (id === undefined) continue;
+    if (Number(id) !== lastId + 1) throw new Error(`Frame ${id} came after frame ${lastId}.`);
+    lastId = Number(id);
+    if (!block.includes(TOKEN_MARK.toString())) continue;
+    text += (JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? '') as { data: { data: { delta: string } } }).data.data
+      .delta;
+  }
+  if (text !== expectedText(tokens)) throw new Error(`An answer said something else: ${text.slice(0, 200)}`);
+}

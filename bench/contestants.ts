@@ -1,0 +1,112 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type LoadOrder, memberId, type Phase, type PhaseResult } from './phases.ts';
+import type { Announcement, ServerSettings } from './server-process.ts';
+
+export type ContestantName = 'floor' | 'ours';
+
+export interface Contestant extends AsyncDisposable {
+  readonly process: ChildProcess;
+  readonly order: Omit<LoadOrder, 'phases'>;
+}
+
+export interface ContestantOptions {
+  readonly members: number;
+  readonly synchronous: ServerSettings['synchronous'];
+}
+
+const INTEGRATION = 'bench';
+
+/** An interrupted benchmark leaves no folder behind; the servers go when their channel closes. */
+const folders = new Set<string>();
+process.on('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+
+const script = (name: string) => join(import.meta.dirname, name);
+
+/** Starts one server in a process of its own, on a data folder of its own that goes when it goes. */
+export async function startContestant(name: ContestantName, options: ContestantOptions): Promise<Contestant> {
+  const dataDir = mkdtempSync(join(tmpdir(), `runwire-bench-${name}-`));
+  folders.add(dataDir);
+  const settings: ServerSettings = { dataDir, synchronous: options.synchronous };
+  const child = fork(script(`${name}.ts`), [JSON.stringify(settings)], {
+    execArgv: ['-C', 'source'],
+    // Standard output belongs to the benchmark's result.
+    stdio: ['ignore', 2, 2, 'ipc'],
+  });
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    }
+    rmSync(dataDir, { recursive: true, force: true });
+    folders.delete(dataDir);
+  };
+  try {
+    const { port, apiKey } = await firstMessage<Announcement>(child);
+    if (apiKey !== null) await prepareAccounts(`http://127.0.0.1:${port}`, apiKey, options.members);
+    const path = name === 'ours' ? '/get_completion_v2' : '/';
+    const order = {
+      pid: child.pid ?? 0,
+      port,
+      path,
+      apiKey,
+      integrationId: INTEGRATION,
+      members: options.members,
+    };
+    return { process: child, order, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The integration counts tokens, and every member has an allowance that the benchmark cannot use up. */
+async function prepareAccounts(url: string, apiKey: string, members: number): Promise<void> {
+  const send = async (method: string, path: string, body: unknown) => {
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path} was answered by ${answer.status}: ${text}`);
+  };
+  const allowances = { unit: 'tokens', limit: 1_000_000, period: 'month' };
+  await send('POST', '/v2/integrations', { apiIntegrationId: INTEGRATION, name: 'Benchmark', allowances });
+  for (let i = 0; i < members; i += 1) {
+    const allowance = { limit: 1_000_000_000_000 };
+    await send('PUT', `/v2/integrations/${INTEGRATION}/members/${memberId(i)}`, { allowance });
+  }
+}
+
+/** Runs the phases one after the other from one load generator. */
+export async function load(contestant: Contestant, phases: readonly Phase[]): Promise<readonly PhaseResult[]> {
+  const order: LoadOrder = { ...contestant.order, phases };
+  const child = fork(script('load.ts'), [JSON.stringify(order)], {
+    execArgv: ['-C', 'source'],
+    stdio: ['ignore', 2, 2, 'ipc'],
+  });
+  const results: PhaseResult[] = [];
+  child.on('message', (result) => results.push(result as PhaseResult));
+  const [code] = await once(child, 'exit');
+  if (code !== 0 || results.length !== phases.length) throw new Error('The load generator failed; see above.');
+  return results;
+}
+
+export async function firstMessage<T>(child: ChildProcess): Promise<T> {
+  const stop = new AbortController();
+  const exited = once(child, 'exit', { signal: stop.signal }).then(([code]) => {
+    throw new Error(`A server ended with ${code} before it answered.`);
+  });
+  try {
+    const [message] = await Promise.race([once(child, 'message', { signal: stop.signal }), exited]);
+    return message as T;
+  } finally {
+    stop.abort();
+    exited.catch(() => {});
+  }
+}

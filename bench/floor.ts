@@ -1,0 +1,104 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { benchModel } from './model.ts';
+import { announce, readSettings } from './server-process.ts';
+
+/*
+ * The floor: what a server costs that does nothing but this. Bare `node:http`; no key, no check of the body, no
+ * member, no allowance, no log, no replay. A frame a token, of the shape and size of ours; all frames of one turn in
+ * one write. The chat (its row, the question, the answer) is stored in SQLite before `end` is sent: WAL, and either
+ * `full` (as ours: durable when `end` is sent; the runs that end in one turn share a commit) or `normal` (one commit
+ * a run, not synced).
+ */
+
+const { dataDir, synchronous } = readSettings();
+const database = new DatabaseSync(join(dataDir, 'floor.db'));
+database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous};
+  create table chats (chat_id text primary key, created_at integer not null);
+  create table messages (chat_id text not null, position integer not null, role text not null, content text not null,
+    created_at integer not null, primary key (chat_id, position));`);
+const begin = database.prepare('begin immediate');
+const commit = database.prepare('commit');
+const insertChat = database.prepare('insert into chats values (?, ?)');
+const insertMessage = database.prepare('insert into messages values (?, ?, ?, ?, ?)');
+
+interface Answered {
+  readonly chatId: string;
+  readonly question: string;
+  readonly answer: string;
+  readonly stored: () => void;
+}
+
+let waiting: Answered[] = [];
+
+function store(answered: Answered): void {
+  waiting.push(answered);
+  if (synchronous === 'normal') storeWaiting();
+  else if (waiting.length === 1) setImmediate(storeWaiting);
+}
+
+function storeWaiting(): void {
+  const batch = waiting;
+  waiting = [];
+  const now = Date.now();
+  begin.run();
+  for (const { chatId, question, answer } of batch) {
+    insertChat.run(chatId, now);
+    insertMessage.run(chatId, 1, 'user', question, now);
+    insertMessage.run(chatId, 2, 'assistant', answer, now);
+  }
+  commit.run();
+  for (const { stored } of batch) stored();
+}
+
+const boot = Date.now().toString(36).padStart(10, '0');
+let chats = 0;
+
+async function answer(question: string, response: ServerResponse): Promise<void> {
+  chats += 1;
+  const chatId = `chat_${boot}${chats.toString(36).padStart(16, '0')}`;
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-chat-id': chatId });
+  const head =
+    '\ndata: {"data":{"type":"raw_response_event","agent":"Concierge","callerAgent":null,"data":{"type":' +
+    `"response.output_text.delta","item_id":"msg_${chatId.slice(5)}","output_index":0,"content_index":0,"delta":`;
+  let id = 0;
+  let said = '';
+  let frames = '';
+  const write = () => {
+    response.write(frames);
+    frames = '';
+  };
+  const text = (token: string) => {
+    id += 1;
+    said += token;
+    if (frames === '') process.nextTick(write);
+    frames += `id: ${id}${head}${JSON.stringify(token)},"sequence_number":${id}}}}\n\n`;
+  };
+  const request = {
+    runId: chatId,
+    step: 1,
+    attempt: 1,
+    instructions: '',
+    prompt: [{ kind: 'user' as const, text: question }],
+    tools: [],
+  };
+  const never = () => {};
+  await benchModel.call(request, { text, reasoning: never, toolCall: never }, new AbortController().signal);
+  const stored = () => response.end(`id: ${id + 1}\nevent: end\ndata: [DONE]\n\n`);
+  store({ chatId, question, answer: said, stored });
+}
+
+function readBody(request: IncomingMessage, then: (body: { message: string }) => void): void {
+  const parts: Buffer[] = [];
+  request.on('data', (part: Buffer) => parts.push(part));
+  request.on('end', () => then(JSON.parse(Buffer.concat(parts).toString('utf8'))));
+}
+
+const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
+  readBody(request, (body) => void answer(body.message, response));
+});
+server.listen({ host: '127.0.0.1', port: 0, backlog: 4096 }, () => {
+  announce({ port: (server.address() as AddressInfo).port, apiKey: null });
+});

@@ -1,0 +1,91 @@
+import { parseArgs } from 'node:util';
+import { type ContestantName, load, startContestant } from './contestants.ts';
+import { median, type Phase, type PhaseResult } from './phases.ts';
+import { type Metric, table } from './table.ts';
+
+/*
+ * Our server with everything on against the floor, in one alternating run: floor, ours, floor, ours, … Each time a
+ * fresh process, alone, warmed up first; what is told is the median of the rounds.
+ */
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    members: { type: 'string', default: '32' },
+    synchronous: { type: 'string', default: 'full' },
+  },
+});
+
+const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
+const seconds = Number(options.seconds ?? (options.quick ? 1.2 : 5));
+const members = Number(options.members);
+const synchronous = options.synchronous === 'normal' ? 'normal' : 'full';
+
+const short = { tokens: 20, burst: 1, atOnce: 32 };
+const long = { tokens: 500, burst: 1, atOnce: 16 };
+const bursts = { tokens: 500, burst: 8, atOnce: 16 };
+const single = { tokens: 20, burst: 1, atOnce: 1 };
+
+const warmUpSeconds = options.quick ? 0.5 : 1.2;
+const phases: readonly Phase[] = [
+  { ...short, name: 'warm-up', seconds: warmUpSeconds * 1.5 },
+  { ...long, name: 'warm-up', seconds: warmUpSeconds },
+  { ...bursts, name: 'warm-up', seconds: warmUpSeconds / 2 },
+  { ...short, name: 'short', seconds },
+  { ...long, name: 'long', seconds },
+  { ...bursts, name: 'bursts', seconds },
+  { ...single, name: 'single', seconds: seconds / 2 },
+];
+
+const metrics: readonly Metric[] = [
+  { label: 'short: runs/s', phase: 'short', field: 'runsPerSecond', digits: 0, more: true },
+  { label: 'short: CPU ms a run', phase: 'short', field: 'cpuMsPerRun', digits: 3, more: false },
+  { label: 'long, token by token: µs CPU a token', phase: 'long', field: 'cpuMicrosPerToken', digits: 2, more: false },
+  { label: 'long, eight a turn: µs CPU a token', phase: 'bursts', field: 'cpuMicrosPerToken', digits: 2, more: false },
+  { label: 'first token ms (1 at once)', phase: 'single', field: 'firstTokenMs', digits: 2, more: false },
+  { label: 'short: slowest answer ms', phase: 'short', field: 'slowestMs', digits: 0, more: false },
+  { label: 'long: slowest answer ms', phase: 'long', field: 'slowestMs', digits: 0, more: false },
+];
+
+const results: Record<ContestantName, PhaseResult[]> = { floor: [], ours: [] };
+for (let round = 1; round <= rounds; round += 1) {
+  for (const name of ['floor', 'ours'] as const) {
+    await using contestant = await startContestant(name, { members, synchronous });
+    const measured = (await load(contestant, phases)).filter((result) => result.name !== 'warm-up');
+    results[name].push(...measured);
+    const figures = metrics.map(({ phase, field, digits }) => {
+      const value = measured.find((result) => result.name === phase)?.[field];
+      return `${phase} ${value?.toFixed(digits)}`;
+    });
+    process.stderr.write(`round ${round} of ${rounds}, ${name.padEnd(5)}: ${figures.join(' · ')}\n`);
+  }
+}
+
+const of = (name: ContestantName, phase: string, field: Metric['field']) =>
+  median(results[name].filter((result) => result.name === phase).map((result) => result[field]));
+const rows = metrics.map((metric) => {
+  const floor = of('floor', metric.phase, metric.field);
+  const ours = of('ours', metric.phase, metric.field);
+  return { metric, floor, ours, ratio: metric.more ? floor / ours : ours / floor };
+});
+const all = [...results.floor, ...results.ours];
+const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
+const generator = Math.max(...all.map((result) => result.generatorLoad));
+const others = median(all.map((result) => result.othersLoad));
+
+process.stdout.write(`${table(rows)}
+short: 20 tokens, 32 at once; long: 500 tokens, 16 at once; medians of ${rounds} alternating rounds of ${seconds} s.
+Floor: bare node:http, the chat stored in SQLite, synchronous=${synchronous}. Ours: everything on, ${members} members.
+Every answer was checked to its end. Of one core the load generator took at most ${percent(generator)}, other processes ${percent(others)}.
+${JSON.stringify({
+  node: process.version,
+  rounds,
+  seconds,
+  members,
+  synchronous,
+  figures: rows.map(({ metric, floor, ours, ratio }) => ({ name: metric.label, floor, ours, ratio })),
+  measured: results,
+})}
+`);

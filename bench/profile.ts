@@ -1,0 +1,87 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import type { Profiler } from 'node:inspector/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type ContestantName, firstMessage, load, startContestant } from './contestants.ts';
+import type { Phase } from './phases.ts';
+import type { ProfileCommand } from './server-process.ts';
+
+/*
+ * Where a server's time goes: `node -C source bench/profile.ts short|long|bursts [--who floor] [--top 40]`.
+ * Prints self times by function and by file, in µs a run (short) or a token (long), and leaves the profile for
+ * Chromium's developer tools.
+ */
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    who: { type: 'string', default: 'ours' },
+    top: { type: 'string', default: '40' },
+    seconds: { type: 'string', default: '6' },
+  },
+});
+
+const scenarios: Readonly<Record<string, Omit<Phase, 'name' | 'seconds'>>> = {
+  short: { tokens: 20, burst: 1, atOnce: 32 },
+  long: { tokens: 500, burst: 1, atOnce: 16 },
+  bursts: { tokens: 500, burst: 8, atOnce: 16 },
+};
+const name = positionals[0] ?? 'short';
+const scenario = scenarios[name];
+if (scenario === undefined) throw new Error(`There is no scenario ${name}; there are ${Object.keys(scenarios)}.`);
+
+const who: ContestantName = options.who === 'floor' ? 'floor' : 'ours';
+await using contestant = await startContestant(who, { members: 32, synchronous: 'full' });
+const tell = async <T>(command: ProfileCommand): Promise<T> => {
+  contestant.process.send(command);
+  return firstMessage<T>(contestant.process);
+};
+await load(contestant, [{ ...scenario, name: 'warm-up', seconds: 3 }]);
+await tell('start-profile');
+const [result] = await load(contestant, [{ ...scenario, name, seconds: Number(options.seconds) }]);
+const { profile } = await tell<{ profile: Profiler.Profile }>('stop-profile');
+
+const file = join(mkdtempSync(join(tmpdir(), 'runwire-profile-')), `${who}-${name}.cpuprofile`);
+writeFileSync(file, JSON.stringify(profile));
+
+const byFunction = new Map<string, number>();
+const byFile = new Map<string, number>();
+const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
+const parents = new Map(profile.nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id])));
+
+function label(id: number): { readonly name: string; readonly path: string } {
+  const frame = nodes.get(id)?.callFrame;
+  const path = (frame?.url ?? '').replace(/^.*\/(packages|node_modules|bench)\//, '$1/');
+  const name = frame?.functionName || '(anonymous)';
+  if (path !== '') return { name: `${name} ${path}:${(frame?.lineNumber ?? 0) + 1}`, path };
+  // The runtime's own functions say little without their caller.
+  const parent = parents.get(id);
+  if (parent === undefined || name.startsWith('(')) return { name, path: name };
+  return { name: `${name} ← ${label(parent).name}`, path: name };
+}
+
+let busy = 0;
+for (const [i, id] of (profile.samples ?? []).entries()) {
+  const micros = profile.timeDeltas?.[i + 1] ?? 0;
+  const { name: place, path } = label(id);
+  if (place === '(idle)') continue;
+  busy += micros;
+  byFunction.set(place, (byFunction.get(place) ?? 0) + micros);
+  byFile.set(path, (byFile.get(path) ?? 0) + micros);
+}
+
+const runs = result?.runs ?? 1;
+const units = name === 'short' ? runs : runs * scenario.tokens;
+const print = (title: string, entries: ReadonlyMap<string, number>, top: number) => {
+  process.stdout.write(`\n${title}\n`);
+  for (const [label, micros] of [...entries].sort(([, a], [, b]) => b - a).slice(0, top)) {
+    const share = ((micros / busy) * 100).toFixed(1).padStart(5);
+    process.stdout.write(`${share} %  ${(micros / units).toFixed(3).padStart(8)} µs  ${label}\n`);
+  }
+};
+const unit = name === 'short' ? 'run' : 'token';
+process.stdout.write(`${who}, ${name}: ${runs} runs, ${(busy / units).toFixed(2)} µs of the main thread a ${unit}\n`);
+print(`Self time by function, µs a ${unit}`, byFunction, Number(options.top));
+print(`Self time by file, µs a ${unit}`, byFile, Number(options.top));
+process.stdout.write(`\n${file}\n`);

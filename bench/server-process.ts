@@ -1,0 +1,39 @@
+import { Session } from 'node:inspector/promises';
+
+/** The side of a measured server that speaks to the benchmark: what it is told, where it listens, its profile. */
+
+export interface ServerSettings {
+  readonly dataDir: string;
+  /** Of the floor; ours is always `full`. */
+  readonly synchronous: 'full' | 'normal';
+}
+
+export interface Announcement {
+  readonly port: number;
+  /** Null: none is asked for. */
+  readonly apiKey: string | null;
+}
+
+export type ProfileCommand = 'start-profile' | 'stop-profile';
+
+export function readSettings(): ServerSettings {
+  return JSON.parse(process.argv[2] ?? '') as ServerSettings;
+}
+
+export function announce(announcement: Announcement): void {
+  process.send?.(announcement);
+  // Whoever started this process is gone: so is the reason for it.
+  process.on('disconnect', () => process.exit());
+  const session = new Session();
+  process.on('message', async (command: ProfileCommand) => {
+    if (command === 'start-profile') {
+      session.connect();
+      await session.post('Profiler.enable');
+      await session.post('Profiler.setSamplingInterval', { interval: 200 });
+      await session.post('Profiler.start');
+      process.send?.({ started: true });
+    } else {
+      process.send?.(await session.post('Profiler.stop'));
+    }
+  });
+}

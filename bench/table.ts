@@ -1,0 +1,33 @@
+import type { PhaseResult } from './phases.ts';
+
+export interface Metric {
+  readonly label: string;
+  readonly phase: string;
+  readonly field: Exclude<keyof PhaseResult, 'name'>;
+  readonly digits: number;
+  /** More is better. */
+  readonly more: boolean;
+}
+
+export interface Row {
+  readonly metric: Metric;
+  readonly floor: number;
+  readonly ours: number;
+  /** How many times the floor's cost is ours: 1 is as good as the floor. */
+  readonly ratio: number;
+}
+
+export function table(rows: readonly Row[]): string {
+  const cells = rows.map(({ metric, floor, ours, ratio }) => [
+    metric.label,
+    floor.toFixed(metric.digits),
+    ours.toFixed(metric.digits),
+    `${ratio.toFixed(2)} ×`,
+  ]);
+  const head = ['', 'floor', 'ours', 'ours to floor'];
+  const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`;
+  const rule = `|${widths.map((width, i) => (i === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  return [line(head), rule, ...cells.map(line)].join('\n');
+}

@@ -1,0 +1,11 @@
+export type { Model, ModelOutput, ModelRequest } from '../agent/ports.ts';
+export type { Overrides } from '../compose.ts';
+export { WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
+export type { Store, Tx } from '../store/store.ts';
+export { type Answer, ApiClient } from './api-client.ts';
+export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
+export { scriptedModel } from './scripted-model.ts';
+export { type ProcessOptions, runServerProcess } from './server-process.ts';
+export { type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';
+export { testAgency } from './test-agency.ts';
+export { ServerProcess, startTestServer, TEST_API_KEY, type TestServer, temporaryFolder } from './test-server.ts';

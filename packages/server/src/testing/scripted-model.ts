@@ -1,0 +1,48 @@
+import { connect } from 'node:net';
+import { type Model, type ModelResult, RunFailure } from '../agent/ports.ts';
+import type { RunErrorCode } from '../domain/run-state.ts';
+import { onLines } from './lines.ts';
+import type { ModelLine } from './model-controller.ts';
+
+/** A model whose every event comes from a `ModelController` in another process. */
+export function scriptedModel(controllerPort: number): Model {
+  return {
+    id: 'scripted/model',
+    call(request, output, signal) {
+      return new Promise<ModelResult>((resolve, reject) => {
+        const socket = connect(controllerPort, '127.0.0.1');
+        const finish = (settle: () => void) => {
+          signal.removeEventListener('abort', abort);
+          socket.destroy();
+          settle();
+        };
+        const abort = () => finish(() => reject(signal.reason));
+        signal.addEventListener('abort', abort);
+        socket.on('error', (error) => finish(() => reject(new RunFailure('model_error', error.message))));
+        socket.on('close', () => finish(() => reject(new RunFailure('model_error', 'The model hung up.'))));
+        const { tools, ...rest } = request;
+        const shown = {
+          ...rest,
+          tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+        };
+        socket.write(`${JSON.stringify(shown)}\n`);
+        onLines(socket, (text) => {
+          if (signal.aborted) return;
+          const line = JSON.parse(text) as ModelLine;
+          switch (line[0]) {
+            case 'text':
+              return output.text(line[1]);
+            case 'reasoning':
+              return output.reasoning(line[1]);
+            case 'tool':
+              return output.toolCall(line[1], line[2], line[3]);
+            case 'end':
+              return finish(() => resolve({ usage: line[1] }));
+            case 'fail':
+              return finish(() => reject(new RunFailure(line[1] as RunErrorCode, line[2])));
+          }
+        });
+      });
+    },
+  };
+}

@@ -1,0 +1,5 @@
+import { runServerProcess } from './server-process.ts';
+
+await runServerProcess((fault) => {
+  throw new Error(`There is no fault \`${fault}\` here.`);
+});

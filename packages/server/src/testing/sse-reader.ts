@@ -1,0 +1,125 @@
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+
+export interface Frame {
+  readonly id: number;
+  /** Null: an unnamed frame. */
+  readonly event: string | null;
+  readonly data: string;
+}
+
+/** Frames as they stand in the bytes; comments are left out. */
+export function parseFrames(text: string): Frame[] {
+  const frames: Frame[] = [];
+  for (const block of text.split('\n\n')) {
+    const lines = block.split('\n').filter((line) => line !== '' && !line.startsWith(':'));
+    if (lines.length === 0) continue;
+    const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+    frames.push({ id: Number(field('id')), event: field('event') ?? null, data: field('data') ?? '' });
+  }
+  return frames;
+}
+
+/** The bytes of the frames alone: what must be equal for all readers, whenever a heartbeat came. */
+export function withoutComments(text: string): string {
+  return text.replace(/^:[^\n]*\n\n/gm, '');
+}
+
+/** A stream as a client holds it: its head at once, its bytes as they come. */
+export class StreamReader {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Settles when the connection is over; true where the answer came whole. */
+  readonly over: Promise<boolean>;
+  text = '';
+  readonly #message: IncomingMessage;
+  #wake: (() => void)[] = [];
+  #isOver = false;
+
+  constructor(message: IncomingMessage) {
+    this.#message = message;
+    this.status = message.statusCode ?? 0;
+    this.headers = message.headers;
+    message.setEncoding('utf8');
+    message.on('data', (chunk: string) => {
+      this.text += chunk;
+      this.#wakeAll();
+    });
+    message.on('error', () => {});
+    this.over = new Promise((resolve) =>
+      message.on('close', () => {
+        this.#isOver = true;
+        resolve(message.complete);
+        this.#wakeAll();
+      }),
+    );
+  }
+
+  #wakeAll(): void {
+    const waiting = this.#wake;
+    this.#wake = [];
+    for (const wake of waiting) wake();
+  }
+
+  get frames(): Frame[] {
+    return parseFrames(this.text.slice(0, this.text.lastIndexOf('\n\n') + 2));
+  }
+
+  /** The answer: the text of all deltas so far that are not void. */
+  get answer(): string {
+    let text = '';
+    let frames = this.frames;
+    for (const frame of frames) {
+      if (frame.event !== 'resumed') continue;
+      const { discard_after: last } = JSON.parse(frame.data) as { discard_after: number };
+      frames = frames.filter((other) => other.id <= last || other.id >= frame.id);
+    }
+    for (const frame of frames) {
+      if (frame.event !== null || !frame.data.includes('response.output_text.delta')) continue;
+      text += (JSON.parse(frame.data) as { data: { data: { delta: string } } }).data.data.delta;
+    }
+    return text;
+  }
+
+  /** Resolves when the condition holds; rejects when the connection is over before. */
+  async until(condition: (reader: StreamReader) => boolean): Promise<void> {
+    while (!condition(this)) {
+      if (this.#isOver) throw new Error(`The stream ended before what was waited for:\n${this.text.slice(-2000)}`);
+      await new Promise<void>((resolve) => this.#wake.push(resolve));
+    }
+  }
+
+  untilText(text: string): Promise<void> {
+    return this.until((reader) => reader.text.includes(text));
+  }
+
+  /** Reads to the end of the connection. */
+  async whole(): Promise<Frame[]> {
+    await this.over;
+    return this.frames;
+  }
+
+  /** Stops reading: the kernel's buffers fill, then the server's. */
+  pause(): void {
+    this.#message.pause();
+  }
+
+  resume(): void {
+    this.#message.resume();
+  }
+
+  cut(): void {
+    this.#message.destroy();
+  }
+}
+
+export function openStream(
+  url: string,
+  options: { method: string; headers: Readonly<Record<string, string>>; body?: string },
+): Promise<StreamReader> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: options.method, headers: options.headers, agent: false });
+    sent.on('response', (message) => resolve(new StreamReader(message)));
+    sent.on('error', reject);
+    sent.end(options.body);
+  });
+}

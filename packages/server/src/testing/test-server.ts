@@ -1,0 +1,129 @@
+import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { compose, type Overrides, type RunningServer } from '../compose.ts';
+import { readConfig } from '../config/read-config.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { ApiClient } from './api-client.ts';
+import type { ProcessOptions } from './server-process.ts';
+
+/** The key of the first owner in every test installation. */
+export const TEST_API_KEY = 'test-key-0123456789-0123456789-0123456789';
+
+export interface TestServerOptions extends Overrides {
+  /** Kept where given; otherwise a temporary folder that goes with the server. */
+  readonly dataDir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export class TestServer implements AsyncDisposable {
+  readonly server: RunningServer;
+  readonly api: ApiClient;
+  readonly dataDir: string;
+  readonly #cleanUp: () => void;
+
+  constructor(server: RunningServer, dataDir: string, cleanUp: () => void) {
+    this.server = server;
+    this.dataDir = dataDir;
+    this.api = new ApiClient(server.url, TEST_API_KEY);
+    this.#cleanUp = cleanUp;
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    this.#cleanUp();
+  }
+}
+
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'runwire-test-'));
+}
+
+function environment(dataDir: string, env: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return { PORT: '0', RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: TEST_API_KEY, RUNWIRE_LOG_LEVEL: 'silent', ...env };
+}
+
+/** The real server in this process, on a free port. */
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { dataDir = temporaryFolder(), env, ...overrides } = options;
+  const { config, secrets } = readConfig(environment(dataDir, env));
+  const logger = overrides.logger ?? createLogger('silent');
+  const onFatal = (error: unknown) => {
+    throw error;
+  };
+  const server = await compose(config, secrets, onFatal, { ...overrides, logger });
+  return new TestServer(server, dataDir, () => {
+    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+  });
+}
+
+export interface SpawnOptions extends ProcessOptions {
+  readonly dataDir: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Another program in place of the plain one: one that plants a fault. */
+  readonly entry?: string;
+}
+
+/** The real server in a process of its own, which can be killed. */
+export class ServerProcess implements AsyncDisposable {
+  readonly #child: ReturnType<typeof fork>;
+  readonly api: ApiClient;
+  readonly url: string;
+  readonly pid: number;
+  /** Settles when the process is gone, with the signal that ended it. */
+  readonly gone: Promise<NodeJS.Signals | null>;
+
+  private constructor(child: ReturnType<typeof fork>, url: string, gone: Promise<NodeJS.Signals | null>) {
+    this.#child = child;
+    this.url = url;
+    this.api = new ApiClient(url, TEST_API_KEY);
+    this.pid = child.pid ?? 0;
+    this.gone = gone;
+  }
+
+  /** Rejects with what the process said where it did not come up. */
+  static async start(options: SpawnOptions): Promise<ServerProcess> {
+    const { dataDir, env, entry = fileURLToPath(new URL('./server-main.ts', import.meta.url)), ...rest } = options;
+    const child = fork(entry, [JSON.stringify(rest)], {
+      execArgv: ['-C', 'source'],
+      env: { PATH: process.env.PATH ?? '', ...environment(dataDir, env) },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    let said = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    const gone = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)));
+    const url = await new Promise<string>((resolve, reject) => {
+      child.once('message', (message) => resolve((message as { url: string }).url));
+      child.once('exit', () => reject(new Error(`The server did not come up: ${said}`)));
+    });
+    return new ServerProcess(child, url, gone);
+  }
+
+  /** What the process knows of itself. */
+  probe(): Promise<{ activeRuns: number; openStreams: number; fullStreams: number; rssBytes: number }> {
+    return new Promise((resolve) => {
+      this.#child.once('message', (message) => resolve(message as never));
+      this.#child.send('probe');
+    });
+  }
+
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    this.#child.kill(signal);
+    await this.gone;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+}
