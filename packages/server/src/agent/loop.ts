@@ -153,14 +153,29 @@ async function callTool(input: LoopInput, call: ToolCallItem, tools: readonly To
     return { status: 'failed' as const, text: 'The arguments are not valid JSON.' };
   }
   try {
-    const result = await tool.execute(argument, {
-      idempotencyKey: `${input.runId}/${call.callId}`,
-      callId: call.callId,
-      userContext: input.userContext,
-      abortSignal: input.signal,
-    });
+    const result = await untilAborted(
+      input.signal,
+      tool.execute(argument, {
+        idempotencyKey: `${input.runId}/${call.callId}`,
+        callId: call.callId,
+        userContext: input.userContext,
+        abortSignal: input.signal,
+      }),
+    );
     return { status: 'completed' as const, text: typeof result === 'string' ? result : (JSON.stringify(result) ?? '') };
   } catch (error) {
     return { status: 'failed' as const, text: `The tool failed: ${error instanceof Error ? error.message : error}` };
+  }
+}
+
+/** A tool that does not look at its signal does not hold up the end of its run. */
+async function untilAborted(signal: AbortSignal, result: unknown): Promise<unknown> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([aborted, result]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }

@@ -13,6 +13,7 @@ import { buildPrompt } from './build-prompt.ts';
 import { endEvents } from './end-events.ts';
 import type { EngineDeps } from './engine.ts';
 import type { AdmittedRun } from './port.ts';
+import { endOrphan } from './recover-orphans.ts';
 import type { StopHandle } from './stop-handle.ts';
 
 interface Outcome {
@@ -26,19 +27,35 @@ export async function executeRun(deps: EngineDeps, run: AdmittedRun, log: RunLog
   const progress = new Progress();
   progress.items.push({ kind: 'user', agent: run.agent, text: run.message, timestamp: progress.timestamp() });
   const steps = new StepIds(log);
+  log.onRefused = (error) => stop.refuse(error);
   try {
     const outcome = await attempt(deps, run, log, stop, progress, steps);
+    stop.throwIfRefused();
     if (stop.isShutDown && outcome.status !== 'completed') return;
     await settle(deps, run, log, stop, progress, outcome, steps);
   } catch (error) {
-    if (!(error instanceof RunLost) && !stop.isShutDown) {
-      deps.logger.fatal(
-        { err: error, runId: run.runId },
-        'the end of a run could not be stored; the next start ends it',
-      );
-    }
+    if (!(error instanceof RunLost) && !stop.isShutDown) await giveUp(deps, run, log, error);
   } finally {
     deps.eventLog.close(log);
+  }
+}
+
+const INTERNAL_ERROR: RunError = {
+  code: 'internal_error',
+  message: 'The run failed by a fault of the server; the log says more.',
+};
+
+/**
+ * The store refuses what this run has to say. It ends as a run whose process is gone would: what is stored counts,
+ * the rest is void, and its readers, cut now, find that out when they come back. No chat stays busy.
+ */
+async function giveUp(deps: EngineDeps, run: AdmittedRun, log: RunLog, error: unknown): Promise<void> {
+  log.abandon();
+  deps.logger.error({ err: error, runId: run.runId }, 'a run cannot be stored and ends');
+  try {
+    await endOrphan(deps.store, deps.eventLog, run.runId, INTERNAL_ERROR);
+  } catch (again) {
+    deps.logger.fatal({ err: again, runId: run.runId }, 'the end of a run cannot be stored; the next start ends it');
   }
 }
 
@@ -117,13 +134,13 @@ async function attempt(
     return { status: 'completed', error: null, lastStep };
   } catch (error) {
     if (error instanceof RunLost) throw error;
+    stop.throwIfRefused();
     if (stop.cancelled) return { status: 'cancelled', error: null, lastStep: null };
     if (error instanceof RunFailure && error.code !== 'internal_error') {
       return { status: 'failed', error: { code: error.code, message: error.message }, lastStep: null };
     }
     if (!stop.isShutDown) deps.logger.error({ err: error, runId: run.runId }, 'a run failed by a fault of the server');
-    const message = 'The run failed by a fault of the server; the log says more.';
-    return { status: 'failed', error: { code: 'internal_error', message }, lastStep: null };
+    return { status: 'failed', error: INTERNAL_ERROR, lastStep: null };
   }
 }
 

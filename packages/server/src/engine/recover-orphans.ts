@@ -13,7 +13,7 @@ import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import { endRun } from '../runs/end-run.ts';
 import { userMessageOfRun } from '../store/queries/chats.ts';
-import { unfinishedRuns } from '../store/queries/runs.ts';
+import { unfinishedRun, unfinishedRuns } from '../store/queries/runs.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { endEvents } from './end-events.ts';
@@ -28,18 +28,28 @@ export async function recoverOrphans(store: Store, eventLog: EventLog, logger: L
   for (;;) {
     const runs = await store.reads.all(unfinishedRuns, {});
     if (runs.length === 0) return count;
-    await Promise.all(runs.map((run) => store.transact('takeover', (tx) => endOrphan(tx, eventLog, run))));
+    await Promise.all(runs.map((run) => endOrphan(store, eventLog, run.run_id, INTERRUPTED)));
     count += runs.length;
-    for (const run of runs) {
-      const ended = run.cancel_requested_at === null ? 'run_interrupted' : 'cancelled';
-      logger.warn({ runId: run.run_id, ended }, 'a run was found without its process and ended');
-    }
+    for (const { run_id: runId } of runs) logger.warn({ runId }, 'a run was found without its process and ended');
   }
 }
 
-type Orphan = Awaited<ReturnType<ReturnType<(typeof unfinishedRuns)['build']>['execute']>>[number];
+const INTERRUPTED: RunError = {
+  code: 'run_interrupted',
+  message: 'The server stopped while this run was under way; send the message again.',
+};
 
-async function endOrphan(tx: Tx, eventLog: EventLog, run: Orphan): Promise<void> {
+type Orphan = Awaited<ReturnType<ReturnType<(typeof unfinishedRun)['build']>['execute']>>[number];
+
+/** Ends a run that nothing here runs any more, with this error unless somebody had cancelled it. */
+export function endOrphan(store: Store, eventLog: EventLog, runId: string, error: RunError): Promise<void> {
+  return store.transact('takeover', async (tx) => {
+    const run = await first(tx.all(unfinishedRun, { runId }));
+    if (run !== undefined) await takeOver(tx, eventLog, run, error);
+  });
+}
+
+async function takeOver(tx: Tx, eventLog: EventLog, run: Orphan, fault: RunError): Promise<void> {
   const stored = await eventLog.allStored(tx, run.run_id);
   const message = await first(tx.all(userMessageOfRun, { chatKey: run.chat_key, runId: run.run_id }));
   const items = foldItems(stored);
@@ -50,9 +60,7 @@ async function endOrphan(tx: Tx, eventLog: EventLog, run: Orphan): Promise<void>
     timestamp: run.created_at * 1000,
   });
   const cancelled = run.cancel_requested_at !== null;
-  const error: RunError | null = cancelled
-    ? null
-    : { code: 'run_interrupted', message: 'The server stopped while this run was under way; send the message again.' };
+  const error = cancelled ? null : fault;
   const status = cancelled ? 'cancelled' : 'failed';
   const spent = usageSoFar(run, stored);
   const nextAttempt = run.attempt + 1;

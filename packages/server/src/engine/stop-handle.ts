@@ -1,11 +1,12 @@
 import type { CancelMode } from '../domain/run-state.ts';
 
-/** "Stop has two kinds": somebody cancelled the run, or this process ends and leaves it. */
+/** "Stop has two kinds": somebody cancelled the run, or this process ends and leaves it. A third is a fault. */
 export class StopHandle {
   readonly #controller = new AbortController();
   #cancelled = false;
   #afterStep = false;
   #shutDown = false;
+  #refusedBy: { readonly error: unknown } | null = null;
 
   get signal(): AbortSignal {
     return this.#controller.signal;
@@ -32,6 +33,16 @@ export class StopHandle {
   stepDone(): void {
     if (this.#afterStep) this.cancel('immediate');
     this.signal.throwIfAborted();
+  }
+
+  /** What the run has to say cannot be stored. */
+  refuse(error: unknown): void {
+    this.#refusedBy ??= { error };
+    this.#controller.abort();
+  }
+
+  throwIfRefused(): void {
+    if (this.#refusedBy !== null) throw this.#refusedBy.error;
   }
 
   shutDown(): void {

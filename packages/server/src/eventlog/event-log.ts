@@ -1,7 +1,7 @@
 import { lastFrameId, type RunEvent } from '../domain/events.ts';
 import { allChunks, chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
 import { markRunning } from '../store/queries/runs.ts';
-import { first, type Store, type Tx } from '../store/store.ts';
+import { first, type Store, StoreUnavailable, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { decodeChunk } from './chunk-codec.ts';
 import { type Chunk, RunLog, type RunLogBounds } from './run-log.ts';
@@ -13,6 +13,16 @@ export interface EventLogOptions extends RunLogBounds {
 /** Writes chunks inside somebody's transaction: with a step or an end, its events commit. */
 export async function storeChunks(tx: Tx, runId: string, chunks: readonly Chunk[]): Promise<void> {
   for (const chunk of chunks) await tx.run(insertChunk, { runId, ...chunk });
+}
+
+async function storeLog(tx: Tx, log: RunLog, chunks: readonly Chunk[]): Promise<void> {
+  if (!log.markedRunning) await tx.run(markRunning, { runId: log.runId, now: log.startedAt });
+  await storeChunks(tx, log.runId, chunks);
+}
+
+function stored(log: RunLog, chunks: readonly Chunk[]): void {
+  log.markedRunning = true;
+  log.acknowledge(chunks.at(-1)?.lastId ?? 0);
 }
 
 /** The logs of the runs on this node, and the stored events of all runs. */
@@ -93,20 +103,27 @@ export class EventLog implements AsyncDisposable {
     if (work.length === 0) return;
     try {
       await this.#store.transact('flush', async (tx) => {
-        for (const { log, chunks } of work) {
-          if (!log.markedRunning) await tx.run(markRunning, { runId: log.runId, now: log.startedAt });
-          await storeChunks(tx, log.runId, chunks);
-        }
+        for (const { log, chunks } of work) await storeLog(tx, log, chunks);
       });
+      for (const { log, chunks } of work) stored(log, chunks);
     } catch (error) {
-      // The events stay in memory and the chunks keep their bounds: the next flush, step or end writes them again.
-      this.#logger.error({ err: error, runs: work.length }, 'flush failed; it is repeated');
-      for (const { log } of work) if (this.#logs.get(log.runId) === log) this.#dirty.add(log);
-      return;
+      this.#logger.error({ err: error, runs: work.length }, 'a flush failed; it is repeated');
+      if (error instanceof StoreUnavailable) {
+        // The events stay in memory and the chunks keep their bounds: the next flush, step or end writes them again.
+        for (const { log } of work) if (this.#logs.get(log.runId) === log) this.#dirty.add(log);
+      } else await Promise.all(work.map(({ log, chunks }) => this.#flushAlone(log, chunks)));
     }
-    for (const { log, chunks } of work) {
-      log.markedRunning = true;
-      log.acknowledge(chunks.at(-1)?.lastId ?? 0);
+  }
+
+  /** Where the flush of all was refused, each is tried by itself, so that only the bad run fails. */
+  async #flushAlone(log: RunLog, chunks: readonly Chunk[]): Promise<void> {
+    try {
+      await this.#store.transact('flush', (tx) => storeLog(tx, log, chunks));
+      stored(log, chunks);
+    } catch (error) {
+      if (this.#logs.get(log.runId) !== log) return;
+      if (error instanceof StoreUnavailable) this.#dirty.add(log);
+      else log.onRefused?.(error);
     }
   }
 
@@ -117,6 +134,10 @@ export class EventLog implements AsyncDisposable {
     const events = decodeChunk(row.first_id, row.data);
     const from = events.findIndex((event) => lastFrameId(event) > cursor);
     return from <= 0 ? events : events.slice(from);
+  }
+
+  readFailed(runId: string, error: unknown): void {
+    this.#logger.error({ err: error, runId }, 'the log of a run could not be read; its reader was cut');
   }
 
   async allStored(tx: Tx, runId: string): Promise<RunEvent[]> {

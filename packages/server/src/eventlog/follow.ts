@@ -118,7 +118,8 @@ export class Follower implements LiveReader {
         if (page !== null) this.#take(page, 0);
         else if (this.#eventLog.hot(this.#runId) === undefined) return this.cut();
       }
-    } catch {
+    } catch (error) {
+      this.#eventLog.readFailed(this.#runId, error);
       this.cut();
     } finally {
       this.#reading = false;

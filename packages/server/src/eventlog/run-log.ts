@@ -43,11 +43,13 @@ export class RunLog {
   #deliveredCount: number;
   /** Events after this id are all held. */
   #droppedId: number;
-  /** Set while the end is being made durable: its events must not reach the store by a mere flush. */
+  /** Set once the end is being made durable: its events must not reach the store by a mere flush. */
   #ending = false;
   readonly startedAt = Date.now();
   /** Whether the run's row already says `running`. */
   markedRunning = false;
+  /** The store refuses this run's events, and not because it is away: the run cannot go on. */
+  onRefused: ((error: unknown) => void) | null = null;
   /** Kept for the log that owns this one: it is on the list of the next delivery. */
   deliveryPending = false;
 
@@ -102,6 +104,11 @@ export class RunLog {
     });
     this.#cutChunks(events);
     return { events, chunks: [...this.#unacknowledged] };
+  }
+
+  /** Nothing more of this log goes to the store: the run is ended by another road. */
+  abandon(): void {
+    this.#ending = true;
   }
 
   /** The prepared events are durable: now they are sent. */

@@ -85,7 +85,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     // True is sent only after the reservation; until then every answer at this path says that there is none.
-    if (pathOf(request.url) === COMPLETION_PATH) reply.header('x-agent-run-admitted', 'false');
+    if ((request.routeOptions.url ?? pathOf(request.url)) === COMPLETION_PATH)
+      reply.header('x-agent-run-admitted', 'false');
     const operation = request.routeOptions.config.operation;
     if (operation?.auth === true) request.principal = await principalOf(authentication, request.headers.authorization);
   });
@@ -103,7 +104,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 function pathOf(url: string): string {
   const end = url.indexOf('?');
   const path = end === -1 ? url : url.slice(0, end);
-  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+  const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+  if (!bare.includes('%')) return bare;
+  try {
+    return decodeURIComponent(bare);
+  } catch {
+    return bare;
+  }
 }
 
 async function principalOf(authentication: Authentication, header: string | undefined): Promise<Principal> {

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  ModelController,
+  type Store,
+  scriptedModel,
+  startTestServer,
+  type Tx,
+  withoutComments,
+} from '@runwire/server/testing';
+
+/** A store that refuses every event chunk with this word in it, for good. */
+function refusing(word: string): (store: Store) => Store {
+  return (store) => ({
+    kind: store.kind,
+    reads: store.reads,
+    transact: (name, job) =>
+      store.transact(name, (tx) => {
+        const guarded: Tx = {
+          all: (statement, params) => tx.all(statement, params),
+          query: (build) => tx.query(build),
+          run: (statement, params) => {
+            const { data } = params as { data?: string };
+            if (statement.name === 'insert chunk' && data?.includes(word)) throw new Error('refused by the store');
+            return tx.run(statement, params);
+          },
+        };
+        return job(guarded);
+      }),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  });
+}
+
+test('a run whose events the store refuses fails alone, and its chat goes on', async () => {
+  await using controller = await ModelController.start();
+  await using server = await startTestServer({
+    model: scriptedModel(controller.port),
+    wrapStore: refusing('poison'),
+  });
+  const { api } = server;
+  const good = await api.complete({ chatId: 'good' });
+  const goodCall = await controller.nextCall();
+  const bad = await api.complete({ chatId: 'bad', usageRequestId: 'bad' });
+  const badCall = await controller.nextCall();
+  await badCall.text('fine ');
+  await goodCall.text('one ');
+  await Promise.all([bad.untilText('fine '), good.untilText('one ')]);
+  const runId = String(bad.headers['x-run-id']);
+  // The first word is stored before the second comes: only the second is void.
+  for (let last = 0; last < 5; ) last = (await api.get(`/v2/integrations/demo/runs/${runId}`)).body.lastEventId;
+  await badCall.text('poison');
+  await goodCall.text('two');
+  assert.equal(await bad.over, false, 'the reader is cut, without an end');
+  await badCall.closed;
+  await goodCall.end();
+  await good.whole();
+  assert.equal(good.answer, 'one two');
+  assert.equal(good.frames.at(-1)?.event, 'end');
+
+  const run = (await api.get(`/v2/integrations/demo/runs/${runId}`)).body;
+  assert.equal(run.status, 'failed');
+  assert.equal(run.error.code, 'internal_error');
+  const again = await api.complete({ chatId: 'bad', usageRequestId: 'bad' });
+  await again.whole();
+  assert.deepEqual(
+    again.frames.slice(-4).map((frame) => frame.event),
+    ['resumed', null, 'messages', 'end'],
+  );
+  assert.ok(!again.text.includes('poison'));
+  const resumed = await api.events(runId, bad.frames.at(-1)?.id ?? 0);
+  await resumed.whole();
+  assert.ok(withoutComments(again.text).endsWith(withoutComments(resumed.text)));
+
+  controller.answerAll('next');
+  const next = await api.complete({ chatId: 'bad' });
+  await next.whole();
+  assert.equal(next.answer, 'next');
+});
