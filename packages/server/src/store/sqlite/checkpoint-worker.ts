@@ -19,15 +19,14 @@ function walBytes(): number {
   }
 }
 
-let checkpointedAt = 0;
+let rounds = 0;
 setInterval(() => {
   const bytes = walBytes();
-  // The file keeps its size when it is written from its start again: busy or idle, once a size has been dealt with
-  // it is looked at again only every tenth time.
+  // The file keeps its size when it is written from its start again: a round with nothing to do costs next to nothing.
   if (bytes < CHECKPOINT_AT_BYTES) return;
-  checkpointedAt += 1;
+  rounds += 1;
   try {
-    const mode = bytes > RESTART_AT_BYTES && checkpointedAt % 10 === 0 ? 'truncate' : 'passive';
+    const mode = bytes > RESTART_AT_BYTES && rounds % 10 === 0 ? 'truncate' : 'passive';
     database.prepare(`pragma wal_checkpoint(${mode})`).all();
   } catch {
     // Busy: the next round tries again.
