@@ -29,7 +29,7 @@ export function announce(announcement: Announcement): void {
     if (command === 'start-profile') {
       session.connect();
       await session.post('Profiler.enable');
-      await session.post('Profiler.setSamplingInterval', { interval: 200 });
+      await session.post('Profiler.setSamplingInterval', { interval: 1000 });
       await session.post('Profiler.start');
       process.send?.({ started: true });
     } else {

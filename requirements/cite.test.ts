@@ -21,9 +21,9 @@ function makeFolder(t: TestContext): string {
 }
 
 function runNode(args: readonly string[], citations: string | undefined) {
-  const { NODE_TEST_CONTEXT: _, RUNWIRE_CITATIONS: __, ...env } = process.env;
+  const { NODE_TEST_CONTEXT: _, REQUIREMENTS_CITED: __, ...env } = process.env;
   return spawnSync(process.execPath, ['-C', 'source', ...args], {
-    env: citations === undefined ? env : { ...env, RUNWIRE_CITATIONS: citations },
+    env: citations === undefined ? env : { ...env, REQUIREMENTS_CITED: citations },
     encoding: 'utf8',
   });
 }

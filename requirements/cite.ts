@@ -52,7 +52,7 @@ function watchSkips(test: TestContext): void {
 
 // At the exit and not in `test.after`: there a failed subtest or a failed later hook has not yet failed its test.
 function recordPassed(): void {
-  const folder = process.env.RUNWIRE_CITATIONS;
+  const folder = process.env.REQUIREMENTS_CITED;
   if (folder === undefined || folder === '') return;
   const lines = openCitations
     .filter(({ test }) => test.passed && !notRun.has(test))

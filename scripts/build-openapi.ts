@@ -1,15 +1,27 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { startTestServer } from '@runwire/server/testing';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compose } from '../packages/server/src/compose.ts';
+import { readConfig } from '../packages/server/src/config/read-config.ts';
 
 /** Writes the description that the server itself serves; with `--check` only compares. */
 const FILE = new URL('../docs/openapi.json', import.meta.url);
 
-await using server = await startTestServer({
-  env: {
-    RUNWIRE_PUBLIC_URL: 'https://agents.example.com',
-    RUNWIRE_STAGING_URL: 'https://staging.agents.example.com',
-  },
+const folder = mkdtempSync(join(tmpdir(), 'runwire-openapi-'));
+const { config, secrets } = readConfig({
+  PORT: '0',
+  RUNWIRE_DATA_DIR: folder,
+  RUNWIRE_LOG_LEVEL: 'silent',
+  RUNWIRE_PUBLIC_URL: 'https://agents.example.com',
+  RUNWIRE_STAGING_URL: 'https://staging.agents.example.com',
 });
+await using cleanUp = new AsyncDisposableStack();
+cleanUp.defer(() => rmSync(folder, { recursive: true }));
+const server = cleanUp.use(
+  await compose(config, secrets, (error) => {
+    throw error;
+  }),
+);
 const served = await (await fetch(`${server.url}/openapi.json`)).json();
 const text = `${JSON.stringify(served, null, 2)}\n`;
 if (!process.argv.includes('--check')) writeFileSync(FILE, text);

@@ -32,7 +32,7 @@ for (const [name, command, args] of steps) {
     stdio: 'inherit',
     env: {
       ...process.env,
-      RUNWIRE_CITATIONS: citations,
+      REQUIREMENTS_CITED: citations,
       REDOCLY_TELEMETRY: 'off',
       REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
     },

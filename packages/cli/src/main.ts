@@ -29,9 +29,8 @@ async function createKey(args: readonly string[]): Promise<void> {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
-  const { createKeyHere } = await import('@runwire/server');
-  const { apiKey } = await createKeyHere(process.env, name);
-  process.stdout.write(`${apiKey}\n`);
+  const server = await import('@runwire/server');
+  process.stdout.write(`${await server.createKey(process.env, name)}\n`);
 }
 
 try {

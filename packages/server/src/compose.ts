@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { AgencyDefinition } from '@runwire/agency';
 import { AccountChanges } from './accounts/accounts-version.ts';
 import { Authentication } from './accounts/authenticate.ts';
-import { firstStart } from './accounts/first-start.ts';
+import { firstKey, firstStart } from './accounts/first-start.ts';
 import { DEMO_AGENCY, Integrations } from './accounts/integrations.ts';
 import { KeySigning } from './accounts/key-signing.ts';
-import { Keys } from './accounts/keys.ts';
+import { createKeyOfFirstOwner, Keys } from './accounts/keys.ts';
 import { Members } from './accounts/members.ts';
 import { IntegrationOwnership } from './accounts/owned-integration.ts';
 import { Owners } from './accounts/owners.ts';
@@ -17,7 +18,8 @@ import { offlineModel } from './agent/models/offline-model.ts';
 import type { Model } from './agent/ports.ts';
 import { Chats } from './chats/chats.ts';
 import type { Config, Limits, Secrets } from './config/config.ts';
-import { keepSecret, makeDataFolder } from './config/data-folder.ts';
+import { dataFolder, keepSecret, makeDataFolder } from './config/data-folder.ts';
+import { SettingRefused } from './config/read-config.ts';
 import { newId } from './domain/ids.ts';
 import { VERSION } from './domain/version.ts';
 import type { WaitAt } from './domain/wait-points.ts';
@@ -84,7 +86,7 @@ export async function compose(
   const folder = makeDataFolder(config.dataDir);
   stack.use(lockDataFolder(folder.lock));
   const signing = new KeySigning(secrets.secret ?? keepSecret(folder.secretFile));
-  const sqlite = stack.use(await SqliteStore.open({ path: folder.database, waitAt, onFatal }));
+  const sqlite = stack.use(await SqliteStore.open({ path: folder.database, migrate: true, waitAt, onFatal }));
   const store = overrides.wrapStore?.(sqlite) ?? sqlite;
 
   const models = new Map([offlineModel, ...(overrides.model ? [overrides.model] : [])].map((m) => [m.id, m]));
@@ -92,7 +94,7 @@ export async function compose(
   const agencies = new Agencies({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel.id);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
-  const { isFirst, apiKey } = await firstStart(store, agencies, signing, hasOpaqueKey);
+  const isFirstStart = await firstStart(store, agencies);
   const syncMs = sqlite.measureSync();
   if (syncMs > SLOW_SYNC_MS) logger.warn({ syncMs }, 'the disk is slow to sync: every commit waits for it');
 
@@ -104,7 +106,7 @@ export async function compose(
   });
 
   const eventLog = stack.use(new EventLog(store, limits, logger));
-  const recoveredRuns = await recoverOrphans(store, eventLog, logger);
+  const recoveredRuns = await recoverOrphans({ store, eventLog, agencies, logger });
 
   const authentication = new Authentication(store, signing, secrets.apiKeyHash, limits.verifiedTokens, logger);
   const ownership = new IntegrationOwnership(store.reads);
@@ -133,8 +135,8 @@ export async function compose(
   const streams = stack.use(new Streams(limits, waitAt));
   const encoder = new DefaultFraming();
 
-  const local = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`;
-  const servers = { publicUrl: config.publicUrl ?? local, stagingUrl: config.stagingUrl };
+  let listensOn = '';
+  const servers = { publicUrl: () => config.publicUrl ?? listensOn, stagingUrl: config.stagingUrl };
   const app = await buildApp({ authentication, limits, servers, logger, boot });
   stack.defer(() => app.close());
   getCompletion(app, { ownership, admission, runReads, eventLog, streams, encoder, limits });
@@ -157,17 +159,19 @@ export async function compose(
     owners: new Owners(store, changes, signing),
   });
   const isReady = async () => !shuttingDown && (await store.reads.all(installation, {})).length === 1;
-  serviceRoutes(app, { agencies, isReady, storeKind: store.kind });
+  serviceRoutes(app, { ownership, agencies, isReady, storeKind: store.kind });
 
   await app.listen({ host: config.host, port: config.port, backlog: 4096 });
+  listensOn = urlOf(app.server.address() as AddressInfo);
+  const apiKey = hasOpaqueKey ? null : await firstKey(store, signing);
   stack.defer(() => {
     shuttingDown = true;
   });
   const owned = stack.move();
   return {
-    url: urlOf(app.server.address() as AddressInfo),
+    url: listensOn,
     apiKey,
-    isFirstStart: isFirst,
+    isFirstStart,
     recoveredRuns,
     probes: {
       activeRuns: () => engine.activeRuns,
@@ -184,4 +188,19 @@ function urlOf(address: AddressInfo): string {
   const any = address.address === '0.0.0.0' || address.address === '::';
   const host = any ? '127.0.0.1' : address.address.includes(':') ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
+}
+
+/** A new key of the first owner, for whoever lost theirs; works beside a running server, which sees it at once. */
+export async function createKeyHere(config: Config, secrets: Secrets, name: string): Promise<string> {
+  const folder = dataFolder(config.dataDir);
+  if (!existsSync(folder.database)) {
+    throw new SettingRefused(
+      `There is no installation in ${config.dataDir}; start the server once, or set RUNWIRE_DATA_DIR to its folder.`,
+    );
+  }
+  const onFatal = (error: unknown) => {
+    throw error;
+  };
+  await using store = await SqliteStore.open({ path: folder.database, migrate: false, waitAt: undefined, onFatal });
+  return createKeyOfFirstOwner(store, new KeySigning(secrets.secret ?? keepSecret(folder.secretFile)), name);
 }

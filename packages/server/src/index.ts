@@ -1,3 +1,1 @@
-export { SettingRefused } from './config/read-config.ts';
-export { createKeyHere } from './create-key.ts';
-export { serve } from './main.ts';
+export { createKey, serve } from './main.ts';

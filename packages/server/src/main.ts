@@ -1,5 +1,6 @@
-import { compose, type Overrides } from './compose.ts';
-import { readConfig, SettingRefused } from './config/read-config.ts';
+import { compose, createKeyHere, type Overrides } from './compose.ts';
+import { readConfig } from './config/read-config.ts';
+import { StartRefused } from './domain/start-refused.ts';
 import { VERSION } from './domain/version.ts';
 
 /** Starts the server from the environment, and resolves when a signal has ended it. */
@@ -11,10 +12,12 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     if (signals > 1) process.exit(1);
     resolve();
   };
+  let dataDir = '';
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
   try {
     const { config, secrets } = readConfig(env);
+    dataDir = config.dataDir;
     await using server = await compose(config, secrets, endAtOnce, overrides);
     const say = (text: string) => process.stdout.write(`${text}\n`);
     say(`Runwire ${VERSION} listens on ${server.url}`);
@@ -25,12 +28,11 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
         ? 'No provider is set: the offline demo model answers.'
         : `${unused.join(' and ')} is set, but this version asks no provider: the offline demo model answers.`,
     );
-    if (server.recoveredRuns > 0) say(`Ended ${server.recoveredRuns} runs that the last stop had left unfinished.`);
-    if (server.isFirstStart) sayFirst(say, server.url, server.apiKey);
+    if (server.recoveredRuns > 0) say(`Runs left unfinished by the last stop, now ended: ${server.recoveredRuns}`);
+    if (server.isFirstStart || server.apiKey !== null) sayFirst(say, server.url, server.apiKey);
     await signalled;
   } catch (error) {
-    const settings = error instanceof SettingRefused;
-    process.stderr.write(`${error instanceof Error ? (settings ? error.message : startSentence(error)) : error}\n`);
+    process.stderr.write(`${error instanceof Error ? startSentence(error, dataDir) : error}\n`);
     process.exitCode = 1;
   } finally {
     process.off('SIGTERM', onSignal);
@@ -56,16 +58,27 @@ function curl(url: string, apiKey: string | null): string {
   ].join('\n');
 }
 
-function startSentence(error: Error & { code?: string }): string {
+/** What a person can mend is said in one sentence; the rest is a fault of ours and comes with its stack. */
+function startSentence(error: Error & { code?: string; syscall?: string; errcode?: number }, dataDir: string): string {
+  if (error instanceof StartRefused) return error.message;
+  if (error.errcode !== undefined) {
+    return `The data folder ${dataDir} cannot be used (${error.message}); mend it, or set RUNWIRE_DATA_DIR to another.`;
+  }
   if (error.code === 'EADDRINUSE') return `${error.message}; stop what listens there, or set PORT to another number.`;
-  if (error.code === 'EACCES') return `${error.message}; set HOST and PORT to what this user may listen on.`;
-  return error.stack?.includes('node:internal') === true || error.code !== undefined
-    ? (error.stack ?? error.message)
-    : error.message;
+  if (error.syscall === 'listen' || error.syscall === 'getaddrinfo') {
+    return `${error.message}; set HOST and PORT to an address of this machine that this user may listen on.`;
+  }
+  return error.stack ?? error.message;
 }
 
 /** A sync failed: nobody knows what is on the disk. The next start reads what is. */
 function endAtOnce(error: unknown): void {
   process.stderr.write(`The store failed and the server ends: ${error instanceof Error ? error.stack : error}\n`);
   process.exit(1);
+}
+
+/** Makes a key in the installation that the environment names, and resolves to it. */
+export async function createKey(env: Readonly<Record<string, string | undefined>>, name: string): Promise<string> {
+  const { config, secrets } = readConfig(env);
+  return createKeyHere(config, secrets, name);
 }

@@ -1,26 +1,17 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import { newId } from '../domain/ids.ts';
-import { insertInstallation, insertIntegration, insertOwner, installation } from '../store/queries/accounts.ts';
+import { anyKey, insertInstallation, insertIntegration, insertOwner, installation } from '../store/queries/accounts.ts';
 import { first, type Store } from '../store/store.ts';
 import { DEMO_AGENCY } from './integrations.ts';
 import type { KeySigning } from './key-signing.ts';
-import { signKey } from './keys.ts';
+import { createKeyOfFirstOwner } from './keys.ts';
 
 export const DEMO_INTEGRATION = 'demo';
 
-/**
- * Makes the first owner, one key and the integration `demo`, all or nothing. Resolves to the key, or to null where
- * there is none to show: the installation was there before, or its key stands in `RUNWIRE_API_KEY`.
- */
-export async function firstStart(
-  store: Store,
-  agencies: Agencies,
-  signing: KeySigning,
-  hasOpaqueKey: boolean,
-): Promise<{ readonly isFirst: boolean; readonly apiKey: string | null }> {
-  if ((await first(store.reads.all(installation, {}))) !== undefined) return { isFirst: false, apiKey: null };
+/** Makes the first owner and the integration `demo`, both or nothing. Resolves to whether they were not there. */
+export async function firstStart(store: Store, agencies: Agencies): Promise<boolean> {
+  if ((await first(store.reads.all(installation, {}))) !== undefined) return false;
   const ownerId = newId('own');
-  const key = hasOpaqueKey ? null : await signKey(signing, { ownerId, name: 'first', expiresAt: null });
   const now = Date.now();
   await store.transact('account', async (tx) => {
     await tx.run(insertInstallation, { now });
@@ -41,7 +32,15 @@ export async function firstStart(
       keepAttachments: 1,
       now,
     });
-    await key?.store(tx);
   });
-  return { isFirst: true, apiKey: key?.apiKey ?? null };
+  return true;
+}
+
+/**
+ * The first key of the first owner, where no key was ever made. Called once the server listens: a start that failed
+ * on the way, on a port in use, would have made a key that nobody saw.
+ */
+export async function firstKey(store: Store, signing: KeySigning): Promise<string | null> {
+  if ((await store.reads.all(anyKey, {})).length > 0) return null;
+  return createKeyOfFirstOwner(store, signing, 'first');
 }

@@ -1,5 +1,5 @@
 import type { Agencies } from '../agencies/agencies.ts';
-import type { CreateIntegrationRequest, UpdateIntegrationRequest } from '../domain/account-inputs.ts';
+import type { IntegrationChange, NewIntegration } from '../domain/account-inputs.ts';
 import { newId } from '../domain/ids.ts';
 import { decodeCursor, page } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -41,7 +41,7 @@ function integrationJson(row: IntegrationRow) {
 }
 
 /** A field whose feature is not there yet is refused, never accepted and ignored. */
-function refuseUnbuilt(input: UpdateIntegrationRequest): void {
+function refuseUnbuilt(input: IntegrationChange): void {
   const unbuilt =
     (input.textOnly === true && '`textOnly: true`') ||
     (input.onDisconnect === 'cancel' && '`onDisconnect: "cancel"`') ||
@@ -64,7 +64,7 @@ export class Integrations {
     this.#agencies = agencies;
   }
 
-  async create(principal: Principal, input: CreateIntegrationRequest) {
+  async create(principal: Principal, input: NewIntegration) {
     const integrationId = input.apiIntegrationId ?? newId('int');
     const values = this.#values(input, null);
     const now = Date.now();
@@ -91,7 +91,7 @@ export class Integrations {
     return page(rows, limit, (row) => ({ createdAt: row.created_at, id: row.integration_id }), integrationJson);
   }
 
-  async update(integrationId: string, input: UpdateIntegrationRequest) {
+  async update(integrationId: string, input: IntegrationChange) {
     await this.#changes.change(async (tx) => {
       const row = await first(tx.all(integrationById, { integrationId }));
       if (row === undefined) throw new Refusal('integration_not_found');
@@ -115,7 +115,7 @@ export class Integrations {
   }
 
   /** What is given, over what was there, over the defaults. */
-  #values(input: UpdateIntegrationRequest, row: IntegrationRow | null): IntegrationValues {
+  #values(input: IntegrationChange, row: IntegrationRow | null): IntegrationValues {
     refuseUnbuilt(input);
     const agency = input.agency ?? row?.agency ?? DEMO_AGENCY;
     const entryPoints = this.#agencies.entryPoints(agency);

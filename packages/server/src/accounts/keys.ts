@@ -2,7 +2,16 @@ import { newId } from '../domain/ids.ts';
 import { decodeCursor, page } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
-import { insertKey, type KeyRow, keyById, listKeys, revokeKey, usableKeys } from '../store/queries/accounts.ts';
+import {
+  firstOwner,
+  insertKey,
+  type KeyRow,
+  keyById,
+  listKeys,
+  raiseAccountsVersion,
+  revokeKey,
+  usableKeys,
+} from '../store/queries/accounts.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import type { KeySigning } from './key-signing.ts';
@@ -32,6 +41,18 @@ export async function signKey(
   const apiKey = await signing.sign({ ownerId: key.ownerId, keyId }, now, key.expiresAt);
   const row = { keyId, ownerId: key.ownerId, nameJson: JSON.stringify(key.name), now, expiresAt: key.expiresAt };
   return { keyId, apiKey, now, store: (tx: Tx) => tx.run(insertKey, row) };
+}
+
+/** For a command beside the server: its caches learn of it by the version. */
+export async function createKeyOfFirstOwner(store: Store, signing: KeySigning, name: string): Promise<string> {
+  const owner = await first(store.reads.all(firstOwner, {}));
+  if (owner === undefined) throw new Error('The installation has no owner yet; start the server once first.');
+  const key = await signKey(signing, { ownerId: owner.owner_id, name, expiresAt: null });
+  await store.transact('account', async (tx) => {
+    await key.store(tx);
+    await tx.run(raiseAccountsVersion, {});
+  });
+  return key.apiKey;
 }
 
 export class Keys {

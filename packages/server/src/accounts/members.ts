@@ -1,4 +1,4 @@
-import type { PutMemberRequest } from '../domain/account-inputs.ts';
+import type { MemberInput } from '../domain/account-inputs.ts';
 import { allowanceJson } from '../domain/allowance.ts';
 import { isBlank, isCallerId } from '../domain/ids.ts';
 import { decodeCursor, page } from '../domain/list-cursor.ts';
@@ -16,7 +16,7 @@ export class Members {
   }
 
   /** Registers, or changes what is given and keeps the rest. */
-  async put(integrationId: string, consumerId: string, input: PutMemberRequest) {
+  async put(integrationId: string, consumerId: string, input: MemberInput) {
     if (!isCallerId(consumerId) || isBlank(consumerId)) {
       throw new Refusal(
         'invalid_request',

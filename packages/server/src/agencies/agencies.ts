@@ -6,7 +6,7 @@ export interface LoadedAgent {
   readonly model: string;
 }
 
-interface LoadedAgency {
+export interface LoadedAgency {
   readonly id: string;
   readonly definition: AgencyDefinition;
   readonly agents: ReadonlyMap<string, LoadedAgent>;

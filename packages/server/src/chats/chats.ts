@@ -126,7 +126,11 @@ export class Chats {
       const chat = await first(tx.all(chatById, { integrationId, chatId }));
       if (chat === undefined) throw new Refusal('chat_not_found', 'There is no such chat in this integration.');
       if (chat.active_run_id !== null) {
-        throw new Refusal('run_active', undefined, { runId: chat.active_run_id, chatId });
+        throw new Refusal('run_active', undefined, {
+          runId: chat.active_run_id,
+          usageRequestId: chat.active_usage_request_id,
+          chatId,
+        });
       }
       const chatKey = chat.chat_key;
       await tx.run(deleteChat, { chatKey, now: Date.now() });

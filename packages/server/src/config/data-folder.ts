@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SettingRefused } from './read-config.ts';
 
@@ -19,12 +29,19 @@ export function dataFolder(dataDir: string): DataFolder {
 
 export function makeDataFolder(dataDir: string): DataFolder {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new SettingRefused(`The data folder cannot be made (${reason}); set RUNWIRE_DATA_DIR to a place that can.`);
   }
   return dataFolder(dataDir);
+}
+
+/** Not by `recursive`: where a parent takes no folders, as /proc, that never returns. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }
 
 /**
@@ -37,7 +54,10 @@ export function keepSecret(path: string): string {
       return readFileSync(path, 'utf8').trim();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new SettingRefused(
+        `The installation's secret cannot be read (${reason}); mend that, or set RUNWIRE_SECRET.`,
+      );
     }
   };
   const kept = read();

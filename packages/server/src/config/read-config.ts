@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { StartRefused } from '../domain/start-refused.ts';
 import { type Config, DEFAULT_LIMITS, type Secrets } from './config.ts';
 
-/** A setting that cannot be used; its message is the one sentence that says what to change. */
-export class SettingRefused extends Error {
+/** A setting that cannot be used. */
+export class SettingRefused extends StartRefused {
   override readonly name = 'SettingRefused';
 }
 

@@ -1,24 +1,8 @@
-import type { Agencies } from '../agencies/agencies.ts';
-import type { Model } from '../agent/ports.ts';
 import type { CancelMode } from '../domain/run-state.ts';
-import type { WaitAt } from '../domain/wait-points.ts';
-import type { EventLog } from '../eventlog/event-log.ts';
-import type { Store } from '../store/store.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { EngineDeps } from './deps.ts';
 import { executeRun } from './execute-run.ts';
 import type { AdmittedRun, RunEngine } from './port.ts';
 import { StopHandle } from './stop-handle.ts';
-
-export interface EngineDeps {
-  readonly store: Store;
-  readonly eventLog: EventLog;
-  readonly agencies: Agencies;
-  readonly model: (id: string) => Model | null;
-  readonly maxSteps: number;
-  readonly retryMs: number;
-  readonly waitAt: WaitAt | undefined;
-  readonly logger: Logger;
-}
 
 /** Runs admitted runs in this process. */
 export class Engine implements RunEngine, AsyncDisposable {

@@ -4,14 +4,14 @@ import { RunFailure } from '../agent/ports.ts';
 import { Progress } from '../agent/progress.ts';
 import type { RunEventBody } from '../domain/events.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
+import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
 import { type JournalEntry, journalStep } from '../runs/journal.ts';
 import { RunLost } from '../runs/run-lost.ts';
-import { StoreUnavailable } from '../store/store.ts';
 import { buildPrompt } from './build-prompt.ts';
+import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
-import type { EngineDeps } from './engine.ts';
 import type { AdmittedRun } from './port.ts';
 import { endOrphan } from './recover-orphans.ts';
 import type { StopHandle } from './stop-handle.ts';
@@ -53,7 +53,7 @@ async function giveUp(deps: EngineDeps, run: AdmittedRun, log: RunLog, error: un
   log.abandon();
   deps.logger.error({ err: error, runId: run.runId }, 'a run cannot be stored and ends');
   try {
-    await endOrphan(deps.store, deps.eventLog, run.runId, INTERNAL_ERROR);
+    await endOrphan(deps, run.runId, INTERNAL_ERROR);
   } catch (again) {
     deps.logger.fatal({ err: again, runId: run.runId }, 'the end of a run cannot be stored; the next start ends it');
   }

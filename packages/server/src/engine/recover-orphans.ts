@@ -10,12 +10,11 @@ import {
 import type { RunError } from '../domain/run-state.ts';
 import { addModelUsage, addUsage, type ModelUsage } from '../domain/usage.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
-import type { EventLog } from '../eventlog/event-log.ts';
 import { endRun } from '../runs/end-run.ts';
 import { userMessageOfRun } from '../store/queries/chats.ts';
 import { unfinishedRun, unfinishedRuns } from '../store/queries/runs.ts';
-import { first, type Store, type Tx } from '../store/store.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import { first, type Tx } from '../store/store.ts';
+import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
 
 /**
@@ -23,34 +22,37 @@ import { endEvents } from './end-events.ts';
  * definition. Each is ended under the next attempt (T6 and T4 in one): as cancelled where somebody had asked for
  * that, otherwise as `run_interrupted`.
  */
-export async function recoverOrphans(store: Store, eventLog: EventLog, logger: Logger): Promise<number> {
+export async function recoverOrphans(deps: RecoveryDeps): Promise<number> {
+  const { store, logger } = deps;
   let count = 0;
   for (;;) {
     const runs = await store.reads.all(unfinishedRuns, {});
     if (runs.length === 0) return count;
-    await Promise.all(runs.map((run) => endOrphan(store, eventLog, run.run_id, INTERRUPTED)));
+    await Promise.all(runs.map((run) => endOrphan(deps, run.run_id, INTERRUPTED)));
     count += runs.length;
     for (const { run_id: runId } of runs) logger.warn({ runId }, 'a run was found without its process and ended');
   }
 }
 
+export type RecoveryDeps = Pick<EngineDeps, 'store' | 'eventLog' | 'agencies' | 'logger'>;
+
 const INTERRUPTED: RunError = {
   code: 'run_interrupted',
-  message: 'The server stopped while this run was under way; send the message again.',
+  message: 'The server stopped while this run was under way; send the message again, with a new `usageRequestId`.',
 };
 
 type Orphan = Awaited<ReturnType<ReturnType<(typeof unfinishedRun)['build']>['execute']>>[number];
 
 /** Ends a run that nothing here runs any more, with this error unless somebody had cancelled it. */
-export function endOrphan(store: Store, eventLog: EventLog, runId: string, error: RunError): Promise<void> {
-  return store.transact('takeover', async (tx) => {
+export function endOrphan(deps: RecoveryDeps, runId: string, error: RunError): Promise<void> {
+  return deps.store.transact('takeover', async (tx) => {
     const run = await first(tx.all(unfinishedRun, { runId }));
-    if (run !== undefined) await takeOver(tx, eventLog, run, error);
+    if (run !== undefined) await takeOver(tx, deps, run, error);
   });
 }
 
-async function takeOver(tx: Tx, eventLog: EventLog, run: Orphan, fault: RunError): Promise<void> {
-  const stored = await eventLog.allStored(tx, run.run_id);
+async function takeOver(tx: Tx, deps: RecoveryDeps, run: Orphan, fault: RunError): Promise<void> {
+  const stored = await deps.eventLog.allStored(tx, run.run_id);
   const message = await first(tx.all(userMessageOfRun, { chatKey: run.chat_key, runId: run.run_id }));
   const items = foldItems(stored);
   items.unshift({
@@ -62,7 +64,8 @@ async function takeOver(tx: Tx, eventLog: EventLog, run: Orphan, fault: RunError
   const cancelled = run.cancel_requested_at !== null;
   const error = cancelled ? null : fault;
   const status = cancelled ? 'cancelled' : 'failed';
-  const spent = usageSoFar(run, stored);
+  const instructions = deps.agencies.agent(run.agency, run.agent)?.definition.instructions ?? '';
+  const spent = usageSoFar(run, Buffer.byteLength(instructions), stored);
   const nextAttempt = run.attempt + 1;
   const lastStored = stored.at(-1);
   const discardAfter = lastStored === undefined ? 0 : lastFrameId(lastStored);
@@ -120,7 +123,7 @@ function foldItems(events: readonly RunEvent[]): RunItem[] {
 }
 
 /** The finished steps as journalled; of the one cut short an estimate, from the text that reached the log. */
-function usageSoFar(run: Orphan, events: readonly RunEvent[]) {
+function usageSoFar(run: Orphan, instructionBytes: number, events: readonly RunEvent[]) {
   const usage = {
     requestCount: run.request_count,
     inputTokens: run.input_tokens,
@@ -140,6 +143,6 @@ function usageSoFar(run: Orphan, events: readonly RunEvent[]) {
     } else if (event.type === 'delta') outputBytes += Buffer.byteLength(event.text);
   }
   if (model === null || journalled <= run.request_count) return { usage, byModel };
-  const cut = estimatedUsage(run.text_bytes, outputBytes);
+  const cut = estimatedUsage(instructionBytes + run.text_bytes, outputBytes);
   return { usage: addUsage(usage, cut), byModel: addModelUsage(byModel, model, cut) };
 }

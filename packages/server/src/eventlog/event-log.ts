@@ -1,7 +1,8 @@
 import { lastFrameId, type RunEvent } from '../domain/events.ts';
+import { StoreUnavailable } from '../domain/unavailable.ts';
 import { allChunks, chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
 import { markRunning } from '../store/queries/runs.ts';
-import { first, type Store, StoreUnavailable, type Tx } from '../store/store.ts';
+import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { decodeChunk } from './chunk-codec.ts';
 import { type Chunk, RunLog, type RunLogBounds } from './run-log.ts';
@@ -35,6 +36,7 @@ export class EventLog implements AsyncDisposable {
   #undelivered: RunLog[] = [];
   #timer: NodeJS.Timeout | null = null;
   #flushing: Promise<void> | null = null;
+  #failing = false;
 
   constructor(store: Store, options: EventLogOptions, logger: Logger) {
     this.#store = store;
@@ -69,7 +71,7 @@ export class EventLog implements AsyncDisposable {
     }
     if (!this.#dirty.has(log)) {
       this.#dirty.add(log);
-      this.#timer ??= setTimeout(this.#flushSoon, this.#options.flushMs);
+      this.#timer ??= setTimeout(this.#flushSoon, this.#flushDelayMs);
     }
   };
 
@@ -82,6 +84,10 @@ export class EventLog implements AsyncDisposable {
     }
   };
 
+  get #flushDelayMs(): number {
+    return this.#failing ? this.#options.flushMs * 10 : this.#options.flushMs;
+  }
+
   #flushSoon = (): void => {
     this.#timer = null;
     void this.flush();
@@ -91,7 +97,7 @@ export class EventLog implements AsyncDisposable {
   flush(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = null;
-      if (this.#dirty.size > 0) this.#timer ??= setTimeout(this.#flushSoon, this.#options.flushMs);
+      if (this.#dirty.size > 0) this.#timer ??= setTimeout(this.#flushSoon, this.#flushDelayMs);
     });
     return this.#flushing;
   }
@@ -106,8 +112,11 @@ export class EventLog implements AsyncDisposable {
         for (const { log, chunks } of work) await storeLog(tx, log, chunks);
       });
       for (const { log, chunks } of work) stored(log, chunks);
+      this.#failing = false;
     } catch (error) {
-      this.#logger.error({ err: error, runs: work.length }, 'a flush failed; it is repeated');
+      // Said once, however long it lasts.
+      if (!this.#failing) this.#logger.error({ err: error, runs: work.length }, 'flushes fail; they are repeated');
+      this.#failing = true;
       if (error instanceof StoreUnavailable) {
         // The events stay in memory and the chunks keep their bounds: the next flush, step or end writes them again.
         for (const { log } of work) if (this.#logs.get(log.runId) === log) this.#dirty.add(log);

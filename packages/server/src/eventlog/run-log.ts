@@ -133,12 +133,10 @@ export class RunLog {
     let from = 0;
     let bytes = 0;
     const close = (to: number) => {
-      const first = events[from];
       const last = events[to - 1];
-      if (first === undefined || last === undefined) return;
-      const lastId = lastFrameId(last);
-      this.#unacknowledged.push({ firstId: first.id, lastId, data: encodeChunk(events.slice(from, to)) });
-      this.#chunkedId = lastId;
+      if (last === undefined) return;
+      this.#unacknowledged.push(...encodeWithin(events.slice(from, to), this.#bounds.chunkBytes));
+      this.#chunkedId = lastFrameId(last);
       from = to;
       bytes = 0;
     };
@@ -220,4 +218,17 @@ export class RunLog {
     for (const reader of [...this.#readers]) reader.cut();
     this.#readers.clear();
   }
+}
+
+/** What was estimated in characters can be larger in bytes: then it is halved until each chunk is within its bound. */
+function encodeWithin(events: readonly RunEvent[], maxBytes: number): Chunk[] {
+  const first = events[0];
+  const last = events.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const data = encodeChunk(events);
+  if (events.length === 1 || Buffer.byteLength(data) <= maxBytes) {
+    return [{ firstId: first.id, lastId: lastFrameId(last), data }];
+  }
+  const middle = events.length >>> 1;
+  return [...encodeWithin(events.slice(0, middle), maxBytes), ...encodeWithin(events.slice(middle), maxBytes)];
 }

@@ -52,9 +52,10 @@ function buildValidator(externalSchemas: unknown) {
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { authentication, limits, logger } = options;
   let requests = 0;
+  const nextRequestId = () => `req_${options.boot}${(requests++).toString(36)}`;
   const app = fastify({
     logger: false,
-    genReqId: () => `req_${options.boot}${(requests++).toString(36)}`,
+    genReqId: nextRequestId,
     bodyLimit: limits.bodyBytes,
     exposeHeadRoutes: false,
     // While closing, our own answer carries the header; Fastify's does not.
@@ -67,7 +68,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     clientErrorHandler(error, socket) {
       // Nothing may be written into an answer that is under way on this connection.
       const answering = (socket as unknown as { _httpMessage?: unknown })._httpMessage;
-      if (socket.writable && (answering === undefined || answering === null)) socket.write(clientErrorBytes(error));
+      if (socket.writable && (answering === undefined || answering === null)) {
+        socket.write(clientErrorBytes(error, nextRequestId()));
+      }
       socket.destroy();
     },
   });

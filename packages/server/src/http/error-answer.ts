@@ -2,7 +2,7 @@ import { type ErrorCode, errors } from '@runwire/contract';
 import type { ErrorObject } from 'ajv';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../domain/refusal.ts';
-import { StoreUnavailable } from '../store/store.ts';
+import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { COMPLETION_PATH } from './paths.ts';
 import { validationSentence } from './validation-sentence.ts';
@@ -70,13 +70,14 @@ export function answerError(
 }
 
 /** For what is not even HTTP: answered on the bare socket. */
-export function clientErrorBytes(error: NodeJS.ErrnoException): string {
+export function clientErrorBytes(error: NodeJS.ErrnoException, requestId: string): string {
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
   const sentence = tooLarge ? 'The request’s headers are too large.' : 'The request is not valid HTTP.';
   const body = JSON.stringify({ error: sentence, code: 'invalid_request' });
   return [
     `HTTP/1.1 ${tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request'}`,
     'content-type: application/json; charset=utf-8',
+    `x-request-id: ${requestId}`,
     // Whatever it was, it was not read to its end, so it reserved nothing.
     'x-agent-run-admitted: false',
     `content-length: ${Buffer.byteLength(body)}`,

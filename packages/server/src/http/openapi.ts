@@ -3,7 +3,8 @@ import { namedSchemas, type Operation } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 
 export interface OpenApiServers {
-  readonly publicUrl: string;
+  /** Asked when the description is: by then the server knows where it listens. */
+  readonly publicUrl: () => string;
   readonly stagingUrl: string | null;
 }
 
@@ -24,7 +25,6 @@ export async function registerOpenApi(app: FastifyInstance, servers: OpenApiServ
         description: 'Runs agents for your own backend and streams them; never runs, charges or loses a request twice.',
         license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       },
-      servers: [{ url: servers.publicUrl }],
       components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
       security: [{ bearer: [] }],
     },
@@ -35,6 +35,7 @@ export async function registerOpenApi(app: FastifyInstance, servers: OpenApiServ
 
 /** What the schemas cannot say, because Ajv would refuse it. */
 function finish(document: Document, servers: OpenApiServers): Document {
+  document.servers = [{ url: servers.publicUrl() }];
   const attachment = document.components?.schemas?.Attachment;
   if (attachment !== undefined) {
     attachment.discriminator = {
@@ -47,9 +48,9 @@ function finish(document: Document, servers: OpenApiServers): Document {
   }
   const completion = document.paths?.['/get_completion_v2']?.post;
   if (completion !== undefined) {
-    const { publicUrl, stagingUrl } = servers;
+    const { stagingUrl } = servers;
     completion.servers = [
-      { url: publicUrl, description: 'Production' },
+      { url: servers.publicUrl(), description: 'Production' },
       ...(stagingUrl === null ? [] : [{ url: stagingUrl, description: 'Staging' }]),
     ];
   }

@@ -27,9 +27,7 @@ export async function cancelRun(deps: CancelDeps, integrationId: string, runId: 
     if (taken === 1) {
       const ended = deps.ended(runId);
       deps.signalStop(runId, mode);
-      const patience = new AbortController();
-      await Promise.race([ended, sleep(deps.patienceMs, undefined, { signal: patience.signal }).catch(() => {})]);
-      patience.abort();
+      if (ended !== null) await withPatience(ended, deps.patienceMs);
     }
   }
   const row = await deps.runReads.row(integrationId, runId);
@@ -41,4 +39,10 @@ export async function cancelRun(deps: CancelDeps, integrationId: string, runId: 
     cancelled: row.status === 'cancelled',
     usage: finished ? usageJson(usageOf(row)) : null,
   };
+}
+
+async function withPatience(ended: Promise<void>, patienceMs: number): Promise<void> {
+  const patience = new AbortController();
+  await Promise.race([ended, sleep(patienceMs, undefined, { signal: patience.signal }).catch(() => {})]);
+  patience.abort();
 }

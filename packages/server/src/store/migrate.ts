@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
-import { Migrator } from 'kysely/migration';
+import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
+import { StartRefused } from '../domain/start-refused.ts';
 import * as first from './migrations/0001-first.ts';
 import type { Schema } from './schema.ts';
 
@@ -7,13 +8,19 @@ const MIGRATIONS = { '0001-first': first };
 
 /** Brings the schema up to this program's; one that is newer than the program is left alone and refused. */
 export async function migrate(db: Kysely<Schema>): Promise<void> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE)) {
+    const applied = await (db as unknown as Kysely<{ [DEFAULT_MIGRATION_TABLE]: { name: string } }>)
+      .selectFrom(DEFAULT_MIGRATION_TABLE)
+      .select('name')
+      .execute();
+    if (applied.some(({ name }) => !(name in MIGRATIONS))) {
+      throw new StartRefused(
+        'The database was made by a newer version of Runwire than this one; start that version, or restore a back-up.',
+      );
+    }
+  }
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
   const { error } = await migrator.migrateToLatest();
-  if (error === undefined) return;
-  if (error instanceof Error && /corrupted migrations/.test(error.message)) {
-    throw new Error(
-      'The database was made by a newer version of Runwire than this one; start that version, or restore a back-up.',
-    );
-  }
-  throw error;
+  if (error !== undefined) throw error;
 }

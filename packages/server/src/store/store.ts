@@ -31,11 +31,6 @@ export interface Store extends AsyncDisposable {
   transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
-/** The store cannot take writes now and may later; nothing of the transaction happened. */
-export class StoreUnavailable extends Error {
-  override readonly name = 'StoreUnavailable';
-}
-
 /** A unique index said no. */
 export class UniqueViolation extends Error {
   override readonly name = 'UniqueViolation';

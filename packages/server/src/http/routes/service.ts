@@ -1,10 +1,13 @@
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
-import type { Agencies } from '../../agencies/agencies.ts';
+import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
+import type { Agencies, LoadedAgency } from '../../agencies/agencies.ts';
+import { decodeCursor, page } from '../../domain/list-cursor.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { route } from '../route.ts';
 
 export interface ServiceRoutesDeps {
+  readonly ownership: IntegrationOwnership;
   readonly agencies: Agencies;
   /** Rejects, or names what is missing, while the server cannot do its work. */
   readonly isReady: () => Promise<boolean>;
@@ -12,30 +15,20 @@ export interface ServiceRoutesDeps {
 }
 
 export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): void {
-  const { agencies, isReady, storeKind } = deps;
+  const { agencies, ownership, isReady, storeKind } = deps;
 
-  route(app, operations.listAgencies, async () => ({
-    items: agencies
-      .list()
-      .toReversed()
-      .map(({ id, definition, agents, entryPoints, defaultAgent }) => ({
-        agency: id,
-        name: definition.name,
-        defaultAgent,
-        entryPoints,
-        agents: [...agents.values()].map(({ definition: agent, model }) => ({
-          name: agent.name,
-          description: agent.description,
-          model,
-          tools: (agent.tools ?? []).map((tool) => tool.name),
-        })),
-        flows: [],
-        error: null,
-      })),
-    nextCursor: null,
-  }));
+  route(app, operations.listAgencies, async ({ query }) => {
+    // They have no time: the one loaded last comes first.
+    const listed = agencies.list().toReversed();
+    const start = decodeCursor(query.cursor)?.createdAt ?? 0;
+    const limit = query.limit ?? 50;
+    const rows = listed.map((agency, place) => ({ agency, place })).slice(start, start + limit + 1);
+    const at = (row: { place: number }) => ({ createdAt: row.place + 1, id: '' });
+    return page(rows, limit, at, ({ agency }) => agencyJson(agency));
+  });
 
-  route(app, operations.createAgencyUpload, async () => {
+  route(app, operations.createAgencyUpload, async (request) => {
+    await ownership.check(request.principal, request.body.apiIntegrationId);
     throw new Refusal('invalid_request', 'Uploads are not supported by this version of Runwire.');
   });
 
@@ -48,4 +41,21 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   });
 
   route(app, operations.getOpenApi, async () => app.swagger());
+}
+
+function agencyJson({ id, definition, agents, entryPoints, defaultAgent }: LoadedAgency) {
+  return {
+    agency: id,
+    name: definition.name,
+    defaultAgent,
+    entryPoints,
+    agents: [...agents.values()].map(({ definition: agent, model }) => ({
+      name: agent.name,
+      description: agent.description,
+      model,
+      tools: (agent.tools ?? []).map((tool) => tool.name),
+    })),
+    flows: [],
+    error: null,
+  };
 }

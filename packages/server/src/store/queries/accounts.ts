@@ -80,6 +80,10 @@ export const insertKey = statement(
     }),
 );
 
+export const anyKey = statement('any key', (db, _: Record<string, never>) =>
+  db.selectFrom('api_keys').select('key_id').limit(1),
+);
+
 export const keyById = statement('key by id', (db, p: { keyId: string }) =>
   db.selectFrom('api_keys').selectAll().where('key_id', '=', p.keyId),
 );

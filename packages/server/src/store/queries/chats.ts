@@ -5,8 +5,14 @@ import { olderThan, type Page } from './page.ts';
 const live = sql<boolean>`chats.deleted_at is null`;
 
 /** "Chat: `idle | running`, derived from its active run, never stored twice." */
-const activeRun = sql<string | null>`(select run_id from runs
-  where runs.chat_key = chats.chat_key and runs.status in ('admitted', 'running'))`.as('active_run_id');
+const active = (column: 'run_id' | 'usage_request_id') =>
+  sql<string | null>`(select ${sql.ref(column)} from runs
+    where runs.chat_key = chats.chat_key and runs.status in ('admitted', 'running'))`;
+
+const activeRun = [
+  active('run_id').as('active_run_id'),
+  active('usage_request_id').as('active_usage_request_id'),
+] as const;
 
 const chatColumns = [
   'chats.chat_key',
@@ -23,14 +29,14 @@ const chatColumns = [
 export const chatByKey = statement('chat by key', (db, p: { chatKey: string }) =>
   db
     .selectFrom('chats')
-    .select([...chatColumns, activeRun])
+    .select([...chatColumns, ...activeRun])
     .where('chats.chat_key', '=', p.chatKey),
 );
 
 export const chatById = statement('chat by id', (db, p: { integrationId: string; chatId: string }) =>
   db
     .selectFrom('chats')
-    .select([...chatColumns, activeRun])
+    .select([...chatColumns, ...activeRun])
     .where('chats.integration_id', '=', p.integrationId)
     .where('chats.chat_id', '=', p.chatId)
     .where(live),
@@ -39,7 +45,7 @@ export const chatById = statement('chat by id', (db, p: { integrationId: string;
 export const chatByAlias = statement('chat by alias', (db, p: { integrationId: string; alias: string }) =>
   db
     .selectFrom('chats')
-    .select([...chatColumns, activeRun])
+    .select([...chatColumns, ...activeRun])
     .where('chats.integration_id', '=', p.integrationId)
     .where('chats.alias', '=', p.alias)
     .where(live),
@@ -51,7 +57,7 @@ export function listChats(integrationId: string, page: Page) {
   return (db: Parameters<(typeof chatByKey)['build']>[0]) =>
     db
       .selectFrom('chats')
-      .select([...chatColumns, activeRun])
+      .select([...chatColumns, ...activeRun])
       .where('chats.integration_id', '=', integrationId)
       .where(live)
       .where(olderThan(page.before, 'chats.created_at', 'chats.chat_key'))

@@ -1,4 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
+import { StartRefused } from '../../domain/start-refused.ts';
+
+const SQLITE_BUSY = 5;
 
 /**
  * The lease of an embedded installation: an exclusive transaction on a database of its own. The kernel frees it
@@ -9,9 +12,10 @@ export function lockDataFolder(path: string): Disposable {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     database.exec('pragma journal_mode = delete; begin exclusive');
-  } catch {
+  } catch (error) {
     database.close();
-    throw new Error(
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
+    throw new StartRefused(
       'Another Runwire server uses this data folder; stop it, or set RUNWIRE_DATA_DIR to a folder of its own.',
     );
   }

@@ -18,7 +18,7 @@ const onFatal = (error: unknown) => {
 storeConformance('sqlite', async () => {
   const folder = temporaryFolder();
   return {
-    open: () => SqliteStore.open({ path: join(folder, 'test.db'), waitAt: undefined, onFatal }),
+    open: () => SqliteStore.open({ path: join(folder, 'test.db'), migrate: true, waitAt: undefined, onFatal }),
     cleanUp: async () => rmSync(folder, { recursive: true }),
   };
 });
@@ -26,7 +26,12 @@ storeConformance('sqlite', async () => {
 test('transactions of one turn share one commit, and each passes its wait points', async () => {
   const folder = temporaryFolder();
   const points: WaitPoint[] = [];
-  const options = { path: join(folder, 'test.db'), waitAt: (point: WaitPoint) => points.push(point), onFatal };
+  const options = {
+    path: join(folder, 'test.db'),
+    migrate: true,
+    waitAt: (point: WaitPoint) => points.push(point),
+    onFatal,
+  };
   await using store = await SqliteStore.open(options);
   await Promise.all(
     [1, 2].map((id) =>
@@ -40,7 +45,7 @@ test('transactions of one turn share one commit, and each passes its wait points
 test('the write-ahead log is checkpointed beside the writer, while the store is open', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'test.db');
-  await using store = await SqliteStore.open({ path, waitAt: undefined, onFatal });
+  await using store = await SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal });
   const data = 'x'.repeat(64 * 1024);
   for (let id = 1; id <= 100; id += 1) {
     await store.transact('flush', (tx) => tx.run(insertChunk, { runId: 'r', firstId: id, lastId: id, data }));
@@ -54,11 +59,14 @@ test('the write-ahead log is checkpointed beside the writer, while the store is 
 test('a database of a newer version is refused in one sentence', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'test.db');
-  await (await SqliteStore.open({ path, waitAt: undefined, onFatal }))[Symbol.asyncDispose]();
+  await (await SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal }))[Symbol.asyncDispose]();
   const database = new DatabaseSync(path);
   database.exec(`insert into kysely_migration (name, timestamp) values ('9999-future', '2030-01-01')`);
   database.close();
-  await assert.rejects(SqliteStore.open({ path, waitAt: undefined, onFatal }), /newer version of Runwire/);
+  await assert.rejects(
+    SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal }),
+    /newer version of Runwire/,
+  );
   rmSync(folder, { recursive: true });
 });
 

@@ -1,11 +1,12 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { Kysely } from 'kysely';
+import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import { type CompiledStatement, compileStatement, type Statement } from '../statement.ts';
-import { type QueryOf, type Reads, type Store, StoreUnavailable, type Tx, UniqueViolation } from '../store.ts';
+import { type QueryOf, type Reads, type Store, type Tx, UniqueViolation } from '../store.ts';
 import { sqliteDialect } from './dialect.ts';
 
 const SQLITE_IOERR = 10;
@@ -15,6 +16,8 @@ const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
 
 export interface SqliteStoreOptions {
   readonly path: string;
+  /** False: beside a running server, whose schema is its own affair. */
+  readonly migrate: boolean;
   readonly waitAt: WaitAt | undefined;
   /** A commit whose sync failed: what is on the disk is no longer known, so the process has to end. */
   readonly onFatal: (error: unknown) => void;
@@ -165,7 +168,7 @@ export class SqliteStore implements Store {
 
   static async open(options: SqliteStoreOptions): Promise<SqliteStore> {
     const write = open(options.path, false);
-    await migrate(new Kysely<Schema>({ dialect: sqliteDialect(write) }));
+    if (options.migrate) await migrate(new Kysely<Schema>({ dialect: sqliteDialect(write) }));
     return new SqliteStore(options, write);
   }
 

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type AdmissionFactsRow, type AdmissionRequest, decideAdmission } from './admission.ts';
+
+const NOW = Date.parse('2030-01-15T12:00:00Z');
+
+/** An integration with allowances, a member in good standing and an idle chat: admitted. */
+const goodFacts: AdmissionFactsRow = {
+  agency: 'demo',
+  default_agent: 'Concierge',
+  text_only: 0,
+  allowance_unit: 'tokens',
+  allowance_limit: 100,
+  allowance_period: 'month',
+  max_runs_per_member: 2,
+  member_active: 1,
+  member_limit: null,
+  known_run_id: null,
+  known_fingerprint: null,
+  known_chat_key: null,
+  known_chat_id: null,
+  known_alias: null,
+  known_chat_deleted_at: null,
+  chat_key: 'chat_1',
+  chat_alias: null,
+  chat_consumer_id: 'ann',
+  chat_num_messages: 2,
+  chat_text_bytes: 10,
+  alias_chat_key: null,
+  alias_chat_id: null,
+  alias_consumer_id: null,
+  alias_num_messages: null,
+  alias_text_bytes: null,
+  busy_run_id: null,
+  busy_usage_request_id: null,
+  used: 0,
+  reserved: 0,
+  member_active_runs: 0,
+};
+
+const goodRequest: AdmissionRequest = {
+  consumerId: 'ann',
+  usageRequestId: 'u1',
+  chatId: 'c1',
+  aliasChatId: null,
+  agent: null,
+  messageBytes: 5,
+  fingerprint: 'print',
+};
+
+interface Situation {
+  facts?: Partial<AdmissionFactsRow>;
+  request?: Partial<AdmissionRequest>;
+  agencyIsThere?: boolean;
+  shuttingDown?: boolean;
+}
+
+function decide(situation: Situation = {}) {
+  return decideAdmission(
+    { ...goodFacts, ...situation.facts },
+    { ...goodRequest, ...situation.request },
+    { of: () => (situation.agencyIsThere === false ? null : ['Concierge']) },
+    { shuttingDown: situation.shuttingDown ?? false },
+    NOW,
+  );
+}
+
+function refusedWith(situation: Situation) {
+  const decision = decide(situation);
+  assert.equal(decision.kind, 'refuse', JSON.stringify(decision));
+  return decision.refusal;
+}
+
+/** What can be wrong, in the order in which it is looked at. */
+const order: readonly (readonly [string, Situation])[] = [
+  ['missing_allowance_attribution', { request: { usageRequestId: null } }],
+  ['usage_request_id_reused', { facts: { known_run_id: 'run_1', known_fingerprint: 'another' } }],
+  ['member_not_found', { facts: { member_active: null } }],
+  ['consumer_inactive', { facts: { member_active: 0 } }],
+  ['chat_not_found', { facts: { chat_consumer_id: 'bob' } }],
+  ['invalid_request', { facts: { alias_chat_key: 'chat_2', alias_consumer_id: 'ann' }, request: { aliasChatId: 'a' } }],
+  ['unknown_agency', { agencyIsThere: false }],
+  ['unknown_agent', { request: { agent: 'Nobody' } }],
+  ['shutting_down', { shuttingDown: true }],
+  ['run_active', { facts: { busy_run_id: 'run_2', busy_usage_request_id: 'u2' } }],
+  ['consumer_allowance_exhausted', { facts: { used: 100 } }],
+  ['too_many_runs', { facts: { member_active_runs: 2 } }],
+];
+
+test('a request without fault is admitted', () => {
+  assert.deepEqual(decide(), {
+    kind: 'admit',
+    agency: 'demo',
+    agent: 'Concierge',
+    textOnly: false,
+    chat: { chatKey: 'chat_1', chatId: 'c1', alias: null, knownAlias: null, numMessages: 2, textBytes: 10 },
+    hasHistory: true,
+    held: 4,
+    unit: 'tokens',
+    period: 'month',
+    periodStart: Date.parse('2030-01-01T00:00:00Z'),
+  });
+  assert.equal(decideAdmission(undefined, goodRequest, { of: () => [] }, { shuttingDown: false }, NOW).kind, 'refuse');
+});
+
+test('each fault alone is refused with its own code', () => {
+  for (const [code, fault] of order) assert.equal(refusedWith(fault).code, code);
+});
+
+test('of any two faults the earlier one in the order wins', () => {
+  for (const [place, [code, fault]] of order.entries()) {
+    for (const [later, other] of order.slice(place + 1)) {
+      // Two that say the opposite of each other about one fact cannot both be true.
+      const facts = { ...other.facts, ...fault.facts };
+      const request = { ...other.request, ...fault.request };
+      assert.equal(refusedWith({ ...other, ...fault, facts, request }).code, code, `${code} before ${later}`);
+    }
+  }
+});
+
+test('a known usage request id is replayed whatever is wrong about member, chat, agent, load or allowance', () => {
+  const known = { known_run_id: 'run_1', known_fingerprint: 'print', known_chat_id: 'c1', known_chat_key: 'chat_1' };
+  const replay = { kind: 'replay', runId: 'run_1', chatId: 'c1', textOnly: false };
+  assert.deepEqual(decide({ facts: known }), replay);
+  for (const [code, fault] of order.slice(2)) {
+    // Another agent or alias is another body: the request must be the one that was admitted.
+    if (fault.request !== undefined) continue;
+    assert.deepEqual(decide({ ...fault, facts: { ...fault.facts, ...known } }), replay, `before ${code}`);
+  }
+  const gone = { known_chat_deleted_at: 1 };
+  for (const different of [
+    { facts: { ...known, ...gone } },
+    { facts: { ...known, known_fingerprint: 'another' } },
+    { facts: known, request: { chatId: 'another' } },
+    { facts: known, request: { aliasChatId: 'another' } },
+  ]) {
+    const refusal = refusedWith(different);
+    assert.equal(refusal.code, 'usage_request_id_reused');
+    assert.deepEqual(refusal.details, { runId: 'run_1' });
+  }
+  assert.deepEqual(decide({ facts: known, request: { chatId: null } }), replay);
+  assert.deepEqual(decide({ facts: { ...known, known_alias: 'a' }, request: { aliasChatId: 'a' } }), replay);
+});
+
+test('without allowances neither consumer nor id is asked for, but a named member must be there and active', () => {
+  const off = { allowance_unit: null, allowance_limit: null, allowance_period: null };
+  const nobody = { consumerId: null, usageRequestId: null, chatId: null };
+  const noChat = { chat_key: null, chat_consumer_id: null, member_active: null };
+  const decision = decide({ facts: { ...off, ...noChat }, request: nobody });
+  assert.equal(decision.kind, 'admit');
+  assert.equal(decision.held, 0);
+  assert.equal(decision.periodStart, null);
+  assert.equal(refusedWith({ facts: { ...off, member_active: null } }).code, 'member_not_found');
+  assert.equal(refusedWith({ facts: { ...off, member_active: 0 } }).code, 'consumer_inactive');
+});
+
+test('chats: an alias is bound where there is none, and two chats are never taken for one', () => {
+  const admitted = (situation: Situation) => {
+    const decision = decide(situation);
+    assert.equal(decision.kind, 'admit', JSON.stringify(decision));
+    return decision.chat;
+  };
+  const none = { chat_key: null, chat_consumer_id: null };
+  assert.equal(admitted({ facts: none }), null, 'an unknown chat is made');
+  assert.equal(admitted({ facts: none, request: { chatId: null, aliasChatId: 'a' } }), null);
+  assert.equal(admitted({ request: { aliasChatId: 'a' } })?.alias, 'a', 'known chat, unknown alias');
+  const other = { chat_alias: 'b' };
+  assert.equal(refusedWith({ facts: other, request: { aliasChatId: 'a' } }).code, 'invalid_request');
+  const byAlias = { ...none, alias_chat_key: 'chat_2', alias_chat_id: 'c2', alias_consumer_id: 'ann' };
+  assert.equal(refusedWith({ facts: byAlias, request: { aliasChatId: 'a' } }).code, 'invalid_request');
+  const found = admitted({ facts: byAlias, request: { chatId: null, aliasChatId: 'a' } });
+  assert.deepEqual([found?.chatKey, found?.chatId, found?.alias], ['chat_2', 'c2', null]);
+  const both = { chat_alias: 'a', alias_chat_key: 'chat_1', alias_consumer_id: 'ann' };
+  assert.equal(admitted({ facts: both, request: { aliasChatId: 'a' } })?.alias, null);
+  const foreign = { ...byAlias, alias_consumer_id: null };
+  assert.equal(refusedWith({ facts: foreign, request: { chatId: null, aliasChatId: 'a' } }).code, 'chat_not_found');
+});
+
+test('an exhausted allowance says when to come back: at the reset, in a second, or never', () => {
+  const spent = refusedWith({ facts: { used: 100 } });
+  assert.deepEqual(spent.details, { resetAt: '2030-02-01T00:00:00.000Z' });
+  assert.equal(spent.retryAfterSeconds, (Date.parse('2030-02-01T00:00:00Z') - NOW) / 1000);
+  const held = refusedWith({ facts: { used: 50, reserved: 50 } });
+  assert.equal(held.retryAfterSeconds, 1);
+  const lifetime = refusedWith({ facts: { used: 100, allowance_period: 'lifetime' } });
+  assert.deepEqual([lifetime.details, lifetime.retryAfterSeconds], [{ resetAt: null }, null]);
+  const heldForLife = refusedWith({ facts: { used: 1, reserved: 99, allowance_period: 'lifetime' } });
+  assert.equal(heldForLife.retryAfterSeconds, 1);
+});
+
+test("a member's own limit stands in place of the integration's, in both directions", () => {
+  assert.equal(refusedWith({ facts: { member_limit: 10, used: 10 } }).code, 'consumer_allowance_exhausted');
+  assert.equal(refusedWith({ facts: { member_limit: 0 } }).code, 'consumer_allowance_exhausted');
+  assert.equal(decide({ facts: { member_limit: 200, used: 150 } }).kind, 'admit');
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { cites } from '../../../../requirements/cite.ts';
+import {
+  type AllowancePeriod,
+  allowanceJson,
+  chargeFor,
+  dayOf,
+  heldAmount,
+  periodEndMs,
+  periodFirstDay,
+  periodStartMs,
+} from './allowance.ts';
+
+const at = (time: string) => Date.parse(time);
+const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+const instant = fc.integer({ min: at('2000-01-01T00:00:00Z'), max: at('2400-01-01T00:00:00Z') });
+const periods: readonly AllowancePeriod[] = ['day', 'week', 'month'];
+
+test('periods begin at 00:00 UTC: weeks on Mondays, months on the first, leap years included', (t) => {
+  cites(t, 'contract-6-periods');
+  const table: readonly (readonly [AllowancePeriod, string, string, string])[] = [
+    ['day', '2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z'],
+    ['day', '2026-02-28T23:59:59.999Z', '2026-02-28T00:00:00.000Z', '2026-03-01T00:00:00.000Z'],
+    ['day', '2028-02-28T12:00:00.000Z', '2028-02-28T00:00:00.000Z', '2028-02-29T00:00:00.000Z'],
+    ['week', '2026-06-01T00:00:00.000Z', '2026-06-01T00:00:00.000Z', '2026-06-08T00:00:00.000Z'],
+    ['week', '2026-06-07T23:59:59.999Z', '2026-06-01T00:00:00.000Z', '2026-06-08T00:00:00.000Z'],
+    ['week', '2027-01-01T10:00:00.000Z', '2026-12-28T00:00:00.000Z', '2027-01-04T00:00:00.000Z'],
+    ['week', '2028-03-01T10:00:00.000Z', '2028-02-28T00:00:00.000Z', '2028-03-06T00:00:00.000Z'],
+    ['month', '2026-12-31T23:59:59.999Z', '2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'],
+    ['month', '2027-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z', '2027-02-01T00:00:00.000Z'],
+    ['month', '2028-02-29T23:00:00.000Z', '2028-02-01T00:00:00.000Z', '2028-03-01T00:00:00.000Z'],
+    ['month', '2100-02-28T23:00:00.000Z', '2100-02-01T00:00:00.000Z', '2100-03-01T00:00:00.000Z'],
+  ];
+  for (const [period, now, start, end] of table) {
+    assert.equal(iso(periodStartMs(period, at(now))), start, `${period} of ${now}`);
+    assert.equal(iso(periodEndMs(period, at(now))), end, `${period} of ${now}`);
+  }
+  fc.assert(
+    fc.property(instant, (now) => {
+      const week = new Date(periodStartMs('week', now) ?? 0);
+      assert.equal(week.getUTCDay(), 1);
+      assert.equal(new Date(periodStartMs('month', now) ?? 0).getUTCDate(), 1);
+      for (const period of periods) assert.equal((periodStartMs(period, now) ?? 1) % 86_400_000, 0);
+    }),
+  );
+});
+
+test('every moment lies in exactly one period of each kind, and the next begins where one ends', () => {
+  fc.assert(
+    fc.property(instant, fc.constantFrom(...periods), (now, period) => {
+      const start = periodStartMs(period, now) ?? 0;
+      const end = periodEndMs(period, now) ?? 0;
+      assert.ok(start <= now && now < end);
+      assert.equal(periodStartMs(period, end), end);
+      assert.equal(periodStartMs(period, end - 1), start);
+      assert.equal(periodEndMs(period, start), end);
+      assert.equal(periodFirstDay(period, now), dayOf(start));
+    }),
+  );
+});
+
+test('a lifetime has no beginning and no end, and counts every day', () => {
+  fc.assert(
+    fc.property(instant, (now) => {
+      assert.equal(periodStartMs('lifetime', now), null);
+      assert.equal(periodEndMs('lifetime', now), null);
+      assert.equal(periodFirstDay('lifetime', now), 0);
+    }),
+  );
+});
+
+test('admission sets aside one run, or a quarter of the bytes, rounded up and at least one', () => {
+  assert.equal(heldAmount('runs', 1000, 1000), 1);
+  assert.equal(heldAmount('tokens', 0, 0), 1);
+  assert.equal(heldAmount('tokens', 4, 0), 1);
+  assert.equal(heldAmount('tokens', 5, 0), 2);
+  assert.equal(heldAmount('tokens', 3, 2), 2);
+});
+
+test('a fault of the server is free in every unit; every other end costs what was used', () => {
+  const usage = { requestCount: 2, inputTokens: 10, cachedTokens: 4, outputTokens: 5, reasoningTokens: 3 };
+  for (const code of ['internal_error', 'run_interrupted', 'attachment_unavailable']) {
+    assert.deepEqual(chargeFor(usage, code), { runs: 0, tokens: 0, credits: 0 });
+  }
+  for (const code of [null, 'model_error', 'step_limit', 'run_timeout']) {
+    assert.deepEqual(chargeFor(usage, code), { runs: 1, tokens: 15, credits: 0 });
+  }
+});
+
+test('what remains is never below zero, and an allowance is exhausted exactly when nothing remains', () => {
+  const amount = fc.nat(1000);
+  fc.assert(
+    fc.property(amount, amount, amount, instant, (limit, used, reserved, now) => {
+      const shown = allowanceJson({ unit: 'tokens', period: 'month', limit, used, reserved }, now);
+      assert.equal(shown.remaining, Math.max(0, limit - used - reserved));
+      assert.equal(shown.exhausted, shown.remaining === 0);
+      assert.equal(shown.exhausted, used + reserved >= limit, 'exhausted is what admission refuses');
+    }),
+  );
+});

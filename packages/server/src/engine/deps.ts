@@ -1,0 +1,17 @@
+import type { Agencies } from '../agencies/agencies.ts';
+import type { Model } from '../agent/ports.ts';
+import type { WaitAt } from '../domain/wait-points.ts';
+import type { EventLog } from '../eventlog/event-log.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+export interface EngineDeps {
+  readonly store: Store;
+  readonly eventLog: EventLog;
+  readonly agencies: Agencies;
+  readonly model: (id: string) => Model | null;
+  readonly maxSteps: number;
+  readonly retryMs: number;
+  readonly waitAt: WaitAt | undefined;
+  readonly logger: Logger;
+}

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { eventSize, lastFrameId, type MessageItem, type RunEvent, type RunEventBody } from '../domain/events.ts';
+import { decodeChunk } from './chunk-codec.ts';
+import { type Chunk, type LiveReader, RunLog, type RunLogBounds } from './run-log.ts';
+
+const item: MessageItem = {
+  kind: 'message',
+  id: 'msg_1',
+  agent: 'Concierge',
+  callerAgent: null,
+  outputIndex: 0,
+  text: '',
+  complete: false,
+  timestamp: 1,
+};
+const delta = (text: string): RunEventBody => ({ type: 'delta', item, text });
+const newLog = (bounds: RunLogBounds, attempt = 1) => new RunLog('run_1', attempt, [], bounds, () => {});
+const ids = (events: readonly RunEvent[]) => events.map((event) => event.id);
+
+/** Reads as a connection does: what is held or stored first, then live; each event by its id once. */
+class Reader implements LiveReader {
+  readonly got: RunEvent[] = [];
+  cutOff = false;
+  #cursor: number;
+
+  constructor(after = 0) {
+    this.#cursor = after;
+  }
+
+  catchUp(log: RunLog, stored: readonly RunEvent[]): void {
+    for (;;) {
+      const held = log.heldAfter(this.#cursor);
+      if (held !== null) {
+        this.deliver(held.events, held.from);
+        log.attach(this);
+        return;
+      }
+      const from = stored.findIndex((event) => lastFrameId(event) > this.#cursor);
+      assert.notEqual(from, -1, 'what is no longer held is stored');
+      this.deliver(stored.slice(from, from + 1), 0);
+    }
+  }
+
+  deliver(events: readonly RunEvent[], from: number): void {
+    for (const event of events.slice(from)) {
+      if (lastFrameId(event) <= this.#cursor) continue;
+      this.got.push(event);
+      this.#cursor = lastFrameId(event);
+    }
+  }
+
+  cut(): void {
+    this.cutOff = true;
+  }
+}
+
+type Step =
+  | { readonly do: 'append'; readonly kind: 'delta' | 'added' | 'done'; readonly size: number }
+  | { readonly do: 'deliver' | 'take' | 'attach' }
+  | { readonly do: 'detach' | 'acknowledge'; readonly which: number };
+
+const steps = fc.array(
+  fc.oneof(
+    {
+      arbitrary: fc.record({
+        do: fc.constant('append' as const),
+        kind: fc.constantFrom('delta' as const, 'delta' as const, 'added' as const, 'done' as const),
+        size: fc.oneof(fc.nat(30), fc.nat(500)),
+      }),
+      weight: 4,
+    },
+    {
+      arbitrary: fc.record({ do: fc.constantFrom('deliver' as const, 'take' as const, 'attach' as const) }),
+      weight: 3,
+    },
+    {
+      arbitrary: fc.record({ do: fc.constantFrom('acknowledge' as const, 'detach' as const), which: fc.nat(10) }),
+      weight: 2,
+    },
+  ),
+  { maxLength: 80 },
+);
+const bounds = fc.record({ chunkBytes: fc.integer({ min: 1, max: 600 }), heldBytes: fc.integer({ min: 0, max: 600 }) });
+
+function body(step: Extract<Step, { do: 'append' }>): RunEventBody {
+  if (step.kind === 'added') return { type: 'item_added', item };
+  if (step.kind === 'done') return { type: 'item_done', item };
+  return delta('x'.repeat(step.size));
+}
+
+/** The log, and beside it what must be true of it. */
+class Rig {
+  readonly log: RunLog;
+  /** Events of earlier attempts are none of this log's: they are stored. */
+  readonly #base: number;
+  readonly #bounds: RunLogBounds;
+  readonly #events: RunEvent[] = [];
+  readonly #readers: Reader[] = [];
+  readonly #detached: { readonly reader: Reader; readonly had: number }[] = [];
+  #taken: readonly Chunk[] = [];
+  readonly #stored: Chunk[] = [];
+
+  constructor(of: RunLogBounds, attempt: number) {
+    this.#bounds = of;
+    this.log = newLog(of, attempt);
+    this.#base = this.log.lastId;
+  }
+
+  get #storedEvents(): RunEvent[] {
+    return this.#stored.flatMap((chunk) => decodeChunk(chunk.firstId, chunk.data));
+  }
+
+  step(step: Step): void {
+    switch (step.do) {
+      case 'append':
+        this.#events.push(this.log.append(body(step)));
+        break;
+      case 'deliver':
+        this.log.deliver();
+        break;
+      case 'take':
+        this.#take();
+        break;
+      case 'attach': {
+        const reader = new Reader(this.#base);
+        this.#readers.push(reader);
+        reader.catchUp(this.log, this.#storedEvents);
+        break;
+      }
+      case 'detach': {
+        const [reader] = this.#readers.splice(step.which % Math.max(1, this.#readers.length), 1);
+        if (reader === undefined) break;
+        this.log.detach(reader);
+        this.#detached.push({ reader, had: reader.got.length });
+        break;
+      }
+      case 'acknowledge':
+        this.#acknowledge(step.which);
+        break;
+    }
+    this.#check();
+  }
+
+  #take(): void {
+    const chunks = this.log.takeChunks();
+    // Bounds and bytes of what was cut stay until it is acknowledged, however often it is taken.
+    assert.deepEqual(chunks.slice(0, this.#taken.length), this.#taken);
+    for (const chunk of chunks) {
+      const inside = this.#events.filter((event) => event.id >= chunk.firstId && event.id <= chunk.lastId);
+      assert.deepEqual(ids(decodeChunk(chunk.firstId, chunk.data)), ids(inside));
+      const bytes = inside.reduce((sum, event) => sum + eventSize(event), 0);
+      assert.ok(inside.length === 1 || bytes <= this.#bounds.chunkBytes, `${inside.length} events, ${bytes} bytes`);
+    }
+    const all = [...this.#stored, ...chunks];
+    for (const [place, chunk] of all.entries()) {
+      if (place > 0) assert.equal(chunk.firstId, (all[place - 1]?.lastId ?? 0) + 1, 'no gap and no overlap');
+    }
+    if (this.#events.length > 0) assert.equal(all.at(-1)?.lastId, this.log.lastId, 'everything is in a chunk');
+    this.#taken = chunks;
+  }
+
+  #acknowledge(which: number): void {
+    const count = this.#taken.length === 0 ? 0 : 1 + (which % this.#taken.length);
+    const now = this.#taken.slice(0, count);
+    this.#stored.push(...now);
+    this.#taken = this.#taken.slice(count);
+    this.log.acknowledge(now.at(-1)?.lastId ?? 0);
+  }
+
+  #check(): void {
+    const storedId = this.#stored.at(-1)?.lastId ?? this.#base;
+    for (const cursor of [this.#base, ...this.#events.map(lastFrameId)]) {
+      const after = this.#events.filter((event) => lastFrameId(event) > cursor);
+      const held = this.log.heldAfter(cursor);
+      if (held !== null) assert.deepEqual(ids(held.events.slice(held.from)), ids(after));
+      else assert.ok((after[0]?.id ?? Infinity) <= storedId, 'only what is stored is dropped');
+    }
+    for (const { reader, had } of this.#detached) assert.equal(reader.got.length, had, 'detached: nothing more');
+  }
+
+  finish(): void {
+    this.log.deliver();
+    for (const reader of this.#readers) assert.deepEqual(ids(reader.got), ids(this.#events));
+    for (const { reader, had } of this.#detached) assert.deepEqual(ids(reader.got), ids(this.#events.slice(0, had)));
+  }
+}
+
+test('under any interleaving chunks keep their bounds, nothing unstored is dropped, every reader gets all once', () => {
+  fc.assert(
+    fc.property(bounds, fc.integer({ min: 1, max: 3 }), steps, (of, attempt, all) => {
+      const rig = new Rig(of, attempt);
+      for (const step of all) rig.step(step);
+      rig.finish();
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('ids begin after those of the attempt before and grow by the width of each event', () => {
+  const log = newLog({ chunkBytes: 100, heldBytes: 100 }, 2);
+  assert.equal(log.append({ type: 'item_added', item }).id, 1_000_000_001);
+  assert.equal(log.append(delta('a')).id, 1_000_000_003);
+  assert.equal(log.append({ type: 'item_done', item }).id, 1_000_000_004);
+  assert.equal(log.lastId, 1_000_000_006);
+});
+
+test('stored events go once they were delivered and are over the bound, and the log says so', () => {
+  const log = newLog({ chunkBytes: 1000, heldBytes: 50 });
+  for (let i = 0; i < 10; i += 1) log.append(delta('0123456789'));
+  log.acknowledge(log.takeChunks().at(-1)?.lastId ?? 0);
+  assert.notEqual(log.heldAfter(0), null, 'not yet delivered, so still held');
+  log.deliver();
+  log.append(delta('more'));
+  log.acknowledge(log.takeChunks().at(-1)?.lastId ?? 0);
+  assert.equal(log.heldAfter(0), null);
+  const held = log.heldAfter(10);
+  assert.deepEqual(ids(held?.events.slice(held.from) ?? []), [11]);
+});
+
+test('events that end the run are sent and flushed only once they are durable', () => {
+  const log = newLog({ chunkBytes: 1000, heldBytes: 1000 });
+  const reader = new Reader();
+  log.attach(reader);
+  log.append(delta('a'));
+  const { events, chunks } = log.prepare([{ type: 'end' }]);
+  assert.deepEqual(ids(events), [2]);
+  assert.equal(chunks.at(-1)?.lastId, 2);
+  assert.equal(log.wantsFlush, false);
+  log.deliver();
+  assert.deepEqual(ids(reader.got), [1]);
+  log.publish(events);
+  log.deliver();
+  assert.deepEqual(ids(reader.got), [1, 2]);
+  assert.deepEqual(log.takeChunks(), []);
+});
+
+test('a log that is given up cuts its readers and keeps none', () => {
+  const log = newLog({ chunkBytes: 1000, heldBytes: 1000 });
+  const readers = [new Reader(), new Reader()];
+  for (const reader of readers) log.attach(reader);
+  assert.equal(log.readerCount, 2);
+  log.cut();
+  assert.ok(readers.every((reader) => reader.cutOff));
+  assert.equal(log.readerCount, 0);
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { sortableId } from './sortable-id.ts';
+
+const FORM = /^[0-9a-hjkmnp-tv-z]{26}$/;
+
+test('ids made by one process are unique and sort in the order in which they were made', () => {
+  const ids = Array.from({ length: 100_000 }, () => sortableId());
+  for (const id of ids) assert.match(id, FORM);
+  assert.deepEqual([...ids].sort(), ids);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('they do so while the clock stands still, jumps ahead and goes back', () => {
+  const start = Date.now();
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: -10_000, max: 10_000 }), { maxLength: 200 }), (steps) => {
+      let last = sortableId(start);
+      for (const step of steps) {
+        const next = sortableId(start + step);
+        assert.ok(next > last, `${next} after ${last}`);
+        last = next;
+      }
+    }),
+  );
+});
+
+test('more ids than a millisecond has room for go on in order', () => {
+  const now = Date.now() + 1_000_000;
+  let last = sortableId(now);
+  for (let i = 0; i < 2 * 32 ** 3 + 10; i += 1) {
+    const next = sortableId(now);
+    assert.ok(next > last);
+    last = next;
+  }
+});
+
+test('the first ten characters are the millisecond', () => {
+  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+  const now = Date.now() + 10_000_000;
+  let read = 0;
+  for (const character of sortableId(now).slice(0, 10)) read = read * 32 + alphabet.indexOf(character);
+  assert.equal(read, now);
+});
