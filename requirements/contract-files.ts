@@ -1,0 +1,168 @@
+import type { Requirement } from './requirement.ts';
+
+export const contractFiles = [
+  {
+    id: 'contract-7-canonical-path',
+    section: '7',
+    quote:
+      'Canonical path: `/app/mnt/` + one or more segments; byte for byte as given, any Unicode form; no segment empty, blank, `.` or `..` (also after NFKC), none with `/`, `\\`, control characters, U+2028/2029, lone surrogates or only U+FEFF; bidirectional overrides refused in folders; no trailing slash; segment ≤ 255 bytes, whole ≤ 900.',
+    later: 'Files',
+  },
+  {
+    id: 'contract-7-not-canonical',
+    section: '7',
+    quote: 'Not canonical: 400; never repaired silently.',
+    later: 'Files',
+  },
+  {
+    id: 'contract-7-file-and-folder',
+    section: '7',
+    quote: 'A file and a folder of one name: refused, on S3 too.',
+    later: 'Files',
+  },
+  {
+    id: 'contract-7-upload-fields-required',
+    section: '7',
+    quote:
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the contract's own words
+      '`create_agency_upload`: all five fields required; `folder` absolute, at least one segment below `/app/mnt/`; `contentType` is `type/subtype` with optional parameters; a name or folder with `${filename}` is 400.',
+    later: 'Files',
+  },
+  { id: 'contract-7-resource', section: '7', quote: '`resource` = `folder/filename`.', later: 'Files' },
+  {
+    id: 'contract-7-upload-url',
+    section: '7',
+    quote:
+      '`uploadUrl` lies under `RUNWIRE_PUBLIC_URL`, or where unset under the scheme and host of the signing request.',
+    later: 'Files',
+  },
+  {
+    id: 'contract-7-upload-fields',
+    section: '7',
+    quote: '`uploadFields` holds strings only, in the order to send.',
+    later: 'Files',
+  },
+  {
+    id: 'contract-7-post-policy',
+    section: '7',
+    quote:
+      "Signing is the S3 POST policy (signature V4) in both modes; embedded, the server itself is the receiving endpoint and enforces the policy as S3 does: exact key, exact `Content-Type`, `content-length-range` exactly `sizeBytes`, 15 minutes, `file` last and everything after it ignored, S3's XML errors and statuses (204 on success, or `success_action_status`).",
+    later: 'Files',
+  },
+  {
+    id: 'contract-7-upload-cors',
+    section: '7',
+    quote: 'It answers CORS for any origin, without credentials.',
+    later: 'Files',
+  },
+  {
+    id: 'contract-7-upload-atomic',
+    section: '7',
+    quote:
+      'Bytes go to a temporary file, are synced, then renamed: a file is there whole or not at all; a newer upload of the same path replaces it.',
+    later: 'Files',
+  },
+  {
+    id: 'contract-7-s3-uploads',
+    section: '7',
+    quote:
+      'With S3, the form goes to S3 itself (`direct`), or, for stores that have no POST object (Cloudflare R2, Backblaze B2), to this server, which writes it through (`S3_UPLOADS=through`).',
+    later: 'Files',
+  },
+  {
+    id: 'contract-7-s3-same-answer',
+    section: '7',
+    quote: 'Either way the caller sees the same answer.',
+    later: 'Files',
+  },
+  {
+    id: 'contract-7-sandbox-file-missing',
+    section: '7',
+    quote: 'A sandbox file that was not uploaded: 400 `sandbox_file_not_found`, naming the path.',
+    later: 'Files',
+  },
+  {
+    id: 'contract-7-sandbox-image',
+    section: '7',
+    quote: 'A sandbox image is not put into the prompt by itself.',
+    later: 'Files',
+  },
+  {
+    id: 'contract-7-url-text',
+    section: '7',
+    quote:
+      "Attachments by URL: what the URL's text shows (not https, credentials, a port other than 443 unless allowed, a literal non-public address, `data:` in `file_url`,",
+    later: 'Attachments',
+  },
+  {
+    id: 'contract-7-data-url',
+    section: '7',
+    quote: 'a data URL that is no PNG, JPEG, GIF or WebP by its bytes,',
+    later: 'Models',
+  },
+  {
+    id: 'contract-7-url-filename',
+    section: '7',
+    quote: '`filename` that is not one segment by the path rule) is 400;',
+    later: 'Attachments',
+  },
+  {
+    id: 'contract-7-url-unavailable',
+    section: '7',
+    quote:
+      'what shows only on resolving or fetching fails the run with `attachment_unavailable`, naming the URL without its query.',
+    later: 'Attachments',
+  },
+  {
+    id: 'contract-7-fetcher',
+    section: '7',
+    quote:
+      'The fetcher refuses private, loopback, link-local and metadata addresses in every notation and after every redirect; `RUNWIRE_FETCH_ALLOW` (`host`, `host:port`, CIDR or CIDR:port; without a port 443 alone; empty by default, printed at start) exempts addresses for those whose files live in a private network.',
+    later: 'Attachments',
+  },
+  {
+    id: 'contract-7-fetched-once',
+    section: '7',
+    quote:
+      'Fetched once, kept by content hash within the integration as long as the chat (unless `keepAttachments: false`), and sent from that copy in later turns.',
+    later: 'Attachments',
+  },
+  {
+    id: 'contract-7-refreshes',
+    section: '7',
+    quote:
+      '`attachmentUrlRefreshes`: a key must be an earlier attachment URL of this chat (failed turns included), without query or fragment; a value https with the same host and path; used where no copy is kept.',
+    later: 'Attachments',
+  },
+  {
+    id: 'contract-7-refresh-missing',
+    section: '7',
+    quote:
+      'An earlier file without copy whose signed link has visibly expired and that is not listed: 400 `invalid_attachment_refresh`, naming it.',
+    later: 'Attachments',
+  },
+  {
+    id: 'contract-7-failed-turn',
+    section: '7',
+    quote: 'Failed turn: none of its attachments is sent again.',
+    later: 'Models',
+  },
+  {
+    id: 'contract-7-cancelled-turn',
+    section: '7',
+    quote: 'Cancelled turn: the fetched ones are.',
+    later: 'Attachments',
+  },
+  {
+    id: 'contract-7-turns-sandbox-files',
+    section: '7',
+    quote: 'Sandbox files of both stay announced.',
+    later: 'Files',
+  },
+  { id: 'contract-7-user-context-tools', section: '7', quote: '`user_context` reaches tools always,', later: 'Models' },
+  {
+    id: 'contract-7-user-context-model',
+    section: '7',
+    quote: 'the model only where the agency says so (`{{user_context.x}}` in instructions, or `contextToModel: true`).',
+  },
+] as const satisfies readonly Requirement[];

@@ -1,0 +1,148 @@
+import type { Requirement } from './requirement.ts';
+
+export const contractRecords = [
+  {
+    id: 'contract-6-run-states',
+    section: '6',
+    quote: 'Run: `admitted → running → completed | failed | cancelled`; ends are written once.',
+  },
+  {
+    id: 'contract-6-chat-states',
+    section: '6',
+    quote: 'Chat: `idle | running`, derived from its active run, never stored twice.',
+  },
+  {
+    id: 'contract-6-message-status',
+    section: '6',
+    quote: 'A message carries `status` `completed | failed | cancelled`.',
+  },
+  {
+    id: 'contract-6-chat-status',
+    section: '6',
+    quote:
+      'Chat status: ```json {"chatId":"…","aliasChatId":null,"apiIntegrationId":"…","consumerId":"user-42","status":"running","activeRunId":"run_…","chatDeleted":false, "numMessages":3,"createdAt":"…","updatedAt":"…", "run":{"runId":"run_…","usageRequestId":"req-1","status":"running","agent":"Concierge","attempt":1,"lastEventId":17, "createdAt":"…","startedAt":"…","completedAt":null,"error":null,"message":null,"usage":null}}',
+  },
+  {
+    id: 'contract-6-chat-status-run',
+    section: '6',
+    quote: 'Asked by `usageRequestId`, `run` is that run; otherwise the newest, or null.',
+  },
+  {
+    id: 'contract-6-chat-status-error',
+    section: '6',
+    quote: '`run.error` is `{code, message}`, `run.message` the final assistant text.',
+  },
+  {
+    id: 'contract-6-unknown-usage-request-id',
+    section: '6',
+    quote:
+      'An unknown `usageRequestId` is 404 `run_not_found`: nothing is reserved yet; send it again with the same id.',
+  },
+  {
+    id: 'contract-6-cancel',
+    section: '6',
+    quote:
+      "Cancel answers 200 `{runId, chatId, status, cancelled, usage}` once the run has stopped (the provider's connection closed, the end durable, the chat idle),",
+  },
+  { id: 'contract-6-cancel-202', section: '6', quote: 'or 202 with `"status":"cancelling"` after 10 s.' },
+  {
+    id: 'contract-6-cancel-cancelled',
+    section: '6',
+    quote: '`cancelled` is true exactly when `status` is `cancelled`, however often asked.',
+  },
+  {
+    id: 'contract-6-cancel-kept',
+    section: '6',
+    quote: 'Finished messages and partial text stay, marked; what was used is charged.',
+  },
+  { id: 'contract-6-handoff', section: '6', quote: 'A hand-off lasts to the end of the run;', later: 'Agents' },
+  {
+    id: 'contract-6-next-turn-agent',
+    section: '6',
+    quote:
+      'the next turn starts at `agent` or the default (the spec: "When omitted, the integration\'s default is used").',
+  },
+  { id: 'contract-6-allowance-units', section: '6', quote: 'Allowance: `{"unit":"runs|tokens' },
+  { id: 'contract-6-allowance-credits', section: '6', quote: '|credits",', later: 'Models' },
+  {
+    id: 'contract-6-allowance',
+    section: '6',
+    quote: '"limit":100000,"period":"day|week|month|lifetime"}` on the integration;',
+  },
+  { id: 'contract-6-allowance-member', section: '6', quote: 'a member may have another limit.' },
+  { id: 'contract-6-periods', section: '6', quote: 'Periods begin at 00:00 UTC (week: Monday).' },
+  {
+    id: 'contract-6-allowance-read-back',
+    section: '6',
+    quote:
+      'Read back as `{unit, limit, used, reserved, remaining, period, periodStart, resetAt, exhausted}`, `remaining` = max(0, limit − used − reserved), `exhausted` = remaining is 0.',
+  },
+  { id: 'contract-6-period-of-admission', section: '6', quote: 'A run counts in the period in which it was admitted.' },
+  {
+    id: 'contract-6-reserve',
+    section: '6',
+    quote:
+      "Admission reserves (`runs`: 1; `tokens`: a quarter of the UTF-8 bytes of `message` and of the chat's earlier message texts (a column of the chat), rounded up, at least 1;",
+  },
+  {
+    id: 'contract-6-reserve-credits',
+    section: '6',
+    quote: "`credits`: that at the entry agent's input price)",
+    later: 'Models',
+  },
+  {
+    id: 'contract-6-refuse-and-settle',
+    section: '6',
+    quote: 'and refuses when `used + reserved >= limit`; the end settles.',
+  },
+  {
+    id: 'contract-6-charged-zero',
+    section: '6',
+    quote: 'Charged: ends by `internal_error`, `run_interrupted` […] 0 in every unit;',
+  },
+  {
+    id: 'contract-6-charged-zero-attachment',
+    section: '6',
+    quote: 'or `attachment_unavailable`',
+    later: 'Attachments',
+  },
+  { id: 'contract-6-charged-real', section: '6', quote: 'every other end its real usage' },
+  {
+    id: 'contract-6-charged-cut-step',
+    section: '6',
+    quote: '(of a step cut short: what the provider reported, else an estimate from the text),',
+  },
+  { id: 'contract-6-charged-runs', section: '6', quote: 'and 1 in `runs`.' },
+  {
+    id: 'contract-6-charged-while-off',
+    section: '6',
+    quote: 'Runs made while allowances were off count when they are switched on.',
+  },
+  { id: 'contract-6-reservation-ends', section: '6', quote: 'A reservation never outlives its run.' },
+  {
+    id: 'contract-6-429',
+    section: '6',
+    quote:
+      '429 carries `code`, and for an exhausted allowance `resetAt` and `Retry-After` (1 where only reservations fill it, for `lifetime` too; otherwise none for `lifetime`, and `resetAt` null).',
+  },
+  {
+    id: 'contract-6-credit-prices',
+    section: '6',
+    quote:
+      'Credits come from a price table (model → credits per million input, cached input and output tokens) in the settings.',
+    later: 'Models',
+  },
+  {
+    id: 'contract-6-usage-record-once',
+    section: '6',
+    quote:
+      'Usage record, exactly one per run, from admission on (`status: "running"`), keyed by `usageRequestId` where given;',
+  },
+  { id: 'contract-6-usage-record-tokens', section: '6', quote: 'the real tokens stand beside what was charged:' },
+  {
+    id: 'contract-6-usage-record',
+    section: '6',
+    quote:
+      '{"usageRequestId":"req-1","consumerId":"user-42","chatId":"…","runId":"run_…","agent":"Concierge","status":"completed", "usage":{"request_count":2,"input_tokens":950,"cached_tokens":0,"output_tokens":212,"reasoning_tokens":0,"total_tokens":1162}, "byModel":[{"model":"openai/…","input_tokens":950,"cached_tokens":0,"output_tokens":212}],"charged":{"unit":"tokens","amount":1162}, "periodStart":"…","startedAt":"…","completedAt":"…"}',
+  },
+] as const satisfies readonly Requirement[];
