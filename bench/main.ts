@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
 });
 
 const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
-const seconds = Number(options.seconds ?? (options.quick ? 0.9 : 5));
+const seconds = Number(options.seconds ?? (options.quick ? 0.8 : 5));
 const members = Number(options.members);
 const synchronous = options.synchronous === 'normal' ? 'normal' : 'full';
 
@@ -28,7 +28,7 @@ const long = { tokens: 500, burst: 1, atOnce: 16 };
 const bursts = { tokens: 500, burst: 8, atOnce: 16 };
 const single = { tokens: 20, burst: 1, atOnce: 1 };
 
-const warmUpSeconds = options.quick ? 0.4 : 1.2;
+const warmUpSeconds = options.quick ? 0.3 : 1.2;
 const phases: readonly Phase[] = [
   { ...short, name: 'warm-up', seconds: warmUpSeconds * 1.5 },
   { ...long, name: 'warm-up', seconds: warmUpSeconds },

@@ -1,0 +1,194 @@
+import { cpSync } from 'node:fs';
+import {
+  ModelController,
+  type ServerProcess,
+  type StreamReader,
+  WAIT_POINTS,
+  type WaitPoint,
+} from '@runwire/server/testing';
+import { askFromOutside, levelSeen } from './support/ask-from-outside.ts';
+import { DataFolder } from './support/data-folder.ts';
+import {
+  FURTHER_KILL_CASES,
+  INTEGRATION,
+  KILL_CASES,
+  type KillCase,
+  PATH,
+  playScript,
+  REQUEST,
+} from './support/kill-scripts.ts';
+import {
+  expectAtLeast,
+  expectAtMost,
+  expectEqual,
+  expectNumber,
+  type Proof,
+  Shortfall,
+  within,
+} from './support/proof.ts';
+import { startServer } from './support/start-server.ts';
+
+const WAIT_MS = 60_000;
+/** At once: two processes keep two cores busy, and one more the disk. */
+const LANES = 3;
+/** A kill costs two starts of about a second of work each: all points take minutes where tests run. */
+const SHORT_STRIDE = 3;
+
+interface Setting {
+  readonly fault: string | null;
+  readonly endedWithinMs: number;
+}
+
+async function prepare(server: ServerProcess): Promise<void> {
+  const allowances = { unit: 'runs', limit: 100, period: 'lifetime' };
+  const body = { apiIntegrationId: INTEGRATION, name: 'Kill', agency: 'test', allowances };
+  expectNumber('status of the integration', (await server.api.post('/v2/integrations', body)).status, 201);
+  await putMember(server);
+}
+
+async function putMember(server: ServerProcess): Promise<void> {
+  const { status } = await server.api.put(`${PATH}/members/${REQUEST.consumerId}`, {});
+  expectEqual('member registered', [200, 201].includes(status), true);
+}
+
+/** A folder with the integration and its member, copied for every kill. */
+async function prepareFolder(folder: DataFolder): Promise<void> {
+  await using server = await startServer(null, { dataDir: folder.path });
+  await prepare(server);
+  await server.kill('SIGTERM');
+}
+
+/** Null: the start died at its point. One that does not come up for another reason says why. */
+async function startDoomed(options: Parameters<typeof startServer>[1]): Promise<ServerProcess | null> {
+  const started = await startServer(null, options).catch((error: Error) => error);
+  if (!(started instanceof Error)) return started;
+  expectEqual('last words of a process that was killed', started.message, 'The server did not come up: ');
+  return null;
+}
+
+async function killRun(kill: KillCase, template: DataFolder, setting: Setting): Promise<number> {
+  using folder = new DataFolder();
+  cpSync(template.path, folder.path, { recursive: true });
+  await using model = await ModelController.start();
+  const options = { dataDir: folder.path, controllerPort: model.port };
+  const seen = await playUntilKilled(kill, model, options);
+  const level = levelSeen(seen);
+  expectAtLeast('level of what the client saw', level, kill.seen[0]);
+  expectAtMost('level of what the client saw', level, kill.seen[1]);
+  if (kill.nextStart !== null) {
+    await using started = await startDoomed({ ...options, killAt: kill.nextStart });
+    expectNumber(`starts killed at ${kill.nextStart}`, Number(started === null), 1);
+  }
+  await using server = await startServer(setting.fault, options);
+  await askFromOutside({
+    api: server.api,
+    model,
+    seen,
+    outcome: kill.outcome,
+    endedWithinMs: setting.endedWithinMs,
+  });
+  return kill.nextStart === null ? 1 : 2;
+}
+
+/** Resolves to what the client has when the process is gone. */
+async function playUntilKilled(
+  kill: KillCase,
+  model: ModelController,
+  options: { readonly dataDir: string; readonly controllerPort: number },
+): Promise<StreamReader | null> {
+  await using doomed = await startServer(null, { ...options, killAt: kill.point, killAfter: kill.time });
+  const { api } = doomed;
+  const post = api.complete(REQUEST);
+  const head = post.catch(() => null);
+  // Whatever it does last meets a dead process.
+  playScript(kill.script, { api, model, post }).catch(() => {});
+  expectEqual('signal', await within('death at the point', WAIT_MS, doomed.gone), 'SIGKILL');
+  const seen = await within('end of the post', WAIT_MS, head);
+  await within('end of the cut stream', WAIT_MS, seen?.over ?? Promise.resolve(false));
+  return seen;
+}
+
+/**
+ * Accounts are written in every start and by every change: from an empty folder on, the process dies at the first
+ * time, at the second, and so on, until it lives to see its readiness and dies by a change.
+ */
+async function killAccounts(point: WaitPoint, setting: Setting): Promise<number> {
+  for (let killed = 1; ; killed += 1) {
+    using folder = new DataFolder();
+    await using model = await ModelController.start();
+    const options = { dataDir: folder.path, controllerPort: model.port };
+    await using doomed = await startDoomed({ ...options, killAt: point, killAfter: killed });
+    if (doomed !== null) {
+      prepare(doomed).catch(() => {});
+      expectEqual('signal', await within('death at the point', WAIT_MS, doomed.gone), 'SIGKILL');
+    }
+    await using server = await startServer(setting.fault, options);
+    const integration = await server.api.get(PATH);
+    const durable = doomed !== null && point === 'account.after-commit';
+    expectNumber('status of the integration after the kill', integration.status, durable ? 200 : 404);
+    if (durable) await putMember(server);
+    else await prepare(server);
+    await askFromOutside({ api: server.api, model, seen: null, outcome: 'none', endedWithinMs: setting.endedWithinMs });
+    if (doomed !== null) return killed;
+  }
+}
+
+interface Job {
+  readonly points: readonly WaitPoint[];
+  readonly label: string;
+  readonly run: () => Promise<number>;
+}
+
+/** All of them, or in the short form every third of those that hold each point once, by their place in the list. */
+function jobs(template: DataFolder, setting: Setting, short: boolean): Job[] {
+  const cases = short ? KILL_CASES : [...KILL_CASES, ...FURTHER_KILL_CASES];
+  const accounts = (['account.before-commit', 'account.after-commit'] as const).map((point) => ({
+    points: [point],
+    label: `${point} (start and change)`,
+    run: () => killAccounts(point, setting),
+  }));
+  const runs = cases.map((kill) => ({
+    points: kill.nextStart === null ? [kill.point] : [kill.point, kill.nextStart],
+    label: `${kill.point}${kill.nextStart === null ? '' : `, ${kill.nextStart}`} (${kill.script}, time ${kill.time})`,
+    run: () => killRun(kill, template, setting),
+  }));
+  const all = [...runs, ...accounts];
+  return short ? all.filter((_, place) => place % SHORT_STRIDE === 0) : all;
+}
+
+export const proof: Proof = {
+  name: 'kill-anywhere',
+  faults: ['leave-orphans'],
+  async run({ fault, short }) {
+    // Tests run on busy machines: three times the promise. A planted fault needs no slack to be seen.
+    const setting = { fault, endedWithinMs: short && fault === null ? 45_000 : 15_000 };
+    using template = new DataFolder();
+    await prepareFolder(template);
+    const queue = jobs(template, setting, short);
+    const promised = new Set(queue.flatMap((job) => job.points));
+    const reached = new Set<WaitPoint>();
+    let kills = 0;
+    let failed = false;
+    const lane = async () => {
+      for (let job = queue.shift(); job !== undefined && !failed; job = queue.shift()) {
+        try {
+          const killed = await job.run();
+          kills += killed;
+          for (const point of job.points) reached.add(point);
+          process.stdout.write(`killed ${killed} at ${job.label}\n`);
+        } catch (error) {
+          failed = true;
+          throw error instanceof Shortfall ? new Shortfall(`${job.label}: ${error.message}`) : error;
+        }
+      }
+    };
+    // All lanes come to rest before the first shortfall is told, so that no process is left behind.
+    const lanes = await Promise.allSettled(Array.from({ length: LANES }, lane));
+    for (const outcome of lanes) if (outcome.status === 'rejected') throw outcome.reason;
+    const asked = short ? WAIT_POINTS.filter((point) => promised.has(point)) : WAIT_POINTS;
+    const points = asked.length;
+    const killed = expectNumber('points', asked.filter((point) => reached.has(point)).length, points);
+    process.stdout.write(`points ${points} killed ${killed}\n`);
+    return { points, killed, kills };
+  },
+};

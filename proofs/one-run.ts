@@ -1,0 +1,132 @@
+import { type ApiClient, ModelController, type StreamReader, withoutComments } from '@runwire/server/testing';
+import { DataFolder } from './support/data-folder.ts';
+import { expectAtLeast, expectAtMost, expectNumber, type Proof, within } from './support/proof.ts';
+import { startServer } from './support/start-server.ts';
+
+const WAIT_MS = 120_000;
+const REQUEST = { usageRequestId: 'request-1', message: 'Only once, please.' };
+const WORDS = Array.from({ length: 50 }, (_, i) => `word ${i} `);
+
+const distinct = (values: Iterable<unknown>) => new Set(values).size;
+const many = <T>(count: number, make: () => Promise<T>) => Array.from({ length: count }, make);
+
+/** Every post's answer says what it must: admitted, one run, and all but `firsts` of them replays. */
+function checkHeads(prefix: string, readers: readonly StreamReader[], firsts: number): number {
+  const count = (holds: (reader: StreamReader) => boolean) => readers.filter(holds).length;
+  expectNumber(
+    `${prefix}answers of status 200`,
+    count(({ status }) => status === 200),
+    readers.length,
+  );
+  const admitted = count(({ headers }) => headers['x-agent-run-admitted'] === 'true');
+  expectNumber(`${prefix}answers with X-Agent-Run-Admitted: true`, admitted, readers.length);
+  const runs = expectNumber(`${prefix}runs`, distinct(readers.map(({ headers }) => headers['x-run-id'])), 1);
+  const replayed = count(({ headers }) => headers['x-run-replayed'] === 'true');
+  expectNumber(`${prefix}answers with X-Run-Replayed: true`, replayed, readers.length - firsts);
+  return runs;
+}
+
+/** How many streams are whole and equal to the first, byte for byte, heartbeats aside. */
+async function countEqual(prefix: string, readers: readonly StreamReader[]): Promise<number> {
+  const whole = await within(`${prefix}end of all streams`, WAIT_MS, Promise.all(readers.map(({ over }) => over)));
+  expectNumber(`${prefix}streams that came whole`, whole.filter(Boolean).length, readers.length);
+  const first = withoutComments(readers[0]?.text ?? '');
+  expectNumber(`${prefix}\`end\` frames in a stream`, first.split('\nevent: end\n').length - 1, 1);
+  const equal = readers.filter(({ text }) => withoutComments(text) === first).length;
+  return expectNumber(`${prefix}equal streams`, equal, readers.length);
+}
+
+/** What the server itself lists: one run and one usage record, of the run that all were told. */
+async function countRecords(prefix: string, api: ApiClient, runId: unknown) {
+  const { body: runs } = await api.get('/v2/integrations/demo/runs');
+  expectNumber(`${prefix}runs listed`, runs.items.length, 1);
+  expectNumber(`${prefix}runs listed under the id that was told`, Number(runs.items[0].runId === runId), 1);
+  const { body: all } = await api.get('/v2/integrations/demo/usage');
+  const { body: own } = await api.get(`/v2/integrations/demo/usage?usageRequestId=${REQUEST.usageRequestId}`);
+  expectNumber(`${prefix}usage records under the request's id`, own.items.length, 1);
+  return { usageRecords: expectNumber(`${prefix}usage records`, all.items.length, 1), run: runs.items[0] };
+}
+
+/** All posts at once; the model holds its first token until every one of them is answered. */
+async function together(fault: string | null, posts: number) {
+  using folder = new DataFolder();
+  await using model = await ModelController.start();
+  await using server = await startServer(fault, { dataDir: folder.path, controllerPort: model.port });
+  const readers = await within(
+    'heads of all posts',
+    WAIT_MS,
+    Promise.all(many(posts, () => server.api.complete(REQUEST))),
+  );
+  const runs = checkHeads('', readers, 1);
+  const call = await within('call of the model', WAIT_MS, model.nextCall());
+  const early = readers.filter(({ answer }) => answer !== '').length;
+  expectNumber('streams with a token before all were attached', early, 0);
+  for (const word of WORDS) await call.text(word);
+  await call.end();
+  const equalStreams = await countEqual('', readers);
+  expectNumber('answers with every token', Number(readers[0]?.answer === WORDS.join('')), 1);
+  const { usageRecords, run } = await countRecords('', server.api, readers[0]?.headers['x-run-id']);
+  expectNumber('runs completed', Number(run.status === 'completed'), 1);
+  const modelCalls = expectNumber('model calls', model.calls.length, 1);
+  return { posts, runs, model_calls: modelCalls, usage_records: usageRecords, equal_streams: equalStreams };
+}
+
+/** Half of the posts are attached and half under way when the process dies; then all are sent again. */
+async function killed(fault: string | null, posts: number) {
+  using folder = new DataFolder();
+  await using model = await ModelController.start();
+  const options = { dataDir: folder.path, controllerPort: model.port };
+  const half = posts / 2;
+  await using doomed = await startServer(fault, options);
+  const attached = await within(
+    'heads of half the posts',
+    WAIT_MS,
+    Promise.all(many(half, () => doomed.api.complete(REQUEST))),
+  );
+  const runId = attached[0]?.headers['x-run-id'];
+  await within('call of the model', WAIT_MS, model.nextCall());
+  const underWay = many(posts - half, () => doomed.api.complete(REQUEST));
+  const answers = Promise.allSettled(underWay);
+  // By now some of them are answered, some are read and some have not even connected.
+  await within('head of one more post', WAIT_MS, Promise.race(underWay));
+  await doomed.kill('SIGKILL');
+  for (const answer of await within('end of the posts under way', WAIT_MS, answers)) {
+    if (answer.status === 'fulfilled') attached.push(answer.value);
+  }
+  const cut = await within('end of the cut streams', WAIT_MS, Promise.all(attached.map(({ over }) => over)));
+  expectNumber('kill: streams cut by the kill', cut.filter((whole) => !whole).length, attached.length);
+  checkHeads('kill: before it, ', attached, 1);
+
+  await using server = await startServer(fault, options);
+  const again = await within(
+    'heads of all posts',
+    WAIT_MS,
+    Promise.all(many(posts, () => server.api.complete(REQUEST))),
+  );
+  const runs = checkHeads('kill: ', again, 0);
+  expectNumber('kill: runs other than before', Number(again[0]?.headers['x-run-id'] !== runId), 0);
+  const equalStreams = await countEqual('kill: ', again);
+  const { usageRecords, run } = await countRecords('kill: ', server.api, runId);
+  expectNumber('kill: runs ended', Number(['completed', 'failed', 'cancelled'].includes(run.status)), 1);
+  const perAttempt = new Map<number, number>();
+  for (const { request } of model.calls) perAttempt.set(request.attempt, (perAttempt.get(request.attempt) ?? 0) + 1);
+  expectAtMost('kill: model calls of one attempt', Math.max(...perAttempt.values()), 1);
+  expectAtLeast('kill: model calls', model.calls.length, 1);
+  return {
+    kill_posts: posts,
+    kill_attached: attached.length,
+    kill_runs: runs,
+    kill_model_calls: expectAtMost('kill: model calls', model.calls.length, run.attempt),
+    kill_usage_records: usageRecords,
+    kill_equal_streams: equalStreams,
+  };
+}
+
+export const proof: Proof = {
+  name: 'one-run',
+  faults: ['forget-requests'],
+  async run({ fault, short }) {
+    const posts = short ? 100 : 1000;
+    return { ...(await together(fault, posts)), ...(await killed(fault, posts)) };
+  },
+};

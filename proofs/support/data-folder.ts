@@ -1,0 +1,11 @@
+import { rmSync } from 'node:fs';
+import { temporaryFolder } from '@runwire/server/testing';
+
+/** An empty data folder that outlives the servers on it and goes with the proof. */
+export class DataFolder implements Disposable {
+  readonly path = temporaryFolder();
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}

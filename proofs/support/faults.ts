@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import type { Overrides, Store, Tx } from '@runwire/server/testing';
+
+type Params = Readonly<Record<string, unknown>>;
+type Reads = Store['reads'];
+
+/** Stands at every statement, told apart by its name. */
+interface Tampering {
+  /** The parameters that are used in place of the given ones. */
+  readonly params?: (statement: string, params: Params) => Params;
+  /** The rows that are seen in place of the found ones. */
+  readonly rows?: (statement: string, rows: readonly Params[]) => readonly Params[];
+}
+
+function tamper({ params = (_, given) => given, rows = (_, found) => found }: Tampering): (store: Store) => Store {
+  const reads = (inner: Reads): Reads => ({
+    all: async <P, R>(statement: Parameters<typeof inner.all<P, R>>[0], given: P) => {
+      const found = await inner.all(statement, params(statement.name, given as Params) as P);
+      return rows(statement.name, found as readonly Params[]) as R[];
+    },
+    query: (build) => inner.query(build),
+  });
+  const transaction = (inner: Tx): Tx => ({
+    ...reads(inner),
+    run: (statement, given) => inner.run(statement, params(statement.name, given as Params) as typeof given),
+  });
+  return (store) => ({
+    kind: store.kind,
+    reads: reads(store.reads),
+    transact: (name, job) => store.transact(name, (tx) => job(transaction(tx))),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  });
+}
+
+/** No request is ever known again: each is stored under an id of its own. */
+function forgetRequests(): Overrides {
+  return {
+    wrapStore: tamper({
+      params: (statement, params) =>
+        statement === 'insert run' ? { ...params, usageRequestId: randomUUID() } : params,
+      rows: (statement, rows) =>
+        statement === 'admission facts' ? rows.map((row) => ({ ...row, known_run_id: null })) : rows,
+    }),
+  };
+}
+
+/** A run under way holds nothing of its member's allowance. */
+function forgetHolds(): Overrides {
+  return {
+    wrapStore: tamper({
+      params: (statement, params) => (statement === 'insert run' ? { ...params, held: 0 } : params),
+    }),
+  };
+}
+
+/** A start finds no run that died with its process. */
+function leaveOrphans(): Overrides {
+  return { wrapStore: tamper({ rows: (statement, rows) => (statement === 'unfinished runs' ? [] : rows) }) };
+}
+
+/** Read from the store, a stream goes on one event too late. */
+function skipEvents(): Overrides {
+  return {
+    wrapStore: tamper({
+      params: (statement, params) =>
+        statement === 'chunk after' ? { ...params, after: (params.after as number) + 1 } : params,
+    }),
+  };
+}
+
+/** A slow reader is given everything at once, into memory. */
+function unboundedReaders(): Overrides {
+  return { limits: { unsentBytes: Number.MAX_SAFE_INTEGER } };
+}
+
+const FAULTS: Readonly<Record<string, () => Overrides>> = {
+  'forget-requests': forgetRequests,
+  'forget-holds': forgetHolds,
+  'leave-orphans': leaveOrphans,
+  'skip-events': skipEvents,
+  'unbounded-readers': unboundedReaders,
+};
+
+export function plantFault(fault: string): Overrides {
+  const plant = FAULTS[fault];
+  if (plant === undefined) throw new Error(`There is no fault \`${fault}\`.`);
+  return plant();
+}

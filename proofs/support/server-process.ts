@@ -1,0 +1,5 @@
+import { runServerProcess } from '@runwire/server/testing';
+import { plantFault } from './faults.ts';
+
+/** The server of a proof: the real one, with a fault where the proof names one. Its path is `ServerProcess`'s `entry`. */
+await runServerProcess(plantFault);
