@@ -134,9 +134,10 @@ export class Chats {
       }
       const chatKey = chat.chat_key;
       await tx.run(deleteChat, { chatKey, now: Date.now() });
-      await tx.run(deleteMessages, { chatKey });
+      // The messages say which runs there were, so they go last.
       await tx.run(deleteChunksOfChat, { chatKey });
       await tx.run(deleteStepsOfChat, { chatKey });
+      await tx.run(deleteMessages, { chatKey });
     });
   }
 }

@@ -39,6 +39,9 @@ function buildValidator(externalSchemas: unknown) {
       allErrors: false,
     });
     formats(ajv);
+    // A leap second is a valid date-time, but no moment that `Date` knows.
+    const isDateTime = (ajv.formats['date-time'] as { validate: (text: string) => boolean }).validate;
+    ajv.addFormat('date-time', (text) => isDateTime(text) && !Number.isNaN(Date.parse(text)));
     for (const [id, schema] of Object.entries(externalSchemas as Record<string, object>)) ajv.addSchema(schema, id);
     return ajv;
   };
@@ -62,6 +65,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     return503OnClosing: false,
     keepAliveTimeout: 75_000,
     forceCloseConnections: true,
+    // Node would answer a request without `Host` itself, without our headers.
+    http: { requireHostHeader: false },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
     schemaController: { compilersFactory: { buildValidator: buildValidator as never } },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, logger),
@@ -74,6 +79,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       socket.destroy();
     },
   });
+  // The same for an `Expect` that is not known: it is ignored.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.decorateRequest('principal', null as unknown as Principal);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.removeAllContentTypeParsers();

@@ -1,13 +1,20 @@
 import type { Kysely } from 'kysely';
-import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
+import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
 import { StartRefused } from '../domain/start-refused.ts';
 import * as first from './migrations/0001-first.ts';
 import type { Schema } from './schema.ts';
+import type { StoreKind } from './store.ts';
 
 const MIGRATIONS = { '0001-first': first };
 
+function migrationsOf(kind: StoreKind): Record<string, Migration> {
+  return Object.fromEntries(
+    Object.entries(MIGRATIONS).map(([name, { up }]) => [name, { up: (db: Kysely<unknown>) => up(db, kind) }]),
+  );
+}
+
 /** Brings the schema up to this program's; one that is newer than the program is left alone and refused. */
-export async function migrate(db: Kysely<Schema>): Promise<void> {
+export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   if (tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE)) {
     const applied = await (db as unknown as Kysely<{ [DEFAULT_MIGRATION_TABLE]: { name: string } }>)
@@ -20,7 +27,7 @@ export async function migrate(db: Kysely<Schema>): Promise<void> {
       );
     }
   }
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrationsOf(kind) } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
 }

@@ -21,8 +21,10 @@ export interface Tx extends Reads {
   run<P, R>(statement: Statement<P, R>, params: P): Promise<number>;
 }
 
+export type StoreKind = 'sqlite' | 'postgres';
+
 export interface Store extends AsyncDisposable {
-  readonly kind: 'sqlite';
+  readonly kind: StoreKind;
   readonly reads: Reads;
   /**
    * All or nothing, durable when it resolves. Transactions commit in the order in which they were handed in.

@@ -1,8 +1,15 @@
 import { type Kysely, sql } from 'kysely';
+import type { StoreKind } from '../store.ts';
 
 const UNFINISHED = sql<boolean>`status in ('admitted', 'running')`;
 
-export async function up(db: Kysely<unknown>): Promise<void> {
+/**
+ * SQLite keeps a table of its own beside the index of a primary key that is no integer, unless told not to: without
+ * it a run touches a third fewer pages, and every page is written to the log.
+ */
+const clustered = (kind: StoreKind) => (kind === 'sqlite' ? sql`without rowid` : sql``);
+
+export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   await db.schema
     .createTable('installation')
     .addColumn('id', 'integer', (c) => c.primaryKey())
@@ -17,12 +24,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('dead', 'integer', (c) => c.notNull())
     .addColumn('version', 'text', (c) => c.notNull())
     .addColumn('started_at', 'bigint', (c) => c.notNull())
+    .modifyEnd(clustered(kind))
     .execute();
 
   await db.schema
     .createTable('node_beats')
     .addColumn('node_id', 'text', (c) => c.primaryKey())
     .addColumn('beat', 'bigint', (c) => c.notNull())
+    .modifyEnd(clustered(kind))
     .execute();
 
   await db.schema
@@ -32,6 +41,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('name_json', 'text')
     .addColumn('administrator', 'integer', (c) => c.notNull())
     .addColumn('created_at', 'bigint', (c) => c.notNull())
+    .modifyEnd(clustered(kind))
     .execute();
 
   await db.schema
@@ -43,6 +53,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('expires_at', 'bigint')
     .addColumn('last_used_at', 'bigint')
     .addColumn('revoked_at', 'bigint')
+    .modifyEnd(clustered(kind))
     .execute();
   await db.schema.createIndex('api_keys_owner').on('api_keys').columns(['owner_id', 'key_id']).execute();
 
@@ -64,6 +75,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('updated_at', 'bigint', (c) => c.notNull())
     .addColumn('deleted_at', 'bigint')
+    .modifyEnd(clustered(kind))
     .execute();
   await db.schema
     .createIndex('integrations_owner')
@@ -82,6 +94,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('updated_at', 'bigint', (c) => c.notNull())
     .addPrimaryKeyConstraint('members_key', ['integration_id', 'consumer_id'])
+    .modifyEnd(clustered(kind))
     .execute();
 
   await db.schema
@@ -96,6 +109,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('updated_at', 'bigint', (c) => c.notNull())
     .addColumn('deleted_at', 'bigint')
+    .modifyEnd(clustered(kind))
     .execute();
   await db.schema
     .createIndex('chats_id')
@@ -126,6 +140,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('error_message', 'text')
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addPrimaryKeyConstraint('messages_key', ['chat_key', 'position'])
+    .modifyEnd(clustered(kind))
     .execute();
 
   await db.schema
@@ -167,6 +182,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('started_at', 'bigint')
     .addColumn('completed_at', 'bigint')
+    .modifyEnd(clustered(kind))
     .execute();
   // The two indexes that decide: idempotence, and one active run per chat.
   await db.schema
@@ -183,7 +199,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .columns(['integration_id', 'consumer_id'])
     .where(UNFINISHED)
     .execute();
-  await db.schema.createIndex('runs_chat').on('runs').columns(['chat_key', 'created_at', 'run_id']).execute();
   await db.schema
     .createIndex('runs_integration')
     .on('runs')
@@ -199,6 +214,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('tokens', 'bigint', (c) => c.notNull())
     .addColumn('credits', 'bigint', (c) => c.notNull())
     .addPrimaryKeyConstraint('usage_days_key', ['integration_id', 'consumer_id', 'day'])
+    .modifyEnd(clustered(kind))
     .execute();
 
   await db.schema
@@ -208,6 +224,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('last_id', 'bigint', (c) => c.notNull())
     .addColumn('data', 'text', (c) => c.notNull())
     .addPrimaryKeyConstraint('event_chunks_key', ['run_id', 'first_id'])
+    .modifyEnd(clustered(kind))
     .execute();
 
   await db.schema
@@ -228,5 +245,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('started_at', 'bigint', (c) => c.notNull())
     .addColumn('completed_at', 'bigint', (c) => c.notNull())
     .addPrimaryKeyConstraint('steps_key', ['run_id', 'step'])
+    .modifyEnd(clustered(kind))
     .execute();
 }

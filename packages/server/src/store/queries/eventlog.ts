@@ -49,11 +49,11 @@ export const lastStoredId = statement('last stored id', (db, p: { runId: string 
 export const deleteChunksOfChat = statement('delete chunks of chat', (db, p: { chatKey: string }) =>
   db
     .deleteFrom('event_chunks')
-    .where('run_id', 'in', (eb) => eb.selectFrom('runs').select('run_id').where('chat_key', '=', p.chatKey)),
+    .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey)),
 );
 
 export const deleteStepsOfChat = statement('delete steps of chat', (db, p: { chatKey: string }) =>
   db
     .deleteFrom('steps')
-    .where('run_id', 'in', (eb) => eb.selectFrom('runs').select('run_id').where('chat_key', '=', p.chatKey)),
+    .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey)),
 );

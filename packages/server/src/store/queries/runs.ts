@@ -223,10 +223,15 @@ export const newestRunOfChat = statement('newest run of chat', (db, p: { chatKey
     .selectFrom('runs')
     .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
     .select([...runColumns, answer])
-    .where('runs.chat_key', '=', p.chatKey)
-    .orderBy('runs.created_at', 'desc')
-    .orderBy('runs.run_id', 'desc')
-    .limit(1),
+    // The newest message is of the newest run: one look into the messages, and no index of runs by chat.
+    .where('runs.run_id', '=', (eb) =>
+      eb
+        .selectFrom('messages')
+        .select('messages.run_id')
+        .where('messages.chat_key', '=', p.chatKey)
+        .orderBy('messages.position', 'desc')
+        .limit(1),
+    ),
 );
 
 export interface RunFilter extends Page {
@@ -249,7 +254,15 @@ export function listRuns(filter: RunFilter) {
       .select([...runColumns, answer])
       .where('runs.integration_id', '=', filter.integrationId);
     if (filter.chatId !== undefined) {
-      query = query.where('chats.chat_id', '=', filter.chatId).where('chats.deleted_at', 'is', null);
+      query = query.where('runs.run_id', 'in', (eb) =>
+        eb
+          .selectFrom('messages')
+          .innerJoin('chats as c', 'c.chat_key', 'messages.chat_key')
+          .select('messages.run_id')
+          .where('c.integration_id', '=', filter.integrationId)
+          .where('c.chat_id', '=', filter.chatId ?? '')
+          .where('c.deleted_at', 'is', null),
+      );
     }
     if (filter.consumerId !== undefined) query = query.where('runs.consumer_id', '=', filter.consumerId);
     if (filter.usageRequestId !== undefined) query = query.where('runs.usage_request_id', '=', filter.usageRequestId);

@@ -1,5 +1,4 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { Worker } from 'node:worker_threads';
 import { Kysely } from 'kysely';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
@@ -7,6 +6,7 @@ import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import { type CompiledStatement, compileStatement, type Statement } from '../statement.ts';
 import { type QueryOf, type Reads, type Store, type Tx, UniqueViolation } from '../store.ts';
+import { Checkpointer } from './checkpointer.ts';
 import { sqliteDialect } from './dialect.ts';
 
 const SQLITE_IOERR = 10;
@@ -79,6 +79,7 @@ class Connection implements Reads {
 class WriteConnection extends Connection implements Tx {
   /** Whether the job under way has written, and so has a savepoint to go back to. */
   #marked = false;
+  #pages = 0;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #mark: StatementSync;
@@ -100,11 +101,21 @@ class WriteConnection extends Connection implements Tx {
       this.#mark.run();
       this.#marked = true;
     }
+    const bound = compiled.bind(params) as SQLInputValue[];
+    this.#pages += 1;
+    for (const value of bound) if (typeof value === 'string') this.#pages += value.length >>> 12;
     try {
-      return Number(prepared.run(...(compiled.bind(params) as SQLInputValue[])).changes);
+      return Number(prepared.run(...bound).changes);
     } catch (error) {
       throw translate(error);
     }
+  }
+
+  /** About how many pages were written since it was last asked. */
+  takePages(): number {
+    const pages = this.#pages;
+    this.#pages = 0;
+    return pages;
   }
 
   begin(): void {
@@ -149,7 +160,7 @@ export class SqliteStore implements Store {
   readonly #tx: WriteConnection;
   readonly #waitAt: WaitAt | undefined;
   readonly #onFatal: (error: unknown) => void;
-  readonly #checkpointer: Worker;
+  readonly #checkpointer: Checkpointer;
   #queue: Job[] = [];
   #draining: Promise<void> | null = null;
   #closed = false;
@@ -161,14 +172,12 @@ export class SqliteStore implements Store {
     this.reads = new Connection(this.#readDatabase);
     this.#waitAt = options.waitAt;
     this.#onFatal = options.onFatal;
-    this.#checkpointer = new Worker(new URL(workerFile(), import.meta.url), { workerData: { path: options.path } });
-    this.#checkpointer.unref();
-    this.#checkpointer.on('error', options.onFatal);
+    this.#checkpointer = new Checkpointer(options.path, options.onFatal);
   }
 
   static async open(options: SqliteStoreOptions): Promise<SqliteStore> {
     const write = open(options.path, false);
-    if (options.migrate) await migrate(new Kysely<Schema>({ dialect: sqliteDialect(write) }));
+    if (options.migrate) await migrate(new Kysely<Schema>({ dialect: sqliteDialect(write) }), 'sqlite');
     return new SqliteStore(options, write);
   }
 
@@ -183,6 +192,7 @@ export class SqliteStore implements Store {
   async #drainSoon(): Promise<void> {
     while (this.#queue.length > 0) {
       await new Promise((resolve) => setImmediate(resolve));
+      await this.#checkpointer.pause;
       const batch = this.#queue;
       this.#queue = [];
       await this.#commitTogether(batch);
@@ -209,6 +219,7 @@ export class SqliteStore implements Store {
       }
       if (this.#waitAt !== undefined) for (const { job } of done) this.#waitAt(`${job.name}.before-commit`);
       tx.commit();
+      this.#checkpointer.wrote(tx.takePages());
     } catch (error) {
       tx.rollback();
       if (errorCode(error) % 256 === SQLITE_IOERR) this.#onFatal(error);
@@ -239,14 +250,10 @@ export class SqliteStore implements Store {
     if (this.#closed) return;
     this.#closed = true;
     await this.#draining;
-    await this.#checkpointer.terminate();
+    await this.#checkpointer[Symbol.asyncDispose]();
     this.#readDatabase.close();
     this.#writeDatabase.close();
   }
-}
-
-function workerFile(): string {
-  return import.meta.url.endsWith('.ts') ? './checkpoint-worker.ts' : './checkpoint-worker.js';
 }
 
 function open(path: string, readOnly: boolean): DatabaseSync {
