@@ -2,7 +2,7 @@ import type { OutputItem, RunEvent } from '../../domain/events.ts';
 import { iso } from '../../domain/time.ts';
 import { usageJson } from '../../domain/usage.ts';
 import type { EncodedPage, Encoder } from './encoder.ts';
-import { newMessage, outputItem, responseObject, runItem } from './responses-json.ts';
+import { callerOf, newMessageJson, openItemJson, outputItemJson, responseJson, runItemJson } from './responses-json.ts';
 
 /** Server-sent events that clients of agency-swarm's stream read unchanged. */
 
@@ -15,91 +15,72 @@ interface Speaker {
   readonly callerAgent: string | null;
 }
 
-function raw(id: number, speaker: Speaker, body: Readonly<Record<string, unknown>>): string {
-  const { agent, callerAgent } = speaker;
-  const data = { type: 'raw_response_event', agent, callerAgent, data: { ...body, sequence_number: id } };
-  return frame(id, null, JSON.stringify({ data }));
+/** An event of the Responses API; `body` is the JSON text of an object. */
+function raw(id: number, { agent, callerAgent }: Speaker, body: string): string {
+  const said = `"agent":${JSON.stringify(agent)},"callerAgent":${JSON.stringify(callerAgent)}`;
+  const data = `${body.slice(0, -1)},"sequence_number":${id}}`;
+  return `id: ${id}\ndata: {"data":{"type":"raw_response_event",${said},"data":${data}}}\n\n`;
 }
 
 /** Everything of a delta's frame between its id and its text is the same for all deltas of an item. */
 const deltaHeads = new WeakMap<OutputItem, string>();
 
+const DELTA_TYPES = {
+  message: 'response.output_text.delta',
+  reasoning: 'response.reasoning_summary_text.delta',
+  tool_call: 'response.function_call_arguments.delta',
+} as const;
+
+/** Which part of its item a delta belongs to. */
+const PARTS = { message: ',"content_index":0', reasoning: ',"summary_index":0', tool_call: '' } as const;
+
+function place(item: OutputItem): string {
+  return `"item_id":${JSON.stringify(item.id)},"output_index":${item.outputIndex}${PARTS[item.kind]}`;
+}
+
 function deltaHead(item: OutputItem): string {
-  const known = deltaHeads.get(item);
-  if (known !== undefined) return known;
-  const { agent, callerAgent } = item;
-  const body =
-    item.kind === 'message'
-      ? { type: 'response.output_text.delta', item_id: item.id, output_index: item.outputIndex, content_index: 0 }
-      : item.kind === 'reasoning'
-        ? {
-            type: 'response.reasoning_summary_text.delta',
-            item_id: item.id,
-            output_index: item.outputIndex,
-            summary_index: 0,
-          }
-        : { type: 'response.function_call_arguments.delta', item_id: item.id, output_index: item.outputIndex };
-  const whole = JSON.stringify({ data: { type: 'raw_response_event', agent, callerAgent, data: body } });
-  const head = `\ndata: ${whole.slice(0, -3)},"delta":`;
-  deltaHeads.set(item, head);
+  let head = deltaHeads.get(item);
+  if (head === undefined) {
+    const whole = raw(0, item, `{"type":"${DELTA_TYPES[item.kind]}",${place(item)}}`);
+    head = `${whole.slice('id: 0'.length, whole.lastIndexOf(',"sequence_number"'))},"delta":`;
+    deltaHeads.set(item, head);
+  }
   return head;
 }
 
 function addedFrames(id: number, item: OutputItem): string[] {
-  const shown = { ...outputItem({ ...item, text: '' }), status: 'in_progress' };
-  const added = raw(id, item, {
-    type: 'response.output_item.added',
-    output_index: item.outputIndex,
-    item: item.kind === 'message' ? { ...shown, content: [] } : shown,
-  });
+  const at = `"output_index":${item.outputIndex}`;
+  const added = raw(id, item, `{"type":"response.output_item.added",${at},"item":${openItemJson(item)}}`);
   if (item.kind !== 'message') return [added];
-  return [
-    added,
-    raw(id + 1, item, {
-      type: 'response.content_part.added',
-      item_id: item.id,
-      output_index: item.outputIndex,
-      content_index: 0,
-      part: { type: 'output_text', text: '', annotations: [] },
-    }),
-  ];
+  const part = '{"type":"output_text","text":"","annotations":[]}';
+  return [added, raw(id + 1, item, `{"type":"response.content_part.added",${place(item)},"part":${part}}`)];
 }
 
 function doneFrames(id: number, item: OutputItem): string[] {
-  const at = { item_id: item.id, output_index: item.outputIndex };
-  const done = (frameId: number) =>
-    raw(frameId, item, {
-      type: 'response.output_item.done',
-      output_index: item.outputIndex,
-      item: outputItem(item),
-    });
+  const at = place(item);
+  const text = JSON.stringify(item.text);
+  const done = `{"type":"response.output_item.done","output_index":${item.outputIndex},"item":${outputItemJson(item)}}`;
   switch (item.kind) {
-    case 'message':
+    case 'message': {
+      const part = `{"type":"output_text","text":${text},"annotations":[]}`;
       return [
-        raw(id, item, { type: 'response.output_text.done', ...at, content_index: 0, text: item.text }),
-        raw(id + 1, item, {
-          type: 'response.content_part.done',
-          ...at,
-          content_index: 0,
-          part: { type: 'output_text', text: item.text, annotations: [] },
-        }),
-        done(id + 2),
+        raw(id, item, `{"type":"response.output_text.done",${at},"text":${text}}`),
+        raw(id + 1, item, `{"type":"response.content_part.done",${at},"part":${part}}`),
+        raw(id + 2, item, done),
       ];
+    }
     case 'reasoning':
       return [
-        raw(id, item, { type: 'response.reasoning_summary_text.done', ...at, summary_index: 0, text: item.text }),
-        done(id + 1),
+        raw(id, item, `{"type":"response.reasoning_summary_text.done",${at},"text":${text}}`),
+        raw(id + 1, item, done),
       ];
-    case 'tool_call':
+    case 'tool_call': {
+      const called = `"name":${JSON.stringify(item.name)},"arguments":${text}`;
       return [
-        raw(id, item, {
-          type: 'response.function_call_arguments.done',
-          ...at,
-          name: item.name,
-          arguments: item.text,
-        }),
-        done(id + 1),
+        raw(id, item, `{"type":"response.function_call_arguments.done",${at},${called}}`),
+        raw(id + 1, item, done),
       ];
+    }
   }
 }
 
@@ -107,76 +88,39 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
   const { id } = event;
   switch (event.type) {
     case 'meta': {
-      const { runId, createdAt, ...rest } = event.meta;
-      const { chatId, aliasChatId, usageRequestId, consumerId, agent } = rest;
-      return frame(
-        id,
-        'meta',
-        JSON.stringify({
-          run_id: runId,
-          chatId,
-          aliasChatId,
-          usageRequestId,
-          consumerId,
-          agent,
-          createdAt: iso(createdAt),
-        }),
-      );
+      const { runId, chatId, aliasChatId, usageRequestId, consumerId, agent, createdAt } = event.meta;
+      const ids = { run_id: runId, chatId, aliasChatId, usageRequestId, consumerId };
+      return frame(id, 'meta', JSON.stringify({ ...ids, agent, createdAt: iso(createdAt) }));
     }
-    case 'response_created':
-      return raw(id, event.response, {
-        type: 'response.created',
-        response: responseObject(event.response, 'in_progress', [], null),
-      });
-    case 'response_done':
-      return raw(id, event.response, {
-        type: 'response.completed',
-        response: responseObject(event.response, 'completed', event.output, event.usage),
-      });
+    case 'response_created': {
+      const response = responseJson(event.response, 'in_progress', [], null);
+      return raw(id, event.response, `{"type":"response.created","response":${response}}`);
+    }
+    case 'response_done': {
+      const response = responseJson(event.response, 'completed', event.output, event.usage);
+      return raw(id, event.response, `{"type":"response.completed","response":${response}}`);
+    }
     case 'run_item': {
-      const { item } = event;
-      const callerAgent = item.kind === 'user' ? null : item.callerAgent;
-      return frame(
-        id,
-        null,
-        JSON.stringify({
-          data: {
-            type: 'run_item_stream_event',
-            agent: item.agent,
-            callerAgent,
-            name: event.name,
-            item: runItem(item),
-          },
-        }),
-      );
+      const { item, name } = event;
+      const said = `"agent":${JSON.stringify(item.agent)},"callerAgent":${JSON.stringify(callerOf(item))}`;
+      const data = `{"type":"run_item_stream_event",${said},"name":"${name}","item":${runItemJson(item)}}`;
+      return frame(id, null, `{"data":${data}}`);
     }
-    case 'resumed':
-      return frame(
-        id,
-        'resumed',
-        JSON.stringify({ run_id: event.runId, attempt: event.attempt, discard_after: event.discardAfter }),
-      );
-    case 'error':
-      return frame(
-        id,
-        null,
-        JSON.stringify({ error: event.error.message, code: event.error.code, run_id: event.runId }),
-      );
-    case 'messages':
-      return frame(
-        id,
-        'messages',
-        JSON.stringify({
-          run_id: event.runId,
-          chatId: event.chatId,
-          status: event.status,
-          ...(event.status === 'cancelled' ? { cancelled: true } : {}),
-          new_messages: event.items.map(newMessage),
-          usage: usageJson(event.usage),
-          files: [],
-          error: event.error,
-        }),
-      );
+    case 'resumed': {
+      const { runId, attempt, discardAfter } = event;
+      return frame(id, 'resumed', JSON.stringify({ run_id: runId, attempt, discard_after: discardAfter }));
+    }
+    case 'error': {
+      const { message, code } = event.error;
+      return frame(id, null, JSON.stringify({ error: message, code, run_id: event.runId }));
+    }
+    case 'messages': {
+      const { runId, chatId, status, items, usage, error } = event;
+      const cancelled = status === 'cancelled' ? { cancelled: true } : {};
+      const head = JSON.stringify({ run_id: runId, chatId, status, ...cancelled }).slice(0, -1);
+      const tail = JSON.stringify({ usage: usageJson(usage), files: [], error }).slice(1);
+      return frame(id, 'messages', `${head},"new_messages":[${items.map(newMessageJson).join(',')}],${tail}`);
+    }
     case 'end':
       return frame(id, 'end', '[DONE]');
   }

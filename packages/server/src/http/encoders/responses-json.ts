@@ -1,18 +1,37 @@
 import type { OutputItem, ResponseRef, RunItem } from '../../domain/events.ts';
 import type { Usage } from '../../domain/usage.ts';
 
-/** Our items in the words of OpenAI's Responses API. */
+/*
+ * Our items in the words of OpenAI's Responses API, as JSON text. A finished item stands in four frames of its run:
+ * its text is made once.
+ */
 
-const status = (item: OutputItem) => (item.complete ? 'completed' : 'incomplete');
+const finished = new WeakMap<OutputItem, string>();
 
-export function outputItem(item: OutputItem): Readonly<Record<string, unknown>> {
+export function outputItemJson(item: OutputItem): string {
+  const known = finished.get(item);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(outputItem(item));
+  if (item.complete) finished.set(item, text);
+  return text;
+}
+
+/** An item that has just begun. */
+export function openItemJson(item: OutputItem): string {
+  const empty = outputItem({ ...item, text: '', complete: false });
+  const shown = { ...empty, status: 'in_progress' };
+  return JSON.stringify(item.kind === 'message' ? { ...shown, content: [] } : shown);
+}
+
+function outputItem(item: OutputItem): Readonly<Record<string, unknown>> {
+  const status = item.complete ? 'completed' : 'incomplete';
   switch (item.kind) {
     case 'message':
       return {
         type: 'message',
         id: item.id,
         role: 'assistant',
-        status: status(item),
+        status,
         content: [{ type: 'output_text', text: item.text, annotations: [] }],
       };
     case 'reasoning':
@@ -24,25 +43,29 @@ export function outputItem(item: OutputItem): Readonly<Record<string, unknown>> 
         call_id: item.callId,
         name: item.name,
         arguments: item.text,
-        status: status(item),
+        status,
       };
   }
 }
 
-function plainItem(item: RunItem): Readonly<Record<string, unknown>> {
-  if (item.kind === 'user') return { type: 'message', role: 'user', content: item.text };
-  if (item.kind === 'tool_output') return { type: 'function_call_output', call_id: item.callId, output: item.text };
-  return outputItem(item);
+function itemJson(item: RunItem): string {
+  if (item.kind === 'user') return JSON.stringify({ type: 'message', role: 'user', content: item.text });
+  if (item.kind === 'tool_output') {
+    return JSON.stringify({ type: 'function_call_output', call_id: item.callId, output: item.text });
+  }
+  return outputItemJson(item);
+}
+
+export function callerOf(item: RunItem): string | null {
+  return item.kind === 'user' ? null : item.callerAgent;
 }
 
 /** One of `new_messages`. */
-export function newMessage(item: RunItem): Readonly<Record<string, unknown>> {
-  return {
-    ...plainItem(item),
-    agent: item.agent,
-    callerAgent: item.kind === 'user' ? null : item.callerAgent,
-    timestamp: item.timestamp,
-  };
+export function newMessageJson(item: RunItem): string {
+  const agent = JSON.stringify(item.agent);
+  const callerAgent = JSON.stringify(callerOf(item));
+  const head = itemJson(item).slice(0, -1);
+  return `${head},"agent":${agent},"callerAgent":${callerAgent},"timestamp":${item.timestamp}}`;
 }
 
 const RUN_ITEM_TYPES = {
@@ -54,32 +77,27 @@ const RUN_ITEM_TYPES = {
 } as const;
 
 /** `item` of a `run_item_stream_event`. */
-export function runItem(item: RunItem): Readonly<Record<string, unknown>> {
-  const shown = { type: RUN_ITEM_TYPES[item.kind], raw_item: plainItem(item) };
-  return item.kind === 'tool_output' ? { ...shown, output: item.text } : shown;
+export function runItemJson(item: RunItem): string {
+  const shown = `{"type":"${RUN_ITEM_TYPES[item.kind]}","raw_item":${itemJson(item)}`;
+  return item.kind === 'tool_output' ? `${shown},"output":${JSON.stringify(item.text)}}` : `${shown}}`;
 }
 
-export function responseObject(
+export function responseJson(
   response: ResponseRef,
   state: 'in_progress' | 'completed',
   output: readonly OutputItem[],
   usage: Usage | null,
-): Readonly<Record<string, unknown>> {
-  return {
-    id: response.id,
-    object: 'response',
-    status: state,
-    model: response.model,
-    output: output.map(outputItem),
-    usage:
-      usage === null
-        ? null
-        : {
-            input_tokens: usage.inputTokens,
-            input_tokens_details: { cached_tokens: usage.cachedTokens },
-            output_tokens: usage.outputTokens,
-            output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
-            total_tokens: usage.inputTokens + usage.outputTokens,
-          },
-  };
+): string {
+  const head = JSON.stringify({ id: response.id, object: 'response', status: state, model: response.model });
+  const tail =
+    usage === null
+      ? null
+      : {
+          input_tokens: usage.inputTokens,
+          input_tokens_details: { cached_tokens: usage.cachedTokens },
+          output_tokens: usage.outputTokens,
+          output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+          total_tokens: usage.inputTokens + usage.outputTokens,
+        };
+  return `${head.slice(0, -1)},"output":[${output.map(outputItemJson).join(',')}],"usage":${JSON.stringify(tail)}}`;
 }
