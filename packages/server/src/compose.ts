@@ -202,5 +202,5 @@ export async function createKeyHere(config: Config, secrets: Secrets, name: stri
     throw error;
   };
   await using store = await SqliteStore.open({ path: folder.database, migrate: false, waitAt: undefined, onFatal });
-  return createKeyOfFirstOwner(store, new KeySigning(secrets.secret ?? keepSecret(folder.secretFile)), name);
+  return await createKeyOfFirstOwner(store, new KeySigning(secrets.secret ?? keepSecret(folder.secretFile)), name);
 }

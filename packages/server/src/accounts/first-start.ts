@@ -1,5 +1,6 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import { newId } from '../domain/ids.ts';
+import { sortableId } from '../lib/sortable-id.ts';
 import { anyKey, insertInstallation, insertIntegration, insertOwner, installation } from '../store/queries/accounts.ts';
 import { first, type Store } from '../store/store.ts';
 import { DEMO_AGENCY } from './integrations.ts';
@@ -18,6 +19,7 @@ export async function firstStart(store: Store, agencies: Agencies): Promise<bool
     await tx.run(insertOwner, { ownerId, email: null, nameJson: null, administrator: 1, now });
     await tx.run(insertIntegration, {
       integrationId: DEMO_INTEGRATION,
+      sortKey: sortableId(now),
       ownerId,
       nameJson: JSON.stringify('Demo'),
       agency: DEMO_AGENCY,

@@ -4,6 +4,7 @@ import { newId } from '../domain/ids.ts';
 import { decodeCursor, page } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
+import { sortableId } from '../lib/sortable-id.ts';
 import {
   activeRunOfIntegration,
   deleteIntegration,
@@ -73,7 +74,13 @@ export class Integrations {
       if ((await first(tx.all(integrationIdTaken, { integrationId }))) !== undefined) {
         throw new Refusal('integration_exists');
       }
-      await tx.run(insertIntegration, { ...values, integrationId, ownerId: principal.ownerId, now });
+      await tx.run(insertIntegration, {
+        ...values,
+        integrationId,
+        sortKey: sortableId(now),
+        ownerId: principal.ownerId,
+        now,
+      });
     });
     return this.get(integrationId);
   }
@@ -88,7 +95,7 @@ export class Integrations {
     const limit = query.limit ?? 50;
     const before = decodeCursor(query.cursor);
     const rows = await this.#store.reads.query(listIntegrations(principal.ownerId, { before, limit: limit + 1 }));
-    return page(rows, limit, (row) => ({ createdAt: row.created_at, id: row.integration_id }), integrationJson);
+    return page(rows, limit, (row) => ({ createdAt: row.created_at, id: row.sort_key }), integrationJson);
   }
 
   async update(integrationId: string, input: IntegrationChange) {

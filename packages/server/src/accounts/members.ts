@@ -4,6 +4,7 @@ import { isBlank, isCallerId } from '../domain/ids.ts';
 import { decodeCursor, page } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
+import { sortableId } from '../lib/sortable-id.ts';
 import { deleteMember, listMembers, type MemberRow, memberById, putMember } from '../store/queries/accounts.ts';
 import { memberAllowance, periodDays } from '../store/queries/allowance.ts';
 import { first, type Store } from '../store/store.ts';
@@ -30,6 +31,7 @@ export class Members {
       await tx.run(putMember, {
         integrationId,
         consumerId,
+        sortKey: row?.sort_key ?? sortableId(now),
         nameJson: name,
         active: Number(input.active ?? row?.active ?? true),
         metadataJson: input.metadata === undefined ? (row?.metadata_json ?? '{}') : JSON.stringify(input.metadata),
@@ -55,7 +57,7 @@ export class Members {
     const shown = page(
       rows,
       limit,
-      (row) => ({ createdAt: row.created_at, id: row.consumer_id }),
+      (row) => ({ createdAt: row.created_at, id: row.sort_key }),
       (row) => row,
     );
     return { items: await Promise.all(shown.items.map((row) => this.#json(row))), nextCursor: shown.nextCursor };

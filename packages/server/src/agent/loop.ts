@@ -33,8 +33,10 @@ export interface LoopInput {
   readonly progress: Progress;
   readonly signal: AbortSignal;
   emit(event: RunEventBody): void;
-  /** Resolves when the step is durable; only then is its result used. Rejects where the run is to stop there. */
+  /** Resolves when the step is durable; only then is its result used. */
   journal(step: StepRecord): Promise<void>;
+  /** Throws where the run is to stop between two steps. */
+  stopHere(): void;
 }
 
 /** Runs the agent to its last word. Resolves to the step that ended the run: its record commits with the end. */
@@ -47,6 +49,7 @@ export async function runAgent(input: LoopInput): Promise<StepRecord> {
     const calls = step.output.filter((item): item is ToolCallItem => item.kind === 'tool_call');
     if (calls.length === 0) return step;
     await input.journal(step);
+    input.stopHere();
     for (const item of step.output) {
       if (item.kind === 'message') prompt.push({ kind: 'assistant', text: item.text });
       if (item.kind === 'tool_call') {
@@ -54,6 +57,7 @@ export async function runAgent(input: LoopInput): Promise<StepRecord> {
       }
     }
     const outputs = await Promise.all(calls.map((call) => toolStep(input, call, tools)));
+    input.stopHere();
     for (const output of outputs) prompt.push({ kind: 'tool_output', callId: output.callId, output: output.text });
   }
   throw new RunFailure('step_limit', `The run took ${input.maxSteps} steps without coming to an answer.`);

@@ -31,7 +31,11 @@ export async function executeRun(deps: EngineDeps, run: AdmittedRun, log: RunLog
   try {
     const outcome = await attempt(deps, run, log, stop, progress, steps);
     stop.throwIfRefused();
-    if (stop.isShutDown && outcome.status !== 'completed') return;
+    if (stop.isShutDown && outcome.status !== 'completed') {
+      // What its readers saw is kept, as far as the store takes it.
+      await deps.eventLog.flush();
+      return;
+    }
     await settle(deps, run, log, stop, progress, outcome, steps);
   } catch (error) {
     if (!(error instanceof RunLost) && !stop.isShutDown) await giveUp(deps, run, log, error);
@@ -128,8 +132,8 @@ async function attempt(
         );
         log.markedRunning = true;
         log.acknowledge(chunks.at(-1)?.lastId ?? 0);
-        stop.stepDone();
       },
+      stopHere: () => stop.stepDone(),
     });
     return { status: 'completed', error: null, lastStep };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { type Operation, operations } from '@runwire/contract/schemas';
 import { Ajv } from 'ajv';
 import * as ajvFormats from 'ajv-formats';
-import { type FastifyInstance, fastify } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Authentication } from '../accounts/authenticate.ts';
 import type { Principal } from '../accounts/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -97,18 +97,22 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // True is sent only after the reservation; until then every answer at this path says that there is none.
     if ((request.routeOptions.url ?? pathOf(request.url)) === COMPLETION_PATH)
       reply.header('x-agent-run-admitted', 'false');
+    // Before its body is read: nobody without a key makes the server take one in.
+    if (request.is404) return notFound(request, reply);
     const operation = request.routeOptions.config.operation;
     if (operation?.auth === true) request.principal = await principalOf(authentication, request.headers.authorization);
   });
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, logger));
-  app.setNotFoundHandler((request, reply) => {
-    const methods = allowedMethods(Object.values(operations), pathOf(request.url));
-    if (methods.length === 0) return refusalAnswer(new Refusal('not_found'), request, reply);
-    reply.header('allow', methods.join(', '));
-    return refusalAnswer(new Refusal('method_not_allowed'), request, reply);
-  });
+  app.setNotFoundHandler(notFound);
   await registerOpenApi(app, options.servers);
   return app;
+}
+
+function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const methods = allowedMethods(Object.values(operations), pathOf(request.url));
+  if (methods.length === 0) return refusalAnswer(new Refusal('not_found'), request, reply);
+  reply.header('allow', methods.join(', '));
+  return refusalAnswer(new Refusal('method_not_allowed'), request, reply);
 }
 
 function pathOf(url: string): string {

@@ -94,6 +94,9 @@ function walk(value: unknown, escapes: boolean, path: string): number {
     }
     return 0;
   }
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new JsonRefused('The body holds a number that is too large.');
+  }
   if (value === null || typeof value !== 'object') return 0;
   let members = 0;
   if (Array.isArray(value)) {

@@ -47,6 +47,8 @@ export interface ApiKeysTable {
 
 export interface IntegrationsTable {
   integration_id: string;
+  /** Sorts integrations in the order in which they were made, also within a millisecond. */
+  sort_key: string;
   owner_id: string;
   name_json: string;
   agency: string;
@@ -67,6 +69,8 @@ export interface IntegrationsTable {
 export interface MembersTable {
   integration_id: string;
   consumer_id: string;
+  /** Sorts members in the order in which they were made, also within a millisecond. */
+  sort_key: string;
   name_json: string | null;
   active: number;
   metadata_json: string;

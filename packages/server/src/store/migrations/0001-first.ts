@@ -60,6 +60,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   await db.schema
     .createTable('integrations')
     .addColumn('integration_id', 'text', (c) => c.primaryKey())
+    .addColumn('sort_key', 'text', (c) => c.notNull())
     .addColumn('owner_id', 'text', (c) => c.notNull())
     .addColumn('name_json', 'text', (c) => c.notNull())
     .addColumn('agency', 'text', (c) => c.notNull())
@@ -80,13 +81,14 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   await db.schema
     .createIndex('integrations_owner')
     .on('integrations')
-    .columns(['owner_id', 'created_at', 'integration_id'])
+    .columns(['owner_id', 'created_at', 'sort_key'])
     .execute();
 
   await db.schema
     .createTable('members')
     .addColumn('integration_id', 'text', (c) => c.notNull())
     .addColumn('consumer_id', 'text', (c) => c.notNull())
+    .addColumn('sort_key', 'text', (c) => c.notNull())
     .addColumn('name_json', 'text')
     .addColumn('active', 'integer', (c) => c.notNull())
     .addColumn('metadata_json', 'text', (c) => c.notNull())

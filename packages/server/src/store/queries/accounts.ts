@@ -148,9 +148,10 @@ const integrationColumns = (p: IntegrationValues) => ({
 
 export const insertIntegration = statement(
   'insert integration',
-  (db, p: IntegrationValues & { integrationId: string; ownerId: string; now: number }) =>
+  (db, p: IntegrationValues & { integrationId: string; sortKey: string; ownerId: string; now: number }) =>
     db.insertInto('integrations').values({
       integration_id: p.integrationId,
+      sort_key: p.sortKey,
       owner_id: p.ownerId,
       ...integrationColumns(p),
       created_at: p.now,
@@ -208,9 +209,9 @@ export function listIntegrations(ownerId: string, page: Page) {
       .selectAll()
       .where('owner_id', '=', ownerId)
       .where('deleted_at', 'is', null)
-      .where(olderThan(page.before, 'created_at', 'integration_id'))
+      .where(olderThan(page.before, 'created_at', 'sort_key'))
       .orderBy('created_at', 'desc')
-      .orderBy('integration_id', 'desc')
+      .orderBy('sort_key', 'desc')
       .limit(page.limit);
 }
 
@@ -230,6 +231,7 @@ export const putMember = statement(
     p: {
       integrationId: string;
       consumerId: string;
+      sortKey: string;
       nameJson: string | null;
       active: number;
       metadataJson: string;
@@ -243,6 +245,7 @@ export const putMember = statement(
       .values({
         integration_id: p.integrationId,
         consumer_id: p.consumerId,
+        sort_key: p.sortKey,
         name_json: p.nameJson,
         active: p.active,
         metadata_json: p.metadataJson,
@@ -271,8 +274,8 @@ export function listMembers(integrationId: string, page: Page) {
       .selectFrom('members')
       .selectAll()
       .where('integration_id', '=', integrationId)
-      .where(olderThan(page.before, 'created_at', 'consumer_id'))
+      .where(olderThan(page.before, 'created_at', 'sort_key'))
       .orderBy('created_at', 'desc')
-      .orderBy('consumer_id', 'desc')
+      .orderBy('sort_key', 'desc')
       .limit(page.limit);
 }

@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type ErrorEntry, errors } from '@runwire/contract';
+import { type Operation, operations } from '@runwire/contract/schemas';
+import { type ApiClient, type Overrides, type Store, startTestServer, type TestServer } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
+import { root } from './support/cli-process.ts';
+
+type Logger = NonNullable<Overrides['logger']>;
+
+/** Statements whose reads fail, while they stand here. */
+const failing = new Set<string>();
+const SECRET_OF_OURS = 'disk I/O error at /srv/data/runwire.db';
+
+function failingReads(store: Store): Store {
+  return {
+    kind: store.kind,
+    reads: {
+      all: (statement, params) => {
+        if (failing.has(statement.name)) return Promise.reject(new Error(SECRET_OF_OURS));
+        return store.reads.all(statement, params);
+      },
+      query: (build) => store.reads.query(build),
+    },
+    transact: (name, job) => store.transact(name, job),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
+
+const logged: { readonly level: string; readonly fields: Record<string, unknown>; readonly text: string }[] = [];
+const recorder = Object.fromEntries(
+  ['debug', 'info', 'warn', 'error', 'fatal'].map((level) => [
+    level,
+    (fields: Record<string, unknown>, text: string) => logged.push({ level, fields, text }),
+  ]),
+) as unknown as Logger;
+
+let server: TestServer;
+let api: ApiClient;
+before(async () => {
+  server = await startTestServer({ wrapStore: failingReads, logger: recorder });
+  api = server.api;
+});
+after(() => server[Symbol.asyncDispose]());
+
+interface Row {
+  readonly status: string;
+  readonly retryable: string;
+  readonly sentence: string;
+}
+
+/** The table of docs/errors.md by code. */
+function documented(): Map<string, Row> {
+  const lines = readFileSync(join(root, 'docs/errors.md'), 'utf8').split('\n');
+  const cells = (line: string) =>
+    line
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+  const head = lines.findIndex((line) => cells(line)[0] === 'code');
+  assert.notEqual(head, -1, 'docs/errors.md has a table whose first column is `code`');
+  const columns = cells(lines[head] ?? '');
+  const rows = new Map<string, Row>();
+  for (const line of lines.slice(head + 2)) {
+    if (!line.startsWith('|')) break;
+    const row = cells(line);
+    const cell = (name: string) => row[columns.indexOf(name)] ?? '';
+    const code = cell('code').replaceAll('`', '');
+    assert.ok(!rows.has(code), `${code} stands there twice`);
+    rows.set(code, { status: cell('status'), retryable: cell('retryable'), sentence: cell('sentence') });
+  }
+  return rows;
+}
+
+test('docs/errors.md lists exactly the codes that there are, with their status, sentence and whether to retry', () => {
+  const docs = documented();
+  assert.deepEqual([...docs.keys()].sort(), Object.keys(errors).sort());
+  for (const [code, entry] of Object.entries(errors as Record<string, ErrorEntry>)) {
+    assert.deepEqual(
+      docs.get(code),
+      {
+        status: entry.status === null ? 'in the stream' : String(entry.status),
+        retryable: entry.retryable ? 'yes' : 'no',
+        sentence: entry.sentence,
+      },
+      code,
+    );
+  }
+});
+
+test('every code has one sentence that says what was wrong and what to do', () => {
+  for (const [code, { sentence, status, inStream }] of Object.entries(errors as Record<string, ErrorEntry>)) {
+    assert.match(code, /^[a-z]+(_[a-z]+)*$/);
+    assert.match(sentence, /^[A-Z][^\n]*[;:] .*\.$/, code);
+    assert.ok(!/[.] [A-Z]/.test(sentence), `${code}: one sentence`);
+    assert.ok(status !== null || inStream === true, `${code} occurs somewhere`);
+  }
+});
+
+test('an internal error says nothing more, and the log says all', async (t) => {
+  cites(t, 'contract-8-500-internal-error', 'spec-2.4-error');
+  const fault = async (statement: string, path: string, call: () => ReturnType<ApiClient['get']>) => {
+    failing.add(statement);
+    const before = logged.length;
+    const { status, body, headers } = await call();
+    failing.delete(statement);
+    assert.equal(status, 500);
+    assert.deepEqual(body, { error: errors.internal_error.sentence, code: 'internal_error' });
+    assert.ok(!JSON.stringify([...headers]).includes('disk'));
+    const [line, ...more] = logged.slice(before);
+    assert.deepEqual([line?.level, more.length], ['error', 0]);
+    const error = line?.fields.err;
+    assert.ok(error instanceof Error);
+    assert.equal(error.message, SECRET_OF_OURS);
+    assert.match(error.stack ?? '', /errors\.test\.ts/, 'with where it came from');
+    assert.equal(line?.fields.requestId, headers.get('x-request-id'), 'found by the id that the caller has');
+    assert.equal(line?.fields.path, path);
+    return headers;
+  };
+  const member = '/v2/integrations/:apiIntegrationId/members/:consumerId';
+  await fault('member by id', member, () => api.get('/v2/integrations/demo/members/ann'));
+  // One whose owner nobody has asked for yet.
+  const { apiIntegrationId } = (await api.post('/v2/integrations', {})).body;
+  const body = { apiIntegrationId, message: 'Hi' };
+  const headers = await fault('integration by id', '/get_completion_v2', () => api.post('/get_completion_v2', body));
+  assert.equal(headers.get('x-agent-run-admitted'), 'false');
+  const reader = await api.complete(body);
+  assert.equal(reader.status, 200, 'and the next request is answered');
+  await reader.whole();
+});
+
+test('health is of the process, readiness of what it needs', async (t) => {
+  cites(t, 'contract-3-health');
+  const nobody = api.as(null);
+  assert.deepEqual((await nobody.get('/healthz')).body, { status: 'ok' });
+  const ready = await nobody.get('/readyz');
+  assert.deepEqual([ready.status, ready.body], [200, { status: 'ok', store: 'sqlite' }]);
+  failing.add('installation');
+  const missing = await nobody.get('/readyz');
+  assert.deepEqual([missing.status, missing.body.code], [503, 'unavailable']);
+  assert.ok(Number(missing.headers.get('retry-after')) >= 1);
+  assert.equal((await nobody.get('/healthz')).status, 200);
+  failing.delete('installation');
+  assert.equal((await nobody.get('/readyz')).status, 200);
+});
+
+test('unknown paths are 404 and unknown methods 405 with Allow, both as ApiErrorResponse', async (t) => {
+  cites(t, 'contract-3-errors', 'contract-8-404-not-found', 'contract-8-405-method-not-allowed', 'spec-4-json');
+  for (const [method, path, body] of [
+    ['GET', '/', undefined],
+    ['GET', '/nowhere', undefined],
+    ['POST', '/v2/nowhere', { a: 1 }],
+    ['DELETE', '/v2/integrations/demo/nowhere', undefined],
+    ['GET', '/V2/me', undefined],
+    ['POST', '/get_completion', {}],
+    ['GET', '/v2//me', undefined],
+  ] as const) {
+    const answer = await api.call(method, path, body);
+    assert.deepEqual([answer.status, answer.body.code], [404, 'not_found'], path);
+    assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
+  }
+  const byPath = Map.groupBy(Object.values(operations as Record<string, Operation>), (operation) => operation.path);
+  for (const [pattern, known] of byPath) {
+    const path = pattern.replace(':apiIntegrationId', 'demo').replace(/:[A-Za-z]+/g, 'some-id');
+    const allowed = known.map((operation) => operation.method).sort();
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const) {
+      if (allowed.includes(method as Operation['method'])) continue;
+      const answer = await api.call(method, path);
+      assert.deepEqual([answer.status, answer.body.code], [405, 'method_not_allowed'], `${method} ${path}`);
+      assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), allowed);
+    }
+  }
+  assert.equal((await fetch(`${server.url}/healthz`, { method: 'HEAD' })).status, 405);
+});
+
+test('a trailing slash works as without it', async (t) => {
+  cites(t, 'contract-3-trailing-slash');
+  await api.post('/v2/integrations/demo/chats', { chatId: 'slash' });
+  for (const path of [
+    '/healthz',
+    '/openapi.json',
+    '/v2/me',
+    '/v2/agencies',
+    '/v2/integrations',
+    '/v2/integrations/demo',
+    '/v2/integrations/demo/chats/slash',
+    '/v2/integrations/nowhere',
+    '/nowhere',
+  ]) {
+    const [without, with_] = [await api.get(path), await api.get(`${path}/`)];
+    assert.deepEqual([with_.status, with_.body], [without.status, without.body], path);
+  }
+  const listed = await api.get('/v2/integrations/?limit=1');
+  assert.deepEqual([listed.status, listed.body.items.length], [200, 1]);
+  const reader = await api.call('POST', '/get_completion_v2/', { apiIntegrationId: 'demo', message: 'Hi' });
+  assert.equal(reader.status, 200);
+  assert.equal(reader.headers.get('x-agent-run-admitted'), 'true');
+  const refused = await api.call('POST', '/get_completion_v2/', {});
+  assert.deepEqual([refused.status, refused.headers.get('x-agent-run-admitted')], [400, 'false']);
+  assert.equal((await api.call('PUT', '/v2/me/')).headers.get('allow'), 'GET');
+});
+
+/** Bytes to the server and back, for what no client would send. */
+function raw(request: string): Promise<string> {
+  const { hostname, port } = new URL(server.url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk.toString();
+      if (/\r\n\r\n.*\}$/s.test(answer)) socket.end();
+    });
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+    socket.write(request);
+  });
+}
+
+test('every answer carries an X-Request-Id of its own, whatever was asked', async (t) => {
+  cites(t, 'contract-3-request-id');
+  const seen = new Set<string>();
+  const note = (id: string | null | undefined, what: string) => {
+    assert.match(id ?? '', /^req_\w+$/, what);
+    assert.ok(!seen.has(id ?? ''), `${what}: its own`);
+    seen.add(id ?? '');
+  };
+  const member = '/v2/integrations/demo/members/x';
+  for (const [method, path, body] of [
+    ['GET', '/healthz', undefined],
+    ['GET', '/openapi.json', undefined],
+    ['GET', '/v2/me', undefined],
+    ['PUT', member, {}],
+    ['DELETE', member, undefined],
+    ['GET', '/nowhere', undefined],
+    ['PUT', '/healthz', undefined],
+    ['POST', '/get_completion_v2', {}],
+    ['POST', '/get_completion_v2', { apiIntegrationId: 'demo', message: 'Hi' }],
+    ['POST', '/v2/api_keys', '{'],
+    ['GET', `/v2/integrations/${'a'.repeat(5000)}`, undefined],
+  ] as const) {
+    note((await api.call(method, path, body)).headers.get('x-request-id'), `${method} ${path.slice(0, 40)}`);
+  }
+  note((await api.as(null).get('/v2/me')).headers.get('x-request-id'), 'without a key');
+  const reader = await api.complete({});
+  note(String(reader.headers['x-request-id']), 'a stream');
+  await reader.whole();
+  const again = await api.events(String(reader.headers['x-run-id']), null);
+  note(String(again.headers['x-request-id']), 'its events');
+  await again.whole();
+  for (const request of [
+    'GET /v2/%zz HTTP/1.1\r\nhost: a\r\n\r\n',
+    'POST /get_completion_v2 HTTP/1.1\r\n\r\n',
+    'POST /get_completion_v2 HTTP/1.1\r\nhost: a\r\nexpect: wonders\r\ncontent-length: 0\r\n\r\n',
+    'nonsense\r\n\r\n',
+    `GET /v2/me HTTP/1.1\r\nhost: a\r\nlong: ${'a'.repeat(20_000)}\r\n\r\n`,
+  ]) {
+    const answer = await raw(request);
+    note(/^x-request-id: (\S+)\r$/m.exec(answer)?.[1], `${request.slice(0, 40)} → ${answer}`);
+    const { error, code } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
+    assert.deepEqual([typeof error, typeof code], ['string', 'string']);
+    if (request.startsWith('POST /get_completion_v2')) assert.match(answer, /^x-agent-run-admitted: false\r$/m);
+  }
+});
+
+test('the six refusals of a completion are JSON with the header, each with its code', async (t) => {
+  cites(t, 'spec-4.1-error-responses', 'spec-2.4-error', 'spec-2.4-code', 'contract-3-errors');
+  const allowances = { unit: 'runs', limit: 0, period: 'day' };
+  const other = api.as((await api.post('/v2/owners', { email: 'six@example.com' })).body.apiKey);
+  const { apiIntegrationId } = (await api.post('/v2/integrations', { allowances })).body;
+  await api.put(`/v2/integrations/${apiIntegrationId}/members/ann`, {});
+  const busy = await api.complete({ chatId: 'busy', message: '/slow 60' });
+  const body = { apiIntegrationId: 'demo', message: 'Hi' };
+  const spent = { ...body, apiIntegrationId, consumerId: 'ann', usageRequestId: 'u1' };
+  const cases: readonly (readonly [number, string, ApiClient, object])[] = [
+    [400, 'invalid_request', api, { message: 'Hi' }],
+    [401, 'invalid_api_key', api.as(null), body],
+    [403, 'integration_forbidden', other, body],
+    [404, 'integration_not_found', api, { ...body, apiIntegrationId: 'nowhere' }],
+    [404, 'member_not_found', api, { ...body, consumerId: 'nobody' }],
+    [409, 'run_active', api, { ...body, chatId: 'busy' }],
+    [429, 'consumer_allowance_exhausted', api, spent],
+  ];
+  for (const [status, code, client, sent] of cases) {
+    const answer = await client.post('/get_completion_v2', sent);
+    assert.deepEqual([answer.status, answer.body.code], [status, code]);
+    assert.match(answer.body.error, /\.$/);
+    assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
+    assert.equal(answer.headers.get('x-agent-run-admitted'), 'false', code);
+  }
+  const runId = String(busy.headers['x-run-id']);
+  assert.equal((await api.post(`/v2/integrations/demo/runs/${runId}/cancel`)).status, 200);
+});

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { createHook } from 'node:async_hooks';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type StreamReader, startTestServer, type TestServer } from '@runwire/server/testing';
+import { demoAgency } from '../packages/server/src/agencies/demo-agency.ts';
+import { readConfig } from '../packages/server/src/config/read-config.ts';
+import { StartRefused } from '../packages/server/src/domain/start-refused.ts';
+import { cites } from '../requirements/cite.ts';
+import { CliServer, folderOf, runwire } from './support/cli-process.ts';
+
+type Settings = Readonly<Record<string, string>>;
+
+const NOT_BUILT: Settings = {
+  RUNWIRE_AGENCIES_DIR: './agencies',
+  RUNWIRE_MODEL: 'openai/gpt-5',
+  RUNWIRE_OPENAI_API: 'chat',
+  RUNWIRE_LOG_DAYS: '3',
+  RUNWIRE_FETCH_ALLOW: '10.0.0.0/8',
+  RUNWIRE_SANDBOX: 'bubblewrap',
+  DATABASE_URL: 'postgres://localhost/runwire',
+  S3_BUCKET: 'files',
+  S3_ENDPOINT: 'https://s3.example.com',
+  S3_UPLOADS: 'through',
+};
+
+const WRONG: readonly Settings[] = [
+  ...['abc', '-1', '1.5', '65536', '0x50', ' 80', '8787 '].map((PORT) => ({ PORT })),
+  ...['not a url', 'ftp://example.com', 'example.com', 'https://u:p@example.com', 'https://example.com/?a=1'].flatMap(
+    (url) => [{ RUNWIRE_PUBLIC_URL: url }, { RUNWIRE_STAGING_URL: url }],
+  ),
+  { RUNWIRE_PUBLIC_URL: 'https://example.com/#a' },
+  { RUNWIRE_API_KEY: 'x'.repeat(31) },
+  { RUNWIRE_API_KEY: `${'x'.repeat(40)} ${'x'.repeat(40)}` },
+  { RUNWIRE_API_KEY: 'é'.repeat(40) },
+  { RUNWIRE_SECRET: 'x'.repeat(31) },
+  { RUNWIRE_LOG_LEVEL: 'loud' },
+  { RUNWIRE_DATADIR: '/tmp' },
+];
+
+/** One line, one sentence, and the setting's name in it. */
+function assertOneSentence(text: string, about: RegExp): void {
+  assert.match(text, /^[^\n]+[.]\n?$/);
+  assert.ok(!/[.!?] [A-Z]/.test(text), `more than one sentence: ${text}`);
+  assert.match(text, about);
+}
+
+test('every wrong setting is refused with one sentence that names it and says what to set', (t) => {
+  cites(t, 'contract-1-wrong-settings');
+  for (const settings of WRONG) {
+    const [name = ''] = Object.keys(settings);
+    assert.throws(
+      () => readConfig(settings),
+      (error) => {
+        assert.ok(error instanceof StartRefused, `${JSON.stringify(settings)}: ${error}`);
+        assertOneSentence(error.message, new RegExp(`^${name} .*(set it to|give it|must be|unset)`));
+        return true;
+      },
+      JSON.stringify(settings),
+    );
+  }
+});
+
+test('a setting of a feature that is not built is refused with one sentence, never ignored', (t) => {
+  cites(t, 'contract-1-not-built');
+  for (const [name, value] of Object.entries(NOT_BUILT)) {
+    assert.throws(
+      () => readConfig({ [name]: value }),
+      (error) => {
+        assert.ok(error instanceof StartRefused);
+        assertOneSentence(error.message, new RegExp(`^${name} is not supported by this version .*unset it`));
+        return true;
+      },
+    );
+  }
+});
+
+test('a wrong start ends with exit code 1 and that sentence, and leaves nothing behind', async (t) => {
+  cites(t, 'contract-1-wrong-settings', 'contract-1-not-built');
+  const folder = folderOf(t);
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const address = taken.address();
+  const takenPort = String(typeof address === 'object' && address !== null ? address.port : 0);
+  writeFileSync(join(folder, 'file'), '');
+  mkdirSync(join(folder, 'damaged'));
+  writeFileSync(join(folder, 'damaged', 'secret'), 'short');
+  mkdirSync(join(folder, 'no-database'));
+  writeFileSync(join(folder, 'no-database', 'runwire.db'), 'This is no database, and it is long enough. '.repeat(200));
+  const cases: readonly (readonly [Settings, RegExp])[] = [
+    [{ PORT: 'abc' }, /PORT/],
+    [{ PORT: takenPort }, /PORT/],
+    [{ HOST: 'nowhere.invalid' }, /HOST/],
+    [{ HOST: '203.0.113.1' }, /HOST/],
+    [{ RUNWIRE_API_KEY: 'short' }, /RUNWIRE_API_KEY/],
+    [{ DATABASE_URL: 'postgres://localhost/runwire' }, /DATABASE_URL/],
+    [{ RUNWIRE_DATA_DIR: join(folder, 'file') }, /RUNWIRE_DATA_DIR/],
+    [{ RUNWIRE_DATA_DIR: '/proc' }, /RUNWIRE_DATA_DIR/],
+    [{ RUNWIRE_DATA_DIR: join(folder, 'damaged') }, /RUNWIRE_SECRET/],
+    [{ RUNWIRE_DATA_DIR: join(folder, 'no-database') }, /RUNWIRE_DATA_DIR/],
+  ];
+  const unused = (settings: Settings) => join(folder, `unused-${Object.keys(settings).join()}`);
+  const start = ([settings]: (typeof cases)[number]) =>
+    runwire(['serve'], { env: { PORT: '0', RUNWIRE_DATA_DIR: unused(settings), ...settings } });
+  // Two at a time: more would only wait for each other.
+  const half = cases.length / 2;
+  const ends = (await Promise.all([cases.slice(0, half), cases.slice(half)].map((some) => inTurn(some, start)))).flat();
+  for (const [place, [settings, about]] of cases.entries()) {
+    const end = ends[place];
+    assert.ok(end !== undefined);
+    assert.deepEqual([end.code, end.stdout], [1, ''], JSON.stringify(settings));
+    assertOneSentence(end.stderr, about);
+  }
+  for (const name of ['RUNWIRE_API_KEY', 'DATABASE_URL']) assert.equal(existsSync(unused({ [name]: '' })), false);
+  taken.close();
+});
+
+async function inTurn<A, B>(all: readonly A[], job: (one: A) => Promise<B>): Promise<B[]> {
+  const results: B[] = [];
+  for (const one of all) results.push(await job(one));
+  return results;
+}
+
+test('provider keys and AWS settings alone stop nothing: the start says that the offline model answers', async (t) => {
+  cites(t, 'contract-1-offline-says-so');
+  const env = {
+    RUNWIRE_DATA_DIR: folderOf(t),
+    RUNWIRE_API_KEY: 'a-key-of-my-own-0123456789-0123456789',
+    OPENAI_API_KEY: 'sk-1',
+    OPENAI_BASE_URL: 'https://models.example.com',
+    ANTHROPIC_API_KEY: 'sk-2',
+    AWS_ACCESS_KEY_ID: 'a',
+    AWS_SECRET_ACCESS_KEY: 'b',
+    AWS_REGION: 'eu-central-1',
+  };
+  await using server = await CliServer.start({ env });
+  assert.match(server.stdout, /OPENAI_API_KEY and ANTHROPIC_API_KEY .*the offline demo model answers/);
+  assert.ok(!server.stdout.includes('sk-'));
+  const reader = await server.api(env.RUNWIRE_API_KEY).complete({});
+  await reader.whole();
+  assert.match(reader.answer, /offline/);
+});
+
+test('without settings it is http://127.0.0.1:8787 and .runwire; set to nothing is not set', (t) => {
+  cites(t, 'contract-1-run-address', 'contract-1-data-dir');
+  const nothing = Object.fromEntries(
+    ['HOST', 'PORT', 'RUNWIRE_DATA_DIR', 'RUNWIRE_PUBLIC_URL', 'RUNWIRE_API_KEY', ...Object.keys(NOT_BUILT)].map(
+      (name) => [name, ''],
+    ),
+  );
+  for (const env of [{}, nothing]) {
+    const { config, secrets } = readConfig(env);
+    assert.deepEqual([config.host, config.port], ['127.0.0.1', 8787]);
+    assert.equal(config.dataDir, join(process.cwd(), '.runwire'));
+    assert.deepEqual([config.publicUrl, secrets.apiKeyHash, secrets.secret], [null, null, null]);
+  }
+  const elsewhere = folderOf(t);
+  assert.equal(readConfig({ RUNWIRE_DATA_DIR: elsewhere }).config.dataDir, elsewhere);
+});
+
+/* The offline model, as a newcomer meets it. */
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server[Symbol.asyncDispose]());
+
+const deltas = (reader: StreamReader) => reader.frames.filter(({ data }) => data.includes('output_text.delta'));
+const ending = (reader: StreamReader) => JSON.parse(reader.frames.at(-2)?.data ?? '{}');
+
+test('/slow sends the first word at once and the rest evenly, until the time is over', async (t) => {
+  cites(t, 'contract-1-slow');
+  const seconds = 2;
+  const reader = await server.api.complete({ message: `/slow ${seconds}` });
+  const arrivals: number[] = [];
+  await reader.until(() => {
+    while (arrivals.length < deltas(reader).length) arrivals.push(performance.now());
+    return reader.frames.some(({ event }) => event === 'end');
+  });
+  const [first = 0] = arrivals;
+  const pauseMs = (seconds * 1000) / (arrivals.length - 1);
+  assert.ok(arrivals.length > 5);
+  // No word comes before its turn; two ticks of the clock are forgiven for each.
+  for (const [place, arrived] of arrivals.entries()) {
+    assert.ok(arrived - first >= place * (pauseMs - 2) - 50, `word ${place} after ${arrived - first} ms`);
+  }
+  assert.equal(ending(reader).status, 'completed');
+});
+
+test('/slow takes at most 600 seconds, and asks for a number where there is none', async (t) => {
+  cites(t, 'contract-1-slow');
+  const brief = await server.api.complete({ message: '/slow 0' });
+  await brief.whole();
+  const pauses = deltas(brief).length - 1;
+  const timers: number[] = [];
+  const hook = createHook({
+    init(_id, type, _trigger, resource) {
+      if (type === 'Timeout') timers.push((resource as { _idleTimeout: number })._idleTimeout);
+    },
+  }).enable();
+  const reader = await server.api.complete({ message: '/slow 86400' });
+  await reader.until(() => deltas(reader).length === 1);
+  const runId = reader.headers['x-run-id'];
+  assert.equal((await server.api.post(`/v2/integrations/demo/runs/${runId}/cancel`)).body.status, 'cancelled');
+  hook.disable();
+  const planned = (total: number) => timers.some((ms) => Math.abs(ms - (total * 1000) / pauses) < 2);
+  assert.deepEqual([planned(600), planned(86_400)], [true, false]);
+  const unclear = await server.api.complete({ message: '/slow down' });
+  await unclear.whole();
+  assert.match(unclear.answer, /\/slow 10/);
+});
+
+test('/fail says something and then fails with model_error', async (t) => {
+  cites(t, 'contract-1-fail');
+  const reader = await server.api.complete({ message: '/fail please' });
+  await reader.whole();
+  assert.equal(deltas(reader).length, 1);
+  assert.equal(JSON.parse(reader.frames.at(-3)?.data ?? '{}').code, 'model_error');
+  assert.equal(ending(reader).status, 'failed');
+});
+
+test('/tool and /read answer with one sentence in this version; elsewhere in a message they are words', async () => {
+  for (const word of ['/tool', '/read /app/mnt/a.txt']) {
+    const reader = await server.api.complete({ message: word });
+    await reader.whole();
+    assert.match(reader.answer, /^The offline model does not know \/(tool|read) in this version\.$/);
+  }
+  const reader = await server.api.complete({ message: 'Say /fail' });
+  await reader.whole();
+  assert.equal(ending(reader).status, 'completed');
+});
+
+test('the offline model reports usage: bytes by four, rounded up', async (t) => {
+  cites(t, 'contract-1-offline-usage', 'contract-1-offline-tokens');
+  const instructions = demoAgency.agents[0]?.instructions ?? '';
+  const tokens = (text: string) => Math.ceil(Buffer.byteLength(text) / 4);
+  for (const message of ['', 'a', 'ab', 'abc', 'é😀']) {
+    const reader = await server.api.complete({ message });
+    await reader.whole();
+    const input = tokens(instructions + message);
+    const output = tokens(reader.answer);
+    assert.deepEqual(ending(reader).usage, {
+      request_count: 1,
+      input_tokens: input,
+      cached_tokens: 0,
+      output_tokens: output,
+      reasoning_tokens: 0,
+      total_tokens: input + output,
+    });
+  }
+});

