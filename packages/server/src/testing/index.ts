@@ -1,3 +1,4 @@
+export { OpenAiModels } from '../agent/models/openai-model.ts';
 export type { Model, ModelOutput, ModelRequest } from '../agent/ports.ts';
 export type { Overrides } from '../compose.ts';
 export { WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
