@@ -85,7 +85,11 @@ async function answer(question: string, response: ServerResponse): Promise<void>
     tools: [],
   };
   const never = () => {};
-  await benchModel.call(request, { text, reasoning: never, toolCall: never }, new AbortController().signal);
+  await benchModel.call(
+    request,
+    { text, reasoning: never, toolCall: never, usage: never },
+    new AbortController().signal,
+  );
   const stored = () => response.end(`id: ${id + 1}\nevent: end\ndata: [DONE]\n\n`);
   store({ chatId, question, answer: said, stored });
 }

@@ -8,6 +8,8 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   'kill-anywhere': () => import('./kill-anywhere.ts'),
   'cut-anywhere': () => import('./cut-anywhere.ts'),
   'slow-readers': () => import('./slow-readers.ts'),
+  adapters: () => import('./adapters.ts'),
+  'bad-models': () => import('./bad-models.ts'),
 };
 
 class UsageError extends Error {}

@@ -52,7 +52,7 @@ export const contractCodesAndShapes = [
   { id: 'contract-8-503-shutting-down', section: '8', quote: '`shutting_down`,', later: 'Models' },
   { id: 'contract-8-503-unavailable', section: '8', quote: '`unavailable` |', later: 'Models' },
   { id: 'contract-8-stream-model-error', section: '8', quote: '| in the stream | `model_error`,' },
-  { id: 'contract-8-stream-model-timeout', section: '8', quote: '`model_timeout`,', later: 'Models' },
+  { id: 'contract-8-stream-model-timeout', section: '8', quote: '`model_timeout`,' },
   { id: 'contract-8-stream-run-timeout', section: '8', quote: '`run_timeout`,', later: 'Models' },
   {
     id: 'contract-8-stream-attachment-unavailable',

@@ -277,13 +277,11 @@ export const contractRunsAndStreams = [
     id: 'contract-5-raw-function-call',
     section: '5',
     quote: '`response.function_call_arguments.delta|done`,',
-    later: 'Models',
   },
   {
     id: 'contract-5-raw-reasoning',
     section: '5',
     quote: '`response.reasoning_summary_text.delta|done`,',
-    later: 'Models',
   },
   { id: 'contract-5-raw-completed', section: '5', quote: '`response.completed`),' },
   {

@@ -11,8 +11,8 @@ export const contractStartAndOperations = [
   { id: 'contract-1-public-url', section: '1', quote: '`RUNWIRE_PUBLIC_URL`,' },
   { id: 'contract-1-staging-url', section: '1', quote: '`RUNWIRE_STAGING_URL`,' },
   { id: 'contract-1-agencies-dir', section: '1', quote: '`RUNWIRE_AGENCIES_DIR`,', later: 'Agents' },
-  { id: 'contract-1-model', section: '1', quote: '`RUNWIRE_MODEL`,', later: 'Models' },
-  { id: 'contract-1-openai-api', section: '1', quote: '`RUNWIRE_OPENAI_API`,', later: 'Models' },
+  { id: 'contract-1-model', section: '1', quote: '`RUNWIRE_MODEL`,' },
+  { id: 'contract-1-openai-api', section: '1', quote: '`RUNWIRE_OPENAI_API`,' },
   { id: 'contract-1-api-key', section: '1', quote: '`RUNWIRE_API_KEY`,' },
   { id: 'contract-1-secret', section: '1', quote: '`RUNWIRE_SECRET` (signs keys;' },
   {
@@ -47,7 +47,6 @@ export const contractStartAndOperations = [
     id: 'contract-1-provider-keys',
     section: '1',
     quote: 'provider keys by their usual names (`OPENAI_API_KEY`, `OPENAI_BASE_URL`,',
-    later: 'Models',
   },
   { id: 'contract-1-anthropic-key', section: '1', quote: '`ANTHROPIC_API_KEY`, …) |', later: 'Agents' },
   { id: 'contract-1-first-folder', section: '1', quote: '| first start | makes the data folder,' },
@@ -95,7 +94,6 @@ export const contractStartAndOperations = [
     id: 'contract-1-provider-model',
     section: '1',
     quote: '| a provider key, or `RUNWIRE_MODEL=provider/model` | the demo agency uses that model',
-    later: 'Models',
   },
   {
     id: 'contract-1-provider-order',
@@ -103,13 +101,12 @@ export const contractStartAndOperations = [
     quote: '(several keys, no `RUNWIRE_MODEL`: OpenAI, then Anthropic);',
     later: 'Agents',
   },
-  { id: 'contract-1-provider-printed', section: '1', quote: 'the choice is printed.', later: 'Models' },
+  { id: 'contract-1-provider-printed', section: '1', quote: 'the choice is printed.' },
   {
     id: 'contract-1-openai-protocols',
     section: '1',
     quote:
       '`openai/…` speaks Responses; `RUNWIRE_OPENAI_API=chat` makes it speak Chat Completions (vLLM, Ollama and most compatible servers) |',
-    later: 'Models',
   },
   {
     id: 'contract-1-wrong-settings',

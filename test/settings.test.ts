@@ -4,7 +4,14 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type StreamReader, startTestServer, type TestServer } from '@runwire/server/testing';
+import {
+  FakeProvider,
+  providerEvents,
+  type StreamReader,
+  sseText,
+  startTestServer,
+  type TestServer,
+} from '@runwire/server/testing';
 import { demoAgency } from '../packages/server/src/agencies/demo-agency.ts';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { StartRefused } from '../packages/server/src/domain/start-refused.ts';
@@ -15,8 +22,6 @@ type Settings = Readonly<Record<string, string>>;
 
 const NOT_BUILT: Settings = {
   RUNWIRE_AGENCIES_DIR: './agencies',
-  RUNWIRE_MODEL: 'openai/gpt-5',
-  RUNWIRE_OPENAI_API: 'chat',
   RUNWIRE_LOG_DAYS: '3',
   RUNWIRE_FETCH_ALLOW: '10.0.0.0/8',
   RUNWIRE_SANDBOX: 'bubblewrap',
@@ -38,6 +43,15 @@ const WRONG: readonly Settings[] = [
   { RUNWIRE_SECRET: 'x'.repeat(31) },
   { RUNWIRE_LOG_LEVEL: 'loud' },
   { RUNWIRE_DATADIR: '/tmp' },
+  ...['gpt-5', 'openai/', 'openai', 'offline/other', 'anthropic/claude', 'openai/a b', '/'].map((model) => ({
+    RUNWIRE_MODEL: model,
+    OPENAI_API_KEY: 'sk-1',
+  })),
+  { RUNWIRE_MODEL: 'openai/gpt-5' },
+  { RUNWIRE_OPENAI_API: 'soap', OPENAI_API_KEY: 'sk-1' },
+  { RUNWIRE_OPENAI_API: 'chat' },
+  { OPENAI_API_KEY: 'sk-1 ' },
+  { OPENAI_BASE_URL: 'models.example.com', OPENAI_API_KEY: 'sk-1' },
 ];
 
 /** One line, one sentence, and the setting's name in it. */
@@ -55,7 +69,7 @@ test('every wrong setting is refused with one sentence that names it and says wh
       () => readConfig(settings),
       (error) => {
         assert.ok(error instanceof StartRefused, `${JSON.stringify(settings)}: ${error}`);
-        assertOneSentence(error.message, new RegExp(`^${name} .*(set it to|give it|must be|unset)`));
+        assertOneSentence(error.message, new RegExp(`^${name} .*(set it to|set one|set OPENAI|give it|must be|unset)`));
         return true;
       },
       JSON.stringify(settings),
@@ -123,12 +137,13 @@ async function inTurn<A, B>(all: readonly A[], job: (one: A) => Promise<B>): Pro
   return results;
 }
 
-test('provider keys and AWS settings alone stop nothing: the start says that the offline model answers', async (t) => {
+const OWN_KEY = 'a-key-of-my-own-0123456789-0123456789';
+
+test('keys of providers that are not asked stop nothing: the start says that the offline model answers', async (t) => {
   cites(t, 'contract-1-offline-says-so');
   const env = {
     RUNWIRE_DATA_DIR: folderOf(t),
-    RUNWIRE_API_KEY: 'a-key-of-my-own-0123456789-0123456789',
-    OPENAI_API_KEY: 'sk-1',
+    RUNWIRE_API_KEY: OWN_KEY,
     OPENAI_BASE_URL: 'https://models.example.com',
     ANTHROPIC_API_KEY: 'sk-2',
     AWS_ACCESS_KEY_ID: 'a',
@@ -136,11 +151,66 @@ test('provider keys and AWS settings alone stop nothing: the start says that the
     AWS_REGION: 'eu-central-1',
   };
   await using server = await CliServer.start({ env });
-  assert.match(server.stdout, /OPENAI_API_KEY and ANTHROPIC_API_KEY .*the offline demo model answers/);
+  assert.match(server.stdout, /ANTHROPIC_API_KEY .*the offline demo model answers/);
   assert.ok(!server.stdout.includes('sk-'));
-  const reader = await server.api(env.RUNWIRE_API_KEY).complete({});
+  const reader = await server.api(OWN_KEY).complete({});
   await reader.whole();
   assert.match(reader.answer, /offline/);
+});
+
+test('a provider key makes the demo agency use that provider, and the choice is printed without the key', async (t) => {
+  cites(
+    t,
+    'contract-1-provider-keys',
+    'contract-1-provider-model',
+    'contract-1-provider-printed',
+    'contract-1-model',
+    'contract-1-openai-api',
+    'contract-1-openai-protocols',
+  );
+  await using provider = await FakeProvider.start();
+  const cases: readonly (readonly [Settings, string, string, 'responses' | 'chat'])[] = [
+    [{ OPENAI_API_KEY: 'sk-secret' }, 'gpt-5-mini', '/v1/responses', 'responses'],
+    [{ OPENAI_API_KEY: 'sk-secret', RUNWIRE_MODEL: 'openai/my-model' }, 'my-model', '/v1/responses', 'responses'],
+    [
+      { RUNWIRE_MODEL: 'openai/org/llama:8b', RUNWIRE_OPENAI_API: 'chat' },
+      'org/llama:8b',
+      '/v1/chat/completions',
+      'chat',
+    ],
+  ];
+  for (const [settings, model, path, protocol] of cases) {
+    const env = {
+      RUNWIRE_DATA_DIR: folderOf(t),
+      RUNWIRE_API_KEY: OWN_KEY,
+      OPENAI_BASE_URL: `${provider.baseUrl}/`,
+      ...settings,
+    };
+    await using server = await CliServer.start({ env });
+    assert.match(
+      server.stdout,
+      new RegExp(`^The demo agency uses openai/${model}, asked by \\w+.* at ${provider.baseUrl}\\.$`, 'm'),
+    );
+    const answering = server.api(OWN_KEY).complete({ message: 'Hi' });
+    const call = await provider.nextCall();
+    assert.deepEqual([call.path, call.body.model], [path, model]);
+    assert.equal(call.headers.authorization, 'OPENAI_API_KEY' in settings ? 'Bearer sk-secret' : undefined);
+    await call.stream(sseText(providerEvents(protocol, { said: [{ kind: 'text', deltas: ['Good ', 'day'] }] })));
+    const reader = await answering;
+    await reader.whole();
+    assert.equal(reader.answer, 'Good day');
+    const { body } = await server.api(OWN_KEY).get('/v2/agencies');
+    assert.equal(body.items[0].agents[0].model, `openai/${model}`);
+    assert.ok(!`${server.stdout}${server.stderr}`.includes('sk-secret'));
+  }
+});
+
+test('RUNWIRE_MODEL=offline/demo keeps the offline model beside a key; no setting holds the key but the secrets', (t) => {
+  cites(t, 'contract-1-model');
+  const { config, secrets } = readConfig({ OPENAI_API_KEY: 'sk-secret', RUNWIRE_MODEL: 'offline/demo' });
+  assert.equal(config.model, 'offline/demo');
+  assert.ok(!JSON.stringify(config).includes('sk-secret'));
+  assert.equal(secrets.openAiKey, 'sk-secret');
 });
 
 test('without settings it is http://127.0.0.1:8787 and .runwire; set to nothing is not set', (t) => {

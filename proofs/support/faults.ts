@@ -73,12 +73,18 @@ function unboundedReaders(): Overrides {
   return { limits: { unsentBytes: Number.MAX_SAFE_INTEGER } };
 }
 
+/** A provider may be silent for an hour. */
+function endlessPatience(): Overrides {
+  return { limits: { modelSilenceMs: 3_600_000 } };
+}
+
 const FAULTS: Readonly<Record<string, () => Overrides>> = {
   'forget-requests': forgetRequests,
   'forget-holds': forgetHolds,
   'leave-orphans': leaveOrphans,
   'skip-events': skipEvents,
   'unbounded-readers': unboundedReaders,
+  'endless-patience': endlessPatience,
 };
 
 export function plantFault(fault: string): Overrides {

@@ -15,11 +15,12 @@ import { RunAdmission } from './admission/admit-run.ts';
 import { Agencies } from './agencies/agencies.ts';
 import { demoAgency } from './agencies/demo-agency.ts';
 import { offlineModel } from './agent/models/offline-model.ts';
+import { OpenAiModels } from './agent/models/openai-model.ts';
 import type { Model } from './agent/ports.ts';
 import { Chats } from './chats/chats.ts';
 import type { Config, Limits, Secrets } from './config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from './config/data-folder.ts';
-import { SettingRefused } from './config/read-config.ts';
+import { SettingRefused } from './config/setting.ts';
 import { newId } from './domain/ids.ts';
 import { VERSION } from './domain/version.ts';
 import type { WaitAt } from './domain/wait-points.ts';
@@ -90,8 +91,12 @@ export async function compose(
   const store = overrides.wrapStore?.(sqlite) ?? sqlite;
 
   const models = new Map([offlineModel, ...(overrides.model ? [overrides.model] : [])].map((m) => [m.id, m]));
-  const defaultModel = overrides.model ?? offlineModel;
-  const agencies = new Agencies({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel.id);
+  const openAi =
+    config.openAi === null
+      ? null
+      : stack.use(new OpenAiModels({ ...config.openAi, apiKey: secrets.openAiKey, silenceMs: limits.modelSilenceMs }));
+  const defaultModel = overrides.model?.id ?? config.model;
+  const agencies = new Agencies({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
   const isFirstStart = await firstStart(store, agencies);
@@ -122,7 +127,7 @@ export async function compose(
       store,
       eventLog,
       agencies,
-      model: (id) => models.get(id) ?? null,
+      model: (id) => models.get(id) ?? openAi?.model(id) ?? null,
       maxSteps: limits.stepsPerRun,
       retryMs: STORE_RETRY_MS,
       waitAt,

@@ -1,4 +1,5 @@
 import { compose, createKeyHere, type Overrides } from './compose.ts';
+import type { Config } from './config/config.ts';
 import { readConfig } from './config/read-config.ts';
 import { StartRefused } from './domain/start-refused.ts';
 import { VERSION } from './domain/version.ts';
@@ -22,12 +23,7 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     const say = (text: string) => process.stdout.write(`${text}\n`);
     say(`Runwire ${VERSION} listens on ${server.url}`);
     say(`Data folder: ${config.dataDir}`);
-    const unused = config.unusedProviderKeys;
-    say(
-      unused.length === 0
-        ? 'No provider is set: the offline demo model answers.'
-        : `${unused.join(' and ')} is set, but this version asks no provider: the offline demo model answers.`,
-    );
+    say(modelSentence(config));
     if (server.recoveredRuns > 0) say(`Runs left unfinished by the last stop, now ended: ${server.recoveredRuns}`);
     if (server.isFirstStart || server.apiKey !== null) sayFirst(say, server.url, server.apiKey);
     await signalled;
@@ -38,6 +34,20 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     process.off('SIGTERM', onSignal);
     process.off('SIGINT', onSignal);
   }
+}
+
+/** "the choice is printed" */
+function modelSentence({ model, openAi, unusedProviderKeys: unused }: Config): string {
+  if (openAi !== null && model.startsWith('openai/')) {
+    const protocol = openAi.api === 'chat' ? 'Chat Completions' : 'Responses';
+    return `The demo agency uses ${model}, asked by ${protocol} at ${openAi.baseUrl}.`;
+  }
+  if (unused.length > 0) {
+    return `${unused.join(' and ')} is set, but this version does not ask that provider: the offline demo model answers.`;
+  }
+  return openAi === null
+    ? 'No provider is set: the offline demo model answers.'
+    : 'No model of a provider is chosen: the offline demo model answers.';
 }
 
 function sayFirst(say: (text: string) => void, url: string, apiKey: string | null): void {

@@ -74,7 +74,8 @@ async function modelStep(
   progress.steps += 1;
   const step = progress.steps;
   const assembly = new ResponseAssembly(model.id, agent.name, progress, input.emit);
-  const estimate = () => estimatedUsage(promptBytes(agent.instructions, prompt), assembly.outputBytes);
+  const estimate = () =>
+    assembly.reportedUsage ?? estimatedUsage(promptBytes(agent.instructions, prompt), assembly.outputBytes);
   let usage: Usage;
   try {
     const request = {

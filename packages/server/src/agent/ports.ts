@@ -24,6 +24,8 @@ export interface ModelOutput {
   text(text: string): void;
   reasoning(text: string): void;
   toolCall(callId: string, name: string, argumentsText: string): void;
+  /** What the provider has reported so far: counts where the call is then cut short. */
+  usage(usage: Usage): void;
 }
 
 export interface ModelResult {

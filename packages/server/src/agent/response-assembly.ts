@@ -11,6 +11,7 @@ export class ResponseAssembly implements ModelOutput {
   readonly #progress: Progress;
   readonly #emit: (event: RunEventBody) => void;
   #open: MessageItem | ReasoningItem | null = null;
+  reportedUsage: Usage | null = null;
 
   constructor(model: string, agent: string, progress: Progress, emit: (event: RunEventBody) => void) {
     this.#response = { id: newId('resp'), model, agent, callerAgent: null };
@@ -54,6 +55,10 @@ export class ResponseAssembly implements ModelOutput {
     this.#emit({ type: 'delta', item, text: argumentsText });
     item.complete = true;
     this.#emit({ type: 'item_done', item });
+  }
+
+  usage(usage: Usage): void {
+    this.reportedUsage = usage;
   }
 
   /** The response is whole. */

@@ -5,10 +5,20 @@ export interface Config {
   readonly dataDir: string;
   readonly publicUrl: string | null;
   readonly stagingUrl: string | null;
-  /** Names of variables that hold a provider's key; this version asks no provider. */
+  /** Names of variables that hold the key of a provider that this version cannot ask. */
   readonly unusedProviderKeys: readonly string[];
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly limits: Limits;
+  /** `provider/model`: what answers where an agency names no model of its own. */
+  readonly model: string;
+  /** How OpenAI, or a server that speaks as it does, is asked; null: it is not set up. */
+  readonly openAi: OpenAiConfig | null;
+}
+
+export interface OpenAiConfig {
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly api: 'responses' | 'chat';
 }
 
 export interface Secrets {
@@ -16,6 +26,8 @@ export interface Secrets {
   readonly secret: string | null;
   /** The hash of `RUNWIRE_API_KEY`; null: not set. */
   readonly apiKeyHash: Buffer | null;
+  /** `OPENAI_API_KEY`; null: not set. */
+  readonly openAiKey: string | null;
 }
 
 export interface Limits {
@@ -35,6 +47,8 @@ export interface Limits {
   readonly drainMs: number;
   readonly heartbeatMs: number;
   readonly accountsVersionMs: number;
+  /** How long a model may send nothing, before its first byte too. */
+  readonly modelSilenceMs: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -54,4 +68,5 @@ export const DEFAULT_LIMITS: Limits = {
   drainMs: 60_000,
   heartbeatMs: 10_000,
   accountsVersionMs: 2_000,
+  modelSilenceMs: 120_000,
 };

@@ -1,20 +1,12 @@
 import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { StartRefused } from '../domain/start-refused.ts';
 import { type Config, DEFAULT_LIMITS, type Secrets } from './config.ts';
-
-/** A setting that cannot be used. */
-export class SettingRefused extends StartRefused {
-  override readonly name = 'SettingRefused';
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { readModels } from './read-models.ts';
+import { type Environment, isSet, readUrl, SettingRefused } from './setting.ts';
 
 /** Settings of features that this version does not have: refused, never accepted and ignored. */
 const NOT_BUILT = [
   'RUNWIRE_AGENCIES_DIR',
-  'RUNWIRE_MODEL',
-  'RUNWIRE_OPENAI_API',
   'RUNWIRE_LOG_DAYS',
   'RUNWIRE_FETCH_ALLOW',
   'RUNWIRE_SANDBOX',
@@ -32,9 +24,12 @@ const KNOWN = new Set([
   'RUNWIRE_API_KEY',
   'RUNWIRE_SECRET',
   'RUNWIRE_LOG_LEVEL',
+  'RUNWIRE_MODEL',
+  'RUNWIRE_OPENAI_API',
 ]);
 
-const PROVIDER_KEYS = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'];
+/** Keys of providers that this version cannot ask: they stop nothing, and the start says so. */
+const UNUSED_PROVIDER_KEYS = ['ANTHROPIC_API_KEY'];
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_CHARACTERS = 32;
 
@@ -48,25 +43,27 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     }
   }
   const apiKey = readApiKey(env);
+  const { model, openAi, openAiKey } = readModels(env);
   const config: Config = Object.freeze({
     host: isSet(env, 'HOST') ? String(env.HOST) : '127.0.0.1',
     port: readPort(env),
     dataDir: resolve(isSet(env, 'RUNWIRE_DATA_DIR') ? String(env.RUNWIRE_DATA_DIR) : '.runwire'),
     publicUrl: readUrl(env, 'RUNWIRE_PUBLIC_URL'),
     stagingUrl: readUrl(env, 'RUNWIRE_STAGING_URL'),
-    unusedProviderKeys: PROVIDER_KEYS.filter((name) => isSet(env, name)),
+    unusedProviderKeys: UNUSED_PROVIDER_KEYS.filter((name) => isSet(env, name)),
     logLevel: readLogLevel(env),
     limits: DEFAULT_LIMITS,
+    model,
+    openAi,
   });
   return {
     config,
-    secrets: { secret: readSecret(env), apiKeyHash: apiKey === null ? null : hash('sha256', apiKey, 'buffer') },
+    secrets: {
+      secret: readSecret(env),
+      apiKeyHash: apiKey === null ? null : hash('sha256', apiKey, 'buffer'),
+      openAiKey,
+    },
   };
-}
-
-/** Set to nothing is not set: `PORT= npm start` is a common way to say so. */
-function isSet(env: Environment, name: string): boolean {
-  return env[name] !== undefined && env[name] !== '';
 }
 
 function readPort(env: Environment): number {
@@ -77,19 +74,6 @@ function readPort(env: Environment): number {
     throw new SettingRefused(`PORT is \`${text}\`; set it to a whole number from 0 to 65535.`);
   }
   return port;
-}
-
-function readUrl(env: Environment, name: string): string | null {
-  if (!isSet(env, name)) return null;
-  const text = String(env[name]);
-  const url = URL.parse(text);
-  const usable = url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
-  if (!usable || url.username !== '' || url.password !== '') {
-    throw new SettingRefused(
-      `${name} is \`${text}\`; set it to an http or https address without query, such as https://agents.example.com.`,
-    );
-  }
-  return text.replace(/\/+$/, '');
 }
 
 function readLogLevel(env: Environment): Config['logLevel'] {

@@ -1,9 +1,13 @@
+export { OpenAiModels } from '../agent/models/openai-model.ts';
 export type { Model, ModelOutput, ModelRequest } from '../agent/ports.ts';
 export type { Overrides } from '../compose.ts';
 export { WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
 export type { Store, Tx } from '../store/store.ts';
 export { type Answer, ApiClient } from './api-client.ts';
+export { FakeProvider, ProviderCall } from './fake-provider.ts';
+export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
+export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
 export { scriptedModel } from './scripted-model.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
 export { type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';

@@ -1,0 +1,11 @@
+import { modelConformance } from '../../testing/model-conformance.ts';
+import { offlineModel } from './offline-model.ts';
+
+modelConformance('offline', async () => ({
+  model: offlineModel,
+  ask: 'Hello',
+  failing: '/fail',
+  endless: '/slow 600',
+  openConnections: () => 0,
+  [Symbol.asyncDispose]: async () => {},
+}));

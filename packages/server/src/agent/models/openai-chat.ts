@@ -1,0 +1,178 @@
+import { newId } from '../../domain/ids.ts';
+import type { Usage } from '../../domain/usage.ts';
+import type { ModelOutput, ModelRequest } from '../ports.ts';
+import {
+  type Asked,
+  failureOfEvent,
+  garbage,
+  isObject,
+  type JsonObject,
+  parsed,
+  stoppedShort,
+} from './provider-failure.ts';
+import { reportedUsage } from './reported-usage.ts';
+
+/*
+ * OpenAI's Chat Completions protocol, which vLLM, Ollama and most compatible servers speak. A chunk carries deltas of
+ * one message; tool calls grow by their index; a finish reason ends the message, the usage comes in a chunk of its own,
+ * and `[DONE]` is last.
+ */
+
+const USAGE = {
+  input: 'prompt_tokens',
+  output: 'completion_tokens',
+  inputDetails: 'prompt_tokens_details',
+  outputDetails: 'completion_tokens_details',
+};
+
+/** Finish reasons under which the message is not whole; servers have many names for the good ones. */
+const SHORT: ReadonlySet<unknown> = new Set(['length', 'content_filter', 'error', 'abort']);
+
+export function chatBody(model: string, request: ModelRequest): string {
+  return JSON.stringify({
+    model,
+    messages: messages(request),
+    ...(request.tools.length === 0
+      ? {}
+      : {
+          tools: request.tools.map(({ name, description, inputSchema }) => ({
+            type: 'function',
+            function: { name, description, parameters: inputSchema },
+          })),
+        }),
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+}
+
+interface ChatMessage {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  content: string | null;
+  tool_calls?: JsonObject[];
+  readonly tool_call_id?: string;
+}
+
+/** What a model said and called in one step is one message: the protocol wants each call's output right behind it. */
+function messages(request: ModelRequest): ChatMessage[] {
+  const all: ChatMessage[] = [];
+  if (request.instructions !== '') all.push({ role: 'system', content: request.instructions });
+  for (const item of request.prompt) {
+    switch (item.kind) {
+      case 'user':
+      case 'assistant':
+        all.push({ role: item.kind, content: item.text });
+        break;
+      case 'tool_call': {
+        let last = all.at(-1);
+        if (last?.role !== 'assistant') {
+          last = { role: 'assistant', content: null };
+          all.push(last);
+        }
+        last.tool_calls ??= [];
+        last.tool_calls.push({
+          id: item.callId,
+          type: 'function',
+          function: { name: item.name, arguments: item.arguments },
+        });
+        break;
+      }
+      case 'tool_output':
+        all.push({ role: 'tool', tool_call_id: item.callId, content: item.output });
+        break;
+    }
+  }
+  return all;
+}
+
+interface OpenCall {
+  readonly index: number;
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+/** Maps the chunks of one completion to what the loop takes. Throws a `ProviderFailure` where there is no answer. */
+export class ChatReader {
+  readonly #asked: Asked;
+  readonly #output: ModelOutput;
+  readonly #calls: OpenCall[] = [];
+  #finishReason: string | null = null;
+  hasOutput = false;
+  usage: Usage | null = null;
+
+  constructor(asked: Asked, output: ModelOutput) {
+    this.#asked = asked;
+    this.#output = output;
+  }
+
+  /** True: it was the last event. */
+  event(data: string): boolean {
+    if (data === '[DONE]') {
+      if (!this.end()) throw garbage('an answer without a finish reason');
+      return true;
+    }
+    if (data === '') return false;
+    const chunk = parsed(data);
+    if (!isObject(chunk)) throw garbage('an event that is no JSON object');
+    if (chunk.error !== undefined && chunk.error !== null) throw failureOfEvent(this.#asked, chunk);
+    if (typeof chunk.type === 'string' && chunk.type.startsWith('response.'))
+      throw garbage('events of another protocol');
+    if (isObject(chunk.usage)) this.#report(chunk.usage);
+    const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+    if (!isObject(choice)) return false;
+    if (isObject(choice.delta)) this.#delta(choice.delta);
+    if (typeof choice.finish_reason === 'string') this.#finishReason = choice.finish_reason;
+    return false;
+  }
+
+  /** Nothing of a message is missing once it has its finish reason, whether or not `[DONE]` comes. */
+  end(): boolean {
+    if (this.#finishReason === null) return false;
+    if (SHORT.has(this.#finishReason)) throw stoppedShort(this.#finishReason);
+    for (const call of this.#calls) {
+      if (call.name === '') throw garbage('a tool call without a name');
+      this.#output.toolCall(call.id === '' ? newId('call') : call.id, call.name, call.arguments);
+    }
+    return true;
+  }
+
+  #delta(delta: JsonObject): void {
+    const reasoning = delta.reasoning_content ?? delta.reasoning;
+    if (typeof reasoning === 'string' && reasoning !== '') {
+      this.hasOutput = true;
+      this.#output.reasoning(reasoning);
+    }
+    this.#text(delta.content);
+    this.#text(delta.refusal);
+    if (Array.isArray(delta.tool_calls)) for (const piece of delta.tool_calls) this.#toolCall(piece);
+  }
+
+  #text(text: unknown): void {
+    if (text === undefined || text === null || text === '') return;
+    if (typeof text !== 'string') throw garbage('a piece of text that is no text');
+    this.hasOutput = true;
+    this.#output.text(text);
+  }
+
+  #toolCall(piece: unknown): void {
+    if (!isObject(piece)) throw garbage('a tool call that is none');
+    const index = typeof piece.index === 'number' ? piece.index : 0;
+    const id = typeof piece.id === 'string' ? piece.id : '';
+    const { name, arguments: argumentsText } = isObject(piece.function) ? piece.function : {};
+    let call = this.#calls.findLast((open) => open.index === index);
+    // Some servers give every call the index 0: another id is another call.
+    if (call === undefined || (id !== '' && call.id !== '' && call.id !== id)) {
+      if (id !== '' && this.#calls.some((known) => known.id === id)) return;
+      call = { index, id, name: '', arguments: '' };
+      this.#calls.push(call);
+    }
+    if (call.id === '') call.id = id;
+    if (typeof name === 'string' && call.name === '') call.name = name;
+    if (typeof argumentsText === 'string') call.arguments += argumentsText;
+  }
+
+  #report(usage: JsonObject): void {
+    this.usage = reportedUsage(usage, USAGE);
+    if (this.usage !== null) this.#output.usage(this.usage);
+  }
+}

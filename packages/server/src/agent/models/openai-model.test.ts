@@ -1,0 +1,375 @@
+import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { test } from 'node:test';
+import type { Usage } from '../../domain/usage.ts';
+import { FakeProvider, type ProviderCall } from '../../testing/fake-provider.ts';
+import { Listener, modelConformance, modelRequest } from '../../testing/model-conformance.ts';
+import { type Protocol, providerEvents, type StreamScript, sseText } from '../../testing/provider-streams.ts';
+import type { ModelRequest } from '../ports.ts';
+import { OpenAiModels } from './openai-model.ts';
+
+const KEY = 'sk-secret-0123456789';
+const PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
+const USAGE: Usage = { requestCount: 1, inputTokens: 20, cachedTokens: 8, outputTokens: 9, reasoningTokens: 4 };
+
+async function setUp(api: Protocol, more: { silenceMs?: number; apiKey?: string | null } = {}) {
+  const provider = await FakeProvider.start();
+  const models = new OpenAiModels({ baseUrl: provider.baseUrl, apiKey: KEY, silenceMs: 60_000, api, ...more });
+  const model = models.model('openai/m');
+  assert.ok(model !== null);
+  const ask = (request: Partial<ModelRequest> = {}, signal = new AbortController().signal) => {
+    const output = new Listener();
+    const done = model.call(modelRequest('Hi', request), output, signal);
+    done.catch(() => {});
+    return { output, done };
+  };
+  const dispose = async () => {
+    await models[Symbol.asyncDispose]();
+    await provider[Symbol.asyncDispose]();
+  };
+  return { provider, model, ask, [Symbol.asyncDispose]: dispose };
+}
+
+const wire = (api: Protocol, script: StreamScript) => sseText(providerEvents(api, script));
+const hello: StreamScript = { said: [{ kind: 'text', deltas: ['Hel', 'lo'] }], usage: USAGE };
+
+/** The sockets that undici opened since, told by undici itself. */
+function clientSockets() {
+  const sockets: Socket[] = [];
+  const onConnected = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
+  subscribe('undici:client:connected', onConnected);
+  return {
+    open: () => sockets.filter((socket) => !socket.destroyed).length,
+    stop: () => unsubscribe('undici:client:connected', onConnected),
+  };
+}
+
+for (const api of PROTOCOLS) {
+  modelConformance(api, async () => {
+    const set = await setUp(api);
+    const sockets = clientSockets();
+    set.provider.onCall = (call: ProviderCall) => {
+      const asked = JSON.stringify(call.body);
+      if (asked.includes('endless')) void call.bytes(wire(api, { said: hello.said, end: 'none' }));
+      else void call.stream(wire(api, asked.includes('failing') ? { ...hello, end: 'error' } : hello));
+    };
+    return {
+      model: set.model,
+      ask: 'Hello',
+      failing: 'failing',
+      endless: 'endless',
+      openConnections: sockets.open,
+      async [Symbol.asyncDispose]() {
+        sockets.stop();
+        await set[Symbol.asyncDispose]();
+      },
+    };
+  });
+
+  test(`${api}: text, reasoning, refusals and parallel calls come in order, with cached and reasoning tokens`, async () => {
+    await using set = await setUp(api);
+    const { output, done } = set.ask();
+    const script: StreamScript = {
+      said: [
+        { kind: 'reasoning', deltas: ['Let me ', 'see.'] },
+        { kind: 'text', deltas: ['Hé', 'llo 😀'] },
+        { kind: 'refusal', deltas: ['I will', ' not.'] },
+        {
+          kind: 'calls',
+          calls: [
+            ['call_a', 'clock', '{"zone":"UTC"}'],
+            ['call_b', 'echo', '{}'],
+          ],
+        },
+      ],
+      usage: USAGE,
+    };
+    await (await set.provider.nextCall()).stream(wire(api, script));
+    assert.deepEqual((await done).usage, USAGE);
+    assert.deepEqual([output.all('reasoning'), output.all('text')], ['Let me see.', 'Héllo 😀I will not.']);
+    assert.deepEqual(output.calls, [
+      ['call_a', 'clock', '{"zone":"UTC"}'],
+      ['call_b', 'echo', '{}'],
+    ]);
+  });
+
+  test(`${api}: connections are used again, and each call is handed on as it comes`, async () => {
+    await using set = await setUp(api);
+    for (let round = 0; round < 6; round += 1) {
+      const { output, done } = set.ask();
+      const call = await set.provider.nextCall();
+      const [first = '', ...others] = wire(api, hello).split(/(?<=\n\n)/);
+      const upTo = others.findIndex((event) => event.includes('Hel')) + 1;
+      await call.bytes([first, ...others.slice(0, upTo)].join(''));
+      await output.first();
+      assert.equal(output.all('text'), 'Hel');
+      await call.stream(others.slice(upTo).join(''));
+      await done;
+      assert.equal(output.all('text'), 'Hello');
+      await call.closed;
+    }
+    // A call may begin before the answer before it has come to its very end.
+    assert.ok(set.provider.connections <= 2);
+  });
+
+  test(`${api}: an answer cut short by the model's limit or a filter is a failure, and its usage counts`, async () => {
+    await using set = await setUp(api);
+    for (const [end, sentence] of [
+      ['length', /limit of tokens/],
+      ['content_filter', /content filter/],
+    ] as const) {
+      const { output, done } = set.ask();
+      await (await set.provider.nextCall()).stream(wire(api, { ...hello, end }));
+      await assert.rejects(done, { code: 'model_error', message: sentence });
+      assert.deepEqual([output.all('text'), output.reported], ['Hello', USAGE]);
+    }
+  });
+
+  test(`${api}: an end without the last event is a failure, asked again only where nothing was said`, async () => {
+    await using set = await setUp(api);
+    const said = set.ask();
+    await (await set.provider.nextCall()).stream(wire(api, { ...hello, end: 'none' }));
+    await assert.rejects(said.done, { code: 'model_error', message: /before the answer was whole/ });
+    assert.equal(set.provider.calls.length, 1);
+
+    const silent = set.ask();
+    for (const cut of [true, false]) {
+      const call = await set.provider.nextCall();
+      // Half a tool call: what the second attempt must not inherit.
+      await call.bytes(
+        wire(api, { said: [{ kind: 'calls', calls: [['c', 'half', '{"a"']] }], end: 'none' }).slice(0, cut ? 700 : 300),
+      );
+      if (cut) call.cut();
+      else call.end();
+    }
+    await (await set.provider.nextCall()).stream(wire(api, hello));
+    assert.deepEqual((await silent.done).usage, USAGE);
+    assert.deepEqual([silent.output.all('text'), silent.output.calls], ['Hello', []]);
+  });
+
+  test(`${api}: a busy provider is asked again after Retry-After, three times at most`, async () => {
+    await using set = await setUp(api);
+    const { output, done } = set.ask();
+    (await set.provider.nextCall()).answer(429, { error: { message: 'Slow down' } }, { 'retry-after': '0' });
+    (await set.provider.nextCall()).answer(503, 'busy', { 'retry-after-ms': '1' });
+    await (await set.provider.nextCall()).stream(wire(api, hello));
+    await done;
+    assert.equal(output.all('text'), 'Hello');
+    const refused = set.ask();
+    for (let i = 0; i < 3; i += 1) {
+      (await set.provider.nextCall()).answer(529, { error: { message: 'Over.' } }, { 'retry-after': '0' });
+    }
+    await assert.rejects(refused.done, {
+      code: 'model_error',
+      message: /overloaded \(529\): Over; try again later\.$/,
+    });
+    const tooLong = set.ask();
+    (await set.provider.nextCall()).answer(429, {}, { 'retry-after': '3600' });
+    await assert.rejects(tooLong.done, { message: /\(429\)/ });
+    assert.equal(set.provider.calls.length, 7);
+  });
+
+  test(`${api}: what cannot succeed is not asked again, and no sentence holds the key`, async () => {
+    await using set = await setUp(api);
+    const leak = { error: { message: `Incorrect API key provided: ${KEY}, Bearer ${KEY}.\nSee\u0007 the docs.` } };
+    const quota = { error: { message: 'Pay.', code: 'insufficient_quota' } };
+    for (const [status, body, sentence] of [
+      [400, leak, /refused the request \(400\): Incorrect API key provided: \*\*\*/],
+      [401, leak, /check OPENAI_API_KEY/],
+      [403, leak, /does not let this key use `m`/],
+      [404, leak, /does not have `m` \(404\); check RUNWIRE_MODEL/],
+      [429, quota, /plan and billing/],
+      [307, leak, /check OPENAI_BASE_URL/],
+      [400, 'x'.repeat(200_000), /refused the request \(400\)\.$/],
+    ] as const) {
+      const { done } = set.ask();
+      (await set.provider.nextCall()).answer(status, body);
+      await assert.rejects(done, (error: Error) => {
+        assert.match(error.message, sentence);
+        assert.ok(!`${error.message}${error.stack}`.includes(KEY));
+        assert.match(error.message, /^[^\n\u0007]{1,420}\.$/);
+        return true;
+      });
+    }
+    assert.equal(set.provider.calls.length, 7);
+  });
+
+  test(`${api}: silence before the first byte or after it is model_timeout, and hangs up`, async () => {
+    await using set = await setUp(api, { silenceMs: 300 });
+    for (const start of ['', ': comment\n\n', wire(api, { ...hello, end: 'none' })]) {
+      const { done } = set.ask();
+      const call = await set.provider.nextCall();
+      if (start !== '') await call.bytes(start);
+      await assert.rejects(done, { code: 'model_timeout', message: /silent for 0\.3 seconds/ });
+      assert.equal(await call.closed, false);
+    }
+    assert.equal(set.provider.calls.length, 3);
+  });
+
+  test(`${api}: garbage is a failure with a sentence, never a fault of the server`, async () => {
+    await using set = await setUp(api);
+    for (const bytes of [
+      'data: {"broken\n\n',
+      'data: [1]\n\n',
+      'data: null\n\n',
+      sseText(providerEvents(api === 'chat' ? 'responses' : 'chat', hello)),
+      api === 'chat'
+        ? 'data: {"choices":[{"delta":{"content":5}}]}\n\n'
+        : 'data: {"type":"response.output_text.delta","delta":{}}\n\n',
+      api === 'chat'
+        ? 'data: {"choices":[{"delta":{"tool_calls":[7]}}]}\n\n'
+        : 'data: {"type":"response.output_item.done","item":{"type":"function_call","name":7}}\n\n',
+      '<html>This is no stream.</html>',
+      '',
+    ]) {
+      const { done } = set.ask();
+      await (await set.provider.nextCall()).stream(bytes);
+      await assert.rejects(done, { name: 'RunFailure', code: 'model_error', message: /check OPENAI_BASE_URL/ }, bytes);
+    }
+  });
+
+  test(`${api}: usage that cannot be is not believed`, async () => {
+    await using set = await setUp(api);
+    const [input, outputName] =
+      api === 'chat' ? ['prompt_tokens', 'completion_tokens'] : ['input_tokens', 'output_tokens'];
+    for (const lie of [-1, '20', null, 1.5, 1e12, {}]) {
+      const { done } = set.ask();
+      const honest = wire(api, hello);
+      const text = honest.replaceAll(`"${input}":20`, `"${input}":${JSON.stringify(lie)}`);
+      assert.notEqual(text, honest);
+      await (await set.provider.nextCall()).stream(text);
+      assert.equal((await done).usage, null, JSON.stringify(lie));
+    }
+    const { done } = set.ask();
+    const more = wire(api, hello).replaceAll('"cached_tokens":8', '"cached_tokens":800');
+    await (await set.provider.nextCall()).stream(more.replaceAll(`"${outputName}":9`, `"${outputName}":0`));
+    assert.deepEqual((await done).usage, { ...USAGE, cachedTokens: 20, outputTokens: 0, reasoningTokens: 0 });
+  });
+
+  test(`${api}: a provider that does not hang up after the last event does not hold up the answer`, async () => {
+    await using set = await setUp(api);
+    const { output, done } = set.ask();
+    const call = await set.provider.nextCall();
+    await call.bytes(wire(api, hello) + wire(api, hello));
+    await done;
+    assert.equal(output.all('text'), 'Hello');
+    assert.equal(await call.closed, false);
+  });
+
+  test(`${api}: a key is sent where there is one, and a provider that is not there is named`, async () => {
+    await using set = await setUp(api);
+    const { done } = set.ask();
+    const call = await set.provider.nextCall();
+    await call.stream(wire(api, hello));
+    await done;
+    assert.equal(call.headers.authorization, `Bearer ${KEY}`);
+    await using keyless = await setUp(api, { apiKey: null });
+    const second = keyless.ask();
+    const seen = await keyless.provider.nextCall();
+    seen.answer(401, {});
+    await assert.rejects(second.done, { message: /asks for an API key \(401\); set OPENAI_API_KEY/ });
+    assert.equal(seen.headers.authorization, undefined);
+    await keyless.provider[Symbol.asyncDispose]();
+    await assert.rejects(keyless.ask().done, {
+      code: 'model_error',
+      message: /cannot be reached: ECONNREFUSED; check/,
+    });
+  });
+}
+
+const WITH_TOOLS: Partial<ModelRequest> = {
+  prompt: [
+    { kind: 'user', text: 'What time is it?' },
+    { kind: 'assistant', text: 'Let me look.' },
+    { kind: 'tool_call', callId: 'a', name: 'clock', arguments: '{}' },
+    { kind: 'tool_call', callId: 'b', name: 'clock', arguments: '{"zone":1}' },
+    { kind: 'tool_output', callId: 'a', output: '12:00' },
+    { kind: 'tool_output', callId: 'b', output: '13:00' },
+  ],
+  tools: [{ name: 'clock', description: 'The time.', inputSchema: { type: 'object' }, execute: () => '' }],
+};
+
+test('responses: the request as the protocol wants it', async () => {
+  await using set = await setUp('responses');
+  set.ask(WITH_TOOLS);
+  const { path, body } = await set.provider.nextCall();
+  assert.equal(path, '/v1/responses');
+  assert.deepEqual(body, {
+    model: 'm',
+    instructions: 'Be brief.',
+    input: [
+      { role: 'user', content: 'What time is it?' },
+      { role: 'assistant', content: 'Let me look.' },
+      { type: 'function_call', call_id: 'a', name: 'clock', arguments: '{}' },
+      { type: 'function_call', call_id: 'b', name: 'clock', arguments: '{"zone":1}' },
+      { type: 'function_call_output', call_id: 'a', output: '12:00' },
+      { type: 'function_call_output', call_id: 'b', output: '13:00' },
+    ],
+    tools: [
+      { type: 'function', name: 'clock', description: 'The time.', parameters: { type: 'object' }, strict: false },
+    ],
+    stream: true,
+    store: false,
+  });
+});
+
+test('chat: the request as the protocol wants it', async () => {
+  await using set = await setUp('chat');
+  set.ask(WITH_TOOLS);
+  const { path, body } = await set.provider.nextCall();
+  assert.equal(path, '/v1/chat/completions');
+  const call = (id: string, args: string) => ({ id, type: 'function', function: { name: 'clock', arguments: args } });
+  assert.deepEqual(body, {
+    model: 'm',
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'What time is it?' },
+      { role: 'assistant', content: 'Let me look.', tool_calls: [call('a', '{}'), call('b', '{"zone":1}')] },
+      { role: 'tool', tool_call_id: 'a', content: '12:00' },
+      { role: 'tool', tool_call_id: 'b', content: '13:00' },
+    ],
+    tools: [
+      { type: 'function', function: { name: 'clock', description: 'The time.', parameters: { type: 'object' } } },
+    ],
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+});
+
+test('chat: calls that all have the index 0 are told apart by their ids, and calls without id get one', async () => {
+  await using set = await setUp('chat');
+  const { output, done } = set.ask();
+  const chunk = (calls: unknown[]) => ({ choices: [{ index: 0, delta: { tool_calls: calls } }] });
+  const call = (id: string, name: string) => ({ index: 0, id, function: { name, arguments: '{}' } });
+  const end = { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] };
+  await (await set.provider.nextCall()).stream(
+    sseText([chunk([call('x', 'one')]), chunk([call('y', 'two')]), chunk([{ ...call('', 'three'), index: 1 }]), end]),
+  );
+  await done;
+  assert.deepEqual(
+    output.calls.map(([, name, args]) => [name, args]),
+    [
+      ['one', '{}'],
+      ['two', '{}'],
+      ['three', '{}'],
+    ],
+  );
+  assert.match(output.calls[2]?.[0] ?? '', /^call_/);
+});
+
+test('responses: a server that sends no deltas is heard at the end of each part, or at the end', async () => {
+  await using set = await setUp('responses');
+  const events = providerEvents('responses', {
+    ...hello,
+    said: [...hello.said, { kind: 'calls', calls: [['c', 'f', '{}']] }],
+  });
+  const has = (event: unknown, ...parts: string[]) =>
+    parts.some((part) => JSON.stringify(event).includes(`"type":"response.${part}`));
+  for (const dropped of [['output_text.delta'], ['output_text', 'content_part', 'output_item', 'function_call']]) {
+    const { output, done } = set.ask();
+    await (await set.provider.nextCall()).stream(sseText(events.filter((event) => !has(event, ...dropped))));
+    await done;
+    assert.deepEqual([output.all('text'), output.calls], ['Hello', [['c', 'f', '{}']]]);
+  }
+});

@@ -1,0 +1,65 @@
+import type { Model, ModelOutput, ModelRequest, ModelResult } from '../ports.ts';
+import { ChatReader, chatBody } from './openai-chat.ts';
+import { ResponsesReader, responsesBody } from './openai-responses.ts';
+import { type OpenAiEndpoint, OpenAiTransport } from './openai-transport.ts';
+import type { Asked } from './provider-failure.ts';
+
+const PREFIX = 'openai/';
+
+/** The protocols by the names that `RUNWIRE_OPENAI_API` has for them. */
+const PROTOCOLS = {
+  responses: {
+    path: '/responses',
+    body: responsesBody,
+    reader: (asked: Asked, output: ModelOutput) => new ResponsesReader(asked, output),
+  },
+  chat: {
+    path: '/chat/completions',
+    body: chatBody,
+    reader: (asked: Asked, output: ModelOutput) => new ChatReader(asked, output),
+  },
+} as const;
+
+export interface OpenAiOptions extends OpenAiEndpoint {
+  readonly api: keyof typeof PROTOCOLS;
+}
+
+/** Every model of one OpenAI-compatible provider, over one set of connections. */
+export class OpenAiModels implements AsyncDisposable {
+  readonly #options: OpenAiOptions;
+  readonly #transport: OpenAiTransport;
+  readonly #models = new Map<string, Model>();
+
+  constructor(options: OpenAiOptions) {
+    this.#options = options;
+    this.#transport = new OpenAiTransport(options);
+  }
+
+  /** By `openai/model`; null: the id is none of this provider's. */
+  model(id: string): Model | null {
+    if (!id.startsWith(PREFIX) || id === PREFIX) return null;
+    let model = this.#models.get(id);
+    if (model === undefined) {
+      model = { id, call: (request, output, signal) => this.#call(id, request, output, signal) };
+      this.#models.set(id, model);
+    }
+    return model;
+  }
+
+  async #call(id: string, request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
+    const { path, body, reader } = PROTOCOLS[this.#options.api];
+    const asked = { model: id.slice(PREFIX.length), apiKey: this.#options.apiKey };
+    const { usage } = await this.#transport.stream<ChatReader | ResponsesReader>({
+      asked,
+      path,
+      body: body(asked.model, request),
+      signal,
+      newReader: () => reader(asked, output),
+    });
+    return { usage };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#transport[Symbol.asyncDispose]();
+  }
+}

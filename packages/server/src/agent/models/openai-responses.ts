@@ -1,0 +1,180 @@
+import { newId } from '../../domain/ids.ts';
+import type { Usage } from '../../domain/usage.ts';
+import type { ModelOutput, ModelRequest, PromptItem } from '../ports.ts';
+import {
+  type Asked,
+  failureOfEvent,
+  garbage,
+  isObject,
+  type JsonObject,
+  parsed,
+  stoppedShort,
+} from './provider-failure.ts';
+import { reportedUsage } from './reported-usage.ts';
+
+/*
+ * OpenAI's Responses protocol. A response is a list of items (reasoning, message, function_call); each is added,
+ * grows by deltas and is done; `response.completed`, `.incomplete` or `.failed` is last and says the usage.
+ */
+
+const USAGE = {
+  input: 'input_tokens',
+  output: 'output_tokens',
+  inputDetails: 'input_tokens_details',
+  outputDetails: 'output_tokens_details',
+};
+
+export function responsesBody(model: string, request: ModelRequest): string {
+  return JSON.stringify({
+    model,
+    ...(request.instructions === '' ? {} : { instructions: request.instructions }),
+    input: request.prompt.map(inputItem),
+    ...(request.tools.length === 0
+      ? {}
+      : {
+          tools: request.tools.map(({ name, description, inputSchema }) => ({
+            type: 'function',
+            name,
+            description,
+            parameters: inputSchema,
+            strict: false,
+          })),
+        }),
+    stream: true,
+    // The chat is kept here; nothing refers to a response that the provider would keep.
+    store: false,
+  });
+}
+
+function inputItem(item: PromptItem): JsonObject {
+  switch (item.kind) {
+    case 'user':
+    case 'assistant':
+      return { role: item.kind, content: item.text };
+    case 'tool_call':
+      return { type: 'function_call', call_id: item.callId, name: item.name, arguments: item.arguments };
+    case 'tool_output':
+      return { type: 'function_call_output', call_id: item.callId, output: item.output };
+  }
+}
+
+/** Maps the events of one response to what the loop takes. Throws a `ProviderFailure` where there is no answer. */
+export class ResponsesReader {
+  readonly #asked: Asked;
+  readonly #output: ModelOutput;
+  readonly #callIds = new Set<string>();
+  /** Which text parts came by deltas: servers that send none give the text at the part's end. */
+  #deltaPart = '';
+  #reasoningPart = '';
+  hasOutput = false;
+  usage: Usage | null = null;
+
+  constructor(asked: Asked, output: ModelOutput) {
+    this.#asked = asked;
+    this.#output = output;
+  }
+
+  /** True: it was the last event. */
+  event(data: string): boolean {
+    if (data === '[DONE]' || data === '') return false;
+    const event = parsed(data);
+    if (!isObject(event)) throw garbage('an event that is no JSON object');
+    switch (event.type) {
+      case 'response.output_text.delta':
+      case 'response.refusal.delta':
+        this.#deltaPart = partOf(event);
+        this.#text(event.delta);
+        return false;
+      case 'response.output_text.done':
+        if (this.#deltaPart !== partOf(event)) this.#text(event.text);
+        return false;
+      case 'response.refusal.done':
+        if (this.#deltaPart !== partOf(event)) this.#text(event.refusal);
+        return false;
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+        this.#reasoning(event);
+        return false;
+      case 'response.output_item.done':
+        if (isObject(event.item) && event.item.type === 'function_call') this.#toolCall(event.item);
+        return false;
+      case 'response.completed':
+        this.#completed(event.response);
+        return true;
+      case 'response.incomplete':
+        this.#report(event.response);
+        throw stoppedShort(incompleteReason(event.response));
+      case 'response.failed':
+        this.#report(event.response);
+        throw failureOfEvent(this.#asked, event);
+      case 'error':
+        throw failureOfEvent(this.#asked, event);
+    }
+    if (typeof event.type === 'string') return false;
+    if (event.error !== undefined) throw failureOfEvent(this.#asked, event);
+    throw garbage('events of another protocol');
+  }
+
+  /** Nothing but the last event makes a response whole. */
+  end(): boolean {
+    return false;
+  }
+
+  #text(text: unknown): void {
+    if (typeof text !== 'string') throw garbage('a piece of text that is no text');
+    if (text === '') return;
+    this.hasOutput = true;
+    this.#output.text(text);
+  }
+
+  #reasoning(event: JsonObject): void {
+    if (typeof event.delta !== 'string') throw garbage('a piece of reasoning that is no text');
+    if (event.delta === '') return;
+    this.hasOutput = true;
+    // A summary comes in parts, each a paragraph.
+    const part = `${event.output_index}/${event.summary_index ?? event.content_index}`;
+    const isNext = this.#reasoningPart !== '' && this.#reasoningPart !== part;
+    this.#reasoningPart = part;
+    this.#output.reasoning(isNext ? `\n\n${event.delta}` : event.delta);
+  }
+
+  #toolCall(item: JsonObject): void {
+    const { name } = item;
+    if (typeof name !== 'string' || name === '') throw garbage('a tool call without a name');
+    const callId = typeof item.call_id === 'string' && item.call_id !== '' ? item.call_id : newId('call');
+    // Told twice is called once.
+    if (this.#callIds.has(callId)) return;
+    this.#callIds.add(callId);
+    this.hasOutput = true;
+    this.#output.toolCall(callId, name, typeof item.arguments === 'string' ? item.arguments : '');
+  }
+
+  #completed(response: unknown): void {
+    this.#report(response);
+    if (!isObject(response) || !Array.isArray(response.output)) return;
+    const hadOutput = this.hasOutput;
+    for (const item of response.output) {
+      if (!isObject(item)) continue;
+      if (item.type === 'function_call') this.#toolCall(item);
+      if (hadOutput || item.type !== 'message' || !Array.isArray(item.content)) continue;
+      // A server that streams nothing but the end.
+      for (const part of item.content) {
+        if (isObject(part)) this.#text(part.text ?? part.refusal ?? '');
+      }
+    }
+  }
+
+  #report(response: unknown): void {
+    this.usage = isObject(response) ? reportedUsage(response.usage, USAGE) : null;
+    if (this.usage !== null) this.#output.usage(this.usage);
+  }
+}
+
+function partOf(event: JsonObject): string {
+  return `${event.output_index}/${event.content_index}`;
+}
+
+function incompleteReason(response: unknown): string {
+  const details = isObject(response) ? response.incomplete_details : null;
+  return isObject(details) && typeof details.reason === 'string' ? details.reason : 'unknown';
+}

@@ -1,0 +1,133 @@
+import { RunFailure } from '../ports.ts';
+
+const MAX_QUOTED_CHARS = 300;
+
+/** What a provider did instead of answering, and whether asking again may help. */
+export class ProviderFailure extends Error {
+  override readonly name = 'ProviderFailure';
+  readonly failure: RunFailure;
+  readonly retryable: boolean;
+  /** How long the provider wants to be left alone; null: it did not say. */
+  readonly retryAfterMs: number | null;
+
+  constructor(failure: RunFailure, retryable: boolean, retryAfterMs: number | null = null) {
+    super(failure.message);
+    this.failure = failure;
+    this.retryable = retryable;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Whom a call asks: what its sentences name, and the key that none of them may hold. */
+export interface Asked {
+  readonly model: string;
+  readonly apiKey: string | null;
+}
+
+const RETRYABLE: ReadonlySet<number> = new Set([429, 500, 502, 503, 529]);
+
+/** An answer with another status than 200. */
+export function failureOfStatus(asked: Asked, status: number, body: string, retryAfterMs: number | null) {
+  const { message, code } = errorIn(parsed(body));
+  const isQuota = status === 429 && code === 'insufficient_quota';
+  const sentence = isQuota
+    ? 'The quota at the model provider is used up (429); check its plan and billing.'
+    : statusSentence(asked, status, quoted(asked, message));
+  return new ProviderFailure(new RunFailure('model_error', sentence), RETRYABLE.has(status) && !isQuota, retryAfterMs);
+}
+
+function statusSentence({ model, apiKey }: Asked, status: number, said: string): string {
+  if (status === 401) {
+    return apiKey === null
+      ? 'The model provider asks for an API key (401); set OPENAI_API_KEY.'
+      : 'The model provider refused the API key (401); check OPENAI_API_KEY.';
+  }
+  if (status === 403) return `The model provider does not let this key use \`${model}\` (403); check the key's rights.`;
+  if (status === 404) {
+    return `The model provider does not have \`${model}\` (404); check RUNWIRE_MODEL and OPENAI_BASE_URL.`;
+  }
+  if (status === 429) return `The model provider takes no more requests for now (429)${said}; try again later.`;
+  if (status === 503 || status === 529) return `The model provider is overloaded (${status})${said}; try again later.`;
+  if (status >= 500) return `The model provider failed (${status})${said}; try again.`;
+  if (status >= 400) return `The model provider refused the request (${status})${said}.`;
+  return `The model provider answered with status ${status} instead of a stream; check OPENAI_BASE_URL.`;
+}
+
+/** An error that the provider told inside its stream. */
+export function failureOfEvent(asked: Asked, event: unknown): ProviderFailure {
+  const { message, code } = errorIn(event);
+  const sentence =
+    code === 'rate_limit_exceeded'
+      ? `The model provider takes no more requests for now${quoted(asked, message)}; try again later.`
+      : `The model provider reported an error${quoted(asked, message || code)}.`;
+  return new ProviderFailure(new RunFailure('model_error', sentence), false);
+}
+
+export function failureOfConnection(asked: Asked, error: Error): ProviderFailure {
+  const { code } = error as NodeJS.ErrnoException;
+  const sentence = `The model provider cannot be reached${quoted(asked, code ?? error.message)}; check OPENAI_BASE_URL and the network.`;
+  return new ProviderFailure(new RunFailure('model_error', sentence, { cause: error }), true);
+}
+
+export function cutStream(isEventStream: boolean): ProviderFailure {
+  const sentence = isEventStream
+    ? 'The model provider ended its stream before the answer was whole; try again.'
+    : 'The model provider did not answer with a stream of events; check OPENAI_BASE_URL and RUNWIRE_OPENAI_API.';
+  return new ProviderFailure(new RunFailure('model_error', sentence), isEventStream);
+}
+
+export function garbage(what: string, cause?: unknown): ProviderFailure {
+  const sentence = `The model provider sent ${what}; check OPENAI_BASE_URL and RUNWIRE_OPENAI_API.`;
+  return new ProviderFailure(new RunFailure('model_error', sentence, { cause }), false);
+}
+
+/** "length" and "content_filter", under whichever name: an answer cut short is not an answer. */
+export function stoppedShort(reason: string): ProviderFailure {
+  const why =
+    reason === 'content_filter'
+      ? "the provider's content filter stopped it; change the message"
+      : reason === 'length' || reason === 'max_output_tokens'
+        ? 'it reached its limit of tokens; ask for less at once, or use a model with a larger limit'
+        : `it stopped for the reason \`${reason.slice(0, 40)}\``;
+  return new ProviderFailure(new RunFailure('model_error', `The model did not finish its answer: ${why}.`), false);
+}
+
+export function silence(silenceMs: number): ProviderFailure {
+  const seconds = Math.round(silenceMs / 100) / 10;
+  return new ProviderFailure(
+    new RunFailure('model_timeout', `The model provider was silent for ${seconds} seconds; try again later.`),
+    false,
+  );
+}
+
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Providers put it under `error`, under `response.error`, or at the top. */
+function errorIn(body: unknown): { readonly message: string; readonly code: string } {
+  if (!isObject(body)) return { message: '', code: '' };
+  if (isObject(body.error)) return errorIn(body.error);
+  if (isObject(body.response)) return errorIn(body.response);
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  return { message: text(body.message) || text(body.error), code: text(body.code) || text(body.type) };
+}
+
+/** ": what the provider said", in one line, bounded, and without the key, whole or in part. */
+function quoted({ apiKey }: Asked, message: string): string {
+  let text = message.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  if (apiKey !== null && apiKey !== '') text = text.replaceAll(apiKey, '***');
+  text = text.replace(/\b(sk|Bearer)[-_ ][\w*.-]{6,}/g, '***');
+  if (text.length > MAX_QUOTED_CHARS) text = `${text.slice(0, MAX_QUOTED_CHARS)}…`;
+  return text === '' ? '' : `: ${text.replace(/[.\s]+$/, '')}`;
+}

@@ -1,0 +1,36 @@
+import type { Usage } from '../../domain/usage.ts';
+import { isObject } from './provider-failure.ts';
+
+/** No call comes near; a number above it is a fault, and would be charged. */
+const MAX_TOKENS = 1_000_000_000;
+
+/** How a protocol calls what it counts. */
+export interface UsageNames {
+  readonly input: string;
+  readonly output: string;
+  readonly inputDetails: string;
+  readonly outputDetails: string;
+}
+
+/** As the provider reported it; null where that cannot be: then the tokens are estimated from the text. */
+export function reportedUsage(value: unknown, names: UsageNames): Usage | null {
+  if (!isObject(value)) return null;
+  const inputTokens = tokens(value[names.input]);
+  const outputTokens = tokens(value[names.output]);
+  if (inputTokens === null || outputTokens === null) return null;
+  const detail = (group: unknown, name: string, most: number) =>
+    Math.min(most, (isObject(group) ? tokens(group[name]) : null) ?? 0);
+  return {
+    requestCount: 1,
+    inputTokens,
+    cachedTokens: detail(value[names.inputDetails], 'cached_tokens', inputTokens),
+    outputTokens,
+    reasoningTokens: detail(value[names.outputDetails], 'reasoning_tokens', outputTokens),
+  };
+}
+
+function tokens(value: unknown): number | null {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS
+    ? (value as number)
+    : null;
+}

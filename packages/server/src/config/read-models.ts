@@ -1,0 +1,61 @@
+import type { OpenAiConfig } from './config.ts';
+import { type Environment, isSet, readUrl, SettingRefused } from './setting.ts';
+
+export const OFFLINE_MODEL = 'offline/demo';
+/** What answers where only a key is set: of OpenAI's current models, one that every account may use and that costs little. */
+export const DEFAULT_OPENAI_MODEL = 'openai/gpt-5-mini';
+const OPENAI_BASE_URL = 'https://api.openai.com/v1';
+const OPENAI_APIS = ['responses', 'chat'] as const;
+
+export interface ModelSettings {
+  readonly model: string;
+  readonly openAi: OpenAiConfig | null;
+  readonly openAiKey: string | null;
+}
+
+/** Which model answers, and how its provider is asked. */
+export function readModels(env: Environment): ModelSettings {
+  const openAiKey = readOpenAiKey(env);
+  const baseUrl = readUrl(env, 'OPENAI_BASE_URL');
+  const api = readOpenAiApi(env);
+  // A server of one's own may need no key.
+  const isSetUp = openAiKey !== null || baseUrl !== null;
+  const model = readModel(env) ?? (openAiKey === null ? OFFLINE_MODEL : DEFAULT_OPENAI_MODEL);
+  if (model !== OFFLINE_MODEL && !isSetUp) {
+    throw new SettingRefused(
+      `RUNWIRE_MODEL is \`${model}\` but there is no key for it; set OPENAI_API_KEY, or OPENAI_BASE_URL to a server that needs none.`,
+    );
+  }
+  if (api !== null && !isSetUp) {
+    throw new SettingRefused(
+      'RUNWIRE_OPENAI_API is set but neither OPENAI_API_KEY nor OPENAI_BASE_URL is; set one of them, or unset it.',
+    );
+  }
+  const openAi = isSetUp ? Object.freeze({ baseUrl: baseUrl ?? OPENAI_BASE_URL, api: api ?? OPENAI_APIS[0] }) : null;
+  return { model, openAi, openAiKey };
+}
+
+function readModel(env: Environment): string | null {
+  if (!isSet(env, 'RUNWIRE_MODEL')) return null;
+  const text = String(env.RUNWIRE_MODEL);
+  if (text === OFFLINE_MODEL || /^openai\/[\x21-\x7e]+$/.test(text)) return text;
+  throw new SettingRefused(
+    `RUNWIRE_MODEL is \`${text}\`; set it to openai/ and the name of a model, such as ${DEFAULT_OPENAI_MODEL}, or to ${OFFLINE_MODEL}.`,
+  );
+}
+
+function readOpenAiKey(env: Environment): string | null {
+  if (!isSet(env, 'OPENAI_API_KEY')) return null;
+  const key = String(env.OPENAI_API_KEY);
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new SettingRefused('OPENAI_API_KEY must be of visible ASCII characters alone; look for spaces around it.');
+  }
+  return key;
+}
+
+function readOpenAiApi(env: Environment): OpenAiConfig['api'] | null {
+  if (!isSet(env, 'RUNWIRE_OPENAI_API')) return null;
+  const api = OPENAI_APIS.find((known) => known === env.RUNWIRE_OPENAI_API);
+  if (api === undefined) throw new SettingRefused(`RUNWIRE_OPENAI_API must be one of ${OPENAI_APIS.join(', ')}.`);
+  return api;
+}

@@ -1,0 +1,127 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** One request to the provider, answered byte by byte as the test says. */
+export class ProviderCall {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into requests of two protocols.
+  readonly body: any;
+  /** Settles when the connection is gone, or the answer was sent whole; true: whole. */
+  readonly closed: Promise<boolean>;
+  readonly #response: ServerResponse;
+
+  constructor(request: IncomingMessage, body: string, response: ServerResponse) {
+    this.path = request.url ?? '';
+    this.headers = request.headers;
+    this.body = JSON.parse(body);
+    this.#response = response;
+    this.closed = new Promise((resolve) => response.once('close', () => resolve(response.writableFinished)));
+    response.on('error', () => {});
+  }
+
+  /** The head, sent at once. */
+  head(status = 200, headers: Readonly<Record<string, string>> = {}): void {
+    this.#response.writeHead(status, { 'content-type': 'text/event-stream', ...headers });
+    this.#response.flushHeaders();
+  }
+
+  /** Resolves when the kernel has the bytes, so that the next ones are a piece of their own. */
+  async bytes(bytes: string | Uint8Array): Promise<void> {
+    if (!this.#response.headersSent) this.head();
+    if (bytes.length === 0) return;
+    await new Promise<void>((resolve) => this.#response.write(bytes, () => resolve()));
+  }
+
+  /** In pieces that end at these offsets, and wherever the network cuts them. */
+  async pieces(bytes: Uint8Array, cuts: readonly number[]): Promise<void> {
+    let start = 0;
+    for (const end of [...cuts, bytes.length]) {
+      await this.bytes(bytes.subarray(start, end));
+      // Without this the receiver reads both pieces at once.
+      await new Promise((resolve) => setImmediate(resolve));
+      start = end;
+    }
+  }
+
+  end(): void {
+    if (!this.#response.headersSent) this.head();
+    this.#response.end();
+  }
+
+  /** The connection breaks. */
+  cut(): void {
+    this.#response.socket?.resetAndDestroy();
+  }
+
+  /** An answer that is no stream. */
+  answer(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void {
+    this.#response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    this.#response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  }
+
+  async stream(bytes: string | Uint8Array): Promise<void> {
+    await this.bytes(bytes);
+    this.end();
+  }
+}
+
+/** A provider over real HTTP whose every answer a test scripts: it holds each call until it is told what to send. */
+export class FakeProvider implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #waiting: ProviderCall[] = [];
+  readonly #takers: ((call: ProviderCall) => void)[] = [];
+  /** Every call so far. */
+  readonly calls: ProviderCall[] = [];
+  /** Connections so far. */
+  connections = 0;
+  onCall: ((call: ProviderCall) => void) | null = null;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    server.keepAliveTimeout = 60_000;
+    server.on('connection', () => {
+      this.connections += 1;
+    });
+    server.on('request', (request, response) => {
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => parts.push(part));
+      request.on('end', () => this.#take(new ProviderCall(request, Buffer.concat(parts).toString(), response)));
+    });
+  }
+
+  static async start(): Promise<FakeProvider> {
+    const server = createServer();
+    const provider = new FakeProvider(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return provider;
+  }
+
+  /** What `OPENAI_BASE_URL` is set to. */
+  get baseUrl(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
+  }
+
+  #take(call: ProviderCall): void {
+    this.calls.push(call);
+    if (this.onCall !== null) {
+      this.onCall(call);
+      return;
+    }
+    const taker = this.#takers.shift();
+    if (taker !== undefined) taker(call);
+    else this.#waiting.push(call);
+  }
+
+  /** The next call that nobody has taken yet. */
+  nextCall(): Promise<ProviderCall> {
+    const waiting = this.#waiting.shift();
+    if (waiting !== undefined) return Promise.resolve(waiting);
+    return new Promise((resolve) => this.#takers.push(resolve));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+}
