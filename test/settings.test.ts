@@ -17,7 +17,6 @@ const NOT_BUILT: Settings = {
   RUNWIRE_AGENCIES_DIR: './agencies',
   RUNWIRE_MODEL: 'openai/gpt-5',
   RUNWIRE_OPENAI_API: 'chat',
-  RUNWIRE_LOG_DAYS: '3',
   RUNWIRE_FETCH_ALLOW: '10.0.0.0/8',
   RUNWIRE_SANDBOX: 'bubblewrap',
   DATABASE_URL: 'postgres://localhost/runwire',
@@ -37,6 +36,7 @@ const WRONG: readonly Settings[] = [
   { RUNWIRE_API_KEY: 'é'.repeat(40) },
   { RUNWIRE_SECRET: 'x'.repeat(31) },
   { RUNWIRE_LOG_LEVEL: 'loud' },
+  { RUNWIRE_LOG_DAYS: 'a week' },
   { RUNWIRE_DATADIR: '/tmp' },
 ];
 

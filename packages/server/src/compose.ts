@@ -26,6 +26,7 @@ import type { WaitAt } from './domain/wait-points.ts';
 import { Engine } from './engine/engine.ts';
 import { recoverOrphans } from './engine/recover-orphans.ts';
 import { EventLog } from './eventlog/event-log.ts';
+import { Retention } from './eventlog/retention.ts';
 import { buildApp } from './http/app.ts';
 import { DefaultFraming } from './http/encoders/default-framing.ts';
 import { accountRoutes } from './http/routes/accounts.ts';
@@ -68,6 +69,8 @@ export interface RunningServer extends AsyncDisposable {
     readonly openStreams: () => number;
     readonly fullStreams: () => number;
     readonly syncMs: number;
+    /** Compacts at once what is old enough; resolves to how many runs that were. */
+    readonly sweepEvents: () => Promise<number>;
   };
 }
 
@@ -107,6 +110,8 @@ export async function compose(
 
   const eventLog = stack.use(new EventLog(store, limits, logger));
   const recoveredRuns = await recoverOrphans({ store, eventLog, agencies, logger });
+
+  const retention = stack.use(new Retention(store, limits, logger));
 
   const authentication = new Authentication(store, signing, secrets.apiKeyHash, limits.verifiedTokens, logger);
   const ownership = new IntegrationOwnership(store.reads);
@@ -167,6 +172,7 @@ export async function compose(
   stack.defer(() => {
     shuttingDown = true;
   });
+  retention.start();
   const owned = stack.move();
   return {
     url: listensOn,
@@ -178,6 +184,7 @@ export async function compose(
       openStreams: () => streams.size,
       fullStreams: () => streams.full,
       syncMs,
+      sweepEvents: () => retention.sweep(),
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

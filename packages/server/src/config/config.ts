@@ -35,6 +35,9 @@ export interface Limits {
   readonly drainMs: number;
   readonly heartbeatMs: number;
   readonly accountsVersionMs: number;
+  /** How long the events of an ended run are kept whole. */
+  readonly logMs: number;
+  readonly sweepMs: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -54,4 +57,6 @@ export const DEFAULT_LIMITS: Limits = {
   drainMs: 60_000,
   heartbeatMs: 10_000,
   accountsVersionMs: 2_000,
+  logMs: 7 * 86_400_000,
+  sweepMs: 600_000,
 };

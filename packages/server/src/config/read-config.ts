@@ -15,7 +15,6 @@ const NOT_BUILT = [
   'RUNWIRE_AGENCIES_DIR',
   'RUNWIRE_MODEL',
   'RUNWIRE_OPENAI_API',
-  'RUNWIRE_LOG_DAYS',
   'RUNWIRE_FETCH_ALLOW',
   'RUNWIRE_SANDBOX',
   'DATABASE_URL',
@@ -32,11 +31,14 @@ const KNOWN = new Set([
   'RUNWIRE_API_KEY',
   'RUNWIRE_SECRET',
   'RUNWIRE_LOG_LEVEL',
+  'RUNWIRE_LOG_DAYS',
 ]);
 
 const PROVIDER_KEYS = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'];
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_CHARACTERS = 32;
+const DAY_MS = 86_400_000;
+const MAX_LOG_DAYS = 36_500;
 
 export function readConfig(env: Environment): { readonly config: Config; readonly secrets: Secrets } {
   for (const name of NOT_BUILT) {
@@ -56,7 +58,7 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     stagingUrl: readUrl(env, 'RUNWIRE_STAGING_URL'),
     unusedProviderKeys: PROVIDER_KEYS.filter((name) => isSet(env, name)),
     logLevel: readLogLevel(env),
-    limits: DEFAULT_LIMITS,
+    limits: { ...DEFAULT_LIMITS, logMs: readLogDays(env) * DAY_MS },
   });
   return {
     config,
@@ -97,6 +99,18 @@ function readLogLevel(env: Environment): Config['logLevel'] {
   const level = LOG_LEVELS.find((known) => known === env.RUNWIRE_LOG_LEVEL);
   if (level === undefined) throw new SettingRefused(`RUNWIRE_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}.`);
   return level;
+}
+
+/** 0 compacts a run at the next sweep after its end. */
+function readLogDays(env: Environment): number {
+  if (!isSet(env, 'RUNWIRE_LOG_DAYS')) return DEFAULT_LIMITS.logMs / DAY_MS;
+  const text = String(env.RUNWIRE_LOG_DAYS);
+  if (!/^\d{1,5}$/.test(text) || Number(text) > MAX_LOG_DAYS) {
+    throw new SettingRefused(
+      `RUNWIRE_LOG_DAYS is \`${text}\`; set it to a whole number of days from 0 to ${MAX_LOG_DAYS}.`,
+    );
+  }
+  return Number(text);
 }
 
 function readApiKey(env: Environment): string | null {
