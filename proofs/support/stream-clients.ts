@@ -1,6 +1,4 @@
 import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
 import { parseFrames } from '@runwire/server/testing';
 
 // Under `-C source` its name stands for TypeScript inside node_modules, which Node does not run: its build is named.
@@ -157,6 +155,17 @@ const eventsourceParser: StreamClient = {
     }),
 };
 
+/** Split at line ends of bytes, as Python's `requests` does it: U+2028 is none. */
+async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of body) {
+    const whole = (rest + decoder.decode(chunk, { stream: true })).split(/\r?\n/);
+    rest = whole.pop() ?? '';
+    yield* whole;
+  }
+}
+
 /**
  * As the clients of agency-swarm do it: line by line, what begins with `data: ` is JSON until `[DONE]`, `event: ` names
  * what follows, and every other line, ids and comments among them, is passed over.
@@ -166,9 +175,8 @@ const agencySwarm: StreamClient = {
   resumes: false,
   read: (request) =>
     reading(async (made) => {
-      const body = Readable.fromWeb((await fetchBody(request, made.signal)) as Parameters<typeof Readable.fromWeb>[0]);
       let event: string | null = null;
-      for await (const line of createInterface({ input: body, crlfDelay: Number.POSITIVE_INFINITY })) {
+      for await (const line of lines(await fetchBody(request, made.signal))) {
         if (line.startsWith('event: ')) event = line.slice(7);
         if (!line.startsWith('data: ')) continue;
         const data = line.slice(6);
