@@ -9,6 +9,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   'cut-anywhere': () => import('./cut-anywhere.ts'),
   'slow-readers': () => import('./slow-readers.ts'),
   clients: () => import('./clients.ts'),
+  'bad-input': () => import('./bad-input.ts'),
 };
 
 class UsageError extends Error {}

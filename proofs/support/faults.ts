@@ -73,12 +73,18 @@ function unboundedReaders(): Overrides {
   return { limits: { unsentBytes: Number.MAX_SAFE_INTEGER } };
 }
 
+/** A body may be nested as deep as it likes. */
+function anyDepth(): Overrides {
+  return { limits: { bodyDepth: Number.MAX_SAFE_INTEGER } };
+}
+
 const FAULTS: Readonly<Record<string, () => Overrides>> = {
   'forget-requests': forgetRequests,
   'forget-holds': forgetHolds,
   'leave-orphans': leaveOrphans,
   'skip-events': skipEvents,
   'unbounded-readers': unboundedReaders,
+  'any-depth': anyDepth,
 };
 
 export function plantFault(fault: string): Overrides {
