@@ -16,6 +16,7 @@ import {
   PATH,
   playScript,
   REQUEST,
+  SWEEP_AT_ONCE,
 } from './support/kill-scripts.ts';
 import {
   expectAtLeast,
@@ -85,6 +86,7 @@ async function killRun(kill: KillCase, template: DataFolder, setting: Setting): 
     model,
     seen,
     outcome: kill.outcome,
+    compacted: kill.point === 'sweep.after-commit',
     endedWithinMs: setting.endedWithinMs,
   });
   return kill.nextStart === null ? 1 : 2;
@@ -96,7 +98,8 @@ async function playUntilKilled(
   model: ModelController,
   options: { readonly dataDir: string; readonly controllerPort: number },
 ): Promise<StreamReader | null> {
-  await using doomed = await startServer(null, { ...options, killAt: kill.point, killAfter: kill.time });
+  const limits = kill.point.startsWith('sweep.') ? SWEEP_AT_ONCE : {};
+  await using doomed = await startServer(null, { ...options, limits, killAt: kill.point, killAfter: kill.time });
   const { api } = doomed;
   const post = api.complete(REQUEST);
   const head = post.catch(() => null);
@@ -128,7 +131,14 @@ async function killAccounts(point: WaitPoint, setting: Setting): Promise<number>
     expectNumber('status of the integration after the kill', integration.status, durable ? 200 : 404);
     if (durable) await putMember(server);
     else await prepare(server);
-    await askFromOutside({ api: server.api, model, seen: null, outcome: 'none', endedWithinMs: setting.endedWithinMs });
+    await askFromOutside({
+      api: server.api,
+      model,
+      seen: null,
+      outcome: 'none',
+      compacted: false,
+      endedWithinMs: setting.endedWithinMs,
+    });
     if (doomed !== null) return killed;
   }
 }

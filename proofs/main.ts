@@ -10,6 +10,8 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   'slow-readers': () => import('./slow-readers.ts'),
   adapters: () => import('./adapters.ts'),
   'bad-models': () => import('./bad-models.ts'),
+  clients: () => import('./clients.ts'),
+  'bad-input': () => import('./bad-input.ts'),
 };
 
 class UsageError extends Error {}

@@ -30,7 +30,7 @@ export const contractCodesAndShapes = [
   { id: 'contract-8-404-key-not-found', section: '8', quote: '`key_not_found`,' },
   { id: 'contract-8-404-not-found', section: '8', quote: '`not_found` |' },
   { id: 'contract-8-405-method-not-allowed', section: '8', quote: '| 405, 410, 413, 415, 416 | `method_not_allowed`,' },
-  { id: 'contract-8-410-cursor-too-old', section: '8', quote: '`cursor_too_old`,', later: 'Models' },
+  { id: 'contract-8-410-cursor-too-old', section: '8', quote: '`cursor_too_old`,' },
   { id: 'contract-8-413-body-too-large', section: '8', quote: '`body_too_large`,' },
   { id: 'contract-8-415-unsupported-media-type', section: '8', quote: '`unsupported_media_type`,' },
   { id: 'contract-8-416-range-not-satisfiable', section: '8', quote: '`range_not_satisfiable` |', later: 'Files' },

@@ -228,7 +228,6 @@ export const contractRunsAndStreams = [
     section: '4',
     quote:
       "stored events 7 days after the run's end (`RUNWIRE_LOG_DAYS`; then compacted: `meta`, every `resumed`, one delta per content part, run items, the error frame, `messages`, `end`, each under the id of the last event it stands for).",
-    later: 'Models',
   },
   {
     id: 'contract-5-framing',

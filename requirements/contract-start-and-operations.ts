@@ -28,7 +28,7 @@ export const contractStartAndOperations = [
     quote: 'or under a lock in the database, where not given; several nodes share it),',
     later: 'Several nodes',
   },
-  { id: 'contract-1-log-days', section: '1', quote: '`RUNWIRE_LOG_DAYS`,', later: 'Models' },
+  { id: 'contract-1-log-days', section: '1', quote: '`RUNWIRE_LOG_DAYS`,' },
   { id: 'contract-1-fetch-allow', section: '1', quote: '`RUNWIRE_FETCH_ALLOW`,', later: 'Attachments' },
   { id: 'contract-1-sandbox', section: '1', quote: '`RUNWIRE_SANDBOX`,', later: 'Agents' },
   {
@@ -261,7 +261,6 @@ export const contractStartAndOperations = [
     id: 'contract-3-events-compacted',
     section: '3',
     quote: 'Inside a run whose events were compacted: 410 `cursor_too_old` |',
-    later: 'Models',
   },
   { id: 'contract-3-cancel', section: '3', quote: '| `POST …/runs/{runId}/cancel` | cancels exactly that run;' },
   { id: 'contract-3-cancel-mode', section: '3', quote: 'body `{mode?: "immediate" \\| "after_step"}`, or none |' },

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -24,10 +24,19 @@ const steps: readonly (readonly [string, string, readonly string[]])[] = [
   ['requirements', 'node', ['-C', 'runwire', 'scripts/requirements.ts']],
 ];
 
+// What tests need of the machine is installed beside the first steps; the tests wait for it.
+const services = spawn('node', ['-C', 'source', 'test/support/install-services.ts'], { stdio: 'inherit' });
+const installed = new Promise<number | null>((resolve) => services.once('close', resolve));
+
 rmSync(citations, { recursive: true, force: true });
 mkdirSync(citations, { recursive: true });
 for (const [name, command, args] of steps) {
   const start = performance.now();
+  if (name === 'tests' && (await installed) !== 0) {
+    process.stderr.write('check: services failed\n');
+    process.exitCode = 1;
+    break;
+  }
   const { status, error } = spawnSync(command, args, {
     stdio: 'inherit',
     env: {

@@ -22,7 +22,6 @@ type Settings = Readonly<Record<string, string>>;
 
 const NOT_BUILT: Settings = {
   RUNWIRE_AGENCIES_DIR: './agencies',
-  RUNWIRE_LOG_DAYS: '3',
   RUNWIRE_FETCH_ALLOW: '10.0.0.0/8',
   RUNWIRE_SANDBOX: 'bubblewrap',
   DATABASE_URL: 'postgres://localhost/runwire',
@@ -42,6 +41,7 @@ const WRONG: readonly Settings[] = [
   { RUNWIRE_API_KEY: 'é'.repeat(40) },
   { RUNWIRE_SECRET: 'x'.repeat(31) },
   { RUNWIRE_LOG_LEVEL: 'loud' },
+  { RUNWIRE_LOG_DAYS: 'a week' },
   { RUNWIRE_DATADIR: '/tmp' },
   ...['gpt-5', 'openai/', 'openai', 'offline/other', 'anthropic/claude', 'openai/a b', '/'].map((model) => ({
     RUNWIRE_MODEL: model,

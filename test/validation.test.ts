@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Agent, request } from 'node:http';
 import { after, before, test } from 'node:test';
 import {
   type ApiClient,
@@ -392,4 +393,23 @@ test('what is not JSON, or too large, is 400 at completions and 415 or 413 elsew
     await expect(await post(path, large, 'application/json'), 413, 'body_too_large');
     await expect(await post(path, streamed(), 'application/json'), 413, 'body_too_large');
   }
+});
+
+test('a body that may be left out may not be null', async () => {
+  const path = '/v2/integrations/demo/runs/run_nowhere/cancel';
+  await refused(api.post(path, 'null'), /The body must be of type object/);
+  await refused(api.post(path), /no such run/, 404, 'run_not_found');
+});
+
+test('a body that was read whole and refused leaves its connection open', async () => {
+  const agent = new Agent({ keepAlive: true });
+  const connection = await new Promise((resolve, reject) => {
+    const headers = { ...api.authorization, 'content-type': 'application/json' };
+    const sent = request(`${api.url}/get_completion_v2`, { method: 'POST', agent, headers });
+    sent.on('error', reject);
+    sent.on('response', (response) => resolve(response.resume().headers.connection));
+    sent.end('{"message":');
+  });
+  agent.destroy();
+  assert.notEqual(connection, 'close');
 });

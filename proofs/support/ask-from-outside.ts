@@ -21,6 +21,8 @@ export interface Questioning {
   /** Null: not even a head. */
   readonly seen: StreamReader | null;
   readonly outcome: Outcome;
+  /** Whether the events of the run were compacted before the kill. */
+  readonly compacted: boolean;
   readonly endedWithinMs: number;
 }
 
@@ -87,7 +89,7 @@ async function ended(api: ApiClient, limitMs: number): Promise<Body> {
 }
 
 /** Status, run, usage record, history, stream and replay tell the same story. */
-async function checkRun({ api, model, seen, outcome, endedWithinMs }: Questioning): Promise<void> {
+async function checkRun({ api, model, seen, outcome, compacted, endedWithinMs }: Questioning): Promise<void> {
   const status = await ended(api, endedWithinMs);
   const { run } = status;
   expectEqual('outcome', run.error?.code ?? run.status, outcome);
@@ -132,7 +134,8 @@ async function checkRun({ api, model, seen, outcome, endedWithinMs }: Questionin
   if (!(await within('end of the stream', WAIT_MS, stream.over)))
     throw new Shortfall('whole streams: expected 1, found 0.');
   checkStream(stream, run);
-  if (seen !== null) checkSeen(seen.frames, stream.frames, run);
+  if (compacted) await checkCompacted(api, seen, stream, run);
+  else if (seen !== null) checkSeen(seen.frames, stream.frames, run);
   const again = await send(api, REQUEST);
   expectEqual('X-Run-Id of the replay', again.headers['x-run-id'], run.runId);
   expectEqual('X-Run-Replayed of the replay', again.headers['x-run-replayed'], 'true');
@@ -180,6 +183,26 @@ function checkSeen(seen: readonly Frame[], replay: readonly Frame[], run: Body):
     const messages = JSON.parse(frame.data);
     expectEqual('`messages` seen before', [messages.status, answerOf(messages)], [run.status, run.message]);
   }
+}
+
+/** What a client saw of the whole run and what stays of it tell the same; what was left out cannot be asked for. */
+async function checkCompacted(
+  api: ApiClient,
+  seen: StreamReader | null,
+  replay: StreamReader,
+  run: Body,
+): Promise<void> {
+  const isDelta = ({ data }: Frame) => data.includes('.delta"');
+  const raw = replay.frames.filter((frame) => frame.data.includes('"raw_response_event"') && !isDelta(frame));
+  expectNumber('frames that a compacted run does not keep', raw.length, 0);
+  const before = new Map(seen?.frames.map((frame) => [frame.id, frame]));
+  for (const frame of replay.frames) {
+    const same = before.get(frame.id);
+    if (same !== undefined && !isDelta(frame)) expectEqual('frame of a compacted run', frame, same);
+  }
+  expectEqual('text seen before', run.message.startsWith(seen?.answer ?? ''), true);
+  const inside = await within('answer to a cursor', WAIT_MS, api.events(run.runId, 1, REQUEST.apiIntegrationId));
+  expectNumber('status of a cursor inside a compacted run', inside.status, 410);
 }
 
 /** "the next turn always works", and is shown what was said before. */

@@ -78,6 +78,11 @@ function endlessPatience(): Overrides {
   return { limits: { modelSilenceMs: 3_600_000 } };
 }
 
+/** A body may be nested as deep as it likes. */
+function anyDepth(): Overrides {
+  return { limits: { bodyDepth: Number.MAX_SAFE_INTEGER } };
+}
+
 const FAULTS: Readonly<Record<string, () => Overrides>> = {
   'forget-requests': forgetRequests,
   'forget-holds': forgetHolds,
@@ -85,6 +90,7 @@ const FAULTS: Readonly<Record<string, () => Overrides>> = {
   'skip-events': skipEvents,
   'unbounded-readers': unboundedReaders,
   'endless-patience': endlessPatience,
+  'any-depth': anyDepth,
 };
 
 export function plantFault(fault: string): Overrides {

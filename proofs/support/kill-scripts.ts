@@ -117,7 +117,12 @@ export const KILL_CASES: readonly KillCase[] = [
   kill('cancel-intent.after', 'cancel', 'cancelled', HEAD),
   kill('flush.after-commit', 'talk', 'run_interrupted', HEAD, { nextStart: 'takeover.before-commit' }),
   kill('flush.after-commit', 'talk', 'run_interrupted', HEAD, { nextStart: 'takeover.after-commit' }),
+  kill('sweep.before-commit', 'speak', 'completed', [1, 3]),
+  kill('sweep.after-commit', 'speak', 'completed', [1, 3]),
 ];
+
+/** With these a server compacts the events of a run as soon as it has ended. */
+export const SWEEP_AT_ONCE = { logMs: 0, sweepMs: 20 };
 
 /** The same places reached on other roads. */
 export const FURTHER_KILL_CASES: readonly KillCase[] = [
@@ -136,4 +141,7 @@ export const FURTHER_KILL_CASES: readonly KillCase[] = [
   kill('messages.after', 'cancel', 'cancelled', [2, 3]),
   kill('cancel.after-commit', 'cancel', 'cancelled', HEAD, { nextStart: 'takeover.before-commit' }),
   kill('cancel.after-commit', 'cancel', 'cancelled', HEAD, { nextStart: 'takeover.after-commit' }),
+  kill('sweep.before-commit', 'useTool', 'completed', [1, 3]),
+  kill('sweep.after-commit', 'useTool', 'completed', [1, 3]),
+  kill('sweep.after-commit', 'fail', 'model_error', [1, 3]),
 ];

@@ -27,6 +27,7 @@ import type { WaitAt } from './domain/wait-points.ts';
 import { Engine } from './engine/engine.ts';
 import { recoverOrphans } from './engine/recover-orphans.ts';
 import { EventLog } from './eventlog/event-log.ts';
+import { Retention } from './eventlog/retention.ts';
 import { buildApp } from './http/app.ts';
 import { DefaultFraming } from './http/encoders/default-framing.ts';
 import { accountRoutes } from './http/routes/accounts.ts';
@@ -69,6 +70,8 @@ export interface RunningServer extends AsyncDisposable {
     readonly openStreams: () => number;
     readonly fullStreams: () => number;
     readonly syncMs: number;
+    /** Compacts at once what is old enough; resolves to how many runs that were. */
+    readonly sweepEvents: () => Promise<number>;
   };
 }
 
@@ -112,6 +115,8 @@ export async function compose(
 
   const eventLog = stack.use(new EventLog(store, limits, logger));
   const recoveredRuns = await recoverOrphans({ store, eventLog, agencies, logger });
+
+  const retention = stack.use(new Retention(store, limits, logger));
 
   const authentication = new Authentication(store, signing, secrets.apiKeyHash, limits.verifiedTokens, logger);
   const ownership = new IntegrationOwnership(store.reads);
@@ -172,6 +177,7 @@ export async function compose(
   stack.defer(() => {
     shuttingDown = true;
   });
+  retention.start();
   const owned = stack.move();
   return {
     url: listensOn,
@@ -183,6 +189,7 @@ export async function compose(
       openStreams: () => streams.size,
       fullStreams: () => streams.full,
       syncMs,
+      sweepEvents: () => retention.sweep(),
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -49,6 +49,9 @@ export interface Limits {
   readonly accountsVersionMs: number;
   /** How long a model may send nothing, before its first byte too. */
   readonly modelSilenceMs: number;
+  /** How long the events of an ended run are kept whole. */
+  readonly logMs: number;
+  readonly sweepMs: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -69,4 +72,6 @@ export const DEFAULT_LIMITS: Limits = {
   heartbeatMs: 10_000,
   accountsVersionMs: 2_000,
   modelSilenceMs: 120_000,
+  logMs: 7 * 86_400_000,
+  sweepMs: 600_000,
 };

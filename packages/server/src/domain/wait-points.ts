@@ -3,7 +3,7 @@
  * and in production there is none. It is synchronous: it may end the process or block it, never let it go on
  * with something else first.
  */
-export const TRANSACTIONS = ['admit', 'flush', 'step', 'end', 'cancel', 'takeover', 'account'] as const;
+export const TRANSACTIONS = ['admit', 'flush', 'step', 'end', 'cancel', 'takeover', 'account', 'sweep'] as const;
 export type TransactionName = (typeof TRANSACTIONS)[number];
 
 export type WaitPoint =

@@ -5,10 +5,11 @@ import { eventWidth } from '../domain/events.ts';
  * A chunk is JSON text: `{"v":1,"i":[items],"e":[events]}`. Events name items by their place in `i`, an item carries
  * its text there at most once, and neighbouring deltas of one item are one array: `[place,"Hel","lo"]`. Ids are not
  * stored; they follow from the chunk's first id and the widths. A delta costs its text and three bytes, where a
- * frame of the default framing has 250.
+ * frame of the default framing has 250. A compacted chunk, `"v":2`, has gaps: `n` holds the ids of its events.
  */
 
 const FORMAT = 1;
+const COMPACTED = 2;
 
 type StoredEvent = readonly [number, ...string[]] | { readonly t: string; readonly [field: string]: unknown };
 
@@ -16,6 +17,7 @@ interface StoredChunk {
   readonly v: number;
   readonly i: readonly RunItem[];
   readonly e: readonly StoredEvent[];
+  readonly n?: readonly number[];
 }
 
 class ItemTable {
@@ -41,6 +43,16 @@ class ItemTable {
 }
 
 export function encodeChunk(events: readonly RunEvent[]): string {
+  return JSON.stringify({ v: FORMAT, ...storedParts(events) } satisfies StoredChunk);
+}
+
+/** Always with its ids, also where they have no gap: a reader must see that what it stands in was compacted. */
+export function encodeCompactedChunk(events: readonly RunEvent[]): string {
+  const ids = events.map(({ id }) => id);
+  return JSON.stringify({ v: COMPACTED, ...storedParts(events), n: ids } satisfies StoredChunk);
+}
+
+function storedParts(events: readonly RunEvent[]): Pick<StoredChunk, 'i' | 'e'> {
   const items = new ItemTable();
   const stored: StoredEvent[] = [];
   let openDelta: [number, ...string[]] | null = null;
@@ -60,7 +72,7 @@ export function encodeChunk(events: readonly RunEvent[]): string {
     openItem = null;
     stored.push(storedEvent(event, items));
   }
-  return JSON.stringify({ v: FORMAT, i: items.stored(), e: stored } satisfies StoredChunk);
+  return { i: items.stored(), e: stored };
 }
 
 function storedEvent(event: Exclude<RunEvent, { type: 'delta' }>, items: ItemTable): StoredEvent {
@@ -89,14 +101,20 @@ function storedEvent(event: Exclude<RunEvent, { type: 'delta' }>, items: ItemTab
   }
 }
 
-export function decodeChunk(firstId: number, data: string): RunEvent[] {
+export interface DecodedChunk {
+  readonly events: readonly RunEvent[];
+  readonly compacted: boolean;
+}
+
+export function decodeChunk(firstId: number, data: string): DecodedChunk {
   const chunk = JSON.parse(data) as StoredChunk;
-  if (chunk.v !== FORMAT) throw new Error(`Event chunk of unknown format ${chunk.v}.`);
+  if (chunk.v !== FORMAT && chunk.v !== COMPACTED) throw new Error(`Event chunk of unknown format ${chunk.v}.`);
   const events: RunEvent[] = [];
-  let id = firstId;
+  let next = firstId;
   const push = (body: RunEventBody) => {
+    const id = chunk.n?.[events.length] ?? next;
     events.push({ ...body, id });
-    id += eventWidth(body);
+    next = id + eventWidth(body);
   };
   const item = (place: unknown): RunItem => {
     const found = chunk.i[place as number];
@@ -108,8 +126,9 @@ export function decodeChunk(firstId: number, data: string): RunEvent[] {
       const [place, ...texts] = entry as [number, ...string[]];
       const target = item(place) as OutputItem;
       for (const text of texts) {
+        const id = chunk.n?.[events.length] ?? next;
         events.push({ type: 'delta', item: target, text, id });
-        id += 1;
+        next = id + 1;
       }
       continue;
     }
@@ -125,5 +144,5 @@ export function decodeChunk(firstId: number, data: string): RunEvent[] {
       push({ type: t, ...fields } as unknown as RunEventBody);
     }
   }
-  return events;
+  return { events, compacted: chunk.v === COMPACTED };
 }

@@ -4,7 +4,7 @@ import { allChunks, chunkAfter, insertChunk, lastStoredId } from '../store/queri
 import { markRunning } from '../store/queries/runs.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { decodeChunk } from './chunk-codec.ts';
+import { type DecodedChunk, decodeChunk } from './chunk-codec.ts';
 import { type Chunk, RunLog, type RunLogBounds } from './run-log.ts';
 
 export interface EventLogOptions extends RunLogBounds {
@@ -137,12 +137,12 @@ export class EventLog implements AsyncDisposable {
   }
 
   /** The stored chunk that goes on after `cursor`, or null where there is nothing. */
-  async storedAfter(runId: string, cursor: number): Promise<readonly RunEvent[] | null> {
+  async storedAfter(runId: string, cursor: number): Promise<DecodedChunk | null> {
     const row = await first(this.#store.reads.all(chunkAfter, { runId, after: cursor }));
     if (row === undefined) return null;
-    const events = decodeChunk(row.first_id, row.data);
+    const { events, compacted } = decodeChunk(row.first_id, row.data);
     const from = events.findIndex((event) => lastFrameId(event) > cursor);
-    return from <= 0 ? events : events.slice(from);
+    return { events: from <= 0 ? events : events.slice(from), compacted };
   }
 
   readFailed(runId: string, error: unknown): void {
@@ -151,7 +151,7 @@ export class EventLog implements AsyncDisposable {
 
   async allStored(tx: Tx, runId: string): Promise<RunEvent[]> {
     const rows = await tx.all(allChunks, { runId });
-    return rows.flatMap((row) => decodeChunk(row.first_id, row.data));
+    return rows.flatMap((row) => decodeChunk(row.first_id, row.data).events);
   }
 
   async lastId(runId: string): Promise<number> {

@@ -34,6 +34,8 @@ export class Follower implements LiveReader {
   #attachedTo: RunLog | null = null;
   #reading = false;
   #closed = false;
+  /** Whether what was taken so far was compacted: a reader gets the whole run or what stays of it, never a mixture. */
+  #compacted = false;
 
   constructor(eventLog: EventLog, runId: string, after: number, sink: Sink) {
     this.#eventLog = eventLog;
@@ -115,8 +117,11 @@ export class Follower implements LiveReader {
         }
         const page = await this.#eventLog.storedAfter(this.#runId, this.#cursor);
         if (this.#closed) return;
-        if (page !== null) this.#take(page, 0);
-        else if (this.#eventLog.hot(this.#runId) === undefined) return this.cut();
+        if (page !== null) {
+          if (page.compacted && !this.#compacted && this.#cursor > 0) return this.cut();
+          this.#compacted = page.compacted;
+          this.#take(page.events, 0);
+        } else if (this.#eventLog.hot(this.#runId) === undefined) return this.cut();
       }
     } catch (error) {
       this.#eventLog.readFailed(this.#runId, error);

@@ -109,7 +109,7 @@ class Rig {
   }
 
   get #storedEvents(): RunEvent[] {
-    return this.#stored.flatMap((chunk) => decodeChunk(chunk.firstId, chunk.data));
+    return this.#stored.flatMap((chunk) => decodeChunk(chunk.firstId, chunk.data).events);
   }
 
   step(step: Step): void {
@@ -149,7 +149,7 @@ class Rig {
     assert.deepEqual(chunks.slice(0, this.#taken.length), this.#taken);
     for (const chunk of chunks) {
       const inside = this.#events.filter((event) => event.id >= chunk.firstId && event.id <= chunk.lastId);
-      assert.deepEqual(ids(decodeChunk(chunk.firstId, chunk.data)), ids(inside));
+      assert.deepEqual(ids(decodeChunk(chunk.firstId, chunk.data).events), ids(inside));
       const bytes = inside.reduce((sum, event) => sum + eventSize(event), 0);
       assert.ok(inside.length === 1 || bytes <= this.#bounds.chunkBytes, `${inside.length} events, ${bytes} bytes`);
     }

@@ -221,14 +221,17 @@ export class RunLog {
 }
 
 /** What was estimated in characters can be larger in bytes: then it is halved until each chunk is within its bound. */
-function encodeWithin(events: readonly RunEvent[], maxBytes: number): Chunk[] {
+export function encodeWithin(events: readonly RunEvent[], maxBytes: number, encode = encodeChunk): Chunk[] {
   const first = events[0];
   const last = events.at(-1);
   if (first === undefined || last === undefined) return [];
-  const data = encodeChunk(events);
+  const data = encode(events);
   if (events.length === 1 || Buffer.byteLength(data) <= maxBytes) {
     return [{ firstId: first.id, lastId: lastFrameId(last), data }];
   }
   const middle = events.length >>> 1;
-  return [...encodeWithin(events.slice(0, middle), maxBytes), ...encodeWithin(events.slice(middle), maxBytes)];
+  return [
+    ...encodeWithin(events.slice(0, middle), maxBytes, encode),
+    ...encodeWithin(events.slice(middle), maxBytes, encode),
+  ];
 }

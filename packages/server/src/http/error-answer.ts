@@ -50,6 +50,8 @@ export function refusalAnswer(refusal: Refusal, request: FastifyRequest, reply: 
   const path = request.routeOptions.url ?? '';
   // Also here: no hook has run where the path itself could not be read.
   reply.header('x-request-id', request.id);
+  // Fastify closes the connection after a body that could not be parsed; one that was read whole leaves it usable.
+  if (request.raw.complete) reply.removeHeader('connection');
   if (refusal.code === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');
   if (refusal.retryAfterSeconds !== null) reply.header('retry-after', String(refusal.retryAfterSeconds));
   return reply

@@ -26,7 +26,8 @@ export function route<O extends Operation>(
     ...(operation.bodyOptional === true
       ? {
           preValidation: async (request: FastifyRequest) => {
-            request.body ??= {};
+            // No body at all; `null` is one, and not one that is taken.
+            if (request.body === undefined) request.body = {};
           },
         }
       : {}),

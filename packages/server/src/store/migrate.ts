@@ -2,10 +2,11 @@ import type { Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
 import { StartRefused } from '../domain/start-refused.ts';
 import * as first from './migrations/0001-first.ts';
+import * as compaction from './migrations/0002-compaction.ts';
 import type { Schema } from './schema.ts';
 import type { StoreKind } from './store.ts';
 
-const MIGRATIONS = { '0001-first': first };
+const MIGRATIONS = { '0001-first': first, '0002-compaction': compaction };
 
 function migrationsOf(kind: StoreKind): Record<string, Migration> {
   return Object.fromEntries(

@@ -148,6 +148,8 @@ export interface RunsTable {
   created_at: number;
   started_at: number | null;
   completed_at: number | null;
+  /** When its events were compacted. */
+  compacted_at: number | null;
 }
 
 /** What a member used, by the day of admission; outlives the member's row. */

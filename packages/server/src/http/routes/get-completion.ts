@@ -69,6 +69,7 @@ async function replayCursor(
   if (after === null) return 0;
   const run = await deps.runReads.row(integrationId, runId).catch(() => null);
   if (run === null || (run.last_event_id !== null && after >= run.last_event_id)) return 0;
+  if (run.compacted_at !== null) return 0;
   // This node runs it and has not come so far: it is no event that anybody saw.
   if (after > (deps.eventLog.hot(runId)?.lastId ?? after)) return 0;
   return after;

@@ -188,6 +188,7 @@ const runColumns = [
   'runs.created_at',
   'runs.started_at',
   'runs.completed_at',
+  'runs.compacted_at',
   'chats.chat_id',
   'chats.deleted_at as chat_deleted_at',
 ] as const;

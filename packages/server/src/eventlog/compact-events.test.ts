@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  attemptBase,
+  eventWidth,
+  lastFrameId,
+  type OutputItem,
+  type RunEvent,
+  type RunEventBody,
+  type RunItem,
+} from '../domain/events.ts';
+import { decodeChunk, encodeChunk, encodeCompactedChunk } from './chunk-codec.ts';
+import { compactEvents } from './compact-events.ts';
+import { encodeWithin } from './run-log.ts';
+
+const usage = { requestCount: 1, inputTokens: 2, cachedTokens: 0, outputTokens: 3, reasoningTokens: 0 };
+
+interface ItemPlan {
+  readonly kind: OutputItem['kind'];
+  readonly callerAgent: string | null;
+  readonly texts: readonly string[];
+}
+
+interface RunPlan {
+  readonly responses: readonly (readonly ItemPlan[])[];
+  /** After how many events the run was cut short; the rest is what a taker wrote. */
+  readonly cutAfter: number | null;
+  /** How many events of the cut attempt did not count, and were left in the store. */
+  readonly voidEvents: number;
+  readonly failed: boolean;
+}
+
+const plans: fc.Arbitrary<RunPlan> = fc.record({
+  responses: fc.array(
+    fc.array(
+      fc.record({
+        kind: fc.constantFrom('message' as const, 'reasoning' as const, 'tool_call' as const),
+        callerAgent: fc.constantFrom(null, 'Boss'),
+        texts: fc.array(fc.string({ unit: 'binary', maxLength: 6 }), { maxLength: 6 }),
+      }),
+      { maxLength: 3 },
+    ),
+    { maxLength: 3 },
+  ),
+  cutAfter: fc.option(fc.nat(30)),
+  voidEvents: fc.nat(4),
+  failed: fc.boolean(),
+});
+
+/** The events of a response, in the order in which the assembly makes them. */
+function responseEvents(plan: readonly ItemPlan[], prefix: string): { bodies: RunEventBody[]; items: OutputItem[] } {
+  const response = { id: `resp_${prefix}`, model: 'm', agent: 'A', callerAgent: null };
+  const bodies: RunEventBody[] = [{ type: 'response_created', response }];
+  const items = plan.map(({ kind, callerAgent, texts }, outputIndex): OutputItem => {
+    const shared = {
+      id: `${prefix}_${outputIndex}`,
+      agent: 'A',
+      callerAgent,
+      outputIndex,
+      complete: true,
+      timestamp: 1,
+    };
+    const text = texts.join('');
+    const item: OutputItem =
+      kind === 'tool_call' ? { kind, ...shared, text, callId: shared.id, name: 'echo' } : { kind, ...shared, text };
+    bodies.push({ type: 'item_added', item });
+    for (const piece of texts) bodies.push({ type: 'delta', item, text: piece });
+    bodies.push({ type: 'item_done', item });
+    return item;
+  });
+  bodies.push({ type: 'response_done', response, output: items, usage });
+  for (const item of items) bodies.push({ type: 'run_item', name: 'message_output_created', item });
+  return { bodies, items };
+}
+
+function numbered(first: number, bodies: readonly RunEventBody[]): RunEvent[] {
+  let id = first;
+  return bodies.map((body) => {
+    const event = { ...body, id } as RunEvent;
+    id += eventWidth(body);
+    return event;
+  });
+}
+
+function runOf(plan: RunPlan): RunEvent[] {
+  const meta = { runId: 'r', chatId: 'c', aliasChatId: null, usageRequestId: null, consumerId: null, agent: 'A' };
+  const bodies: RunEventBody[] = [{ type: 'meta', meta: { ...meta, createdAt: 1 } }];
+  const items: RunItem[] = [];
+  for (const [index, planned] of plan.responses.entries()) {
+    const made = responseEvents(planned, `i${index}`);
+    bodies.push(...made.bodies);
+    items.push(...made.items);
+  }
+  const error = plan.failed ? ({ code: 'model_error', message: 'no' } as const) : null;
+  const status = plan.failed ? ('failed' as const) : ('completed' as const);
+  const end: RunEventBody[] = [
+    ...(error === null ? [] : [{ type: 'error' as const, runId: 'r', error }]),
+    { type: 'messages', runId: 'r', chatId: 'c', status, items, usage, error },
+    { type: 'end' },
+  ];
+  if (plan.cutAfter === null) return numbered(1, [...bodies, ...end]);
+  const before = numbered(1, bodies).slice(0, plan.cutAfter + 1);
+  const lastCounted = before[Math.max(0, before.length - 1 - plan.voidEvents)] as RunEvent;
+  const resumed = { type: 'resumed' as const, runId: 'r', attempt: 2, discardAfter: lastFrameId(lastCounted) };
+  return [...before, ...numbered(attemptBase(2) + 1, [resumed, ...responseEvents([], 'again').bodies, ...end])];
+}
+
+/** What a reader makes of the events: "the deltas whose `callerAgent` is null and which are not void". */
+function answer(events: readonly RunEvent[]): string {
+  let counted = [...events];
+  for (const event of events) {
+    if (event.type !== 'resumed') continue;
+    counted = counted.filter(({ id }) => id <= event.discardAfter || id >= event.id);
+  }
+  let text = '';
+  for (const event of counted) {
+    if (event.type === 'delta' && event.item.kind === 'message' && event.item.callerAgent === null) text += event.text;
+  }
+  return text;
+}
+
+const check = (holds: (before: readonly RunEvent[], after: readonly RunEvent[], plan: RunPlan) => void) =>
+  fc.assert(
+    fc.property(plans, (plan) => {
+      const events = runOf(plan);
+      holds(events, compactEvents(events), plan);
+    }),
+    { numRuns: 500 },
+  );
+
+test('the answer of a compacted run is the answer of the run', () => {
+  check((before, after) => assert.equal(answer(after), answer(before)));
+});
+
+test('what stays is one frame each, in growing order, under an id that a frame of its kind had', () => {
+  check((before, after) => {
+    const kinds = new Map(before.map((event) => [event.id, event.type]));
+    let last = 0;
+    for (const event of after) {
+      assert.equal(eventWidth(event), 1);
+      assert.equal(kinds.get(event.id), event.type);
+      assert.ok(event.id > last);
+      last = event.id;
+    }
+    assert.equal(last, before.at(-1)?.id);
+  });
+});
+
+test('one delta stays of each part that counts, under the id of its last, and nothing that only surrounds', () => {
+  check((before, after) => {
+    const resumed = before.find((event) => event.type === 'resumed');
+    const counts = ({ id }: RunEvent) => resumed === undefined || id <= resumed.discardAfter || id >= resumed.id;
+    const lastDeltas = new Map<string, number>();
+    for (const event of before) if (event.type === 'delta' && counts(event)) lastDeltas.set(event.item.id, event.id);
+    const deltas = after.flatMap((event) => (event.type === 'delta' ? [[event.item.id, event.id] as const] : []));
+    assert.deepEqual(new Map(deltas), lastDeltas);
+    assert.equal(deltas.length, lastDeltas.size);
+    const whole = new Set<RunEvent['type']>(['meta', 'resumed', 'run_item', 'error', 'messages', 'end']);
+    assert.deepEqual(
+      after.filter(({ type }) => type !== 'delta'),
+      before.filter((event) => whole.has(event.type) && counts(event)),
+    );
+  });
+});
+
+test('compacting what is compacted changes nothing, and neither does the store', () => {
+  check((_, after) => {
+    assert.deepEqual(compactEvents(after), after);
+    for (const maxBytes of [1, 400, 1_000_000]) {
+      const chunks = encodeWithin(after, maxBytes, encodeCompactedChunk);
+      const back = chunks.flatMap(({ firstId, data }) => {
+        const { events, compacted } = decodeChunk(firstId, data);
+        assert.ok(compacted, 'also where its ids have no gap');
+        return events;
+      });
+      // A delta's item says its text only where another event of the chunk does.
+      const said = (event: RunEvent) => (event.type === 'delta' ? { ...event, item: event.item.id } : event);
+      assert.deepEqual(back.map(said), after.map(said));
+    }
+  });
+});
+
+test('a delta that came in several chunks is put together by its item, not by its object', () => {
+  const plan = { kind: 'message' as const, callerAgent: null, texts: ['One ', 'two ', 'three.'] };
+  const events = numbered(1, responseEvents([plan], 'i').bodies);
+  const decoded = encodeWithin(events, 1).flatMap(({ firstId, data }) => decodeChunk(firstId, data).events);
+  const deltas = compactEvents(decoded).filter((event) => event.type === 'delta');
+  assert.deepEqual(
+    deltas.map(({ id, text }) => [id, text]),
+    [[6, 'One two three.']],
+  );
+  assert.equal(decodeChunk(1, encodeChunk(events)).compacted, false);
+});

@@ -1,0 +1,123 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { allChunks } from '../store/queries/eventlog.ts';
+import { deleteChunks, markCompacted, runsToCompact } from '../store/queries/retention.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { decodeChunk, encodeCompactedChunk } from './chunk-codec.ts';
+import { compactEvents } from './compact-events.ts';
+import { storeChunks } from './event-log.ts';
+import { type Chunk, encodeWithin } from './run-log.ts';
+
+export interface RetentionOptions {
+  readonly logMs: number;
+  readonly sweepMs: number;
+  readonly chunkBytes: number;
+}
+
+/** Runs that are compacted in one commit: few enough that whoever waits for the writer does not notice. */
+const RUNS_PER_BATCH = 16;
+const BYTES_PER_BATCH = 1024 * 1024;
+
+interface Compaction {
+  readonly runId: string;
+  readonly chunksBefore: number;
+  readonly bytesBefore: number;
+  readonly chunks: readonly Chunk[];
+}
+
+/** T7 of the log: events of runs that ended long enough ago are compacted, a few runs at a time. */
+export class Retention implements AsyncDisposable {
+  readonly #store: Store;
+  readonly #options: RetentionOptions;
+  readonly #logger: Logger;
+  #timer: NodeJS.Timeout | null = null;
+  #sweeping: Promise<number> | null = null;
+  #closed = false;
+
+  constructor(store: Store, options: RetentionOptions, logger: Logger) {
+    this.#store = store;
+    this.#options = options;
+    this.#logger = logger;
+  }
+
+  /** Sweeps now, in the background, and then by the clock. */
+  start(): void {
+    if (this.#closed) return;
+    void this.sweep()
+      .catch((error: unknown) => this.#logger.error({ err: error }, 'stored events could not be swept; tried again'))
+      .finally(() => {
+        if (this.#closed) return;
+        this.#timer = setTimeout(() => this.start(), this.#options.sweepMs);
+        this.#timer.unref();
+      });
+  }
+
+  /** Resolves to how many runs it compacted. A second one at the same time is the first. */
+  sweep(): Promise<number> {
+    this.#sweeping ??= this.#sweep().finally(() => {
+      this.#sweeping = null;
+    });
+    return this.#sweeping;
+  }
+
+  async #sweep(): Promise<number> {
+    const until = Date.now() - this.#options.logMs;
+    let count = 0;
+    let after = { afterTime: -1, afterRunId: '' };
+    while (!this.#closed) {
+      const runs = await this.#store.reads.all(runsToCompact, { until, ...after, limit: RUNS_PER_BATCH });
+      const last = runs.at(-1);
+      if (last === undefined) break;
+      const prepared: Compaction[] = [];
+      let bytes = 0;
+      for (const { run_id: runId, completed_at: time } of runs) {
+        after = { afterTime: time ?? 0, afterRunId: runId };
+        const compaction = await this.#prepare(runId);
+        if (compaction === null) continue;
+        prepared.push(compaction);
+        bytes += compaction.bytesBefore;
+        // A long run takes the loop for itself while it is decoded: others have their turn in between.
+        await nextTurn();
+        if (bytes > BYTES_PER_BATCH || this.#closed) break;
+      }
+      const done = await Promise.all(prepared.map((compaction) => this.#commit(compaction)));
+      count += done.filter(Boolean).length;
+    }
+    if (count > 0) this.#logger.info({ runs: count }, 'events of ended runs were compacted');
+    return count;
+  }
+
+  /** Outside the transaction: the chunks of an ended run do not change but by being deleted with its chat. */
+  async #prepare(runId: string): Promise<Compaction | null> {
+    const rows = await this.#store.reads.all(allChunks, { runId });
+    try {
+      const events = rows.flatMap((row) => decodeChunk(row.first_id, row.data).events);
+      return {
+        runId,
+        chunksBefore: rows.length,
+        bytesBefore: rows.reduce((sum, row) => sum + row.data.length, 0),
+        chunks: encodeWithin(compactEvents(events), this.#options.chunkBytes, encodeCompactedChunk),
+      };
+    } catch (error) {
+      // One that cannot be read does not keep the others from being swept.
+      this.#logger.error({ err: error, runId }, 'the stored events of a run cannot be read; they stay as they are');
+      return null;
+    }
+  }
+
+  #commit({ runId, chunksBefore, chunks }: Compaction): Promise<boolean> {
+    return this.#store.transact('sweep', async (tx) => {
+      if ((await tx.run(markCompacted, { runId, now: Date.now() })) === 0) return false;
+      // Fewer than were read: the chat was deleted in between, and nothing of it comes back.
+      if ((await tx.run(deleteChunks, { runId })) === chunksBefore) await storeChunks(tx, runId, chunks);
+      return true;
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    await this.#sweeping?.catch(() => {});
+  }
+}

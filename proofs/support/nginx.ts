@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { temporaryFolder } from '@runwire/server/testing';
+import { missingNginx, NGINX } from '../../test/support/services.ts';
+import { Shortfall } from './proof.ts';
+
+const DEBIAN_CONFIGURATION = '/etc/nginx/nginx.conf';
+const TRIES = 5;
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+function replaceLine(text: string, line: RegExp, by: string): string {
+  if (!line.test(text)) throw new Shortfall(`Debian's nginx.conf: expected a line ${line}, found none.`);
+  return text.replace(line, by);
+}
+
+/**
+ * Debian's own file with its own settings. Only where it writes, where it listens and, for somebody who is not root,
+ * its user are others; the one site passes everything on.
+ */
+function configuration(folder: string, port: number, upstream: string, more: string): string {
+  const isRoot = process.getuid?.() === 0;
+  let text = readFileSync(DEBIAN_CONFIGURATION, 'utf8');
+  text = replaceLine(text, /^pid .*$/m, `pid ${folder}/nginx.pid;`);
+  text = replaceLine(text, /^\s*error_log .*$/m, `error_log ${folder}/error.log;`);
+  text = replaceLine(text, /^\s*access_log .*$/m, `access_log ${folder}/access.log;`);
+  if (!isRoot) text = replaceLine(text, /^user .*$/m, '');
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const paths = isRoot ? '' : temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
+  const site = `server { listen 127.0.0.1:${port}; location / { proxy_pass ${upstream}; ${more} } }`;
+  return replaceLine(text, /^\s*include \/etc\/nginx\/sites-enabled\/\*;$/m, `${paths} ${site}`);
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+/** nginx as Debian ships it, in front of a server; `more` stands in its one `location`. */
+export class Nginx implements AsyncDisposable {
+  readonly url: string;
+  readonly #child: ChildProcess;
+  readonly #gone: Promise<void>;
+  readonly #folder: string;
+
+  private constructor(url: string, child: ChildProcess, gone: Promise<void>, folder: string) {
+    this.url = url;
+    this.#child = child;
+    this.#gone = gone;
+    this.#folder = folder;
+  }
+
+  static async start(upstream: string, more = ''): Promise<Nginx> {
+    const missing = await missingNginx();
+    if (missing !== null) throw new Shortfall(`${missing}.`);
+    let said = '';
+    for (let attempt = 0; attempt < TRIES; attempt += 1) {
+      const port = await freePort();
+      const folder = temporaryFolder();
+      mkdirSync(folder, { recursive: true });
+      const file = join(folder, 'nginx.conf');
+      writeFileSync(file, configuration(folder, port, upstream, more));
+      const child = spawn(NGINX, ['-c', file, '-e', join(folder, 'error.log'), '-g', 'daemon off;'], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      child.stderr.on('data', (chunk: Buffer) => {
+        said += chunk.toString();
+      });
+      let isGone = false;
+      const gone = new Promise<void>((resolve) =>
+        child.once('close', () => {
+          isGone = true;
+          resolve();
+        }),
+      );
+      while (!isGone) {
+        if (await accepts(port)) return new Nginx(`http://127.0.0.1:${port}`, child, gone, folder);
+        await sleep(20);
+      }
+      // Somebody else may have taken the port in between: another one is tried.
+      rmSync(folder, { recursive: true, force: true });
+    }
+    throw new Shortfall(`nginx: expected to start, found: ${said.trim()}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGTERM');
+    await this.#gone;
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
