@@ -25,7 +25,7 @@ const steps: readonly (readonly [string, string, readonly string[]])[] = [
 ];
 
 // What tests need of the machine is installed beside the first steps; the tests wait for it.
-const services = spawn('node', ['-C', 'source', 'test/support/install-services.ts'], { stdio: 'inherit' });
+const services = spawn('node', ['-C', 'runwire', 'test/support/install-services.ts'], { stdio: 'inherit' });
 const installed = new Promise<number | null>((resolve) => services.once('close', resolve));
 
 rmSync(citations, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { parseFrames } from '@runwire/server/testing';
 
-// Under `-C source` its name stands for TypeScript inside node_modules, which Node does not run: its build is named.
+// Under `-C runwire` its name stands for TypeScript inside node_modules, which Node does not run: its build is named.
 const parserBuild = new URL('./dist/index.js', import.meta.resolve('eventsource-parser/package.json'));
 const { createParser } = (await import(parserBuild.href)) as typeof import('eventsource-parser');
 
