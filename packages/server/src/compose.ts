@@ -36,6 +36,7 @@ import { runRoutes } from './http/routes/runs.ts';
 import { serviceRoutes } from './http/routes/service.ts';
 import { Streams } from './http/sse.ts';
 import { RunReads } from './runs/read-runs.ts';
+import { runSteps } from './runs/run-steps.ts';
 import { insertNode, installation, markOtherNodesDead } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
 import { SqliteStore } from './store/sqlite/sqlite-store.ts';
@@ -91,7 +92,7 @@ export async function compose(
 
   const models = new Map([offlineModel, ...(overrides.model ? [overrides.model] : [])].map((m) => [m.id, m]));
   const defaultModel = overrides.model ?? offlineModel;
-  const agencies = new Agencies({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel.id);
+  const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel.id);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
   const isFirstStart = await firstStart(store, agencies);
@@ -149,7 +150,13 @@ export async function compose(
     patienceMs: limits.cancelPatienceMs,
     waitAt,
   };
-  runRoutes(app, { ownership, chats, runReads, cancel });
+  runRoutes(app, {
+    ownership,
+    chats,
+    runReads,
+    cancel,
+    steps: (integrationId, runId, query) => runSteps(store.reads, runReads, integrationId, runId, query),
+  });
   chatRoutes(app, ownership, chats);
   accountRoutes(app, {
     ownership,

@@ -106,6 +106,7 @@ async function attempt(
       runId: run.runId,
       attempt: run.attempt,
       agent: agent.definition,
+      tools: agent.tools,
       model,
       prompt,
       userContext: run.userContext,
