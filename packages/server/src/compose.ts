@@ -17,6 +17,7 @@ import { demoAgency } from './agencies/demo-agency.ts';
 import { offlineModel } from './agent/models/offline-model.ts';
 import type { Model } from './agent/ports.ts';
 import { Chats } from './chats/chats.ts';
+import { healTurn } from './chats/heal-history.ts';
 import type { Config, Limits, Secrets } from './config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from './config/data-folder.ts';
 import { SettingRefused } from './config/read-config.ts';
@@ -52,6 +53,7 @@ export interface Overrides {
   readonly agencies?: Readonly<Record<string, AgencyDefinition>>;
   readonly limits?: Partial<Limits>;
   readonly waitAt?: WaitAt;
+  readonly healTurn?: typeof healTurn;
   readonly logger?: Logger;
   /** Stands between the server and its store: how a proof plants a fault. */
   readonly wrapStore?: (store: Store) => Store;
@@ -125,6 +127,7 @@ export async function compose(
       agencies,
       model: (id) => models.get(id) ?? null,
       maxSteps: limits.stepsPerRun,
+      prompt: { heal: overrides.healTurn ?? healTurn, windowTokens: limits.modelWindowTokens },
       retryMs: STORE_RETRY_MS,
       waitAt,
       logger,

@@ -1,5 +1,7 @@
 import type { AgentDefinition } from '@runwire/agency';
 import type { OutputItem, RunEventBody, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
+import { isBlank } from '../domain/ids.ts';
+import { shownArguments } from '../domain/tool-arguments.ts';
 import type { Usage } from '../domain/usage.ts';
 import { callTool } from './call-tool.ts';
 import { type Model, type PromptItem, RunFailure, type Tool } from './ports.ts';
@@ -56,9 +58,9 @@ export async function runAgent(input: LoopInput): Promise<StepRecord> {
     if (progress.steps + calls.length > maxSteps) break;
     const shown = [...prompt];
     for (const item of step.output) {
-      if (item.kind === 'message' && item.text !== '') prompt.push({ kind: 'assistant', text: item.text });
+      if (item.kind === 'message' && !isBlank(item.text)) prompt.push({ kind: 'assistant', text: item.text });
       if (item.kind === 'tool_call') {
-        prompt.push({ kind: 'tool_call', callId: item.callId, name: item.name, arguments: item.text });
+        prompt.push({ kind: 'tool_call', callId: item.callId, name: item.name, arguments: shownArguments(item.text) });
       }
     }
     const outputs = await Promise.all(calls.map((call) => toolStep(input, call, shown)));

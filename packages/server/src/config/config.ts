@@ -35,6 +35,8 @@ export interface Limits {
   readonly drainMs: number;
   readonly heartbeatMs: number;
   readonly accountsVersionMs: number;
+  /** Of models whose window is not known. */
+  readonly modelWindowTokens: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -54,4 +56,5 @@ export const DEFAULT_LIMITS: Limits = {
   drainMs: 60_000,
   heartbeatMs: 10_000,
   accountsVersionMs: 2_000,
+  modelWindowTokens: 128_000,
 };

@@ -32,6 +32,7 @@ const KNOWN = new Set([
   'RUNWIRE_API_KEY',
   'RUNWIRE_SECRET',
   'RUNWIRE_LOG_LEVEL',
+  'RUNWIRE_MODEL_WINDOW',
 ]);
 
 const PROVIDER_KEYS = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'];
@@ -56,7 +57,7 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     stagingUrl: readUrl(env, 'RUNWIRE_STAGING_URL'),
     unusedProviderKeys: PROVIDER_KEYS.filter((name) => isSet(env, name)),
     logLevel: readLogLevel(env),
-    limits: DEFAULT_LIMITS,
+    limits: { ...DEFAULT_LIMITS, modelWindowTokens: readModelWindow(env) },
   });
   return {
     config,
@@ -97,6 +98,16 @@ function readLogLevel(env: Environment): Config['logLevel'] {
   const level = LOG_LEVELS.find((known) => known === env.RUNWIRE_LOG_LEVEL);
   if (level === undefined) throw new SettingRefused(`RUNWIRE_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}.`);
   return level;
+}
+
+function readModelWindow(env: Environment): number {
+  if (!isSet(env, 'RUNWIRE_MODEL_WINDOW')) return DEFAULT_LIMITS.modelWindowTokens;
+  const text = String(env.RUNWIRE_MODEL_WINDOW);
+  const tokens = Number(text);
+  if (!/^\d{4,9}$/.test(text) || tokens < 1000) {
+    throw new SettingRefused(`RUNWIRE_MODEL_WINDOW is \`${text}\`; set it to a number of tokens, 1000 or more.`);
+  }
+  return tokens;
 }
 
 function readApiKey(env: Environment): string | null {
