@@ -1,7 +1,6 @@
 import type { AgentDefinition } from '@runwire/agency';
 import type { OutputItem, RunEventBody, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
-import { isBlank } from '../domain/ids.ts';
-import { shownArguments } from '../domain/tool-arguments.ts';
+import { shownStep } from '../domain/shown-step.ts';
 import type { Usage } from '../domain/usage.ts';
 import { callTool } from './call-tool.ts';
 import { type Model, type PromptItem, RunFailure, type Tool } from './ports.ts';
@@ -57,12 +56,7 @@ export async function runAgent(input: LoopInput): Promise<StepRecord> {
     // A call is a step too, and none of them begins beyond the limit.
     if (progress.steps + calls.length > maxSteps) break;
     const shown = [...prompt];
-    for (const item of step.output) {
-      if (item.kind === 'message' && !isBlank(item.text)) prompt.push({ kind: 'assistant', text: item.text });
-      if (item.kind === 'tool_call') {
-        prompt.push({ kind: 'tool_call', callId: item.callId, name: item.name, arguments: shownArguments(item.text) });
-      }
-    }
+    prompt.push(...shownStep(step.output));
     const outputs = await Promise.all(calls.map((call) => toolStep(input, call, shown)));
     input.stopHere();
     for (const output of outputs) prompt.push({ kind: 'tool_output', callId: output.callId, output: output.text });

@@ -1,12 +1,11 @@
 import type { RunItem } from '../domain/events.ts';
 import { isBlank } from '../domain/ids.ts';
-import { shownArguments } from '../domain/tool-arguments.ts';
+import { type ShownItem, shownStep } from '../domain/shown-step.ts';
 
 /** What of an earlier turn is shown to the model again. */
 export type HistoryItem =
   | { readonly kind: 'user'; readonly text: string }
-  | { readonly kind: 'assistant'; readonly text: string }
-  | { readonly kind: 'tool_call'; readonly callId: string; readonly name: string; readonly arguments: string }
+  | ShownItem
   | { readonly kind: 'tool_output'; readonly callId: string; readonly output: string };
 
 /** A finished step, from the journal. */
@@ -43,16 +42,15 @@ export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): Hi
   for (const step of turn.steps) {
     if (step.kind !== 'model' || step.callerAgent !== null) continue;
     const answered: HistoryItem[] = [];
-    for (const item of step.output) {
-      if (item.kind === 'message') {
-        said += item.text;
-        if (!isBlank(item.text)) items.push({ kind: 'assistant', text: item.text });
-      } else if (item.kind === 'tool_call') {
+    for (const item of step.output) if (item.kind === 'message') said += item.text;
+    for (const item of shownStep(step.output)) {
+      if (item.kind === 'assistant') items.push(item);
+      else {
         const callId = ownId(item.callId, callIds);
         // Of two calls of one id the first has the output; of the second nothing is known.
         const output = taken.has(item.callId) ? undefined : outputs.get(item.callId);
         taken.add(item.callId);
-        items.push({ kind: 'tool_call', callId, name: item.name, arguments: shownArguments(item.text) });
+        items.push({ ...item, callId });
         answered.push({ kind: 'tool_output', callId, output: output ?? OUTCOME_UNKNOWN });
       }
     }
