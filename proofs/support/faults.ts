@@ -73,12 +73,31 @@ function unboundedReaders(): Overrides {
   return { limits: { unsentBytes: Number.MAX_SAFE_INTEGER } };
 }
 
+/** Earlier turns are shown as they are stored, calls without their outputs among them. */
+function leaveCallsOpen(): Overrides {
+  type Item = ReturnType<NonNullable<Overrides['healTurn']>>[number];
+  return {
+    healTurn: ({ message, steps }) => [
+      { kind: 'user', text: message },
+      ...steps.flatMap(({ output }) =>
+        output.flatMap((item): Item[] => {
+          if (item.kind === 'message') return [{ kind: 'assistant', text: item.text }];
+          if (item.kind === 'tool_output') return [{ kind: 'tool_output', callId: item.callId, output: item.text }];
+          if (item.kind !== 'tool_call') return [];
+          return [{ kind: 'tool_call', callId: item.callId, name: item.name, arguments: item.text }];
+        }),
+      ),
+    ],
+  };
+}
+
 const FAULTS: Readonly<Record<string, () => Overrides>> = {
   'forget-requests': forgetRequests,
   'forget-holds': forgetHolds,
   'leave-orphans': leaveOrphans,
   'skip-events': skipEvents,
   'unbounded-readers': unboundedReaders,
+  'open-calls': leaveCallsOpen,
 };
 
 export function plantFault(fault: string): Overrides {

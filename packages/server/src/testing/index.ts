@@ -3,6 +3,7 @@ export type { Overrides } from '../compose.ts';
 export { WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
 export type { Store, Tx } from '../store/store.ts';
 export { type Answer, ApiClient } from './api-client.ts';
+export { GateKeeper } from './gate-keeper.ts';
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
 export { scriptedModel } from './scripted-model.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
