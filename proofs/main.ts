@@ -12,6 +12,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   'bad-models': () => import('./bad-models.ts'),
   clients: () => import('./clients.ts'),
   'bad-input': () => import('./bad-input.ts'),
+  heal: () => import('./heal.ts'),
 };
 
 class UsageError extends Error {}

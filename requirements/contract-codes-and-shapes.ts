@@ -60,7 +60,7 @@ export const contractCodesAndShapes = [
     quote: '`attachment_unavailable`,',
     later: 'Attachments',
   },
-  { id: 'contract-8-stream-step-limit', section: '8', quote: '`step_limit`,', later: 'Models' },
+  { id: 'contract-8-stream-step-limit', section: '8', quote: '`step_limit`,' },
   { id: 'contract-8-stream-run-interrupted', section: '8', quote: '`run_interrupted`,' },
   { id: 'contract-8-stream-internal-error', section: '8', quote: '`internal_error` |' },
   { id: 'contract-9-newest-first', section: '9', quote: 'Lists are newest first without exception.' },
@@ -82,14 +82,14 @@ export const contractCodesAndShapes = [
     section: '9',
     quote: 'its runs answer with `chatDeleted: true`, `message: null`, and their events […] with 404 `chat_not_found`.',
   },
-  { id: 'contract-9-deleted-chat-steps', section: '9', quote: 'and steps', later: 'Models' },
+  { id: 'contract-9-deleted-chat-steps', section: '9', quote: 'and steps' },
   {
     id: 'contract-9-message-roles',
     section: '9',
     quote:
       'Messages have the roles `user` and `assistant` only: one user message at admission, one assistant message at every end, even with empty `content`;',
   },
-  { id: 'contract-9-tool-calls-are-steps', section: '9', quote: 'tool calls are steps.', later: 'Models' },
+  { id: 'contract-9-tool-calls-are-steps', section: '9', quote: 'tool calls are steps.' },
   { id: 'contract-9-charged-off', section: '9', quote: 'Allowances off: `charged` and `periodStart` null;' },
   {
     id: 'contract-9-charged-running',
@@ -182,7 +182,6 @@ export const contractCodesAndShapes = [
     section: '9',
     quote:
       '// step; kind: model|tool; status: completed|failed {"step":1,"attempt":1,"kind":"tool","agent":"Concierge","callerAgent":null,"model":null,"tool":"clock","callId":"call_1","status":"completed","firstEventId":2,"lastEventId":17,"usage":null,"error":null,"startedAt":"…","completedAt":"…"}',
-    later: 'Models',
   },
   {
     id: 'contract-9-new-messages-user',
@@ -195,7 +194,6 @@ export const contractCodesAndShapes = [
     section: '9',
     quote:
       '{"type":"function_call","id":"fc_1","call_id":"call_1","name":"clock","arguments":"{}","status":"completed","agent":"Concierge","callerAgent":null,"timestamp":1893456000000001}, {"type":"function_call_output","call_id":"call_1","output":"12:00","agent":"Concierge","callerAgent":null,"timestamp":1893456000000002},',
-    later: 'Models',
   },
   {
     id: 'contract-9-new-messages-assistant',

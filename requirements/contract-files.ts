@@ -159,7 +159,7 @@ export const contractFiles = [
     quote: 'Sandbox files of both stay announced.',
     later: 'Files',
   },
-  { id: 'contract-7-user-context-tools', section: '7', quote: '`user_context` reaches tools always,', later: 'Models' },
+  { id: 'contract-7-user-context-tools', section: '7', quote: '`user_context` reaches tools always,' },
   {
     id: 'contract-7-user-context-model',
     section: '7',

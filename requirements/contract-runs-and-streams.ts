@@ -215,7 +215,7 @@ export const contractRunsAndStreams = [
   },
   { id: 'contract-4-limit-run-time', section: '4', quote: 'run 15 min,', later: 'Models' },
   { id: 'contract-4-limit-silence', section: '4', quote: 'silence of the model 120 s,', later: 'Models' },
-  { id: 'contract-4-limit-steps', section: '4', quote: 'steps per run 50,', later: 'Models' },
+  { id: 'contract-4-limit-steps', section: '4', quote: 'steps per run 50,' },
   { id: 'contract-4-limit-member-runs', section: '4', quote: 'runs at once per member unlimited,', later: 'Models' },
   {
     id: 'contract-4-limit-active-runs',
@@ -288,7 +288,7 @@ export const contractRunsAndStreams = [
     section: '5',
     quote: '`run_item_stream_event` (`name`: […] `message_output_created`, […] `item`),',
   },
-  { id: 'contract-5-run-item-tools', section: '5', quote: '`tool_called`, `tool_output`,', later: 'Models' },
+  { id: 'contract-5-run-item-tools', section: '5', quote: '`tool_called`, `tool_output`,' },
   {
     id: 'contract-5-run-item-handoff',
     section: '5',
@@ -331,7 +331,6 @@ export const contractRunsAndStreams = [
     id: 'contract-5-failed-tool',
     section: '5',
     quote: 'A failed tool call is not a failed run: the model is told and goes on.',
-    later: 'Models',
   },
   {
     id: 'contract-5-resumed',

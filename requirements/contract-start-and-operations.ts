@@ -77,7 +77,7 @@ export const contractStartAndOperations = [
     section: '1',
     quote: '| no provider key in the environment | the demo agency answers with a built-in offline model (streams,',
   },
-  { id: 'contract-1-offline-tools', section: '1', quote: 'calls tools,', later: 'Models' },
+  { id: 'contract-1-offline-tools', section: '1', quote: 'calls tools,' },
   { id: 'contract-1-offline-sandbox', section: '1', quote: 'reads sandbox files,', later: 'Files' },
   { id: 'contract-1-offline-usage', section: '1', quote: 'reports usage),' },
   { id: 'contract-1-offline-says-so', section: '1', quote: 'and says so;' },
@@ -87,7 +87,7 @@ export const contractStartAndOperations = [
     quote: 'at the start of a message it obeys `/slow <seconds>` (first delta at once, the rest evenly, ≤ 600),',
   },
   { id: 'contract-1-fail', section: '1', quote: '`/fail` (one delta, then `model_error`),' },
-  { id: 'contract-1-tool', section: '1', quote: '`/tool`,', later: 'Models' },
+  { id: 'contract-1-tool', section: '1', quote: '`/tool`,' },
   { id: 'contract-1-read', section: '1', quote: '`/read <path>`,', later: 'Files' },
   { id: 'contract-1-offline-tokens', section: '1', quote: 'its tokens are bytes / 4, rounded up |' },
   {
@@ -241,7 +241,7 @@ export const contractStartAndOperations = [
     quote: 'reads what was written, also when the allowance is used up |',
   },
   { id: 'contract-3-runs', section: '3', quote: '| `GET …/runs?chatId=&consumerId=&status=`, `GET …/runs/{runId}`,' },
-  { id: 'contract-3-steps', section: '3', quote: '`GET …/runs/{runId}/steps` | runs |', later: 'Models' },
+  { id: 'contract-3-steps', section: '3', quote: '`GET …/runs/{runId}/steps` | runs |' },
   {
     id: 'contract-3-events',
     section: '3',

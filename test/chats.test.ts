@@ -160,6 +160,8 @@ test('keeps the history of each chat, a failed response in it, and gives it to t
     { kind: 'assistant', text: 'Tw' },
     { kind: 'user', text: 'Three?' },
     { kind: 'user', text: 'Four?' },
+    { kind: 'tool_call', callId: 'call_1', name: 'absent', arguments: '{}' },
+    { kind: 'tool_output', callId: 'call_1', output: 'There is no tool `absent`.' },
     { kind: 'assistant', text: 'Fo' },
     { kind: 'user', text: 'Five?' },
   ]);

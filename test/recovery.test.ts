@@ -95,11 +95,11 @@ test('after kill -9 a run ends as interrupted, free of charge, and its chat goes
   assert.deepEqual(await usedIn(server, 'runs'), { used: 0, reserved: 0 });
 
   const next = await server.hold({ ...MINE, usageRequestId: 'u2', message: 'Again' });
-  assert.deepEqual(next.call.request.prompt, [
-    { kind: 'user', text: 'Do it' },
-    { kind: 'assistant', text: 'Kept. ' },
-    { kind: 'user', text: 'Again' },
-  ]);
+  assert.deepEqual(next.call.request.prompt, [...second.request.prompt, { kind: 'user', text: 'Again' }]);
+  assert.deepEqual(
+    second.request.prompt.map(({ kind }) => kind),
+    ['user', 'assistant', 'tool_call', 'tool_output'],
+  );
   await next.call.text('Done');
   await next.call.end();
   await next.reader.whole();

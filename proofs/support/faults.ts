@@ -83,6 +83,24 @@ function anyDepth(): Overrides {
   return { limits: { bodyDepth: Number.MAX_SAFE_INTEGER } };
 }
 
+/** Earlier turns are shown as they are stored, calls without their outputs among them. */
+function leaveCallsOpen(): Overrides {
+  type Item = ReturnType<NonNullable<Overrides['healTurn']>>[number];
+  return {
+    healTurn: ({ message, steps }) => [
+      { kind: 'user', text: message },
+      ...steps.flatMap(({ output }) =>
+        output.flatMap((item): Item[] => {
+          if (item.kind === 'message') return [{ kind: 'assistant', text: item.text }];
+          if (item.kind === 'tool_output') return [{ kind: 'tool_output', callId: item.callId, output: item.text }];
+          if (item.kind !== 'tool_call') return [];
+          return [{ kind: 'tool_call', callId: item.callId, name: item.name, arguments: item.text }];
+        }),
+      ),
+    ],
+  };
+}
+
 const FAULTS: Readonly<Record<string, () => Overrides>> = {
   'forget-requests': forgetRequests,
   'forget-holds': forgetHolds,
@@ -91,6 +109,7 @@ const FAULTS: Readonly<Record<string, () => Overrides>> = {
   'unbounded-readers': unboundedReaders,
   'endless-patience': endlessPatience,
   'any-depth': anyDepth,
+  'open-calls': leaveCallsOpen,
 };
 
 export function plantFault(fault: string): Overrides {

@@ -1,4 +1,4 @@
-/** What a tool is told about the call it serves. */
+/** What a tool is told about the call it serves: what the AI SDK tells its tools, and what is ours beside it. */
 export interface ToolCall {
   /** The same in every attempt of the run: hand it to whatever must not happen twice. */
   readonly idempotencyKey: string;
@@ -6,14 +6,48 @@ export interface ToolCall {
   readonly userContext: unknown;
   /** Aborted when the run is cancelled or its server stops. */
   readonly abortSignal: AbortSignal;
+  /** `callId`, by the name that the AI SDK has for it. */
+  readonly toolCallId: string;
+  /** What the model was shown before it made this call, as the AI SDK's `ModelMessage`s, without the instructions. */
+  readonly messages: readonly unknown[];
+  /** `userContext`, by the names that the AI SDK has for it. */
+  readonly context: unknown;
+  readonly experimental_context: unknown;
 }
 
-export interface ToolDefinition {
+/** A schema of any library that keeps to Standard Schema (zod, Valibot, ArkType and others). */
+export interface StandardSchema<Output = unknown> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => unknown;
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+  };
+}
+
+/** Standard Schema, the AI SDK's `jsonSchema()` or `lazySchema()`, or JSON Schema as it stands. */
+export type InputSchema = StandardSchema | object;
+
+/** What `execute` is given: the type that a Standard Schema says, otherwise unknown. */
+export type InputOf<Schema> = Schema extends StandardSchema<infer Output> ? Output : unknown;
+
+/** What `tool()` of the AI SDK makes; its name is its key among the agent's tools. */
+export interface AgentTool {
+  readonly inputSchema?: InputSchema | undefined;
+  /** Called with the checked input and a `ToolCall`. Of an async iterable the last value is the result. */
+  readonly execute?: ((input: never, call: never) => unknown) | undefined;
+}
+
+export interface NamedTool extends AgentTool {
+  readonly name: string;
+}
+
+export interface ToolDefinition<Schema extends InputSchema = InputSchema> {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments. */
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-  readonly execute: (input: unknown, call: ToolCall) => unknown;
+  readonly inputSchema: Schema;
+  /** Of an async iterable the last value is the result. */
+  readonly execute: (input: InputOf<Schema>, call: ToolCall) => unknown;
 }
 
 export interface AgentDefinition {
@@ -22,7 +56,8 @@ export interface AgentDefinition {
   readonly instructions: string;
   /** `provider/model`; where absent the installation's own choice. */
   readonly model?: string;
-  readonly tools?: readonly ToolDefinition[];
+  /** Those of `defineTool` in an array, or tools by their names, as the AI SDK takes them. */
+  readonly tools?: readonly NamedTool[] | Readonly<Record<string, AgentTool>>;
 }
 
 export interface AgencyDefinition {
@@ -34,7 +69,7 @@ export interface AgencyDefinition {
   readonly entryPoints?: readonly string[];
 }
 
-export function defineTool(tool: ToolDefinition): ToolDefinition {
+export function defineTool<Schema extends InputSchema>(tool: ToolDefinition<Schema>): ToolDefinition<Schema> {
   return tool;
 }
 

@@ -261,6 +261,32 @@ export interface RunList {
   nextCursor: string | null;
 }
 
+export interface Step {
+  step: number;
+  attempt: number;
+  kind: 'model' | 'tool';
+  agent: string;
+  callerAgent: string | null;
+  model: string | null;
+  tool: string | null;
+  callId: string | null;
+  status: 'completed' | 'failed';
+  firstEventId: number;
+  lastEventId: number;
+  usage: Usage | null;
+  error: {
+    code: string;
+    message: string;
+  } | null;
+  startedAt: string;
+  completedAt: string;
+}
+
+export interface StepList {
+  items: Step[];
+  nextCursor: string | null;
+}
+
 export interface Chat {
   chatId: string;
   aliasChatId: string | null;

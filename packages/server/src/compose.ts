@@ -18,6 +18,7 @@ import { offlineModel } from './agent/models/offline-model.ts';
 import { OpenAiModels } from './agent/models/openai-model.ts';
 import type { Model } from './agent/ports.ts';
 import { Chats } from './chats/chats.ts';
+import { healTurn } from './chats/heal-history.ts';
 import type { Config, Limits, Secrets } from './config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from './config/data-folder.ts';
 import { SettingRefused } from './config/setting.ts';
@@ -38,6 +39,7 @@ import { runRoutes } from './http/routes/runs.ts';
 import { serviceRoutes } from './http/routes/service.ts';
 import { Streams } from './http/sse.ts';
 import { RunReads } from './runs/read-runs.ts';
+import { runSteps } from './runs/run-steps.ts';
 import { insertNode, installation, markOtherNodesDead } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
 import { SqliteStore } from './store/sqlite/sqlite-store.ts';
@@ -53,6 +55,7 @@ export interface Overrides {
   readonly agencies?: Readonly<Record<string, AgencyDefinition>>;
   readonly limits?: Partial<Limits>;
   readonly waitAt?: WaitAt;
+  readonly healTurn?: typeof healTurn;
   readonly logger?: Logger;
   /** Stands between the server and its store: how a proof plants a fault. */
   readonly wrapStore?: (store: Store) => Store;
@@ -99,7 +102,7 @@ export async function compose(
       ? null
       : stack.use(new OpenAiModels({ ...config.openAi, apiKey: secrets.openAiKey, silenceMs: limits.modelSilenceMs }));
   const defaultModel = overrides.model?.id ?? config.model;
-  const agencies = new Agencies({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
+  const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
   const isFirstStart = await firstStart(store, agencies);
@@ -134,6 +137,7 @@ export async function compose(
       agencies,
       model: (id) => models.get(id) ?? openAi?.model(id) ?? null,
       maxSteps: limits.stepsPerRun,
+      prompt: { heal: overrides.healTurn ?? healTurn, windowTokens: limits.modelWindowTokens },
       retryMs: STORE_RETRY_MS,
       waitAt,
       logger,
@@ -159,7 +163,13 @@ export async function compose(
     patienceMs: limits.cancelPatienceMs,
     waitAt,
   };
-  runRoutes(app, { ownership, chats, runReads, cancel });
+  runRoutes(app, {
+    ownership,
+    chats,
+    runReads,
+    cancel,
+    steps: (integrationId, runId, query) => runSteps(store.reads, runReads, integrationId, runId, query),
+  });
   chatRoutes(app, ownership, chats);
   accountRoutes(app, {
     ownership,

@@ -19,7 +19,7 @@ export { Member, MemberList, PutMemberRequest } from './member.ts';
 export { type NamedSchema, namedSchemas } from './named-schemas.ts';
 export type { Operation, OperationResponse } from './operation.ts';
 export { type OperationId, operations } from './operations/all-operations.ts';
-export { CancelResult, CancelRunRequest, Run, RunList } from './run.ts';
+export { CancelResult, CancelRunRequest, Run, RunList, Step, StepList } from './run.ts';
 export { Health, Readiness } from './service.ts';
 export { CreateAgencyUploadRequest, CreateAgencyUploadResponse } from './upload.ts';
 export { Allowance, AllowanceSetting, Usage, UsageRecord, UsageRecordList } from './usage.ts';

@@ -43,3 +43,26 @@ export const CancelResult = named(
     usage: nullable(Usage),
   }),
 );
+
+export const Step = named(
+  'Step',
+  Type.Object({
+    step: Type.Integer({ minimum: 1 }),
+    attempt: Type.Integer({ minimum: 1 }),
+    kind: oneOfStrings(['model', 'tool']),
+    agent: Type.String(),
+    callerAgent: nullable(Type.String()),
+    model: nullable(Type.String()),
+    tool: nullable(Type.String()),
+    callId: nullable(Type.String()),
+    status: oneOfStrings(['completed', 'failed']),
+    firstEventId: count(),
+    lastEventId: count(),
+    usage: nullable(Usage),
+    error: failure(),
+    startedAt: time(),
+    completedAt: time(),
+  }),
+);
+
+export const StepList = listOf('StepList', Step);

@@ -1,9 +1,12 @@
 import type { AgencyDefinition, AgentDefinition } from '@runwire/agency';
+import type { Tool } from '../agent/ports.ts';
+import { loadTools } from './load-tools.ts';
 
 export interface LoadedAgent {
   readonly definition: AgentDefinition;
   /** `provider/model`, the installation's choice where the agency leaves it open. */
   readonly model: string;
+  readonly tools: readonly Tool[];
 }
 
 export interface LoadedAgency {
@@ -18,10 +21,16 @@ export interface LoadedAgency {
 export class Agencies {
   readonly #agencies: ReadonlyMap<string, LoadedAgency>;
 
-  constructor(definitions: Readonly<Record<string, AgencyDefinition>>, defaultModel: string) {
-    this.#agencies = new Map(
-      Object.entries(definitions).map(([id, definition]) => [id, load(id, definition, defaultModel)]),
-    );
+  private constructor(agencies: ReadonlyMap<string, LoadedAgency>) {
+    this.#agencies = agencies;
+  }
+
+  static async load(definitions: Readonly<Record<string, AgencyDefinition>>, defaultModel: string): Promise<Agencies> {
+    const loaded = new Map<string, LoadedAgency>();
+    for (const [id, definition] of Object.entries(definitions)) {
+      loaded.set(id, await load(id, definition, defaultModel));
+    }
+    return new Agencies(loaded);
   }
 
   entryPoints(agency: string): readonly string[] | null {
@@ -41,11 +50,15 @@ export class Agencies {
   }
 }
 
-function load(id: string, definition: AgencyDefinition, defaultModel: string): LoadedAgency {
+async function load(id: string, definition: AgencyDefinition, defaultModel: string): Promise<LoadedAgency> {
   const agents = new Map<string, LoadedAgent>();
   for (const agent of definition.agents) {
     if (agents.has(agent.name)) throw new Error(`Agency \`${id}\` has two agents called \`${agent.name}\`.`);
-    agents.set(agent.name, { definition: agent, model: agent.model ?? defaultModel });
+    agents.set(agent.name, {
+      definition: agent,
+      model: agent.model ?? defaultModel,
+      tools: await loadTools(id, agent),
+    });
   }
   const entryPoints = definition.entryPoints ?? [...agents.keys()];
   for (const name of entryPoints) {

@@ -1,7 +1,9 @@
-import type { AgentDefinition, ToolDefinition } from '@runwire/agency';
+import type { AgentDefinition } from '@runwire/agency';
 import type { OutputItem, RunEventBody, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
+import { shownStep } from '../domain/shown-step.ts';
 import type { Usage } from '../domain/usage.ts';
-import { type Model, type PromptItem, RunFailure } from './ports.ts';
+import { callTool } from './call-tool.ts';
+import { type Model, type PromptItem, RunFailure, type Tool } from './ports.ts';
 import { estimatedUsage, type Progress, promptBytes } from './progress.ts';
 import { ResponseAssembly } from './response-assembly.ts';
 
@@ -26,6 +28,7 @@ export interface LoopInput {
   readonly runId: string;
   readonly attempt: number;
   readonly agent: AgentDefinition;
+  readonly tools: readonly Tool[];
   readonly model: Model;
   readonly prompt: readonly PromptItem[];
   readonly userContext: unknown;
@@ -41,34 +44,28 @@ export interface LoopInput {
 
 /** Runs the agent to its last word. Resolves to the step that ended the run: its record commits with the end. */
 export async function runAgent(input: LoopInput): Promise<StepRecord> {
-  const { agent, progress } = input;
-  const tools = agent.tools ?? [];
+  const { progress, maxSteps } = input;
   const prompt = [...input.prompt];
-  while (progress.steps < input.maxSteps) {
-    const step = await modelStep(input, prompt, tools);
+  for (const item of prompt) if (item.kind === 'tool_call') progress.callIds.add(item.callId);
+  while (progress.steps < maxSteps) {
+    const step = await modelStep(input, prompt);
     const calls = step.output.filter((item): item is ToolCallItem => item.kind === 'tool_call');
     if (calls.length === 0) return step;
     await input.journal(step);
     input.stopHere();
-    for (const item of step.output) {
-      if (item.kind === 'message') prompt.push({ kind: 'assistant', text: item.text });
-      if (item.kind === 'tool_call') {
-        prompt.push({ kind: 'tool_call', callId: item.callId, name: item.name, arguments: item.text });
-      }
-    }
-    const outputs = await Promise.all(calls.map((call) => toolStep(input, call, tools)));
+    // A call is a step too, and none of them begins beyond the limit.
+    if (progress.steps + calls.length > maxSteps) break;
+    const shown = [...prompt];
+    prompt.push(...shownStep(step.output));
+    const outputs = await Promise.all(calls.map((call) => toolStep(input, call, shown)));
     input.stopHere();
     for (const output of outputs) prompt.push({ kind: 'tool_output', callId: output.callId, output: output.text });
   }
-  throw new RunFailure('step_limit', `The run took ${input.maxSteps} steps without coming to an answer.`);
+  throw new RunFailure('step_limit', `The run took ${maxSteps} steps without coming to an answer.`);
 }
 
-async function modelStep(
-  input: LoopInput,
-  prompt: readonly PromptItem[],
-  tools: readonly ToolDefinition[],
-): Promise<StepRecord> {
-  const { agent, model, progress, signal } = input;
+async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promise<StepRecord> {
+  const { agent, tools, model, progress, signal } = input;
   signal.throwIfAborted();
   const startedAt = Date.now();
   progress.steps += 1;
@@ -109,16 +106,12 @@ async function modelStep(
   };
 }
 
-async function toolStep(
-  input: LoopInput,
-  call: ToolCallItem,
-  tools: readonly ToolDefinition[],
-): Promise<ToolOutputItem> {
-  const { progress, signal } = input;
+async function toolStep(input: LoopInput, call: ToolCallItem, prompt: readonly PromptItem[]): Promise<ToolOutputItem> {
+  const { progress, signal, runId, userContext } = input;
   const startedAt = Date.now();
   progress.steps += 1;
   const step = progress.steps;
-  const { status, text } = await callTool(input, call, tools);
+  const { status, text } = await callTool(call, input.tools, { runId, userContext, signal, prompt });
   signal.throwIfAborted();
   const item: ToolOutputItem = {
     kind: 'tool_output',
@@ -145,42 +138,4 @@ async function toolStep(
     completedAt: Date.now(),
   });
   return item;
-}
-
-/** "A failed tool call is not a failed run: the model is told and goes on." */
-async function callTool(input: LoopInput, call: ToolCallItem, tools: readonly ToolDefinition[]) {
-  const tool = tools.find((candidate) => candidate.name === call.name);
-  if (tool === undefined) return { status: 'failed' as const, text: `There is no tool \`${call.name}\`.` };
-  let argument: unknown;
-  try {
-    argument = JSON.parse(call.text === '' ? '{}' : call.text);
-  } catch {
-    return { status: 'failed' as const, text: 'The arguments are not valid JSON.' };
-  }
-  try {
-    const result = await untilAborted(
-      input.signal,
-      tool.execute(argument, {
-        idempotencyKey: `${input.runId}/${call.callId}`,
-        callId: call.callId,
-        userContext: input.userContext,
-        abortSignal: input.signal,
-      }),
-    );
-    return { status: 'completed' as const, text: typeof result === 'string' ? result : (JSON.stringify(result) ?? '') };
-  } catch (error) {
-    return { status: 'failed' as const, text: `The tool failed: ${error instanceof Error ? error.message : error}` };
-  }
-}
-
-/** A tool that does not look at its signal does not hold up the end of its run. */
-async function untilAborted(signal: AbortSignal, result: unknown): Promise<unknown> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener('abort', abort);
-  try {
-    return await Promise.race([aborted, result]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

@@ -1,4 +1,4 @@
-import type { ToolDefinition } from '@runwire/agency';
+import type { ToolCall } from '@runwire/agency';
 import type { RunErrorCode } from '../domain/run-state.ts';
 import type { Usage } from '../domain/usage.ts';
 
@@ -9,6 +9,25 @@ export type PromptItem =
   | { readonly kind: 'tool_call'; readonly callId: string; readonly name: string; readonly arguments: string }
   | { readonly kind: 'tool_output'; readonly callId: string; readonly output: string };
 
+/** What a model is told of a tool. */
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** What is wrong with a value stands in `problem`, for the model to read. */
+export type Checked = { readonly value: unknown } | { readonly problem: string };
+
+/** A tool as the loop calls it, whatever it was made with. */
+export interface Tool extends ModelTool {
+  readonly checkInput: (input: unknown) => Checked | Promise<Checked>;
+  readonly checkContext: (context: unknown) => Checked | Promise<Checked>;
+  /** Resolves to what the model is told. `argumentsText` is the input as the model wrote it. */
+  readonly execute: (input: unknown, call: ToolCall, argumentsText: string) => Promise<string>;
+}
+
 export interface ModelRequest {
   readonly runId: string;
   /** 1, 2, 3 … within the run. */
@@ -16,7 +35,7 @@ export interface ModelRequest {
   readonly attempt: number;
   readonly instructions: string;
   readonly prompt: readonly PromptItem[];
-  readonly tools: readonly ToolDefinition[];
+  readonly tools: readonly ModelTool[];
 }
 
 /** Called by the model as things come, each at once; a call costs no promise. */

@@ -1,4 +1,5 @@
 import type { RunItem } from '../domain/events.ts';
+import { newId } from '../domain/ids.ts';
 import { addModelUsage, addUsage, estimateTokens, type ModelUsage, NO_USAGE, type Usage } from '../domain/usage.ts';
 import type { PromptItem } from './ports.ts';
 
@@ -9,6 +10,8 @@ export class Progress {
   usage: Usage = NO_USAGE;
   byModel: readonly ModelUsage[] = [];
   steps = 0;
+  /** Of all tool calls that the model was shown or made. */
+  readonly callIds = new Set<string>();
   #lastTimestamp = 0;
 
   add(usage: Usage, model: string): void {
@@ -20,6 +23,16 @@ export class Progress {
   timestamp(): number {
     this.#lastTimestamp = Math.max(this.#lastTimestamp + 1, Date.now() * 1000);
     return this.#lastTimestamp;
+  }
+
+  /**
+   * The id that a tool call goes by. Some servers number the calls of each response anew, or not at all: two calls of
+   * one id would share their output and their idempotency key.
+   */
+  callId(given: string): string {
+    const callId = given === '' || this.callIds.has(given) ? newId('call') : given;
+    this.callIds.add(callId);
+    return callId;
   }
 
   /** The answer: what was said to the user. */

@@ -44,7 +44,7 @@ export class ResponseAssembly implements ModelOutput {
       agent: this.#response.agent,
       callerAgent: this.#response.callerAgent,
       outputIndex: this.output.length,
-      callId,
+      callId: this.#progress.callId(callId),
       name,
       text: '',
       complete: false,

@@ -52,6 +52,8 @@ export interface Limits {
   /** How long the events of an ended run are kept whole. */
   readonly logMs: number;
   readonly sweepMs: number;
+  /** Of models whose window is not known. */
+  readonly modelWindowTokens: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -74,4 +76,5 @@ export const DEFAULT_LIMITS: Limits = {
   modelSilenceMs: 120_000,
   logMs: 7 * 86_400_000,
   sweepMs: 600_000,
+  modelWindowTokens: 128_000,
 };

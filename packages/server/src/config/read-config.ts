@@ -26,6 +26,7 @@ const KNOWN = new Set([
   'RUNWIRE_MODEL',
   'RUNWIRE_OPENAI_API',
   'RUNWIRE_LOG_DAYS',
+  'RUNWIRE_MODEL_WINDOW',
 ]);
 
 /** Keys of providers that this version cannot ask: they stop nothing, and the start says so. */
@@ -54,7 +55,7 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     stagingUrl: readUrl(env, 'RUNWIRE_STAGING_URL'),
     unusedProviderKeys: UNUSED_PROVIDER_KEYS.filter((name) => isSet(env, name)),
     logLevel: readLogLevel(env),
-    limits: { ...DEFAULT_LIMITS, logMs: readLogDays(env) * DAY_MS },
+    limits: { ...DEFAULT_LIMITS, logMs: readLogDays(env) * DAY_MS, modelWindowTokens: readModelWindow(env) },
     model,
     openAi,
   });
@@ -95,6 +96,16 @@ function readLogDays(env: Environment): number {
     );
   }
   return Number(text);
+}
+
+function readModelWindow(env: Environment): number {
+  if (!isSet(env, 'RUNWIRE_MODEL_WINDOW')) return DEFAULT_LIMITS.modelWindowTokens;
+  const text = String(env.RUNWIRE_MODEL_WINDOW);
+  const tokens = Number(text);
+  if (!/^\d{4,9}$/.test(text) || tokens < 1000) {
+    throw new SettingRefused(`RUNWIRE_MODEL_WINDOW is \`${text}\`; set it to a number of tokens, 1000 or more.`);
+  }
+  return tokens;
 }
 
 function readApiKey(env: Environment): string | null {

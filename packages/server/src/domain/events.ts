@@ -95,6 +95,8 @@ export type RunEventBody =
       readonly output: readonly OutputItem[];
       readonly usage: Usage;
     }
+  /** The chat is longer than the model's window: its oldest turns are not in the prompt. */
+  | { readonly type: 'history_left_out'; readonly agent: string; readonly turns: number }
   | { readonly type: 'run_item'; readonly name: RunItemName; readonly item: RunItem }
   | { readonly type: 'resumed'; readonly runId: string; readonly attempt: number; readonly discardAfter: number }
   | { readonly type: 'error'; readonly runId: string; readonly error: RunError }

@@ -4,6 +4,7 @@ import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { PromptSetting } from './build-prompt.ts';
 
 export interface EngineDeps {
   readonly store: Store;
@@ -11,6 +12,7 @@ export interface EngineDeps {
   readonly agencies: Agencies;
   readonly model: (id: string) => Model | null;
   readonly maxSteps: number;
+  readonly prompt: PromptSetting;
   readonly retryMs: number;
   readonly waitAt: WaitAt | undefined;
   readonly logger: Logger;

@@ -101,11 +101,13 @@ async function attempt(
       const missing = agent === null ? `agent \`${run.agent}\`` : `model \`${agent.model}\``;
       throw new RunFailure('internal_error', `The ${missing} is not there.`);
     }
-    const prompt = await buildPrompt(deps.store.reads, run);
+    const { prompt, turnsLeftOut } = await buildPrompt(deps.store.reads, run, agent, deps.prompt);
+    if (turnsLeftOut > 0) log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
     const lastStep = await runAgent({
       runId: run.runId,
       attempt: run.attempt,
       agent: agent.definition,
+      tools: agent.tools,
       model,
       prompt,
       userContext: run.userContext,

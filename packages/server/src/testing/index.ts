@@ -6,6 +6,7 @@ export type { Store, Tx } from '../store/store.ts';
 export { type Answer, ApiClient } from './api-client.ts';
 export { FakeProvider, ProviderCall } from './fake-provider.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
+export { GateKeeper } from './gate-keeper.ts';
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
 export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
 export { scriptedModel } from './scripted-model.ts';

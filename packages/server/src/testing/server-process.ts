@@ -2,6 +2,7 @@ import { compose, type Overrides } from '../compose.ts';
 import type { Limits } from '../config/config.ts';
 import { readConfig } from '../config/read-config.ts';
 import type { WaitAt, WaitPoint } from '../domain/wait-points.ts';
+import { gateAgency } from './gate-agency.ts';
 import { scriptedModel } from './scripted-model.ts';
 import { testAgency } from './test-agency.ts';
 
@@ -34,7 +35,7 @@ export async function runServerProcess(plant: (fault: string) => Overrides): Pro
   };
   const planted = options.fault === undefined ? {} : plant(options.fault);
   const server = await compose(config, secrets, onFatal, {
-    agencies: { test: testAgency },
+    agencies: { test: testAgency, gate: gateAgency },
     ...(options.controllerPort === undefined ? {} : { model: scriptedModel(options.controllerPort) }),
     ...(options.killAt === undefined ? {} : { waitAt: killer(options.killAt, options.killAfter ?? 1) }),
     ...planted,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { ChatStatus } from '../chat.ts';
 import { ref } from '../kit.ts';
 import { bodyRefusals, integrationPath, integrationRefusals, operation, pageQuery, refusals } from '../operation.ts';
-import { CancelResult, CancelRunRequest, Run, RunList, runStatus } from '../run.ts';
+import { CancelResult, CancelRunRequest, Run, RunList, runStatus, StepList } from '../run.ts';
 
 const integrationParams = Type.Object({ apiIntegrationId: Type.String() });
 const runParams = Type.Object({ apiIntegrationId: Type.String(), runId: Type.String() });
@@ -91,4 +91,17 @@ export const cancelRun = operation({
     ...integrationRefusals(),
     ...bodyRefusals(),
   },
+});
+
+export const listRunSteps = operation({
+  operationId: 'listRunSteps',
+  method: 'GET',
+  path: `${integrationPath}/runs/:runId/steps`,
+  summary: 'List the finished steps of a run, newest first',
+  description: 'A step is one answer of the model or one call of a tool.',
+  tags: ['Runs'],
+  auth: true,
+  params: runParams,
+  query: Type.Object(pageQuery),
+  responses: { 200: { description: 'A page of steps.', schema: ref(StepList) }, ...integrationRefusals() },
 });

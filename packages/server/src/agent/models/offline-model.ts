@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { newId } from '../../domain/ids.ts';
 import { estimateTokens, type Usage } from '../../domain/usage.ts';
 import { type Model, type ModelOutput, type ModelRequest, type ModelResult, RunFailure } from '../ports.ts';
 import { promptBytes } from '../progress.ts';
@@ -7,9 +8,9 @@ const WORD_MS = 15;
 const MAX_SLOW_SECONDS = 600;
 
 /** Words at the start of a message that this version of the offline model does not act on. */
-const NOT_YET: ReadonlySet<string> = new Set(['/tool', '/read']);
+const NOT_YET: ReadonlySet<string> = new Set(['/read']);
 
-/** Answers without a provider, so that a newcomer sees each behaviour: a stream, a slow one, a failing one. */
+/** Answers without a provider, so that a newcomer sees each behaviour: a stream, a slow one, a failing one, a tool. */
 export const offlineModel: Model = {
   id: 'offline/demo',
 
@@ -25,8 +26,15 @@ export const offlineModel: Model = {
       say('This is the offline model, about to fail.');
       throw new RunFailure('model_error', 'The offline model failed because the message began with /fail.');
     }
+    if (word === '/tool' && outputs(request).length === 0) {
+      const asked = toolAsked(request, message);
+      if (asked !== null) {
+        output.toolCall(newId('call'), asked.name, asked.arguments);
+        return { usage: usageOf(request, asked.arguments) };
+      }
+    }
     const seconds = word === '/slow' ? slowSeconds(argument) : null;
-    const words = answer(word, message, seconds).split(/(?<= )/);
+    const words = answer(word, message, seconds, outputs(request)).split(/(?<= )/);
     const pauseMs = seconds === null ? WORD_MS : (seconds * 1000) / Math.max(1, words.length - 1);
     for (const [index, part] of words.entries()) {
       if (index > 0) await sleep(pauseMs, undefined, { signal });
@@ -42,7 +50,22 @@ function slowSeconds(argument: string): number | null {
   return argument !== '' && Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, MAX_SLOW_SECONDS) : null;
 }
 
-function answer(word: string, message: string, seconds: number | null): string {
+/** What tools said since the user's last word. */
+function outputs({ prompt }: ModelRequest): string[] {
+  const last = prompt.findLastIndex((item) => item.kind === 'user');
+  return prompt.slice(last + 1).flatMap((item) => (item.kind === 'tool_output' ? [item.output] : []));
+}
+
+/** `/tool`, `/tool calculate` or `/tool calculate {"operation":"add","a":1,"b":2}`; null where there is no tool. */
+function toolAsked({ tools }: ModelRequest, message: string): { name: string; arguments: string } | null {
+  const [, name = tools[0]?.name, rest = ''] = /^\s*\/tool(?:\s+(\S+))?(?:\s+([\s\S]*))?$/.exec(message) ?? [];
+  return name === undefined || tools.length === 0 ? null : { name, arguments: rest.trim() === '' ? '{}' : rest.trim() };
+}
+
+function answer(word: string, message: string, seconds: number | null, told: readonly string[]): string {
+  if (word === '/tool') {
+    return told.length === 0 ? 'This agent has no tools.' : `The tool was called, and it said: ${told.join(' ')}`;
+  }
   if (word === '/slow') {
     return seconds === null
       ? 'Say how many seconds the answer is to take, for example /slow 10.'

@@ -287,7 +287,7 @@ const WITH_TOOLS: Partial<ModelRequest> = {
     { kind: 'tool_output', callId: 'a', output: '12:00' },
     { kind: 'tool_output', callId: 'b', output: '13:00' },
   ],
-  tools: [{ name: 'clock', description: 'The time.', inputSchema: { type: 'object' }, execute: () => '' }],
+  tools: [{ name: 'clock', description: 'The time.', inputSchema: { type: 'object' } }],
 };
 
 test('responses: the request as the protocol wants it', async () => {

@@ -106,6 +106,13 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
       const data = `{"type":"run_item_stream_event",${said},"name":"${name}","item":${runItemJson(item)}}`;
       return frame(id, null, `{"data":${data}}`);
     }
+    case 'history_left_out': {
+      // In the form of a run item: clients pass over those whose name they do not know.
+      const raw = { type: 'history_left_out', turns: event.turns };
+      const item = { type: 'history_left_out_item', raw_item: raw };
+      const said = { agent: event.agent, callerAgent: null, name: 'history_left_out', item };
+      return frame(id, null, JSON.stringify({ data: { type: 'run_item_stream_event', ...said } }));
+    }
     case 'resumed': {
       const { runId, attempt, discardAfter } = event;
       return frame(id, 'resumed', JSON.stringify({ run_id: runId, attempt, discard_after: discardAfter }));

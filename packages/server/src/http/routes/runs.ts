@@ -5,6 +5,7 @@ import type { Chats } from '../../chats/chats.ts';
 import { type CancelDeps, cancelRun } from '../../runs/cancel-run.ts';
 import { chatStatus } from '../../runs/chat-status.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
+import type { runSteps, StepQuery } from '../../runs/run-steps.ts';
 import { route } from '../route.ts';
 
 export interface RunRoutesDeps {
@@ -12,10 +13,11 @@ export interface RunRoutesDeps {
   readonly chats: Chats;
   readonly runReads: RunReads;
   readonly cancel: CancelDeps;
+  readonly steps: (integrationId: string, runId: string, query: StepQuery) => ReturnType<typeof runSteps>;
 }
 
 export function runRoutes(app: FastifyInstance, deps: RunRoutesDeps): void {
-  const { ownership, chats, runReads, cancel } = deps;
+  const { ownership, chats, runReads, cancel, steps } = deps;
 
   route(app, operations.getChatStatus, async (request) => {
     const { apiIntegrationId } = request.params;
@@ -33,6 +35,12 @@ export function runRoutes(app: FastifyInstance, deps: RunRoutesDeps): void {
     const { apiIntegrationId, runId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
     return runReads.get(apiIntegrationId, runId);
+  });
+
+  route(app, operations.listRunSteps, async (request) => {
+    const { apiIntegrationId, runId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    return steps(apiIntegrationId, runId, request.query);
   });
 
   route(app, operations.cancelRun, async (request, reply) => {

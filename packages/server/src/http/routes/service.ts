@@ -49,11 +49,11 @@ function agencyJson({ id, definition, agents, entryPoints, defaultAgent }: Loade
     name: definition.name,
     defaultAgent,
     entryPoints,
-    agents: [...agents.values()].map(({ definition: agent, model }) => ({
+    agents: [...agents.values()].map(({ definition: agent, model, tools }) => ({
       name: agent.name,
       description: agent.description,
       model,
-      tools: (agent.tools ?? []).map((tool) => tool.name),
+      tools: tools.map((tool) => tool.name),
     })),
     flows: [],
     error: null,

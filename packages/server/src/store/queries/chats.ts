@@ -109,6 +109,16 @@ export const history = statement('history', (db, p: { chatKey: string }) =>
     .orderBy('position'),
 );
 
+/** The journal of all runs of a chat: their messages name them. */
+export const historySteps = statement('history steps', (db, p: { chatKey: string }) =>
+  db
+    .selectFrom('steps')
+    .select(['run_id', 'kind', 'caller_agent', 'record_json'])
+    .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey))
+    .orderBy('run_id')
+    .orderBy('step'),
+);
+
 export const userMessageOfRun = statement('user message of run', (db, p: { chatKey: string; runId: string }) =>
   db
     .selectFrom('messages')

@@ -274,3 +274,15 @@ export function listRuns(filter: RunFilter) {
     return query.orderBy('runs.created_at', 'desc').orderBy('runs.run_id', 'desc').limit(filter.limit);
   };
 }
+
+export const stepsBefore = statement('steps before', (db, p: { runId: string; before: number; limit: number }) =>
+  db
+    .selectFrom('steps')
+    .selectAll()
+    .where('run_id', '=', p.runId)
+    .where('step', '<', p.before)
+    .orderBy('step', 'desc')
+    .limit(p.limit),
+);
+
+export type StepRow = Awaited<ReturnType<ReturnType<(typeof stepsBefore)['build']>['execute']>>[number];

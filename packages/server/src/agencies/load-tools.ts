@@ -1,0 +1,132 @@
+import type { AgentDefinition, ToolCall } from '@runwire/agency';
+import type { Checked, Tool } from '../agent/ports.ts';
+import { StartRefused } from '../domain/start-refused.ts';
+import { readSchema, SchemaRefused } from './tool-schema.ts';
+
+/** What a tool may bring along, of `defineTool` and of the AI SDK's `tool()`; looked at before it is believed. */
+interface GivenTool {
+  readonly name?: unknown;
+  readonly description?: unknown;
+  readonly type?: unknown;
+  readonly inputSchema?: unknown;
+  readonly contextSchema?: unknown;
+  readonly needsApproval?: unknown;
+  readonly execute?: (input: unknown, call: ToolCall) => unknown;
+  readonly onInputStart?: (call: ToolCall) => unknown;
+  readonly onInputDelta?: (call: ToolCall & { readonly inputTextDelta: string }) => unknown;
+  readonly onInputAvailable?: (call: ToolCall & { readonly input: unknown }) => unknown;
+  readonly toModelOutput?: (result: ToolResult) => unknown;
+}
+
+interface ToolResult {
+  readonly toolCallId: string;
+  readonly input: unknown;
+  readonly output: unknown;
+}
+
+/** What the providers take as the name of a function. */
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The tools of an agent, made equal and checked. Throws one sentence about the first that cannot be used. */
+export async function loadTools(agency: string, agent: AgentDefinition): Promise<readonly Tool[]> {
+  const given = agent.tools ?? [];
+  const named: (readonly [unknown, GivenTool])[] = Array.isArray(given)
+    ? given.map((tool: GivenTool) => [tool.name, tool] as const)
+    : Object.entries(given as Readonly<Record<string, GivenTool>>);
+  const tools = new Map<string, Tool>();
+  for (const [name, tool] of named) {
+    const at = `agent \`${agent.name}\` of agency \`${agency}\``;
+    if (typeof name !== 'string') {
+      throw new StartRefused(`A tool of ${at} has no name: give it one, or give the tools as an object, name by name.`);
+    }
+    const where = `The tool \`${name}\` of ${at}`;
+    if (!NAME.test(name)) {
+      throw new StartRefused(
+        `${where} has a name that models refuse: give it 1 to 64 letters, digits, \`_\` and \`-\`.`,
+      );
+    }
+    if (tools.has(name)) throw new StartRefused(`${where} is there twice: give each tool a name of its own.`);
+    tools.set(name, await loadTool(where, name, tool));
+  }
+  return [...tools.values()];
+}
+
+async function loadTool(where: string, name: string, tool: GivenTool): Promise<Tool> {
+  if (tool.type === 'provider' || tool.type === 'provider-defined') {
+    throw new StartRefused(`${where} is a provider's own: only tools that run here are supported.`);
+  }
+  const { execute } = tool;
+  if (typeof execute !== 'function') {
+    throw new StartRefused(`${where} has no \`execute\`: nobody else would run it, so give it one.`);
+  }
+  if (tool.needsApproval !== undefined && tool.needsApproval !== false) {
+    throw new StartRefused(`${where} needs approval, and there is nobody to give it: leave out \`needsApproval\`.`);
+  }
+  if (tool.description !== undefined && typeof tool.description !== 'string') {
+    throw new StartRefused(`${where} has a description that is no text: give it as text.`);
+  }
+  const input = await schemaOf(where, 'inputSchema', tool.inputSchema);
+  const context = tool.contextSchema === undefined ? null : await schemaOf(where, 'contextSchema', tool.contextSchema);
+  return {
+    name,
+    description: tool.description ?? '',
+    inputSchema: input.jsonSchema,
+    checkInput: input.check,
+    checkContext: context?.check ?? ((value): Checked => ({ value })),
+    async execute(value, call, argumentsText) {
+      // In the AI SDK's order; the arguments are whole when they come here.
+      await tool.onInputStart?.(call);
+      await tool.onInputDelta?.({ ...call, inputTextDelta: argumentsText });
+      await tool.onInputAvailable?.({ ...call, input: value });
+      const output = await lastValue(execute.call(tool, value, call), call.abortSignal);
+      if (tool.toModelOutput === undefined) return asText(output);
+      return modelOutputText(await tool.toModelOutput({ toolCallId: call.toolCallId, input: value, output }));
+    },
+  };
+}
+
+async function schemaOf(where: string, field: string, given: unknown) {
+  try {
+    return await readSchema(given);
+  } catch (error) {
+    if (error instanceof SchemaRefused)
+      throw new StartRefused(`${where} cannot be used: its \`${field}\` ${error.message}`);
+    throw error;
+  }
+}
+
+/** A streamed result is its last value. Nobody waits for the next one of a run that was stopped. */
+async function lastValue(result: unknown, signal: AbortSignal): Promise<unknown> {
+  const value = isAsyncIterable(result) ? result : await result;
+  if (!isAsyncIterable(value)) return value;
+  let last: unknown;
+  for await (const next of value) {
+    signal.throwIfAborted();
+    last = next;
+  }
+  return last;
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+interface OutputPart {
+  readonly type: string;
+  readonly text?: string;
+}
+
+/** `ToolResultOutput` of the AI SDK as text: models are given the outputs of tools as text here. */
+function modelOutputText(output: unknown): string {
+  const { type, value, reason } = output as { type: string; value?: unknown; reason?: string };
+  if (type === 'error-text' || type === 'error-json') throw new Error(asText(value));
+  if (type === 'execution-denied') throw new Error(reason ?? 'It was denied.');
+  if (type !== 'content') return asText(value);
+  return (value as readonly OutputPart[])
+    .map((part) => (part.type === 'text' ? (part.text ?? '') : `[a part of type ${part.type} that cannot be shown]`))
+    .join('\n');
+}

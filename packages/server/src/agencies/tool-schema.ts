@@ -1,0 +1,124 @@
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import * as ajvFormats from 'ajv-formats';
+import type { Checked } from '../agent/ports.ts';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** A tool's schema: what the model is told, and what its arguments are held against. */
+export interface ToolSchema {
+  readonly jsonSchema: JsonSchema;
+  readonly check: (value: unknown) => Checked | Promise<Checked>;
+}
+
+/** A schema that cannot be used; the sentence goes on from "its `inputSchema` ". */
+export class SchemaRefused extends Error {}
+
+/** How the AI SDK marks what its `jsonSchema()` makes. */
+const AI_SDK_SCHEMA = Symbol.for('vercel.ai.schema');
+
+interface AiSdkSchema {
+  readonly jsonSchema: unknown;
+  readonly validate?: ((value: unknown) => unknown) | undefined;
+}
+
+interface Standard {
+  readonly vendor: string;
+  readonly validate: (value: unknown) => unknown;
+  readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => unknown } | undefined;
+}
+
+const options = { strict: false, allErrors: false, validateFormats: true } as const;
+const addFormats = ajvFormats.default as unknown as (ajv: Ajv | Ajv2020) => void;
+
+/** The same kinds that the AI SDK takes, and JSON Schema as it stands. */
+export async function readSchema(given: unknown): Promise<ToolSchema> {
+  if (given === undefined || given === null) {
+    return fromJsonSchema({ type: 'object', properties: {}, additionalProperties: false });
+  }
+  if (typeof given !== 'object' && typeof given !== 'function') throw new SchemaRefused('is not a schema.');
+  if (AI_SDK_SCHEMA in given) return fromAiSdk(given as unknown as AiSdkSchema);
+  // Before the next line: the schemas of some libraries are functions.
+  if ('~standard' in given) return fromStandard(given['~standard'] as Standard);
+  if (typeof given === 'function') return readSchema((given as () => unknown)());
+  return fromJsonSchema(given);
+}
+
+async function fromAiSdk(schema: AiSdkSchema): Promise<ToolSchema> {
+  const jsonSchema = await schema.jsonSchema;
+  const { validate } = schema;
+  if (validate === undefined) return fromJsonSchema(jsonSchema);
+  return {
+    jsonSchema: asObject(jsonSchema),
+    async check(value) {
+      const result = (await validate(value)) as { success: boolean; value?: unknown; error?: unknown };
+      if (result.success) return { value: result.value };
+      return { problem: result.error instanceof Error ? result.error.message : String(result.error) };
+    },
+  };
+}
+
+function fromStandard(standard: Standard): ToolSchema {
+  if (standard.jsonSchema === undefined || standard.jsonSchema === null) {
+    throw new SchemaRefused(
+      `is of \`${standard.vendor}\`, which gives no JSON Schema for it: take a version that has \`~standard.jsonSchema\` (zod 4.2 or later), or give JSON Schema.`,
+    );
+  }
+  let jsonSchema: unknown;
+  try {
+    jsonSchema = standard.jsonSchema.input({ target: 'draft-07' });
+  } catch (error) {
+    throw new SchemaRefused(`cannot be told to a model as JSON Schema: ${messageOf(error)}`);
+  }
+  return {
+    jsonSchema: asObject(jsonSchema),
+    async check(value) {
+      const result = (await standard.validate(value)) as { value?: unknown; issues?: readonly Issue[] | undefined };
+      if (result.issues === undefined || result.issues === null) return { value: result.value };
+      return { problem: result.issues.map(issueText).join('; ') };
+    },
+  };
+}
+
+interface Issue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+function issueText({ message, path = [] }: Issue): string {
+  const names = path.map((part) => String(typeof part === 'object' ? part.key : part));
+  return names.length === 0 ? message : `\`${names.join('.')}\`: ${message}`;
+}
+
+function fromJsonSchema(given: unknown): ToolSchema {
+  const jsonSchema = asObject(given);
+  const newer = /2019-09|2020-12/.test(String(jsonSchema.$schema ?? ''));
+  const ajv = newer ? new Ajv2020(options) : new Ajv(options);
+  addFormats(ajv);
+  let validate: ReturnType<typeof ajv.compile>;
+  try {
+    // Which draft it is was decided above; Ajv would look for the draft's own schema by this name.
+    const { $schema: _, ...schema } = jsonSchema;
+    validate = ajv.compile(schema);
+  } catch (error) {
+    throw new SchemaRefused(`is not valid JSON Schema: ${messageOf(error)}`);
+  }
+  return {
+    jsonSchema,
+    check(value) {
+      if (validate(value)) return { value };
+      return { problem: ajv.errorsText(validate.errors, { dataVar: 'input' }) };
+    },
+  };
+}
+
+function asObject(jsonSchema: unknown): JsonSchema {
+  if (typeof jsonSchema !== 'object' || jsonSchema === null || Array.isArray(jsonSchema)) {
+    throw new SchemaRefused('is not a schema.');
+  }
+  return jsonSchema as JsonSchema;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

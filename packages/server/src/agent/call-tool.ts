@@ -1,0 +1,103 @@
+import type { ToolCallItem } from '../domain/events.ts';
+import type { PromptItem, Tool } from './ports.ts';
+
+export interface CalledTool {
+  readonly status: 'completed' | 'failed';
+  /** What the model is told. */
+  readonly text: string;
+}
+
+export interface CallSetting {
+  readonly runId: string;
+  readonly userContext: unknown;
+  readonly signal: AbortSignal;
+  /** What the model was shown when it made the call. */
+  readonly prompt: readonly PromptItem[];
+}
+
+const failed = (text: string): CalledTool => ({ status: 'failed', text });
+
+/** "A failed tool call is not a failed run: the model is told and goes on." */
+export async function callTool(call: ToolCallItem, tools: readonly Tool[], setting: CallSetting): Promise<CalledTool> {
+  const tool = tools.find((candidate) => candidate.name === call.name);
+  if (tool === undefined) return failed(`There is no tool \`${call.name}\`.`);
+  let given: unknown;
+  try {
+    given = JSON.parse(call.text.trim() === '' ? '{}' : call.text);
+  } catch {
+    return failed('The arguments are not valid JSON.');
+  }
+  try {
+    return await untilAborted(setting.signal, checkAndExecute(tool, given, call, setting));
+  } catch (error) {
+    return failed(`The tool failed: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function checkAndExecute(
+  tool: Tool,
+  given: unknown,
+  call: ToolCallItem,
+  { runId, userContext, signal, prompt }: CallSetting,
+): Promise<CalledTool> {
+  const input = await tool.checkInput(given);
+  if ('problem' in input) return failed(`The arguments are wrong: ${input.problem}`);
+  const context = await tool.checkContext(userContext);
+  if ('problem' in context) return failed(`The user's context is not what this tool needs: ${context.problem}`);
+  const about = {
+    idempotencyKey: `${runId}/${call.callId}`,
+    callId: call.callId,
+    userContext,
+    abortSignal: signal,
+    toolCallId: call.callId,
+    messages: modelMessages(prompt),
+    context: context.value,
+    experimental_context: context.value,
+  };
+  return { status: 'completed', text: await tool.execute(input.value, about, call.text) };
+}
+
+/** The prompt as the AI SDK's `ModelMessage`s. */
+function modelMessages(prompt: readonly PromptItem[]): readonly unknown[] {
+  const names = new Map<string, string>();
+  for (const item of prompt) if (item.kind === 'tool_call') names.set(item.callId, item.name);
+  return prompt.map((item) => modelMessage(item, names));
+}
+
+function modelMessage(item: PromptItem, names: ReadonlyMap<string, string>): unknown {
+  switch (item.kind) {
+    case 'user':
+      return { role: 'user', content: item.text };
+    case 'assistant':
+      return { role: 'assistant', content: item.text };
+    case 'tool_call': {
+      const called = { toolCallId: item.callId, toolName: item.name, input: jsonOr(item.arguments) };
+      return { role: 'assistant', content: [{ type: 'tool-call', ...called }] };
+    }
+    case 'tool_output': {
+      const toolName = names.get(item.callId) ?? '';
+      const output = { type: 'text', value: item.output };
+      return { role: 'tool', content: [{ type: 'tool-result', toolCallId: item.callId, toolName, output }] };
+    }
+  }
+}
+
+function jsonOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A tool that does not look at its signal does not hold up the end of its run. */
+async function untilAborted<T>(signal: AbortSignal, result: Promise<T>): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([aborted, result]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

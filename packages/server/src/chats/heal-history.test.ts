@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { MessageItem, RunItem, ToolCallItem } from '../domain/events.ts';
+import { type HistoryItem, healTurn, OUTCOME_UNKNOWN, type StoredStep, type StoredTurn } from './heal-history.ts';
+
+const speaker = { agent: 'A', callerAgent: null, outputIndex: 0, complete: true, timestamp: 1 };
+const message = (text: string): MessageItem => ({ kind: 'message', id: 'm', text, ...speaker });
+const call = (callId: string, text = '{}'): ToolCallItem => ({
+  kind: 'tool_call',
+  id: 'f',
+  callId,
+  name: 't',
+  text,
+  ...speaker,
+});
+const output = (callId: string, text: string): RunItem => ({
+  kind: 'tool_output',
+  agent: 'A',
+  callerAgent: null,
+  callId,
+  text,
+  timestamp: 1,
+});
+const model = (...items: RunItem[]): StoredStep => ({ kind: 'model', callerAgent: null, output: items });
+const tool = (callId: string, text: string): StoredStep => ({
+  kind: 'tool',
+  callerAgent: null,
+  output: [output(callId, text)],
+});
+
+/** What OpenAI refuses, in the words of a reader; null where there is nothing. */
+function refusedBy(items: readonly HistoryItem[]): string | null {
+  const open = new Set<string>();
+  const known = new Set<string>();
+  for (const item of items) {
+    if (item.kind === 'tool_call') {
+      if (item.callId === '' || known.has(item.callId)) return `a second call ${item.callId}`;
+      if (typeof JSON.parse(item.arguments) !== 'object') return `arguments ${item.arguments}`;
+      known.add(item.callId);
+      open.add(item.callId);
+    } else if (item.kind === 'tool_output') {
+      if (!open.delete(item.callId)) return `an output without its call ${item.callId}`;
+    } else {
+      if (open.size > 0) return `calls without outputs before the next message: ${[...open].join()}`;
+      if (item.kind === 'assistant' && item.text.trim() === '') return 'an assistant that says nothing';
+    }
+  }
+  return open.size > 0 ? `calls without outputs: ${[...open].join()}` : null;
+}
+
+test('a completed turn comes out as it went in: texts, calls, outputs in the order of their calls', () => {
+  const turn: StoredTurn = {
+    message: 'Hi',
+    answer: 'Looking. Done.',
+    steps: [
+      model(message('Looking. '), call('a'), call('b', '{"x":1}')),
+      tool('b', 'two'),
+      tool('a', 'one'),
+      model(message('Done.')),
+    ],
+  };
+  assert.deepEqual(healTurn(turn), [
+    { kind: 'user', text: 'Hi' },
+    { kind: 'assistant', text: 'Looking. ' },
+    { kind: 'tool_call', callId: 'a', name: 't', arguments: '{}' },
+    { kind: 'tool_call', callId: 'b', name: 't', arguments: '{"x":1}' },
+    { kind: 'tool_output', callId: 'a', output: 'one' },
+    { kind: 'tool_output', callId: 'b', output: 'two' },
+    { kind: 'assistant', text: 'Done.' },
+  ]);
+});
+
+test('closes a call whose outcome nobody knows, and keeps what was said of a step cut short', () => {
+  const cut: StoredTurn = {
+    message: 'Hi',
+    answer: 'Looking. And th',
+    steps: [model(message('Looking. '), call('a'), call('b')), tool('a', 'one')],
+  };
+  assert.deepEqual(healTurn(cut).slice(2), [
+    { kind: 'tool_call', callId: 'a', name: 't', arguments: '{}' },
+    { kind: 'tool_call', callId: 'b', name: 't', arguments: '{}' },
+    { kind: 'tool_output', callId: 'a', output: 'one' },
+    { kind: 'tool_output', callId: 'b', output: OUTCOME_UNKNOWN },
+    { kind: 'assistant', text: 'And th' },
+  ]);
+  assert.deepEqual(healTurn({ message: '', answer: '', steps: [] }), [{ kind: 'user', text: '' }]);
+  assert.deepEqual(healTurn({ message: '?', answer: 'Only text', steps: [] }).at(-1), {
+    kind: 'assistant',
+    text: 'Only text',
+  });
+});
+
+const ids = fc.constantFrom('', 'a', 'b', 'c', 'a_2');
+const texts = fc.constantFrom('', ' ', 'x', 'said', '{', '[1]', '{"a":1}', 'null');
+const items = fc.oneof(
+  texts.map(message),
+  fc.tuple(ids, texts).map(([id, text]) => call(id, text)),
+  fc.tuple(ids, texts).map(([id, text]) => output(id, text)),
+);
+const steps = fc.record({
+  kind: fc.constantFrom('model' as const, 'tool' as const),
+  callerAgent: fc.constantFrom(null, null, 'B'),
+  output: fc.array(items, { maxLength: 5 }),
+});
+const turns = fc.record({ message: texts, answer: texts, steps: fc.array(steps, { maxLength: 6 }) });
+
+test('whatever is stored, the next prompt is one that OpenAI takes', () => {
+  fc.assert(
+    fc.property(fc.array(turns, { maxLength: 4 }), (chat) => {
+      const callIds = new Set<string>();
+      const prompt = chat.flatMap((turn) => healTurn(turn, callIds));
+      assert.equal(refusedBy([...prompt, { kind: 'user', text: 'next' }]), null);
+      assert.equal(prompt.filter((item) => item.kind === 'user').length, chat.length);
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test('however far a turn came, all that was finished is in it, and earlier turns do not change', () => {
+  const whole = fc.array(
+    fc.record({ said: fc.constantFrom('', 'one ', 'two '), calls: fc.integer({ min: 1, max: 3 }) }),
+    { minLength: 1, maxLength: 3 },
+  );
+  fc.assert(
+    fc.property(whole, fc.nat(12), fc.constantFrom('', 'cut'), turns, (plan, finished, cut, before) => {
+      const all: StoredStep[] = plan.flatMap(({ said, calls }, place) => {
+        const made = Array.from({ length: calls }, (_, n) => `${place}-${n}`);
+        return [model(message(said), ...made.map((id) => call(id))), ...made.map((id) => tool(id, `out ${id}`))];
+      });
+      const done = all.slice(0, finished);
+      const said = done
+        .flatMap((step) => step.output.map((item) => (item.kind === 'message' ? item.text : '')))
+        .join('');
+      const callIds = new Set<string>();
+      const earlier = healTurn(before, callIds);
+      const healed = healTurn({ message: 'Go', answer: said + cut, steps: done }, callIds);
+      assert.equal(refusedBy([...earlier, ...healed]), null);
+      const shown = healed.map((item) => (item.kind === 'assistant' ? item.text : '')).join('');
+      assert.equal(shown, said + cut);
+      for (const step of done.filter(({ kind }) => kind === 'tool')) {
+        const text = (step.output[0] as { text: string }).text;
+        assert.equal(healed.filter((item) => item.kind === 'tool_output' && item.output === text).length, 1);
+      }
+      assert.deepEqual(healTurn(before, new Set()), earlier);
+    }),
+    { numRuns: 3000 },
+  );
+});

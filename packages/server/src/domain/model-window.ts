@@ -1,0 +1,20 @@
+/** Tokens that a model takes in one request, prompt and answer together, by the beginning of its id. */
+const WINDOWS: Readonly<Record<string, number>> = {
+  'anthropic/claude': 200_000,
+  'openai/gpt-3.5-turbo': 16_385,
+  'openai/gpt-4': 8_192,
+  'openai/gpt-4-turbo': 128_000,
+  'openai/gpt-4.1': 1_047_576,
+  'openai/gpt-4o': 128_000,
+  'openai/gpt-5': 400_000,
+  'openai/o1': 200_000,
+  'openai/o3': 200_000,
+  'openai/o4-mini': 200_000,
+};
+
+/** The longest beginning that fits counts; a model that is not listed has the installation's own figure. */
+export function modelWindow(model: string, otherwise: number): number {
+  let best = '';
+  for (const start of Object.keys(WINDOWS)) if (model.startsWith(start) && start.length > best.length) best = start;
+  return WINDOWS[best] ?? otherwise;
+}

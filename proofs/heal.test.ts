@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runProof } from './support/run-proof.ts';
+
+test('after a cancel, a failure or a kill at any event, the next turn is one that OpenAI takes', async () => {
+  const { code, stdout, stderr } = await runProof('heal');
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^PROVED heal events=50 cancelled=9 failed=9 killed=4\n$/m);
+});
+
+test('sees a history that leaves calls open', async () => {
+  const { code, stdout, stderr } = await runProof('heal', '--fault', 'open-calls');
+  assert.equal(code, 1, stdout);
+  assert.match(
+    stderr,
+    /^cancel at event 21: what OpenAI says .* No tool output found for function call cancel-21-a, cancel-21-b/,
+  );
+  assert.doesNotMatch(stdout, /PROVED/);
+});
+
+test('sees a chat that stays busy after a kill', async () => {
+  const { code, stdout, stderr } = await runProof('heal', '--fault', 'leave-orphans');
+  assert.equal(code, 1, stdout);
+  assert.match(stderr, /^kill at event \d+: status of the next turn: expected 200, found 409/);
+});

@@ -1,0 +1,111 @@
+import type { ApiClient, GateKeeper, ModelCall, ModelController, StreamReader } from '@runwire/server/testing';
+import { within } from './proof.ts';
+
+export const WAIT_MS = 60_000;
+
+export interface Stage {
+  readonly api: ApiClient;
+  readonly model: ModelController;
+  readonly gate: GateKeeper;
+  readonly integration: string;
+}
+
+interface Scene {
+  /** Ids of calls are of one run alone: the keeper of the gate serves many. */
+  readonly callId: (name: string) => string;
+  readonly gate: GateKeeper;
+  /** Held by the model that was asked last. */
+  call: ModelCall;
+}
+
+interface Act {
+  /** Frames that the client has when everything that the act causes has come. */
+  readonly frames: number;
+  readonly play: (scene: Scene) => unknown;
+  /** Whether the model is asked again behind it. */
+  readonly asks?: true;
+  /** Calls of the tool that are held behind it. */
+  readonly holds?: readonly string[];
+}
+
+const gateCall = (name: string) => (scene: Scene) =>
+  scene.call.toolCall(scene.callId(name), 'gate', JSON.stringify({ port: scene.gate.port }));
+
+/** Three answers of the model; the first asks for two tools at once, of which the second ends first. */
+const ACTS: readonly Act[] = [
+  { frames: 2, play: () => {} },
+  { frames: 5, play: ({ call }) => call.text('Let me ') },
+  { frames: 6, play: ({ call }) => call.text('see. ') },
+  { frames: 13, play: gateCall('a') },
+  { frames: 17, play: gateCall('b') },
+  { frames: 21, play: ({ call }) => call.end(), holds: ['a', 'b'] },
+  { frames: 22, play: ({ gate, callId }) => gate.open(callId('b'), 'second') },
+  { frames: 24, play: ({ gate, callId }) => gate.open(callId('a'), 'first'), asks: true },
+  { frames: 27, play: ({ call }) => call.text('More. ') },
+  { frames: 34, play: gateCall('c') },
+  { frames: 37, play: ({ call }) => call.end(), holds: ['c'] },
+  { frames: 39, play: ({ gate, callId }) => gate.open(callId('c'), 'third'), asks: true },
+  { frames: 42, play: ({ call }) => call.text('All ') },
+  { frames: 43, play: ({ call }) => call.text('done.') },
+  { frames: 50, play: ({ call }) => call.end() },
+];
+
+export const FRAMES = ACTS.at(-1)?.frames ?? 0;
+
+export interface PlayedRun {
+  readonly runId: string;
+  readonly reader: StreamReader;
+  /** Makes the model fail at the next moment at which it could say something. */
+  readonly fail: () => Promise<void>;
+}
+
+/** The next call of this run; those that a run left behind when it was cut are passed over. */
+export async function nextCall(model: ModelController, runId: string): Promise<ModelCall> {
+  for (;;) {
+    const call = await within('model call', WAIT_MS, model.nextCall());
+    if (call.request.runId === runId) return call;
+  }
+}
+
+/** Plays the run, in lock-step, until the client has this many frames. */
+export async function playUntil(stage: Stage, chatId: string, frames: number): Promise<PlayedRun> {
+  const { api, model, gate, integration } = stage;
+  const reader = await api.complete({ apiIntegrationId: integration, chatId, message: 'Go' });
+  const runId = String(reader.headers['x-run-id']);
+  const callId = (name: string) => `${chatId}-${name}`;
+  const scene: Scene = { gate, callId, call: await nextCall(model, runId) };
+  let held: readonly string[] = [];
+  /** The model is being asked, and nobody has taken its call: the run is cut at this very moment. */
+  let asked = false;
+  let seen = 0;
+  for (const act of ACTS) {
+    if (seen >= frames) break;
+    await act.play(scene);
+    seen = act.frames;
+    await within(
+      `frame ${Math.min(seen, frames)}`,
+      WAIT_MS,
+      reader.until((r) => r.frames.length >= Math.min(seen, frames)),
+    );
+    if (act.asks === true) {
+      asked = seen > frames;
+      if (!asked) scene.call = await nextCall(model, runId);
+    }
+    if (act.holds !== undefined) held = act.holds.map(callId);
+    else if (act.asks === true) held = [];
+    if (seen < frames) for (const name of act.holds ?? []) await within('held call', WAIT_MS, gate.holds(callId(name)));
+  }
+  const fail = async () => {
+    if (held.length > 0) {
+      for (const id of held) {
+        if (!reader.text.includes(`"function_call_output","call_id":"${id}"`)) {
+          await within('held call', WAIT_MS, gate.holds(id));
+          gate.open(id, 'late');
+        }
+      }
+    }
+    if (held.length > 0 || asked) scene.call = await nextCall(model, runId);
+    await scene.call.fail('model_error', 'The model fell over.');
+  };
+  return { runId, reader, fail };
+}

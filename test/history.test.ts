@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { modelWindow } from '../packages/server/src/domain/model-window.ts';
+import { cites } from '../requirements/cite.ts';
+import { KillableServer } from './support/killable-server.ts';
+import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
+
+const OUTCOME_UNKNOWN = /^The run ended before the outcome of this call was known;/;
+
+test('a later turn begins with exactly what the earlier ones ended with, calls and outputs included', async (t) => {
+  cites(t, 'spec-1-other-messages');
+  await using rig = await ScriptedServer.start();
+  const apiIntegrationId = await rig.integration({ agency: 'test' });
+  const first = await rig.hold({ apiIntegrationId, chatId: 'c1', message: 'One?' });
+  await first.call.text('Looking. ');
+  await first.call.toolCall('call_1', 'echo', '{"a":1}');
+  await first.call.toolCall('call_2', 'break', 'no json');
+  await first.call.end();
+  const second = await rig.controller.nextCall();
+  await second.text('Found.');
+  await second.end();
+  await first.reader.whole();
+
+  const next = await rig.hold({ apiIntegrationId, chatId: 'c1', message: 'Two?' });
+  const grown = [...second.request.prompt, { kind: 'assistant', text: 'Found.' }, { kind: 'user', text: 'Two?' }];
+  assert.equal(JSON.stringify(next.call.request.prompt), JSON.stringify(grown), 'byte for byte');
+  assert.deepEqual(
+    grown.map(({ kind }) => kind),
+    ['user', 'assistant', 'tool_call', 'tool_call', 'tool_output', 'tool_output', 'assistant', 'user'],
+  );
+  // Calls are told apart across turns too.
+  await next.call.toolCall('call_1', 'echo', '{}');
+  await next.call.end();
+  const last = await rig.controller.nextCall();
+  const ids = last.request.prompt.flatMap((item) => (item.kind === 'tool_call' ? [item.callId] : []));
+  assert.equal(new Set(ids).size, 3);
+  await last.end();
+  await next.reader.whole();
+  const again = await rig.hold({ apiIntegrationId, chatId: 'c1', message: 'Three?' });
+  const expected = [...last.request.prompt, { kind: 'user', text: 'Three?' }];
+  assert.equal(JSON.stringify(again.call.request.prompt), JSON.stringify(expected), 'also behind an empty answer');
+  await again.call.end();
+  await again.reader.whole();
+});
+
+test('a server killed between a call and its outcome leaves a chat that goes on', async () => {
+  await using server = await KillableServer.start({ killAt: 'step.after-commit' });
+  await server.metered();
+  const body = { apiIntegrationId: 'mine', consumerId: 'ann', chatId: 'c1' };
+  const { call } = await server.hold({ ...body, usageRequestId: 'u1', message: 'Do it' });
+  await call.text('Doing. ');
+  await call.toolCall('call_1', 'echo', '{}');
+  await call.end();
+  await server.startAgain();
+  const next = await server.hold({ ...body, usageRequestId: 'u2', message: 'And?' });
+  const [asked, said, called, output, last] = next.call.request.prompt;
+  assert.deepEqual(
+    [asked, said, called, last],
+    [
+      { kind: 'user', text: 'Do it' },
+      { kind: 'assistant', text: 'Doing. ' },
+      { kind: 'tool_call', callId: 'call_1', name: 'echo', arguments: '{}' },
+      { kind: 'user', text: 'And?' },
+    ],
+  );
+  assert.ok(output?.kind === 'tool_output' && output.callId === 'call_1');
+  assert.match(output.output, OUTCOME_UNKNOWN);
+  await next.call.end();
+  await next.reader.whole();
+  assert.equal(messagesFrame(next.reader).status, 'completed');
+});
+
+test('a chat longer than the window of its model goes on without its oldest turns, and says so', async () => {
+  await using rig = await ScriptedServer.start({ env: { RUNWIRE_MODEL_WINDOW: '2000' } });
+  const apiIntegrationId = await rig.integration({ agency: 'test' });
+  const leftOut: number[] = [];
+  for (let turn = 0; turn < 12; turn += 1) {
+    // 100 tokens of question, 100 of answer, 100 of a tool's output.
+    const held = await rig.hold({ apiIntegrationId, chatId: 'c1', message: `${turn} `.padEnd(400, 'q') });
+    const { prompt } = held.call.request;
+    const calls = prompt.filter((item) => item.kind === 'tool_call').length;
+    assert.deepEqual(
+      prompt.map(({ kind }) => kind),
+      [...Array.from({ length: calls }, () => ['user', 'tool_call', 'tool_output', 'assistant']).flat(), 'user'],
+      'whole turns only',
+    );
+    assert.ok(JSON.stringify(prompt).length < 2000 * 4 * 0.8);
+    await held.call.toolCall('', 'echo', JSON.stringify({ pad: 'p'.repeat(300) }));
+    await held.call.end();
+    const last = await rig.controller.nextCall();
+    await last.text('a'.repeat(400));
+    await last.end();
+    const frames = await held.reader.whole();
+    assert.equal(messagesFrame(held.reader).status, 'completed');
+    const told = frames
+      .filter(({ data }) => data.includes('history_left_out'))
+      .map(({ data }) => JSON.parse(data).data);
+    const turns = told[0]?.item.raw_item.turns ?? 0;
+    assert.equal(calls, turn - turns, 'every turn is in the prompt or said to be left out');
+    if (turns > 0) {
+      assert.deepEqual(told, [
+        {
+          type: 'run_item_stream_event',
+          agent: 'Clerk',
+          callerAgent: null,
+          name: 'history_left_out',
+          item: { type: 'history_left_out_item', raw_item: { type: 'history_left_out', turns } },
+        },
+      ]);
+      const replay = await rig.api.events(held.runId, null, apiIntegrationId);
+      assert.deepEqual(await replay.whole(), frames);
+    }
+    leftOut.push(turns);
+  }
+  assert.equal(leftOut[1], 0);
+  assert.ok((leftOut.at(-1) ?? 0) > 5, String(leftOut));
+});
+
+test('knows the windows of common models, and takes the setting for the others', () => {
+  assert.equal(modelWindow('openai/gpt-4.1-mini', 1), 1_047_576);
+  assert.equal(modelWindow('openai/gpt-4o-2024-11-20', 1), 128_000);
+  assert.equal(modelWindow('openai/gpt-4-0613', 1), 8_192);
+  assert.equal(modelWindow('openai/my-own', 5000), 5000);
+});

@@ -1,0 +1,350 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type AgentTool, defineAgency, defineAgent, defineTool, type ToolCall } from '@runwire/agency';
+import { z } from 'zod';
+import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
+import { cites } from '../requirements/cite.ts';
+import { jsonSchema, tool } from './support/ai-sdk.ts';
+import { type HeldRun, messagesFrame, ScriptedServer } from './support/scripted-server.ts';
+
+type Tools = Readonly<Record<string, AgentTool>> | Parameters<typeof defineAgent>[0]['tools'];
+
+const agencyOf = (tools: Tools) => ({
+  own: defineAgency({
+    name: 'Own',
+    agents: [defineAgent({ name: 'A', description: 'A', instructions: 'Be A.', ...(tools ? { tools } : {}) })],
+  }),
+});
+
+async function withTools(tools: Tools, limits = {}): Promise<ScriptedServer> {
+  const rig = await ScriptedServer.start({ agencies: agencyOf(tools), limits });
+  await rig.api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'own' });
+  return rig;
+}
+
+const hold = (rig: ScriptedServer, body: object = {}) => rig.hold({ apiIntegrationId: 'own', ...body });
+
+/** Lets the model make these calls, and resolves to what it is told of each. */
+async function outputsOf(rig: ScriptedServer, held: HeldRun, ...calls: readonly (readonly [string, string])[]) {
+  for (const [place, [name, input]] of calls.entries()) await held.call.toolCall(`call_${place}`, name, input);
+  await held.call.end();
+  const next = await rig.controller.nextCall();
+  const told = next.request.prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.output] : []));
+  await next.end();
+  await held.reader.whole();
+  assert.equal(messagesFrame(held.reader).status, 'completed');
+  return told;
+}
+
+const city = z.object({ city: z.string().min(2), days: z.number().int().default(3) });
+
+const SCHEMAS: Readonly<Record<string, AgentTool>> = {
+  zod: tool({ description: 'By zod.', inputSchema: city, execute: ({ city, days }) => `${city} ${days}` }),
+  ai: tool({
+    inputSchema: jsonSchema<{ city: string }>({
+      type: 'object',
+      properties: { city: { type: 'string', minLength: 2 } },
+      required: ['city'],
+    }),
+    execute: async ({ city }) => city,
+  }),
+  validated: tool({
+    inputSchema: jsonSchema<string>(() => Promise.resolve({ type: 'object' }), {
+      validate: (value) =>
+        'city' in (value as object)
+          ? { success: true, value: String((value as { city: string }).city) }
+          : { success: false, error: new Error('a city is wanted') },
+    }),
+    execute: (city) => city,
+  }),
+  lazy: tool({
+    inputSchema: () => jsonSchema<{ city: string }>({ type: 'object', required: ['city'] }),
+    execute: ({ city }) => city,
+  }),
+  plain: defineTool({
+    name: 'plain',
+    description: '',
+    inputSchema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: { city: { type: 'string' } },
+      required: ['city'],
+    },
+    execute: (input) => (input as { city: string }).city,
+  }),
+};
+
+test('takes tools of the AI SDK as they are, with schemas of every kind, and tells the model their JSON Schema', async () => {
+  await using rig = await withTools(SCHEMAS);
+  const held = await hold(rig);
+  const told = held.call.request.tools.map(({ name, description, inputSchema }) => [
+    name,
+    description,
+    inputSchema.type,
+  ]);
+  assert.deepEqual(told, [
+    ['zod', 'By zod.', 'object'],
+    ['ai', '', 'object'],
+    ['validated', '', 'object'],
+    ['lazy', '', 'object'],
+    ['plain', '', 'object'],
+  ]);
+  assert.deepEqual(held.call.request.tools[0]?.inputSchema, {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    type: 'object',
+    properties: {
+      city: { type: 'string', minLength: 2 },
+      days: { default: 3, type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+    },
+    required: ['city'],
+  });
+  const names = Object.keys(SCHEMAS);
+  const outputs = await outputsOf(rig, held, ...names.map((name) => [name, '{"city":"Oslo"}'] as const));
+  assert.deepEqual(outputs, ['Oslo 3', 'Oslo', 'Oslo', 'Oslo', 'Oslo']);
+});
+
+test('tells the model of wrong arguments, of every kind of schema, and does not call the tool', async (t) => {
+  cites(t, 'contract-5-failed-tool');
+  await using rig = await withTools(SCHEMAS);
+  const names = Object.keys(SCHEMAS);
+  const outputs = await outputsOf(rig, await hold(rig), ...names.map((name) => [name, '{}'] as const));
+  for (const output of outputs) assert.match(output, /^The arguments are wrong: .*city/);
+  const [broken, short] = await outputsOf(
+    rig,
+    await hold(rig),
+    ['zod', '{"city":'],
+    ['zod', '{"city":"X","days":1.5}'],
+  );
+  assert.equal(broken, 'The arguments are not valid JSON.');
+  assert.match(short ?? '', /`city`: .*; `days`: /);
+});
+
+test('gives a tool what the AI SDK gives it, the user context, and a key that is of this call alone', async (t) => {
+  cites(t, 'contract-7-user-context-tools');
+  const calls: ToolCall[] = [];
+  const heard: unknown[] = [];
+  await using rig = await withTools({
+    look: tool({
+      inputSchema: z.object({ a: z.number() }),
+      onInputStart: () => void heard.push('start'),
+      onInputDelta: ({ inputTextDelta }) => void heard.push(inputTextDelta),
+      onInputAvailable: ({ input }) => void heard.push(input),
+      execute: (_input, options) => {
+        calls.push(options as unknown as ToolCall);
+        return 'seen';
+      },
+    }),
+    typed: tool({
+      inputSchema: z.object({}),
+      contextSchema: z.object({ plan: z.string() }),
+      execute: (_input, { context }) => `plan ${context.plan}`,
+    }),
+  });
+  await rig.answer({ apiIntegrationId: 'own', chatId: 'c1', message: 'First' }, 'One');
+  const held = await hold(rig, { chatId: 'c1', message: 'Second', user_context: { plan: 'gold' } });
+  const outputs = await outputsOf(rig, held, ['look', '{"a":1}'], ['look', '{"a":2}'], ['typed', '{}']);
+  assert.deepEqual(outputs, ['seen', 'seen', 'plan gold']);
+  const expected = ['start', 'start', '{"a":1}', '{"a":2}', { a: 1 }, { a: 2 }];
+  assert.deepEqual(heard.map((one) => JSON.stringify(one)).sort(), expected.map((one) => JSON.stringify(one)).sort());
+  const [one, two] = calls;
+  assert.deepEqual(one?.messages, [
+    { role: 'user', content: 'First' },
+    { role: 'assistant', content: 'One' },
+    { role: 'user', content: 'Second' },
+  ]);
+  assert.deepEqual([one?.toolCallId, one?.callId, two?.toolCallId], ['call_0', 'call_0', 'call_1']);
+  for (const given of [one?.userContext, one?.context, one?.experimental_context])
+    assert.deepEqual(given, { plan: 'gold' });
+  assert.ok(one?.abortSignal instanceof AbortSignal);
+  assert.deepEqual([one.idempotencyKey, two?.idempotencyKey], [`${held.runId}/call_0`, `${held.runId}/call_1`]);
+
+  const [refused] = await outputsOf(rig, await hold(rig, { user_context: { plan: 5 } }), ['typed', '{}']);
+  assert.match(refused ?? '', /^The user's context is not what this tool needs: `plan`/);
+});
+
+test('takes the last value of a streamed result, and the text that `toModelOutput` makes', async () => {
+  await using rig = await withTools({
+    stream: tool({
+      inputSchema: z.object({}),
+      async *execute() {
+        yield 'loading';
+        yield { done: true };
+      },
+    }),
+    breaks: tool({
+      inputSchema: z.object({}),
+      // biome-ignore lint/correctness/useYield: a stream that fails before its first value is the case.
+      async *execute(): AsyncGenerator<string> {
+        throw new Error('cut off');
+      },
+    }),
+    shaped: tool({
+      inputSchema: z.object({}),
+      execute: () => ({ secret: 1, shown: 'two' }),
+      toModelOutput: ({ output }) => ({ type: 'text', value: output.shown }),
+    }),
+    parts: tool({
+      inputSchema: z.object({}),
+      execute: () => 'x',
+      toModelOutput: () => ({ type: 'content', value: [{ type: 'text', text: 'a' }] }),
+    }),
+    denied: tool({
+      inputSchema: z.object({}),
+      execute: () => 'x',
+      toModelOutput: () => ({ type: 'error-text', value: 'not today' }),
+    }),
+    nothing: tool({ inputSchema: z.object({}), execute: () => undefined }),
+  });
+  const names = ['stream', 'breaks', 'shaped', 'parts', 'denied', 'nothing'];
+  assert.deepEqual(await outputsOf(rig, await hold(rig), ...names.map((name) => [name, ''] as const)), [
+    '{"done":true}',
+    'The tool failed: cut off',
+    'two',
+    'a',
+    'The tool failed: not today',
+    '',
+  ]);
+});
+
+test('refuses an agency whose tool cannot be used, with one sentence that names it', async () => {
+  const mute = z.object({});
+  Object.defineProperty(mute, '~standard', {
+    value: { version: 1, vendor: 'mute', validate: (value: unknown) => ({ value }) },
+  });
+  const cases: readonly (readonly [Tools, RegExp])[] = [
+    [
+      { ask: tool({ inputSchema: z.object({}) }) },
+      /^The tool `ask` of agent `A` of agency `own` has no `execute`: .*\.$/,
+    ],
+    [
+      { pay: tool({ inputSchema: z.object({}), needsApproval: true, execute: () => 1 }) },
+      /`pay` .* needs approval, .*\.$/,
+    ],
+    [
+      { 'two words': tool({ inputSchema: z.object({}), execute: () => 1 }) },
+      /`two words` .* a name that models refuse: /,
+    ],
+    [
+      { mute: tool({ inputSchema: mute, execute: () => 1 }) },
+      /`mute` .* its `inputSchema` is of `mute`, which gives no JSON Schema/,
+    ],
+    [
+      { when: tool({ inputSchema: z.object({ at: z.date() }), execute: () => 1 }) },
+      /`when` .* cannot be told to a model as JSON Schema: /,
+    ],
+    [
+      { bad: { inputSchema: { type: 'objet' }, execute: () => 1 } },
+      /`bad` .* its `inputSchema` is not valid JSON Schema: /,
+    ],
+    [
+      { told: tool({ description: () => 'late', inputSchema: z.object({}), execute: () => 1 }) },
+      /`told` .* a description that is no text/,
+    ],
+    [{ web: { type: 'provider', id: 'openai.web_search', args: {} } as AgentTool }, /`web` .* is a provider's own: /],
+    [
+      [tool({ inputSchema: z.object({}), execute: () => 1 })] as unknown as Tools,
+      /^A tool of agent `A` of agency `own` has no name: /,
+    ],
+    [
+      [
+        defineTool({ name: 'one', description: '', inputSchema: {}, execute: () => 1 }),
+        defineTool({ name: 'one', description: '', inputSchema: {}, execute: () => 2 }),
+      ],
+      /`one` .* is there twice: /,
+    ],
+  ];
+  for (const [tools, sentence] of cases) {
+    await assert.rejects(
+      withTools(tools).then((rig) => rig[Symbol.asyncDispose]()),
+      (error: Error) => error.name === 'StartRefused' && sentence.test(error.message),
+      String(sentence),
+    );
+  }
+});
+
+test('gives every call an id of its own, also where the model repeats one or gives none', async () => {
+  const keys: string[] = [];
+  await using rig = await withTools({
+    look: tool({
+      inputSchema: z.object({}),
+      execute: (_input, options) => {
+        keys.push((options as unknown as ToolCall).idempotencyKey);
+        return 'ok';
+      },
+    }),
+  });
+  const held = await hold(rig);
+  for (const id of ['call_0', 'call_0', '']) await held.call.toolCall(id, 'look', '{}');
+  await held.call.end();
+  const second = await rig.controller.nextCall();
+  await second.toolCall('call_0', 'look', '{}');
+  await second.end();
+  const third = await rig.controller.nextCall();
+  const ids = third.request.prompt.flatMap((item) => (item.kind === 'tool_call' ? [item.callId] : []));
+  const answered = third.request.prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.callId] : []));
+  assert.equal(new Set(ids).size, 4);
+  assert.equal(ids[0], 'call_0');
+  assert.deepEqual(answered, ids);
+  assert.equal(new Set(keys).size, 4);
+  await third.end();
+  await held.reader.whole();
+});
+
+test('shows calls and outputs as run items and among the new messages', async (t) => {
+  cites(t, 'contract-5-run-item-tools', 'contract-9-new-messages-tools');
+  await using rig = await withTools({ clock: tool({ inputSchema: z.object({}), execute: () => '12:00' }) });
+  const held = await hold(rig, { message: 'Hi' });
+  await outputsOf(rig, held, ['clock', '{}']);
+  const items = held.reader.frames
+    .filter(({ event, data }) => event === null && data.includes('run_item_stream_event'))
+    .map(({ data }) => JSON.parse(data).data);
+  const [called, output] = items;
+  assert.deepEqual(
+    [called.name, called.item.type, called.item.raw_item.call_id],
+    ['tool_called', 'tool_call_item', 'call_0'],
+  );
+  assert.deepEqual(
+    [output.name, output.item.type, output.item.output],
+    ['tool_output', 'tool_call_output_item', '12:00'],
+  );
+  const said = messagesFrame(held.reader).new_messages;
+  const { id, timestamp: calledAt, ...call } = said[1];
+  const { timestamp: answeredAt, ...result } = said[2];
+  const speaker = { agent: 'A', callerAgent: null };
+  assert.match(id, /^fc_/);
+  assert.deepEqual(call, {
+    type: 'function_call',
+    call_id: 'call_0',
+    name: 'clock',
+    arguments: '{}',
+    status: 'completed',
+    ...speaker,
+  });
+  assert.deepEqual(result, { type: 'function_call_output', call_id: 'call_0', output: '12:00', ...speaker });
+  assert.ok(said[0].timestamp < calledAt && calledAt < answeredAt);
+});
+
+test('takes no step beyond the limit, and fails with `step_limit` there', async (t) => {
+  cites(t, 'contract-8-stream-step-limit', 'contract-4-limit-steps');
+  assert.equal(DEFAULT_LIMITS.stepsPerRun, 50);
+  let executed = 0;
+  const count = tool({ inputSchema: z.object({}), execute: () => String(++executed) });
+  await using rig = await withTools({ count }, { stepsPerRun: 5 });
+  const play = async (...callsOfEachStep: number[]) => {
+    executed = 0;
+    const held = await hold(rig);
+    let call = held.call;
+    for (const [place, calls] of callsOfEachStep.entries()) {
+      if (place > 0) call = await rig.controller.nextCall();
+      for (let one = 0; one < calls; one += 1) await call.toolCall('', 'count', '{}');
+      await call.end();
+    }
+    await held.reader.whole();
+    const { status, error } = messagesFrame(held.reader);
+    return [status, error?.code ?? null, executed];
+  };
+  assert.deepEqual(await play(1, 1, 0), ['completed', null, 2], 'five steps');
+  assert.deepEqual(await play(1, 1, 1), ['failed', 'step_limit', 2], 'the fifth step asks for a sixth');
+  assert.deepEqual(await play(4), ['failed', 'step_limit', 4], 'five steps, and no answer yet');
+  assert.deepEqual(await play(5), ['failed', 'step_limit', 0], 'five calls beside the one of the model');
+});
