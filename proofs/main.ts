@@ -9,6 +9,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   'cut-anywhere': () => import('./cut-anywhere.ts'),
   'slow-readers': () => import('./slow-readers.ts'),
   heal: () => import('./heal.ts'),
+  cancel: () => import('./cancel.ts'),
 };
 
 class UsageError extends Error {}
