@@ -35,7 +35,7 @@ export async function startContestant(name: ContestantName, options: ContestantO
   folders.add(dataDir);
   const settings: ServerSettings = { dataDir, synchronous: options.synchronous };
   const child = fork(script(`${name}.ts`), [JSON.stringify(settings)], {
-    execArgv: ['-C', 'source'],
+    execArgv: ['-C', 'runwire'],
     // Standard output belongs to the benchmark's result.
     stdio: ['ignore', 2, 2, 'ipc'],
   });
@@ -87,7 +87,7 @@ async function prepareAccounts(url: string, apiKey: string, members: number): Pr
 export async function load(contestant: Contestant, phases: readonly Phase[]): Promise<readonly PhaseResult[]> {
   const order: LoadOrder = { ...contestant.order, phases };
   const child = fork(script('load.ts'), [JSON.stringify(order)], {
-    execArgv: ['-C', 'source'],
+    execArgv: ['-C', 'runwire'],
     stdio: ['ignore', 2, 2, 'ipc'],
   });
   const results: PhaseResult[] = [];

@@ -8,7 +8,7 @@ import type { Phase } from './phases.ts';
 import type { ProfileCommand } from './server-process.ts';
 
 /*
- * Where a server's time goes: `node -C source bench/profile.ts short|long|bursts [--who floor] [--top 40]`.
+ * Where a server's time goes: `node -C runwire bench/profile.ts short|long|bursts [--who floor] [--top 40]`.
  * Prints self times by function and by file, in µs a run (short) or a token (long), and leaves the profile for
  * Chromium's developer tools.
  */

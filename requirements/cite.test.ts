@@ -22,7 +22,7 @@ function makeFolder(t: TestContext): string {
 
 function runNode(args: readonly string[], citations: string | undefined) {
   const { NODE_TEST_CONTEXT: _, REQUIREMENTS_CITED: __, ...env } = process.env;
-  return spawnSync(process.execPath, ['-C', 'source', ...args], {
+  return spawnSync(process.execPath, ['-C', 'runwire', ...args], {
     env: citations === undefined ? env : { ...env, REQUIREMENTS_CITED: citations },
     encoding: 'utf8',
   });

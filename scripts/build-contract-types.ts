@@ -3,7 +3,7 @@ import { compile } from 'json-schema-to-typescript';
 import { namedSchemas } from '../packages/contract/src/schemas/index.ts';
 
 const output = new URL('../packages/contract/src/types.gen.ts', import.meta.url);
-const command = 'npm exec -- node -C source scripts/build-contract-types.ts';
+const command = 'npm exec -- node -C runwire scripts/build-contract-types.ts';
 const banner = `// Made from packages/contract/src/schemas by \`${command}\`; do not edit.`;
 
 type Json = { [key: string]: unknown };

@@ -13,15 +13,15 @@ const steps: readonly (readonly [string, string, readonly string[]])[] = [
   ['lock file', 'npm', ['ci', '--dry-run', '--ignore-scripts', '--loglevel=error']],
   ['types', 'tsc', ['-p', 'tsconfig.json']],
   ['style', 'biome', ['check']],
-  ['contract types', 'node', ['-C', 'source', 'scripts/build-contract-types.ts', '--check']],
-  ['openapi', 'node', ['-C', 'source', 'scripts/build-openapi.ts', '--check']],
+  ['contract types', 'node', ['-C', 'runwire', 'scripts/build-contract-types.ts', '--check']],
+  ['openapi', 'node', ['-C', 'runwire', 'scripts/build-openapi.ts', '--check']],
   ['openapi lint', 'redocly', ['lint', 'docs/openapi.json']],
   [
     'tests',
     'node',
-    ['-C', 'source', '--test', '--test-concurrency=2', '--test-timeout=240000', '--test-force-exit', ...tests.sort()],
+    ['-C', 'runwire', '--test', '--test-concurrency=2', '--test-timeout=240000', '--test-force-exit', ...tests.sort()],
   ],
-  ['requirements', 'node', ['-C', 'source', 'scripts/requirements.ts']],
+  ['requirements', 'node', ['-C', 'runwire', 'scripts/requirements.ts']],
 ];
 
 rmSync(citations, { recursive: true, force: true });

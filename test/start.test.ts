@@ -249,7 +249,7 @@ test('npm start starts the server, and npm test is the whole gate', async (t) =>
   await assert.rejects(fetch(`${server.url}/healthz`), 'npm passes the signal on');
 
   assert.equal(packageJson.scripts.test, 'npm run --silent check');
-  assert.equal(packageJson.scripts.check, 'node -C source scripts/check.ts');
+  assert.equal(packageJson.scripts.check, 'node -C runwire scripts/check.ts');
   // `npm ci` refuses where the two differ.
   for (const kind of ['workspaces', 'devDependencies', 'optionalDependencies']) {
     assert.deepEqual(lock.packages[''][kind], packageJson[kind]);

@@ -9,6 +9,7 @@ import {
   testAgency,
   withoutComments,
 } from '@runwire/server/testing';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { cites } from '../requirements/cite.ts';
 
 async function scripted() {
@@ -328,4 +329,20 @@ test('runs tools, journals each step, and tells the model of a tool that failed'
   const replay = await rig.api.events(runId, null, 'tools');
   await replay.whole();
   assert.equal(withoutComments(replay.text), withoutComments(reader.text));
+});
+
+test('a parser of server-sent events that knows nothing of us reads every frame as it was meant', async () => {
+  await using rig = await scripted();
+  const reader = await rig.api.complete({ message: 'one\r\ntwo' });
+  const call = await rig.controller.nextCall();
+  await call.text('line one\nline two\r\n: not a comment\ndata: not data\n\nid: 99\n\n');
+  await call.end();
+  const frames = await reader.whole();
+  const events: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (event) => events.push(event) });
+  for (const piece of reader.text.match(/[\s\S]{1,7}/g) ?? []) parser.feed(piece);
+  assert.deepEqual(
+    events.map((event) => ({ id: Number(event.id), event: event.event ?? null, data: event.data })),
+    frames,
+  );
 });

@@ -12,7 +12,7 @@ const LIMIT_MS = 220_000;
 
 /** A proof as its command runs it, in its short form. */
 export function runProof(name: string, ...options: readonly string[]): Promise<ProofRun> {
-  const child = spawn(process.execPath, ['-C', 'source', main, name, '--short', ...options], {
+  const child = spawn(process.execPath, ['-C', 'runwire', main, name, '--short', ...options], {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: LIMIT_MS,
   });

@@ -13,7 +13,7 @@ export const root = join(import.meta.dirname, '../..');
 /** Halves what a start costs the processor. */
 const compileCache = join(tmpdir(), 'runwire-test-compile-cache');
 
-const command = ['-C', 'source', join(root, 'packages/cli/src/main.ts')];
+const command = ['-C', 'runwire', join(root, 'packages/cli/src/main.ts')];
 
 export interface CliOptions {
   /** All that the process finds in its environment, besides the path. */

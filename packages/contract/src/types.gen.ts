@@ -1,4 +1,4 @@
-// Made from packages/contract/src/schemas by `npm exec -- node -C source scripts/build-contract-types.ts`; do not edit.
+// Made from packages/contract/src/schemas by `npm exec -- node -C runwire scripts/build-contract-types.ts`; do not edit.
 
 export type Attachment = FileAttachment | ImageAttachment;
 

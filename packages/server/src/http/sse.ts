@@ -130,6 +130,9 @@ export class SseStream implements Sink {
   }
 
   finish(): void {
+    // No `drain` comes after the end: from here on the rest has as long to leave as any page, and no comment follows.
+    this.#full = true;
+    this.#fullSinceTick = this.#streams.tick;
     this.#response.end();
   }
 

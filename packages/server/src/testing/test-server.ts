@@ -91,7 +91,7 @@ export class ServerProcess implements AsyncDisposable {
   static async start(options: SpawnOptions): Promise<ServerProcess> {
     const { dataDir, env, entry = fileURLToPath(new URL('./server-main.ts', import.meta.url)), ...rest } = options;
     const child = fork(entry, [JSON.stringify(rest)], {
-      execArgv: ['-C', 'source'],
+      execArgv: ['-C', 'runwire'],
       env: { PATH: process.env.PATH ?? '', ...environment(dataDir, env) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
