@@ -13,6 +13,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   clients: () => import('./clients.ts'),
   'bad-input': () => import('./bad-input.ts'),
   heal: () => import('./heal.ts'),
+  cancel: () => import('./cancel.ts'),
 };
 
 class UsageError extends Error {}

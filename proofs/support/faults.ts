@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Overrides, Store, Tx } from '@runwire/server/testing';
+import { type Overrides, type ProcessOptions, type Store, scriptedModel, type Tx } from '@runwire/server/testing';
 
 type Params = Readonly<Record<string, unknown>>;
 type Reads = Store['reads'];
@@ -101,7 +101,22 @@ function leaveCallsOpen(): Overrides {
   };
 }
 
-const FAULTS: Readonly<Record<string, () => Overrides>> = {
+/** An aborted call is given up here, and goes on there. */
+function deafModel({ controllerPort = 0 }: ProcessOptions): Overrides {
+  const model = scriptedModel(controllerPort);
+  return {
+    model: {
+      id: model.id,
+      call: (request, output, signal) =>
+        Promise.race([
+          model.call(request, output, new AbortController().signal),
+          new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+        ]),
+    },
+  };
+}
+
+const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> = {
   'forget-requests': forgetRequests,
   'forget-holds': forgetHolds,
   'leave-orphans': leaveOrphans,
@@ -110,10 +125,11 @@ const FAULTS: Readonly<Record<string, () => Overrides>> = {
   'endless-patience': endlessPatience,
   'any-depth': anyDepth,
   'open-calls': leaveCallsOpen,
+  'deaf-model': deafModel,
 };
 
-export function plantFault(fault: string): Overrides {
+export function plantFault(fault: string, options: ProcessOptions): Overrides {
   const plant = FAULTS[fault];
   if (plant === undefined) throw new Error(`There is no fault \`${fault}\`.`);
-  return plant();
+  return plant(options);
 }

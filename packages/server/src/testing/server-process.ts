@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs';
 import { compose, type Overrides } from '../compose.ts';
 import type { Limits } from '../config/config.ts';
 import { readConfig } from '../config/read-config.ts';
@@ -12,6 +13,8 @@ export interface ProcessOptions {
   /** Dies by SIGKILL when it comes to this point for the `killAfter`th time (1 where not given). */
   readonly killAt?: WaitPoint;
   readonly killAfter?: number;
+  /** Stands still at this point until the file is there, takes it away, and goes on; after 10 s it goes on without. */
+  readonly hold?: { readonly at: WaitPoint; readonly file: string };
   readonly limits?: Partial<Limits>;
   readonly fault?: string;
 }
@@ -25,19 +28,32 @@ function killer(point: WaitPoint, after: number): WaitAt {
   };
 }
 
+const HOLD_MS = 10_000;
+const LOOK_MS = 2;
+
+function holder(point: WaitPoint, file: string): WaitAt {
+  const still = new Int32Array(new SharedArrayBuffer(4));
+  return (reached) => {
+    if (reached !== point) return;
+    for (let waited = 0; !existsSync(file) && waited < HOLD_MS; waited += LOOK_MS) Atomics.wait(still, 0, 0, LOOK_MS);
+    rmSync(file, { force: true });
+  };
+}
+
 /** Runs a server for a parent process that talks over IPC; `plant` adds a fault where the parent names one. */
-export async function runServerProcess(plant: (fault: string) => Overrides): Promise<void> {
+export async function runServerProcess(plant: (fault: string, options: ProcessOptions) => Overrides): Promise<void> {
   const options = JSON.parse(process.argv[2] ?? '{}') as ProcessOptions;
   const { config, secrets } = readConfig(process.env);
   const onFatal = (error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
     process.exit(1);
   };
-  const planted = options.fault === undefined ? {} : plant(options.fault);
+  const planted = options.fault === undefined ? {} : plant(options.fault, options);
   const server = await compose(config, secrets, onFatal, {
     agencies: { test: testAgency, gate: gateAgency },
     ...(options.controllerPort === undefined ? {} : { model: scriptedModel(options.controllerPort) }),
     ...(options.killAt === undefined ? {} : { waitAt: killer(options.killAt, options.killAfter ?? 1) }),
+    ...(options.hold === undefined ? {} : { waitAt: holder(options.hold.at, options.hold.file) }),
     ...planted,
     limits: { ...options.limits, ...planted.limits },
   });
