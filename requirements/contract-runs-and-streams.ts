@@ -349,22 +349,19 @@ export const contractRunsAndStreams = [
     section: '5',
     quote:
       "Text Only Mode is another reader of the same run: `text/plain; charset=utf-8`, the answer's text as it comes, refusals as JSON.",
-    later: 'Models',
   },
   {
     id: 'contract-5-text-only-end',
     section: '5',
     quote:
       'It ends normally only if the run completed; failed, cancelled or void text already sent ends it abnormally (no final chunk), also at zero bytes.',
-    later: 'Models',
   },
-  { id: 'contract-5-text-only-replay', section: '5', quote: 'A replay sends the whole text.', later: 'Models' },
-  { id: 'contract-5-text-only-accept', section: '5', quote: '`Accept` never changes the type.', later: 'Models' },
+  { id: 'contract-5-text-only-replay', section: '5', quote: 'A replay sends the whole text.' },
+  { id: 'contract-5-text-only-accept', section: '5', quote: '`Accept` never changes the type.' },
   {
     id: 'contract-5-text-only-docs',
     section: '5',
     quote: '(No heartbeat is possible: the docs name the proxy timeout to set.)',
-    later: 'Models',
   },
   {
     id: 'contract-5-slow-reader',

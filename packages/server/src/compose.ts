@@ -34,7 +34,7 @@ import { getCompletion } from './http/routes/get-completion.ts';
 import { runEvents } from './http/routes/run-events.ts';
 import { runRoutes } from './http/routes/runs.ts';
 import { serviceRoutes } from './http/routes/service.ts';
-import { Streams } from './http/sse.ts';
+import { Streams } from './http/run-stream.ts';
 import { RunReads } from './runs/read-runs.ts';
 import { insertNode, installation, markOtherNodesDead } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';

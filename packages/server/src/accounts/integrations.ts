@@ -44,7 +44,6 @@ function integrationJson(row: IntegrationRow) {
 /** A field whose feature is not there yet is refused, never accepted and ignored. */
 function refuseUnbuilt(input: IntegrationChange): void {
   const unbuilt =
-    (input.textOnly === true && '`textOnly: true`') ||
     (input.onDisconnect === 'cancel' && '`onDisconnect: "cancel"`') ||
     (input.maxRunSeconds !== undefined &&
       input.maxRunSeconds !== DEFAULT_MAX_RUN_SECONDS &&

@@ -9,7 +9,7 @@ import type { RunReads } from '../../runs/read-runs.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { parseEventId } from '../event-cursor.ts';
 import { route } from '../route.ts';
-import { SseStream, type Streams } from '../sse.ts';
+import { RunStream, type Streams } from '../run-stream.ts';
 
 export interface RunEventsDeps {
   readonly ownership: IntegrationOwnership;
@@ -35,7 +35,7 @@ export function runEvents(app: FastifyInstance, deps: RunEventsDeps): void {
     if (run.chat_deleted_at !== null) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
     if (isFinished(run.status) && after >= (run.last_event_id ?? 0)) return reply.code(204).send();
     reply.hijack();
-    const stream = new SseStream(reply.raw, deps.encoder, deps.streams, deps.eventLog, runId, after);
+    const stream = new RunStream(reply.raw, deps.encoder, deps.streams, deps.eventLog, runId, after);
     stream.start({ [headerNames.requestId]: request.id, [headerNames.runId]: runId });
     return reply;
   });
