@@ -8,6 +8,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   'kill-anywhere': () => import('./kill-anywhere.ts'),
   'cut-anywhere': () => import('./cut-anywhere.ts'),
   'slow-readers': () => import('./slow-readers.ts'),
+  'text-mode': () => import('./text-mode.ts'),
 };
 
 class UsageError extends Error {}
