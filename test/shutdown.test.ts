@@ -6,7 +6,7 @@ import { messagesFrame } from './support/scripted-server.ts';
 
 test('at SIGTERM cuts a running stream without `end`, and the next start ends its run', async (t) => {
   cites(t, 'contract-5-meta-once', 'contract-5-resumed', 'contract-8-stream-run-interrupted');
-  await using server = await KillableServer.start();
+  await using server = await KillableServer.start({ env: { RUNWIRE_DRAIN_SECONDS: '0' } });
   await server.metered();
   const body = { apiIntegrationId: 'mine', consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
   const { reader, call, runId } = await server.hold(body);

@@ -25,6 +25,15 @@ export interface Limits {
   readonly messageCharacters: number;
   readonly userContextBytes: number;
   readonly stepsPerRun: number;
+  /** Of runs whose integration does not say. */
+  readonly maxRunSeconds: number;
+  readonly modelSilenceMs: number;
+  readonly activeRuns: number;
+  readonly disconnectMs: number;
+  /** How long running streams may go on once the process was told to end. */
+  readonly shutdownMs: number;
+  readonly bodiesBytes: number;
+  readonly bodyThreadBytes: number;
   readonly cancelPatienceMs: number;
   readonly verifiedTokens: number;
   readonly flushMs: number;
@@ -44,6 +53,13 @@ export const DEFAULT_LIMITS: Limits = {
   messageCharacters: 1_000_000,
   userContextBytes: 256 * 1024,
   stepsPerRun: 50,
+  maxRunSeconds: 900,
+  modelSilenceMs: 120_000,
+  activeRuns: 2000,
+  disconnectMs: 10_000,
+  shutdownMs: 30_000,
+  bodiesBytes: 256 * 1024 * 1024,
+  bodyThreadBytes: 1024 * 1024,
   cancelPatienceMs: 10_000,
   verifiedTokens: 10_000,
   flushMs: 100,

@@ -1,12 +1,8 @@
 import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { StartRefused } from '../domain/start-refused.ts';
-import { type Config, DEFAULT_LIMITS, type Secrets } from './config.ts';
-
-/** A setting that cannot be used. */
-export class SettingRefused extends StartRefused {
-  override readonly name = 'SettingRefused';
-}
+import type { Config, Secrets } from './config.ts';
+import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
+import { SettingRefused } from './setting-refused.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -32,6 +28,7 @@ const KNOWN = new Set([
   'RUNWIRE_API_KEY',
   'RUNWIRE_SECRET',
   'RUNWIRE_LOG_LEVEL',
+  ...Object.keys(LIMIT_SETTINGS),
 ]);
 
 const PROVIDER_KEYS = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'];
@@ -56,7 +53,7 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     stagingUrl: readUrl(env, 'RUNWIRE_STAGING_URL'),
     unusedProviderKeys: PROVIDER_KEYS.filter((name) => isSet(env, name)),
     logLevel: readLogLevel(env),
-    limits: DEFAULT_LIMITS,
+    limits: readLimits(env),
   });
   return {
     config,

@@ -12,19 +12,27 @@ export interface StreamBounds {
   readonly heartbeatMs: number;
 }
 
+/** Who wants to know which runs are read. */
+export interface Readers {
+  came(runId: string): void;
+  left(runId: string): void;
+}
+
 const TICKS_PER_HEARTBEAT = 10;
 
 /** All open streams of this process, with the one timer that they share. */
 export class Streams implements Disposable {
   readonly bounds: StreamBounds;
   readonly waitAt: WaitAt | undefined;
+  readonly #readers: Readers;
   readonly #open = new Set<RunStream>();
   readonly #timer: NodeJS.Timeout;
   /** A coarse clock: reading a real one for every write would cost more than it tells. */
   tick = 0;
 
-  constructor(bounds: StreamBounds, waitAt: WaitAt | undefined) {
+  constructor(bounds: StreamBounds, readers: Readers, waitAt: WaitAt | undefined) {
     this.bounds = bounds;
+    this.#readers = readers;
     this.waitAt = waitAt;
     this.#timer = setInterval(() => {
       this.tick += 1;
@@ -50,10 +58,11 @@ export class Streams implements Disposable {
 
   add(stream: RunStream): void {
     this.#open.add(stream);
+    this.#readers.came(stream.runId);
   }
 
   delete(stream: RunStream): void {
-    this.#open.delete(stream);
+    if (this.#open.delete(stream)) this.#readers.left(stream.runId);
   }
 
   [Symbol.dispose](): void {
@@ -64,6 +73,7 @@ export class Streams implements Disposable {
 
 /** One response that follows one run, in one framing. */
 export class RunStream implements Sink {
+  readonly runId: string;
   readonly #response: ServerResponse;
   readonly #encoder: Encoder;
   readonly #streams: Streams;
@@ -82,6 +92,7 @@ export class RunStream implements Sink {
     runId: string,
     after: number,
   ) {
+    this.runId = runId;
     this.#response = response;
     this.#encoder = encoder;
     this.#streams = streams;
