@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type StreamReader, startTestServer, TEST_API_KEY } from '@runwire/server/testing';
+import { type Store, type StreamReader, startTestServer, TEST_API_KEY } from '@runwire/server/testing';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { cites } from '../requirements/cite.ts';
@@ -225,8 +225,25 @@ test('a member may have as many runs at once as the integration says; unlimited 
 
 test('a full node answers 503 and reserves nothing, also to many at once; replays and busy chats come as ever', async (t) => {
   cites(t, 'contract-4-limit-active-runs', 'contract-8-503-unavailable', 'contract-4-order-load');
-  await using server = await ScriptedServer.start({ env: { RUNWIRE_MAX_ACTIVE_RUNS: '3' } });
+  // Ten requests come to their transaction in the same turn, so that all are decided before one is started.
+  const together = Promise.withResolvers<void>();
+  let waiting = -1;
+  const wrapStore = (store: Store): Store => ({
+    kind: store.kind,
+    reads: store.reads,
+    async transact(name, job) {
+      if (name === 'admit' && waiting >= 0) {
+        waiting += 1;
+        if (waiting === 10) together.resolve();
+        await together.promise;
+      }
+      return store.transact(name, job);
+    },
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  });
+  await using server = await ScriptedServer.start({ env: { RUNWIRE_MAX_ACTIVE_RUNS: '3' }, wrapStore });
   const held = await server.hold({ usageRequestId: 'first', chatId: 'c' });
+  waiting = 0;
   const readers = await Promise.all(
     Array.from({ length: 10 }, (_, i) => server.api.complete({ usageRequestId: `u${i}` })),
   );
