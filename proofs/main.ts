@@ -14,6 +14,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   'bad-input': () => import('./bad-input.ts'),
   heal: () => import('./heal.ts'),
   cancel: () => import('./cancel.ts'),
+  'text-mode': () => import('./text-mode.ts'),
 };
 
 class UsageError extends Error {}

@@ -306,9 +306,9 @@ export const contractStartAndOperations = [
     section: '3',
     quote: '| `POST/GET/PATCH/DELETE /v2/integrations[/{id}]` | `{apiIntegrationId, name, agency, defaultAgent,',
   },
-  { id: 'contract-3-integration-text-only', section: '3', quote: 'textOnly,', later: 'Models' },
+  { id: 'contract-3-integration-text-only', section: '3', quote: 'textOnly,' },
   { id: 'contract-3-integration-allowances-field', section: '3', quote: 'allowances,' },
-  { id: 'contract-3-integration-run-limits', section: '3', quote: 'onDisconnect, maxRunSeconds,', later: 'Models' },
+  { id: 'contract-3-integration-run-limits', section: '3', quote: 'onDisconnect, maxRunSeconds,' },
   { id: 'contract-3-integration-keep-attachments', section: '3', quote: 'keepAttachments, …}`;', later: 'Attachments' },
   { id: 'contract-3-integration-default-agency', section: '3', quote: '`agency` defaults to the demo agency,' },
   {

@@ -206,7 +206,6 @@ export const specRequirements = [
     id: 'spec-4.1-text-plain',
     section: '4.1',
     quote: '`text/plain`: plain text, when Text Only Mode is enabled for the integration.',
-    later: 'Models',
   },
   {
     id: 'spec-4.1-error-responses',
@@ -346,7 +345,6 @@ export const specRequirements = [
     id: 'spec-6-text-only',
     section: '6',
     quote: 'or plain text when Text Only Mode is enabled for the integration.',
-    later: 'Models',
   },
   {
     id: 'spec-7-error-bodies',

@@ -1,12 +1,107 @@
 import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
+import { CliServer, folderOf } from './support/cli-process.ts';
 import { KillableServer } from './support/killable-server.ts';
-import { messagesFrame } from './support/scripted-server.ts';
+import { messagesFrame, refusal } from './support/scripted-server.ts';
 
-test('at SIGTERM cuts a running stream without `end`, and the next start ends its run', async (t) => {
-  cites(t, 'contract-5-meta-once', 'contract-5-resumed', 'contract-8-stream-run-interrupted');
+/** Far above what an end at once takes here, and under the 30 s that runs may go on. */
+const AT_ONCE_MS = 20_000;
+
+/** The signal was sent; resolves when the server has seen it. */
+async function draining(api: ApiClient): Promise<void> {
+  // A request on a kept connection can meet its close.
+  const status = () =>
+    api.get('/readyz').then(
+      (answer) => answer.status,
+      () => 0,
+    );
+  while ((await status()) !== 503) await sleep(20);
+}
+
+/** A connection without a request. */
+async function connected(url: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => {});
+  await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
+  return socket;
+}
+
+test('at SIGTERM takes no new run, while streams go on to their end and known ids are still served', async (t) => {
+  cites(t, 'contract-8-503-shutting-down', 'contract-4-order-load', 'contract-3-health');
   await using server = await KillableServer.start();
+  const { api } = server;
+  const body = { usageRequestId: 'u1', chatId: 'c1' };
+  const { reader, call } = await server.hold(body);
+  const idle = await connected(server.process.url);
+  const idleClosed = new Promise<void>((resolve) => idle.once('close', () => resolve()));
+  idle.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+  await new Promise<void>((resolve) => idle.once('data', () => resolve()));
+  process.kill(server.process.pid, 'SIGTERM');
+  await draining(api);
+  await idleClosed;
+  assert.equal((await api.get('/healthz')).status, 200, 'it lives');
+  const { status, admitted, retryAfter, body: said } = await refusal(await api.complete({ usageRequestId: 'u2' }));
+  assert.deepEqual([status, admitted, retryAfter, said.code], [503, 'false', '1', 'shutting_down']);
+  assert.equal(
+    (await refusal(await api.complete({ chatId: 'c1' }))).body.code,
+    'shutting_down',
+    'before the busy chat',
+  );
+  assert.equal((await refusal(await api.complete({ agent: 'Nobody' }))).body.code, 'unknown_agent');
+  const replay = await api.complete(body);
+  assert.deepEqual([replay.status, replay.headers['x-run-replayed']], [200, 'true']);
+  for (const word of ['Going ', 'on']) {
+    await call.text(word);
+    await Promise.all([reader.untilText(word), replay.untilText(word)]);
+  }
+  await call.end();
+  await Promise.all([reader.whole(), replay.whole()]);
+  for (const stream of [reader, replay]) assert.equal(messagesFrame(stream).status, 'completed');
+  assert.equal(await server.process.gone, null, 'then it ended by itself');
+  await server.startAgain();
+  const { body: missing } = await server.api.get('/v2/integrations/demo/chat_status?usageRequestId=u2');
+  assert.equal(missing.code, 'run_not_found');
+});
+
+test('a drain ends with exit code 0; a second SIGTERM ends it at once', async (t) => {
+  const key = 'a-key-of-my-own-0123456789-0123456789';
+  const dataDir = folderOf(t);
+  const env = { RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: key };
+  {
+    await using server = await CliServer.start({ env });
+    const api = server.api(key);
+    const reader = await api.complete({ message: '/slow 2' });
+    await reader.untilText('output_text.delta');
+    const { code, signal, stdout } = await server.stop();
+    assert.deepEqual([code, signal], [0, null]);
+    assert.match(stdout, /a second signal ends at once/);
+    await reader.whole();
+    assert.equal(messagesFrame(reader).status, 'completed');
+  }
+  await using server = await CliServer.start({ env });
+  const api = server.api(key);
+  const reader = await api.complete({ message: '/slow 600', usageRequestId: 'long' });
+  await reader.untilText('output_text.delta');
+  process.kill(server.pid, 'SIGTERM');
+  await draining(api);
+  const before = performance.now();
+  const { code, signal } = await server.stop();
+  assert.deepEqual([code, signal], [0, null]);
+  assert.ok(performance.now() - before < AT_ONCE_MS);
+  assert.equal(await reader.over, false);
+  assert.ok(!reader.text.includes('event: end'));
+  await using next = await CliServer.start({ env });
+  const { body } = await next.api(key).get('/v2/integrations/demo/chat_status?usageRequestId=long');
+  assert.equal(body.run.error.code, 'run_interrupted');
+});
+
+test('at the end of the drain cuts a running stream without `end`, and the next start ends its run', async (t) => {
+  cites(t, 'contract-5-meta-once', 'contract-5-resumed', 'contract-8-stream-run-interrupted');
+  await using server = await KillableServer.start({ env: { RUNWIRE_DRAIN_SECONDS: '1' } });
   await server.metered();
   const body = { apiIntegrationId: 'mine', consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
   const { reader, call, runId } = await server.hold(body);
@@ -40,7 +135,11 @@ test('at SIGTERM ends at once where nothing runs, also with connections kept ope
   await using server = await KillableServer.start();
   const health = await server.api.get('/healthz');
   assert.equal(health.status, 200);
+  const unused = await connected(server.process.url);
+  const before = performance.now();
   await server.process.kill('SIGTERM');
+  assert.ok(performance.now() - before < AT_ONCE_MS);
+  unused.destroy();
   assert.equal(await server.process.gone, null);
   await assert.rejects(server.api.get('/healthz'));
 });

@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 
-// `-C source` is meant for our own packages; a dependency of the AI SDK has an export of that name too, in TypeScript,
+// `-C runwire` is meant for our own packages; a dependency of the AI SDK has an export of that name too, in TypeScript,
 // which Node does not run below node_modules.
 registerHooks({
   resolve(specifier, context, nextResolve) {

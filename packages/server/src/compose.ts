@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgencyDefinition } from '@runwire/agency';
 import { AccountChanges } from './accounts/accounts-version.ts';
 import { Authentication } from './accounts/authenticate.ts';
@@ -30,14 +31,18 @@ import { recoverOrphans } from './engine/recover-orphans.ts';
 import { EventLog } from './eventlog/event-log.ts';
 import { Retention } from './eventlog/retention.ts';
 import { buildApp } from './http/app.ts';
+import { BodyReader } from './http/body-reader.ts';
 import { DefaultFraming } from './http/encoders/default-framing.ts';
+import { OpenRequests } from './http/open-requests.ts';
 import { accountRoutes } from './http/routes/accounts.ts';
 import { chatRoutes } from './http/routes/chats.ts';
 import { getCompletion } from './http/routes/get-completion.ts';
 import { runEvents } from './http/routes/run-events.ts';
 import { runRoutes } from './http/routes/runs.ts';
 import { serviceRoutes } from './http/routes/service.ts';
-import { Streams } from './http/sse.ts';
+import { Streams } from './http/run-stream.ts';
+import { cancelRun } from './runs/cancel-run.ts';
+import { DisconnectWatch } from './runs/disconnect-watch.ts';
 import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
 import { insertNode, installation, markOtherNodesDead } from './store/queries/accounts.ts';
@@ -48,6 +53,7 @@ import { createLogger, type Logger } from './telemetry/logger.ts';
 
 const SLOW_SYNC_MS = 5;
 const STORE_RETRY_MS = 500;
+const DRAIN_POLL_MS = 25;
 
 /** What tests and proofs put in place of the real thing, or beside it. */
 export interface Overrides {
@@ -62,6 +68,8 @@ export interface Overrides {
 }
 
 export interface RunningServer extends AsyncDisposable {
+  /** Takes no new run, and resolves when all that runs or is read has ended, or when its time is over. */
+  drain(): Promise<void>;
   /** Where it listens. */
   readonly url: string;
   /** Shown once, at the first start. */
@@ -130,6 +138,12 @@ export async function compose(
   const changes = stack.use(new AccountChanges(store, limits.accountsVersionMs, forget, logger));
 
   let shuttingDown = false;
+  const isShuttingDown = () => shuttingDown;
+  const disconnects = new DisconnectWatch(
+    limits.disconnectMs,
+    (integrationId, runId) => cancelRun(cancel, integrationId, runId, 'immediate'),
+    logger,
+  );
   const engine = stack.use(
     new Engine({
       store,
@@ -138,21 +152,36 @@ export async function compose(
       model: (id) => models.get(id) ?? openAi?.model(id) ?? null,
       maxSteps: limits.stepsPerRun,
       prompt: { heal: overrides.healTurn ?? healTurn, windowTokens: limits.modelWindowTokens },
+      maxRunSeconds: limits.maxRunSeconds,
+      modelSilenceMs: limits.modelSilenceMs,
+      disconnects,
       retryMs: STORE_RETRY_MS,
       waitAt,
       logger,
     }),
   );
-  const admission = new RunAdmission({ store, agencies, engine, nodeId, isShuttingDown: () => shuttingDown });
+  const admission = new RunAdmission({
+    store,
+    agencies,
+    engine,
+    nodeId,
+    isShuttingDown,
+    activeRuns: () => engine.activeRuns,
+    maxActiveRuns: limits.activeRuns,
+  });
   const runReads = new RunReads(store, eventLog);
   const chats = new Chats(store);
-  const streams = stack.use(new Streams(limits, waitAt));
+  const streams = stack.use(new Streams(limits, disconnects, waitAt));
   const encoder = new DefaultFraming();
 
   let listensOn = '';
   const servers = { publicUrl: () => config.publicUrl ?? listensOn, stagingUrl: config.stagingUrl };
-  const app = await buildApp({ authentication, limits, servers, logger, boot });
+  const bodies = stack.use(new BodyReader(limits));
+  const app = await buildApp({ authentication, bodies, limits, servers, logger, boot, isShuttingDown });
+  const openRequests = new OpenRequests(app.server);
   stack.defer(() => app.close());
+  // Gone before the connections are cut: "shutdown … is no disconnect".
+  stack.use(disconnects);
   getCompletion(app, { ownership, admission, runReads, eventLog, streams, encoder, limits });
   runEvents(app, { ownership, runReads, eventLog, streams, encoder });
   const cancel = {
@@ -173,7 +202,7 @@ export async function compose(
   chatRoutes(app, ownership, chats);
   accountRoutes(app, {
     ownership,
-    integrations: new Integrations(store, changes, agencies),
+    integrations: new Integrations(store, changes, agencies, limits.maxRunSeconds),
     members: new Members(store),
     keys: new Keys(store, changes, signing, hasOpaqueKey),
     owners: new Owners(store, changes, signing),
@@ -200,6 +229,16 @@ export async function compose(
       fullStreams: () => streams.full,
       syncMs,
       sweepEvents: () => retention.sweep(),
+    },
+    async drain() {
+      shuttingDown = true;
+      const until = performance.now() + limits.shutdownMs;
+      for (;;) {
+        app.server.closeIdleConnections();
+        const left = engine.activeRuns + openRequests.count;
+        if (left === 0 || performance.now() >= until) return;
+        await sleep(DRAIN_POLL_MS);
+      }
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

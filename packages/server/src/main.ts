@@ -10,7 +10,8 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
   let signals = 0;
   const onSignal = () => {
     signals += 1;
-    if (signals > 1) process.exit(1);
+    // Nobody waits any more: what runs is left to the next start.
+    if (signals > 1) process.exit(0);
     resolve();
   };
   let dataDir = '';
@@ -27,6 +28,9 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     if (server.recoveredRuns > 0) say(`Runs left unfinished by the last stop, now ended: ${server.recoveredRuns}`);
     if (server.isFirstStart || server.apiKey !== null) sayFirst(say, server.url, server.apiKey);
     await signalled;
+    const runs = server.probes.activeRuns();
+    if (runs > 0) say(`Ending: runs under way may go on for a while (${runs}); a second signal ends at once.`);
+    await server.drain();
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? startSentence(error, dataDir) : error}\n`);
     process.exitCode = 1;

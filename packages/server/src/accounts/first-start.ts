@@ -1,4 +1,5 @@
 import type { Agencies } from '../agencies/agencies.ts';
+import { RUN_SECONDS_BY_SETTING } from '../domain/admission.ts';
 import { newId } from '../domain/ids.ts';
 import { sortableId } from '../lib/sortable-id.ts';
 import { anyKey, insertInstallation, insertIntegration, insertOwner, installation } from '../store/queries/accounts.ts';
@@ -29,7 +30,7 @@ export async function firstStart(store: Store, agencies: Agencies): Promise<bool
       allowanceLimit: null,
       allowancePeriod: null,
       onDisconnect: 'continue',
-      maxRunSeconds: 900,
+      maxRunSeconds: RUN_SECONDS_BY_SETTING,
       maxRunsPerMember: null,
       keepAttachments: 1,
       now,

@@ -1,5 +1,6 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import type { IntegrationChange, NewIntegration } from '../domain/account-inputs.ts';
+import { RUN_SECONDS_BY_SETTING } from '../domain/admission.ts';
 import { newId } from '../domain/ids.ts';
 import { decodeCursor, page } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -21,9 +22,8 @@ import type { AccountChanges } from './accounts-version.ts';
 import type { Principal } from './principal.ts';
 
 export const DEMO_AGENCY = 'demo';
-const DEFAULT_MAX_RUN_SECONDS = 900;
 
-function integrationJson(row: IntegrationRow) {
+function integrationJson(row: IntegrationRow, defaultRunSeconds: number) {
   const { allowance_unit: unit, allowance_limit: limit, allowance_period: period } = row;
   return {
     apiIntegrationId: row.integration_id,
@@ -33,7 +33,7 @@ function integrationJson(row: IntegrationRow) {
     textOnly: row.text_only === 1,
     allowances: unit === null || limit === null || period === null ? null : { unit, limit, period },
     onDisconnect: row.on_disconnect,
-    maxRunSeconds: row.max_run_seconds,
+    maxRunSeconds: row.max_run_seconds === RUN_SECONDS_BY_SETTING ? defaultRunSeconds : row.max_run_seconds,
     maxRunsPerMember: row.max_runs_per_member,
     keepAttachments: row.keep_attachments === 1,
     createdAt: iso(row.created_at),
@@ -44,11 +44,6 @@ function integrationJson(row: IntegrationRow) {
 /** A field whose feature is not there yet is refused, never accepted and ignored. */
 function refuseUnbuilt(input: IntegrationChange): void {
   const unbuilt =
-    (input.textOnly === true && '`textOnly: true`') ||
-    (input.onDisconnect === 'cancel' && '`onDisconnect: "cancel"`') ||
-    (input.maxRunSeconds !== undefined &&
-      input.maxRunSeconds !== DEFAULT_MAX_RUN_SECONDS &&
-      `\`maxRunSeconds\` other than ${DEFAULT_MAX_RUN_SECONDS}`) ||
     (input.keepAttachments === false && '`keepAttachments: false`') ||
     (input.allowances?.unit === 'credits' && '`allowances.unit: "credits"`');
   if (unbuilt) throw new Refusal('invalid_request', `${unbuilt} is not supported by this version; leave it out.`);
@@ -58,11 +53,13 @@ export class Integrations {
   readonly #store: Store;
   readonly #changes: AccountChanges;
   readonly #agencies: Agencies;
+  readonly #defaultRunSeconds: number;
 
-  constructor(store: Store, changes: AccountChanges, agencies: Agencies) {
+  constructor(store: Store, changes: AccountChanges, agencies: Agencies, defaultRunSeconds: number) {
     this.#store = store;
     this.#changes = changes;
     this.#agencies = agencies;
+    this.#defaultRunSeconds = defaultRunSeconds;
   }
 
   async create(principal: Principal, input: NewIntegration) {
@@ -88,14 +85,19 @@ export class Integrations {
   async get(integrationId: string) {
     const row = await first(this.#store.reads.all(integrationById, { integrationId }));
     if (row === undefined) throw new Refusal('integration_not_found');
-    return integrationJson(row);
+    return integrationJson(row, this.#defaultRunSeconds);
   }
 
   async list(principal: Principal, query: { limit?: number; cursor?: string }) {
     const limit = query.limit ?? 50;
     const before = decodeCursor(query.cursor);
     const rows = await this.#store.reads.query(listIntegrations(principal.ownerId, { before, limit: limit + 1 }));
-    return page(rows, limit, (row) => ({ createdAt: row.created_at, id: row.sort_key }), integrationJson);
+    return page(
+      rows,
+      limit,
+      (row) => ({ createdAt: row.created_at, id: row.sort_key }),
+      (row) => integrationJson(row, this.#defaultRunSeconds),
+    );
   }
 
   async update(integrationId: string, input: IntegrationChange) {
@@ -146,7 +148,7 @@ export class Integrations {
       allowanceLimit: allowances === undefined ? (row?.allowance_limit ?? null) : (allowances?.limit ?? null),
       allowancePeriod: allowances === undefined ? (row?.allowance_period ?? null) : (allowances?.period ?? null),
       onDisconnect: input.onDisconnect ?? row?.on_disconnect ?? 'continue',
-      maxRunSeconds: input.maxRunSeconds ?? row?.max_run_seconds ?? DEFAULT_MAX_RUN_SECONDS,
+      maxRunSeconds: input.maxRunSeconds ?? row?.max_run_seconds ?? RUN_SECONDS_BY_SETTING,
       maxRunsPerMember:
         input.maxRunsPerMember === undefined ? (row?.max_runs_per_member ?? null) : input.maxRunsPerMember,
       keepAttachments: kindOf(input.keepAttachments, row?.keep_attachments, 1),

@@ -30,6 +30,8 @@ export interface AdmissionDeps {
   readonly engine: RunEngine;
   readonly nodeId: string;
   readonly isShuttingDown: () => boolean;
+  readonly activeRuns: () => number;
+  readonly maxActiveRuns: number;
 }
 
 const MAX_TRIES = 5;
@@ -39,6 +41,9 @@ export class RunAdmission {
   readonly #deps: AdmissionDeps;
   /** Requests under way by integration and usage request id: the equal ones share, the others wait. */
   readonly #underWay = new Map<string, { readonly body: string; readonly outcome: Promise<Admission> }>();
+
+  /** Decided but not yet started: they take the places of active runs. */
+  #reserving = 0;
 
   constructor(deps: AdmissionDeps) {
     this.#deps = deps;
@@ -61,19 +66,22 @@ export class RunAdmission {
   async #admit(request: CompletionRequest): Promise<Admission> {
     const { store, engine } = this.#deps;
     for (let tries = 1; ; tries += 1) {
+      const place = { taken: false };
       try {
-        const result = await store.transact('admit', (tx) => this.#transaction(tx, request));
+        const result = await store.transact('admit', (tx) => this.#transaction(tx, request, place));
         // In the same step in which the commit returns: nobody can know this run before it can be stopped.
         if (result.start !== null) engine.start(result.start);
         return result.admission;
       } catch (error) {
         // The indexes decide: whoever lost reads the facts again and finds the winner.
         if (!(error instanceof UniqueViolation) || tries >= MAX_TRIES) throw error;
+      } finally {
+        if (place.taken) this.#reserving -= 1;
       }
     }
   }
 
-  async #transaction(tx: Tx, request: CompletionRequest) {
+  async #transaction(tx: Tx, request: CompletionRequest, place: { taken: boolean }) {
     const now = Date.now();
     const { integrationId, consumerId, usageRequestId, chatId, aliasChatId } = request;
     const facts = await first(
@@ -83,7 +91,7 @@ export class RunAdmission {
       facts,
       request,
       { of: (agency) => this.#deps.agencies.entryPoints(agency) },
-      { shuttingDown: this.#deps.isShuttingDown() },
+      { shuttingDown: this.#deps.isShuttingDown(), full: !place.taken && this.#isFull },
       now,
     );
     if (decision.kind === 'refuse') throw decision.refusal;
@@ -91,9 +99,17 @@ export class RunAdmission {
       const { runId, chatId: known, textOnly } = decision;
       return { admission: { runId, chatId: known, textOnly, replayed: true }, start: null };
     }
+    if (!place.taken) {
+      place.taken = true;
+      this.#reserving += 1;
+    }
     const start = await this.#reserve(tx, request, decision, now);
     const { runId, chatId: made } = start;
     return { admission: { runId, chatId: made, textOnly: decision.textOnly, replayed: false }, start };
+  }
+
+  get #isFull(): boolean {
+    return this.#deps.activeRuns() + this.#reserving >= this.#deps.maxActiveRuns;
   }
 
   /** T1's writes. */
@@ -175,6 +191,8 @@ export class RunAdmission {
       hasHistory: decision.hasHistory,
       userContext: request.userContext,
       day: dayOf(now),
+      maxRunSeconds: decision.maxRunSeconds,
+      onDisconnect: decision.onDisconnect,
       meta: event,
     };
   }

@@ -37,6 +37,15 @@ export interface Limits {
   readonly messageCharacters: number;
   readonly userContextBytes: number;
   readonly stepsPerRun: number;
+  /** Of runs whose integration does not say. */
+  readonly maxRunSeconds: number;
+  readonly modelSilenceMs: number;
+  readonly activeRuns: number;
+  readonly disconnectMs: number;
+  /** How long running streams may go on once the process was told to end. */
+  readonly shutdownMs: number;
+  readonly bodiesBytes: number;
+  readonly bodyThreadBytes: number;
   readonly cancelPatienceMs: number;
   readonly verifiedTokens: number;
   readonly flushMs: number;
@@ -47,8 +56,6 @@ export interface Limits {
   readonly drainMs: number;
   readonly heartbeatMs: number;
   readonly accountsVersionMs: number;
-  /** How long a model may send nothing, before its first byte too. */
-  readonly modelSilenceMs: number;
   /** How long the events of an ended run are kept whole. */
   readonly logMs: number;
   readonly sweepMs: number;
@@ -63,6 +70,13 @@ export const DEFAULT_LIMITS: Limits = {
   messageCharacters: 1_000_000,
   userContextBytes: 256 * 1024,
   stepsPerRun: 50,
+  maxRunSeconds: 900,
+  modelSilenceMs: 120_000,
+  activeRuns: 2000,
+  disconnectMs: 10_000,
+  shutdownMs: 30_000,
+  bodiesBytes: 256 * 1024 * 1024,
+  bodyThreadBytes: 1024 * 1024,
   cancelPatienceMs: 10_000,
   verifiedTokens: 10_000,
   flushMs: 100,
@@ -73,7 +87,6 @@ export const DEFAULT_LIMITS: Limits = {
   drainMs: 60_000,
   heartbeatMs: 10_000,
   accountsVersionMs: 2_000,
-  modelSilenceMs: 120_000,
   logMs: 7 * 86_400_000,
   sweepMs: 600_000,
   modelWindowTokens: 128_000,

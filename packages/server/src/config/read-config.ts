@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { type Config, DEFAULT_LIMITS, type Secrets } from './config.ts';
+import type { Config, Secrets } from './config.ts';
+import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
 import { readModels } from './read-models.ts';
 import { type Environment, isSet, readUrl, SettingRefused } from './setting.ts';
 
@@ -25,16 +26,13 @@ const KNOWN = new Set([
   'RUNWIRE_LOG_LEVEL',
   'RUNWIRE_MODEL',
   'RUNWIRE_OPENAI_API',
-  'RUNWIRE_LOG_DAYS',
-  'RUNWIRE_MODEL_WINDOW',
+  ...Object.keys(LIMIT_SETTINGS),
 ]);
 
 /** Keys of providers that this version cannot ask: they stop nothing, and the start says so. */
 const UNUSED_PROVIDER_KEYS = ['ANTHROPIC_API_KEY'];
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_CHARACTERS = 32;
-const DAY_MS = 86_400_000;
-const MAX_LOG_DAYS = 36_500;
 
 export function readConfig(env: Environment): { readonly config: Config; readonly secrets: Secrets } {
   for (const name of NOT_BUILT) {
@@ -55,7 +53,7 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     stagingUrl: readUrl(env, 'RUNWIRE_STAGING_URL'),
     unusedProviderKeys: UNUSED_PROVIDER_KEYS.filter((name) => isSet(env, name)),
     logLevel: readLogLevel(env),
-    limits: { ...DEFAULT_LIMITS, logMs: readLogDays(env) * DAY_MS, modelWindowTokens: readModelWindow(env) },
+    limits: readLimits(env),
     model,
     openAi,
   });
@@ -84,28 +82,6 @@ function readLogLevel(env: Environment): Config['logLevel'] {
   const level = LOG_LEVELS.find((known) => known === env.RUNWIRE_LOG_LEVEL);
   if (level === undefined) throw new SettingRefused(`RUNWIRE_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}.`);
   return level;
-}
-
-/** 0 compacts a run at the next sweep after its end. */
-function readLogDays(env: Environment): number {
-  if (!isSet(env, 'RUNWIRE_LOG_DAYS')) return DEFAULT_LIMITS.logMs / DAY_MS;
-  const text = String(env.RUNWIRE_LOG_DAYS);
-  if (!/^\d{1,5}$/.test(text) || Number(text) > MAX_LOG_DAYS) {
-    throw new SettingRefused(
-      `RUNWIRE_LOG_DAYS is \`${text}\`; set it to a whole number of days from 0 to ${MAX_LOG_DAYS}.`,
-    );
-  }
-  return Number(text);
-}
-
-function readModelWindow(env: Environment): number {
-  if (!isSet(env, 'RUNWIRE_MODEL_WINDOW')) return DEFAULT_LIMITS.modelWindowTokens;
-  const text = String(env.RUNWIRE_MODEL_WINDOW);
-  const tokens = Number(text);
-  if (!/^\d{4,9}$/.test(text) || tokens < 1000) {
-    throw new SettingRefused(`RUNWIRE_MODEL_WINDOW is \`${text}\`; set it to a number of tokens, 1000 or more.`);
-  }
-  return tokens;
 }
 
 function readApiKey(env: Environment): string | null {

@@ -13,6 +13,8 @@ const goodFacts: AdmissionFactsRow = {
   allowance_limit: 100,
   allowance_period: 'month',
   max_runs_per_member: 2,
+  max_run_seconds: 0,
+  on_disconnect: 'continue',
   member_active: 1,
   member_limit: null,
   known_run_id: null,
@@ -53,6 +55,7 @@ interface Situation {
   request?: Partial<AdmissionRequest>;
   agencyIsThere?: boolean;
   shuttingDown?: boolean;
+  full?: boolean;
 }
 
 function decide(situation: Situation = {}) {
@@ -60,7 +63,7 @@ function decide(situation: Situation = {}) {
     { ...goodFacts, ...situation.facts },
     { ...goodRequest, ...situation.request },
     { of: () => (situation.agencyIsThere === false ? null : ['Concierge']) },
-    { shuttingDown: situation.shuttingDown ?? false },
+    { shuttingDown: situation.shuttingDown ?? false, full: situation.full ?? false },
     NOW,
   );
 }
@@ -82,6 +85,7 @@ const order: readonly (readonly [string, Situation])[] = [
   ['unknown_agency', { agencyIsThere: false }],
   ['unknown_agent', { request: { agent: 'Nobody' } }],
   ['shutting_down', { shuttingDown: true }],
+  ['unavailable', { full: true }],
   ['run_active', { facts: { busy_run_id: 'run_2', busy_usage_request_id: 'u2' } }],
   ['consumer_allowance_exhausted', { facts: { used: 100 } }],
   ['too_many_runs', { facts: { member_active_runs: 2 } }],
@@ -93,6 +97,8 @@ test('a request without fault is admitted', () => {
     agency: 'demo',
     agent: 'Concierge',
     textOnly: false,
+    maxRunSeconds: null,
+    onDisconnect: 'continue',
     chat: { chatKey: 'chat_1', chatId: 'c1', alias: null, knownAlias: null, numMessages: 2, textBytes: 10 },
     hasHistory: true,
     held: 4,
@@ -100,7 +106,11 @@ test('a request without fault is admitted', () => {
     period: 'month',
     periodStart: Date.parse('2030-01-01T00:00:00Z'),
   });
-  assert.equal(decideAdmission(undefined, goodRequest, { of: () => [] }, { shuttingDown: false }, NOW).kind, 'refuse');
+  const own = decide({ facts: { max_run_seconds: 60, on_disconnect: 'cancel' } });
+  assert.ok(own.kind === 'admit');
+  assert.deepEqual([own.maxRunSeconds, own.onDisconnect], [60, 'cancel']);
+  const load = { shuttingDown: false, full: false };
+  assert.equal(decideAdmission(undefined, goodRequest, { of: () => [] }, load, NOW).kind, 'refuse');
 });
 
 test('each fault alone is refused with its own code', () => {

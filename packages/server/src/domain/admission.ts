@@ -1,6 +1,9 @@
 import { type AllowancePeriod, type AllowanceUnit, heldAmount, periodEndMs, periodStartMs } from './allowance.ts';
 import { Refusal } from './refusal.ts';
 
+/** In `max_run_seconds`: the integration does not say, so the installation's setting counts. */
+export const RUN_SECONDS_BY_SETTING = 0;
+
 /** What one statement reads inside the admitting transaction. */
 export interface AdmissionFactsRow {
   agency: string;
@@ -10,6 +13,8 @@ export interface AdmissionFactsRow {
   allowance_limit: number | null;
   allowance_period: AllowancePeriod | null;
   max_runs_per_member: number | null;
+  max_run_seconds: number;
+  on_disconnect: 'continue' | 'cancel';
   member_active: number | null;
   member_limit: number | null;
   known_run_id: string | null;
@@ -59,6 +64,9 @@ export type AdmissionDecision =
       readonly agency: string;
       readonly agent: string;
       readonly textOnly: boolean;
+      /** Null: the installation's setting. */
+      readonly maxRunSeconds: number | null;
+      readonly onDisconnect: 'continue' | 'cancel';
       /** Null where the chat is to be made. */
       readonly chat: Pick<KnownChat, 'chatKey' | 'chatId' | 'alias' | 'knownAlias'> | null;
       readonly hasHistory: boolean;
@@ -81,7 +89,7 @@ export function decideAdmission(
   facts: AdmissionFactsRow | undefined,
   request: AdmissionRequest,
   entryPoints: EntryPoints,
-  load: { readonly shuttingDown: boolean },
+  load: { readonly shuttingDown: boolean; readonly full: boolean },
   nowMs: number,
 ): AdmissionDecision {
   if (facts === undefined) return refuse('integration_not_found');
@@ -122,6 +130,9 @@ export function decideAdmission(
   }
 
   if (load.shuttingDown) return refuse('shutting_down', undefined, {}, 1);
+  if (load.full) {
+    return refuse('unavailable', 'The server runs as many runs as it may; send the request again in a moment.', {}, 1);
+  }
 
   if (chat !== null && facts.busy_run_id !== null) {
     return refuse('run_active', undefined, {
@@ -147,6 +158,8 @@ export function decideAdmission(
     agency: facts.agency,
     agent,
     textOnly: facts.text_only === 1,
+    maxRunSeconds: facts.max_run_seconds === RUN_SECONDS_BY_SETTING ? null : facts.max_run_seconds,
+    onDisconnect: facts.on_disconnect,
     chat,
     hasHistory: chat !== null && chat.numMessages > 0,
     held: unit === null ? 0 : heldAmount(unit, request.messageBytes, chat?.textBytes ?? 0),

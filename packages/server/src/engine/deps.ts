@@ -2,6 +2,7 @@ import type { Agencies } from '../agencies/agencies.ts';
 import type { Model } from '../agent/ports.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
+import type { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { PromptSetting } from './build-prompt.ts';
@@ -13,6 +14,10 @@ export interface EngineDeps {
   readonly model: (id: string) => Model | null;
   readonly maxSteps: number;
   readonly prompt: PromptSetting;
+  /** Of runs whose integration does not say. */
+  readonly maxRunSeconds: number;
+  readonly modelSilenceMs: number;
+  readonly disconnects: DisconnectWatch;
   readonly retryMs: number;
   readonly waitAt: WaitAt | undefined;
   readonly logger: Logger;

@@ -2,15 +2,18 @@ import type { CancelMode } from '../domain/run-state.ts';
 import type { EngineDeps } from './deps.ts';
 import { executeRun } from './execute-run.ts';
 import type { AdmittedRun, RunEngine } from './port.ts';
+import { RunWatch } from './run-watch.ts';
 import { StopHandle } from './stop-handle.ts';
 
 /** Runs admitted runs in this process. */
 export class Engine implements RunEngine, AsyncDisposable {
   readonly #deps: EngineDeps;
+  readonly #watch: RunWatch;
   readonly #active = new Map<string, { readonly stop: StopHandle; readonly done: Promise<void> }>();
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
+    this.#watch = new RunWatch(deps.modelSilenceMs);
   }
 
   get activeRuns(): number {
@@ -18,9 +21,16 @@ export class Engine implements RunEngine, AsyncDisposable {
   }
 
   start(run: AdmittedRun): void {
+    const { eventLog, disconnects, maxRunSeconds } = this.#deps;
     const stop = new StopHandle();
-    const log = this.#deps.eventLog.open(run.runId, run.attempt, [run.meta]);
-    const done = executeRun(this.#deps, run, log, stop).finally(() => this.#active.delete(run.runId));
+    const log = eventLog.open(run.runId, run.attempt, [run.meta]);
+    const watched = this.#watch.begin(stop, run.maxRunSeconds ?? maxRunSeconds);
+    if (run.onDisconnect === 'cancel') disconnects.watch(run.runId, run.integrationId);
+    const done = executeRun(this.#deps, run, log, stop, watched).finally(() => {
+      this.#active.delete(run.runId);
+      this.#watch.end(watched);
+      disconnects.forget(run.runId);
+    });
     this.#active.set(run.runId, { stop, done });
   }
 
@@ -39,5 +49,6 @@ export class Engine implements RunEngine, AsyncDisposable {
     const all = [...this.#active.values()];
     for (const { stop } of all) stop.shutDown();
     await Promise.all(all.map(({ done }) => done));
+    this.#watch[Symbol.dispose]();
   }
 }

@@ -14,6 +14,7 @@ import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
 import type { AdmittedRun } from './port.ts';
 import { endOrphan } from './recover-orphans.ts';
+import type { WatchedRun } from './run-watch.ts';
 import type { StopHandle } from './stop-handle.ts';
 
 interface Outcome {
@@ -23,13 +24,19 @@ interface Outcome {
 }
 
 /** From an admitted run to its durable end. Never rejects: whatever happens, the run ends, or is left to be taken over. */
-export async function executeRun(deps: EngineDeps, run: AdmittedRun, log: RunLog, stop: StopHandle): Promise<void> {
+export async function executeRun(
+  deps: EngineDeps,
+  run: AdmittedRun,
+  log: RunLog,
+  stop: StopHandle,
+  watched: WatchedRun,
+): Promise<void> {
   const progress = new Progress();
   progress.items.push({ kind: 'user', agent: run.agent, text: run.message, timestamp: progress.timestamp() });
   const steps = new StepIds(log);
   log.onRefused = (error) => stop.refuse(error);
   try {
-    const outcome = await attempt(deps, run, log, stop, progress, steps);
+    const outcome = await attempt(deps, run, log, stop, watched, progress, steps);
     stop.throwIfRefused();
     if (stop.isShutDown && outcome.status !== 'completed') {
       // What its readers saw is kept, as far as the store takes it.
@@ -91,6 +98,7 @@ async function attempt(
   run: AdmittedRun,
   log: RunLog,
   stop: StopHandle,
+  watched: WatchedRun,
   progress: Progress,
   steps: StepIds,
 ): Promise<Outcome> {
@@ -108,13 +116,16 @@ async function attempt(
       attempt: run.attempt,
       agent: agent.definition,
       tools: agent.tools,
-      model,
+      model: watched.guard(model),
       prompt,
       userContext: run.userContext,
       maxSteps: deps.maxSteps,
       progress,
       signal: stop.signal,
-      emit: (event) => log.append(event),
+      emit(event) {
+        watched.heard();
+        log.append(event);
+      },
       async journal(step) {
         const entry = steps.entry(step);
         const chunks = log.takeChunks();
@@ -142,6 +153,10 @@ async function attempt(
     if (error instanceof RunLost) throw error;
     stop.throwIfRefused();
     if (stop.cancelled) return { status: 'cancelled', error: null, lastStep: null };
+    const failure = stop.failure;
+    if (failure !== null) {
+      return { status: 'failed', error: { code: failure.code, message: failure.message }, lastStep: null };
+    }
     if (error instanceof RunFailure && error.code !== 'internal_error') {
       return { status: 'failed', error: { code: error.code, message: error.message }, lastStep: null };
     }

@@ -16,6 +16,9 @@ export interface AdmittedRun {
   readonly hasHistory: boolean;
   readonly userContext: unknown;
   readonly day: number;
+  /** Null: the installation's setting. */
+  readonly maxRunSeconds: number | null;
+  readonly onDisconnect: 'continue' | 'cancel';
   /** The event `meta`, stored by the admission. */
   readonly meta: RunEvent;
 }

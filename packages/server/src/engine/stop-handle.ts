@@ -1,11 +1,13 @@
+import type { RunFailure } from '../agent/ports.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 
-/** "Stop has two kinds": somebody cancelled the run, or this process ends and leaves it. A third is a fault. */
+/** "Stop has two kinds": somebody cancelled the run, or this process ends and leaves it. Besides, a run can fail from outside. */
 export class StopHandle {
   readonly #controller = new AbortController();
   #cancelled = false;
   #afterStep = false;
   #shutDown = false;
+  #failure: RunFailure | null = null;
   #refusedBy: { readonly error: unknown } | null = null;
 
   get signal(): AbortSignal {
@@ -33,6 +35,18 @@ export class StopHandle {
   stepDone(): void {
     if (this.#afterStep) this.cancel('immediate');
     this.signal.throwIfAborted();
+  }
+
+  /** A limit that the run has passed, or null. */
+  get failure(): RunFailure | null {
+    return this.#failure;
+  }
+
+  /** The run has passed a limit. */
+  fail(failure: RunFailure): void {
+    if (this.signal.aborted) return;
+    this.#failure = failure;
+    this.#controller.abort();
   }
 
   /** What the run has to say cannot be stored. */

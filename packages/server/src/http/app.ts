@@ -5,8 +5,8 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Authentication } from '../accounts/authenticate.ts';
 import type { Principal } from '../accounts/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { JsonRefused, parseStrictJson } from '../lib/strict-json.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { BodyReader } from './body-reader.ts';
 import { answerError, clientErrorBytes, refusalAnswer } from './error-answer.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
 import { allowedMethods, COMPLETION_PATH } from './paths.ts';
@@ -19,10 +19,12 @@ declare module 'fastify' {
 
 export interface AppOptions {
   readonly authentication: Authentication;
-  readonly limits: { readonly bodyBytes: number; readonly bodyDepth: number; readonly bodyValues: number };
+  readonly bodies: BodyReader;
+  readonly limits: { readonly bodyBytes: number; readonly messageCharacters: number };
   readonly servers: OpenApiServers;
   readonly logger: Logger;
   readonly boot: string;
+  readonly isShuttingDown: () => boolean;
 }
 
 const formats = ajvFormats.default as unknown as (ajv: Ajv) => void;
@@ -84,16 +86,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorateRequest('principal', null as unknown as Principal);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
-    if (body.length === 0) return done(null, undefined);
-    try {
-      done(null, parseStrictJson(body, { maxDepth: limits.bodyDepth, maxValues: limits.bodyValues }));
-    } catch (error) {
-      done(error instanceof JsonRefused ? new Refusal('invalid_request', error.message) : (error as Error));
-    }
-  });
+  options.bodies.register(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    if (options.isShuttingDown()) reply.header('connection', 'close');
     // True is sent only after the reservation; until then every answer at this path says that there is none.
     if ((request.routeOptions.url ?? pathOf(request.url)) === COMPLETION_PATH)
       reply.header('x-agent-run-admitted', 'false');
@@ -104,7 +100,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, logger));
   app.setNotFoundHandler(notFound);
-  await registerOpenApi(app, options.servers);
+  await registerOpenApi(app, options.servers, limits);
   return app;
 }
 

@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger';
-import { namedSchemas, type Operation } from '@runwire/contract/schemas';
+import { GetCompletionV2Request, namedSchemas, type Operation } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 
 export interface OpenApiServers {
@@ -13,9 +13,24 @@ type Document = Record<string, unknown> & {
   paths?: Record<string, Record<string, Record<string, unknown>>>;
 };
 
+/** The one limit in a schema that is a setting. */
+function withMessageLimit(maxLength: number) {
+  const { properties } = GetCompletionV2Request;
+  return {
+    ...GetCompletionV2Request,
+    properties: { ...properties, message: { ...properties.message, maxLength } },
+  };
+}
+
 /** The description is made from the routes' own schemas: there is no second source. */
-export async function registerOpenApi(app: FastifyInstance, servers: OpenApiServers): Promise<void> {
-  for (const schema of namedSchemas) app.addSchema(schema);
+export async function registerOpenApi(
+  app: FastifyInstance,
+  servers: OpenApiServers,
+  limits: { readonly messageCharacters: number },
+): Promise<void> {
+  for (const schema of namedSchemas) {
+    app.addSchema(schema === GetCompletionV2Request ? withMessageLimit(limits.messageCharacters) : schema);
+  }
   await app.register(swagger, {
     openapi: {
       openapi: '3.0.3',

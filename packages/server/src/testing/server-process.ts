@@ -66,8 +66,13 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
       rssBytes: process.memoryUsage.rss(),
     });
   });
-  process.once('SIGTERM', () => {
-    void server[Symbol.asyncDispose]().then(() => process.disconnect?.());
+  let signals = 0;
+  process.on('SIGTERM', async () => {
+    signals += 1;
+    if (signals > 1) process.exit(0);
+    await server.drain();
+    await server[Symbol.asyncDispose]();
+    process.disconnect?.();
   });
   process.on('disconnect', () => {
     void server[Symbol.asyncDispose]();

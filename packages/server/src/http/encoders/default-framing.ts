@@ -1,7 +1,7 @@
 import type { OutputItem, RunEvent } from '../../domain/events.ts';
 import { iso } from '../../domain/time.ts';
 import { usageJson } from '../../domain/usage.ts';
-import type { EncodedPage, Encoder } from './encoder.ts';
+import { type EncodedPage, type Encoder, STREAM_HEADERS } from './encoder.ts';
 import { callerOf, newMessageJson, openItemJson, outputItemJson, responseJson, runItemJson } from './responses-json.ts';
 
 /** Server-sent events that clients of agency-swarm's stream read unchanged. */
@@ -144,8 +144,12 @@ export function encodeEvent(event: RunEvent, cursor: number): string {
   return frames.slice(Math.max(0, cursor - event.id + 1)).join('');
 }
 
+const HEADERS = { ...STREAM_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' };
+
 /** Remembers the page it made last: readers at the hot end ask for the same one after the other. */
 export class DefaultFraming implements Encoder {
+  readonly headers = HEADERS;
+  readonly heartbeat = ': \n\n';
   #events: readonly RunEvent[] | null = null;
   #from = 0;
   #next = 0;
@@ -157,7 +161,7 @@ export class DefaultFraming implements Encoder {
     const whole = first === undefined || first.id > cursor;
     if (whole && events === this.#events && from === this.#from && events.length === this.#end) {
       if (typeof this.#data === 'string') this.#data = Buffer.from(this.#data);
-      return { data: this.#data, next: this.#next };
+      return { data: this.#data, next: this.#next, breaksOff: false };
     }
     let data = '';
     let next = from;
@@ -172,6 +176,6 @@ export class DefaultFraming implements Encoder {
       this.#end = events.length;
       this.#data = data;
     }
-    return { data, next };
+    return { data, next, breaksOff: false };
   }
 }

@@ -9,9 +9,10 @@ import { Refusal } from '../../domain/refusal.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { Encoder } from '../encoders/encoder.ts';
+import { TextOnly } from '../encoders/text-only.ts';
 import { parseEventId } from '../event-cursor.ts';
 import { route } from '../route.ts';
-import { SseStream, type Streams } from '../sse.ts';
+import { RunStream, type Streams } from '../run-stream.ts';
 
 export interface GetCompletionDeps {
   readonly ownership: IntegrationOwnership;
@@ -41,21 +42,26 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
     let after = 0;
     if (admission.replayed) {
       headers[headerNames.runReplayed] = 'true';
-      after = await replayCursor(deps, completion.integrationId, admission.runId, request.headers['last-event-id']);
+      // "A replay sends the whole text."
+      if (!admission.textOnly)
+        after = await replayCursor(deps, completion.integrationId, admission.runId, request.headers['last-event-id']);
     }
-    startStream(deps, reply, headers, admission.runId, after);
+    // `Accept` is not asked: the integration alone decides.
+    const encoder = admission.textOnly ? new TextOnly() : deps.encoder;
+    startStream(deps, encoder, reply, headers, admission.runId, after);
   });
 }
 
 function startStream(
   deps: GetCompletionDeps,
+  encoder: Encoder,
   reply: FastifyReply,
   headers: Readonly<Record<string, string>>,
   runId: string,
   after: number,
 ): void {
   reply.hijack();
-  new SseStream(reply.raw, deps.encoder, deps.streams, deps.eventLog, runId, after).start(headers);
+  new RunStream(reply.raw, encoder, deps.streams, deps.eventLog, runId, after).start(headers);
 }
 
 /** "`Last-Event-ID` on the POST counts only in an SSE replay; one that cannot be honoured is treated as absent." */

@@ -9,7 +9,7 @@ import type { RunReads } from '../../runs/read-runs.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { parseEventId } from '../event-cursor.ts';
 import { route } from '../route.ts';
-import { SseStream, type Streams } from '../sse.ts';
+import { RunStream, type Streams } from '../run-stream.ts';
 
 export interface RunEventsDeps {
   readonly ownership: IntegrationOwnership;
@@ -36,7 +36,7 @@ export function runEvents(app: FastifyInstance, deps: RunEventsDeps): void {
     if (isFinished(run.status) && after >= (run.last_event_id ?? 0)) return reply.code(204).send();
     if (run.compacted_at !== null && after > 0) throw new Refusal('cursor_too_old');
     reply.hijack();
-    const stream = new SseStream(reply.raw, deps.encoder, deps.streams, deps.eventLog, runId, after);
+    const stream = new RunStream(reply.raw, deps.encoder, deps.streams, deps.eventLog, runId, after);
     stream.start({ [headerNames.requestId]: request.id, [headerNames.runId]: runId });
     return reply;
   });

@@ -12,20 +12,27 @@ export interface StreamBounds {
   readonly heartbeatMs: number;
 }
 
+/** Who wants to know which runs are read. */
+export interface Readers {
+  came(runId: string): void;
+  left(runId: string): void;
+}
+
 const TICKS_PER_HEARTBEAT = 10;
-const COMMENT = ': \n\n';
 
 /** All open streams of this process, with the one timer that they share. */
 export class Streams implements Disposable {
   readonly bounds: StreamBounds;
   readonly waitAt: WaitAt | undefined;
-  readonly #open = new Set<SseStream>();
+  readonly #readers: Readers;
+  readonly #open = new Set<RunStream>();
   readonly #timer: NodeJS.Timeout;
   /** A coarse clock: reading a real one for every write would cost more than it tells. */
   tick = 0;
 
-  constructor(bounds: StreamBounds, waitAt: WaitAt | undefined) {
+  constructor(bounds: StreamBounds, readers: Readers, waitAt: WaitAt | undefined) {
     this.bounds = bounds;
+    this.#readers = readers;
     this.waitAt = waitAt;
     this.#timer = setInterval(() => {
       this.tick += 1;
@@ -49,12 +56,13 @@ export class Streams implements Disposable {
     return count;
   }
 
-  add(stream: SseStream): void {
+  add(stream: RunStream): void {
     this.#open.add(stream);
+    this.#readers.came(stream.runId);
   }
 
-  delete(stream: SseStream): void {
-    this.#open.delete(stream);
+  delete(stream: RunStream): void {
+    if (this.#open.delete(stream)) this.#readers.left(stream.runId);
   }
 
   [Symbol.dispose](): void {
@@ -63,13 +71,16 @@ export class Streams implements Disposable {
   }
 }
 
-/** One response that follows one run. */
-export class SseStream implements Sink {
+/** One response that follows one run, in one framing. */
+export class RunStream implements Sink {
+  readonly runId: string;
   readonly #response: ServerResponse;
   readonly #encoder: Encoder;
   readonly #streams: Streams;
   readonly #follower: Follower;
+  /** Also while it breaks off: nothing more is taken then. */
   #full = false;
+  #breaksOff = false;
   #lastWriteTick = 0;
   #fullSinceTick = 0;
 
@@ -81,6 +92,7 @@ export class SseStream implements Sink {
     runId: string,
     after: number,
   ) {
+    this.runId = runId;
     this.#response = response;
     this.#encoder = encoder;
     this.#streams = streams;
@@ -98,18 +110,21 @@ export class SseStream implements Sink {
     return this.#full;
   }
 
-  /** The head and a first comment leave at once, with whatever the log holds already. */
+  /** The head leaves at once, with a first comment where there are any and whatever the log holds already. */
   start(headers: Readonly<Record<string, string>>): void {
+    // Gone before its answer began: `close` was long ago and will not come again.
+    if (this.#response.destroyed) return;
     const { waitAt } = this.#streams;
+    const { heartbeat } = this.#encoder;
     waitAt?.('header.before');
-    this.#response.writeHead(200, { ...headers, ...SSE_HEADERS });
-    if (waitAt !== undefined) {
-      this.#response.flushHeaders();
-      waitAt('header.after');
-      waitAt('first-byte.before');
-    }
+    this.#response.writeHead(200, { ...headers, ...this.#encoder.headers });
+    if (waitAt !== undefined || heartbeat === null) this.#response.flushHeaders();
+    waitAt?.('header.after');
     this.#streams.add(this);
-    this.#write(COMMENT, waitAt === undefined ? undefined : () => waitAt('first-byte.after'));
+    if (heartbeat !== null) {
+      waitAt?.('first-byte.before');
+      this.#write(heartbeat, waitAt === undefined ? undefined : () => waitAt('first-byte.after'));
+    }
     this.#follower.start();
   }
 
@@ -123,13 +138,15 @@ export class SseStream implements Sink {
       if (staged) waitAt(event.type === 'end' ? 'end-frame.before' : 'messages.before');
       const page = this.#encoder.page(shown, waitAt === undefined ? next : 0, cursor, bounds.pageBytes);
       const after = event.type === 'end' ? 'end-frame.after' : 'messages.after';
-      this.#write(page.data, staged ? () => waitAt(after) : undefined);
+      if (page.data.length > 0) this.#write(page.data, staged ? () => waitAt(after) : undefined);
+      if (page.breaksOff) this.#breakOff();
       next = waitAt === undefined ? page.next : next + 1;
     }
     return next;
   }
 
   finish(): void {
+    if (this.#breaksOff) return;
     // No `drain` comes after the end: from here on the rest has as long to leave as any page, and no comment follows.
     this.#full = true;
     this.#fullSinceTick = this.#streams.tick;
@@ -137,7 +154,23 @@ export class SseStream implements Sink {
   }
 
   cut(): void {
+    // To HTTP/1.0, which has no chunks, a plain close is the end of a whole answer; only a reset is not.
+    const { socket, req } = this.#response;
+    if (req.httpVersionMinor === 0) socket?.resetAndDestroy();
     this.#response.destroy();
+  }
+
+  /** What was written still leaves; the final chunk does not. */
+  #breakOff(): void {
+    this.#breaksOff = true;
+    this.#full = true;
+    this.#fullSinceTick = this.#streams.tick;
+    const { socket, req } = this.#response;
+    // What was written in this turn is still held by the response, and reaches the socket at the turn's end.
+    setImmediate(() => {
+      if (req.httpVersionMinor === 0) socket?.write('', () => this.cut());
+      else socket?.destroySoon();
+    });
   }
 
   onTick(): void {
@@ -146,8 +179,9 @@ export class SseStream implements Sink {
       if (tick - this.#fullSinceTick >= drainTicks) this.cut();
       return;
     }
+    const { heartbeat } = this.#encoder;
     // One tick early, so that the silence never lasts longer than promised.
-    if (tick - this.#lastWriteTick >= TICKS_PER_HEARTBEAT - 1) this.#write(COMMENT, undefined);
+    if (heartbeat !== null && tick - this.#lastWriteTick >= TICKS_PER_HEARTBEAT - 1) this.#write(heartbeat, undefined);
   }
 
   #write(data: string | Buffer, after: (() => void) | undefined): void {
@@ -161,15 +195,8 @@ export class SseStream implements Sink {
   }
 
   #onDrain = (): void => {
-    if (!this.#full) return;
+    if (!this.#full || this.#breaksOff) return;
     this.#full = false;
     this.#follower.resume();
   };
 }
-
-const SSE_HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  // nginx as Debian ships it holds the whole stream back without `X-Accel-Buffering: no`.
-  'cache-control': 'no-cache, no-transform',
-  'x-accel-buffering': 'no',
-};

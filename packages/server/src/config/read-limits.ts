@@ -1,0 +1,44 @@
+import { DEFAULT_LIMITS, type Limits } from './config.ts';
+import { SettingRefused } from './setting.ts';
+
+interface LimitSetting {
+  readonly limit: keyof Limits;
+  /** What one of the setting's unit is in the limit's. */
+  readonly scale: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+const MEBIBYTE = 1024 * 1024;
+const DAY_SECONDS = 86_400;
+
+/** Limits that are settings: whole numbers, in the unit that the name says. */
+export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
+  // No body can be larger than all the bodies that may be read at once.
+  RUNWIRE_MAX_BODY_BYTES: { limit: 'bodyBytes', scale: 1, min: 1024, max: 256 * MEBIBYTE },
+  RUNWIRE_MAX_MESSAGE_CHARACTERS: { limit: 'messageCharacters', scale: 1, min: 1, max: 256 * MEBIBYTE },
+  RUNWIRE_MAX_USER_CONTEXT_BYTES: { limit: 'userContextBytes', scale: 1, min: 1, max: 256 * MEBIBYTE },
+  RUNWIRE_MAX_BODY_VALUES: { limit: 'bodyValues', scale: 1, min: 100, max: 10_000_000 },
+  RUNWIRE_MAX_RUN_SECONDS: { limit: 'maxRunSeconds', scale: 1, min: 1, max: DAY_SECONDS },
+  RUNWIRE_MAX_SILENCE_SECONDS: { limit: 'modelSilenceMs', scale: 1000, min: 1, max: DAY_SECONDS },
+  RUNWIRE_MAX_STEPS: { limit: 'stepsPerRun', scale: 1, min: 1, max: 10_000 },
+  RUNWIRE_MAX_ACTIVE_RUNS: { limit: 'activeRuns', scale: 1, min: 1, max: 1_000_000 },
+  // 0 compacts a run at the next sweep after its end.
+  RUNWIRE_LOG_DAYS: { limit: 'logMs', scale: DAY_SECONDS * 1000, min: 0, max: 36_500 },
+  RUNWIRE_MODEL_WINDOW: { limit: 'modelWindowTokens', scale: 1, min: 1000, max: 999_999_999 },
+  RUNWIRE_DRAIN_SECONDS: { limit: 'shutdownMs', scale: 1000, min: 0, max: DAY_SECONDS },
+};
+
+export function readLimits(env: Readonly<Record<string, string | undefined>>): Limits {
+  const given: Partial<Record<keyof Limits, number>> = {};
+  for (const [name, { limit, scale, min, max }] of Object.entries(LIMIT_SETTINGS)) {
+    const text = env[name];
+    if (text === undefined || text === '') continue;
+    const value = Number(text);
+    if (!/^\d{1,9}$/.test(text) || value < min || value > max) {
+      throw new SettingRefused(`${name} is \`${text}\`; set it to a whole number from ${min} to ${max}.`);
+    }
+    given[limit] = value * scale;
+  }
+  return { ...DEFAULT_LIMITS, ...given };
+}

@@ -1,0 +1,108 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Refusal } from '../domain/refusal.ts';
+import { JsonWorker } from '../lib/json-worker.ts';
+import { JsonRefused, parseStrictJson, type StrictJsonLimits } from '../lib/strict-json.ts';
+
+export interface BodyLimits {
+  readonly bodyBytes: number;
+  readonly bodyDepth: number;
+  readonly bodyValues: number;
+  /** Of all bodies that are being read and parsed. */
+  readonly bodiesBytes: number;
+  /** A larger one is parsed beside the event loop: 15 MiB of small objects cost a second. */
+  readonly bodyThreadBytes: number;
+}
+
+/** Reads JSON bodies, within what one and what all of them together may take. */
+export class BodyReader implements AsyncDisposable {
+  readonly #limits: BodyLimits;
+  readonly #json: StrictJsonLimits;
+  readonly #worker = new JsonWorker();
+  #heldBytes = 0;
+
+  constructor(limits: BodyLimits) {
+    this.#limits = limits;
+    this.#json = { maxDepth: limits.bodyDepth, maxValues: limits.bodyValues };
+  }
+
+  /** Received and not yet parsed. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  register(app: FastifyInstance): void {
+    app.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage, done) =>
+      this.#read(request, payload, done),
+    );
+  }
+
+  #read(request: FastifyRequest, payload: IncomingMessage, done: (error: Error | null, body?: unknown) => void): void {
+    const { bodyBytes, bodiesBytes } = this.#limits;
+    const announced = request.headers['content-length'];
+    if (Number(announced) > bodyBytes) {
+      done(new Refusal('body_too_large'));
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const finish = (error: Error | null, body?: unknown) => {
+      this.#heldBytes -= length;
+      length = 0;
+      done(error, body);
+    };
+    const stop = (error: Error) => {
+      unlisten();
+      finish(error);
+    };
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      this.#heldBytes += chunk.length;
+      if (length > bodyBytes) stop(new Refusal('body_too_large'));
+      else if (this.#heldBytes > bodiesBytes) stop(new Refusal('unavailable', undefined, {}, 1));
+      else chunks.push(chunk);
+    };
+    const onEnd = () => {
+      unlisten();
+      if (announced !== undefined && Number(announced) !== length) {
+        finish(new Refusal('invalid_request', 'The body’s length is not the one that `Content-Length` names.'));
+      } else if (length === 0) finish(null, undefined);
+      else this.#parse(chunks, length, finish);
+    };
+    const onGone = () => stop(new Refusal('invalid_request', 'The body did not come whole.'));
+    const unlisten = () => {
+      payload.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
+      // Whoever left while the rest was thrown away is nobody's fault.
+      payload.on('error', () => {});
+    };
+    payload.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+    payload.resume();
+  }
+
+  #parse(chunks: readonly Buffer[], length: number, finish: (error: Error | null, body?: unknown) => void): void {
+    const refuse = (error: unknown) =>
+      finish(error instanceof JsonRefused ? new Refusal('invalid_request', error.message) : (error as Error));
+    if (length > this.#limits.bodyThreadBytes) {
+      const bytes = new Uint8Array(length);
+      let offset = 0;
+      for (const chunk of chunks) {
+        bytes.set(chunk, offset);
+        offset += chunk.length;
+      }
+      this.#worker.parse(bytes, this.#json).then((value) => finish(null, value), refuse);
+      return;
+    }
+    let value: unknown;
+    try {
+      value = parseStrictJson(Buffer.concat(chunks, length), this.#json);
+    } catch (error) {
+      refuse(error);
+      return;
+    }
+    finish(null, value);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#worker[Symbol.asyncDispose]();
+  }
+}

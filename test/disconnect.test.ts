@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TEST_API_KEY } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
+import { KillableServer } from './support/killable-server.ts';
+import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
+
+const PATIENCE_MS = 1000;
+
+let server: ScriptedServer;
+before(async () => {
+  server = await ScriptedServer.start({ limits: { disconnectMs: PATIENCE_MS } });
+});
+after(() => server[Symbol.asyncDispose]());
+
+async function runOf(integration: string, runId: string) {
+  return (await server.api.get(`/v2/integrations/${integration}/runs/${runId}`)).body;
+}
+
+async function ended(integration: string, runId: string) {
+  const reader = await server.api.events(runId, null, integration);
+  await reader.whole();
+  return runOf(integration, runId);
+}
+
+test('a run that nobody reads any more is cancelled: intent, provider, partial text and charge', async (t) => {
+  cites(t, 'contract-4-disconnect-cancel', 'contract-3-integration-run-limits');
+  const allowances = { unit: 'tokens', limit: 1000, period: 'lifetime' };
+  const integration = await server.metered(allowances, { onDisconnect: 'cancel' });
+  assert.equal((await server.api.get(`/v2/integrations/${integration}`)).body.onDisconnect, 'cancel');
+  const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u' };
+  const { reader, call, runId } = await server.hold(body);
+  await call.text('Half a word');
+  await reader.untilText('Half a word');
+  reader.cut();
+  await call.closed;
+  const run = await ended(integration, runId);
+  assert.deepEqual([run.status, run.message, run.error], ['cancelled', 'Half a word', null]);
+  assert.equal(run.cancelRequested, 'immediate');
+  const allowance = await server.allowance(integration);
+  assert.deepEqual([allowance.reserved, allowance.used], [0, run.usage.total_tokens]);
+  assert.ok(allowance.used > 0);
+});
+
+test('a caller that leaves before its answer began leaves no run behind', async (t) => {
+  cites(t, 'contract-4-disconnect-cancel');
+  const integration = await server.integration({ onDisconnect: 'cancel' });
+  const sent = request(`${server.api.url}/get_completion_v2`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TEST_API_KEY}`, 'content-type': 'application/json' },
+  });
+  sent.on('error', () => {});
+  const flushed = new Promise<void>((resolve) =>
+    sent.end(JSON.stringify({ apiIntegrationId: integration, message: 'Hi', usageRequestId: 'u' }), () => resolve()),
+  );
+  await flushed;
+  const call = server.controller.nextCall();
+  // The zeroth event: some of these leave before the run is there, some after.
+  sent.destroy();
+  const outcome = await Promise.race([call, sleep(3 * PATIENCE_MS)]);
+  if (outcome !== undefined) await outcome.closed;
+  const { body } = await server.api.get(`/v2/integrations/${integration}/chat_status?usageRequestId=u`);
+  if (outcome === undefined) assert.equal(body.code, 'run_not_found');
+  else assert.equal((await ended(integration, body.run.runId)).status, 'cancelled');
+  if (outcome === undefined) void call.then((late) => late.end());
+  assert.equal(server.server.server.probes.openStreams(), 0);
+});
+
+test('whoever reads counts: a replay or a resumed stream keeps the run, and so does coming back in time', async (t) => {
+  cites(t, 'contract-4-disconnect-cancel');
+  const integration = await server.integration({ onDisconnect: 'cancel' });
+  const body = { apiIntegrationId: integration, usageRequestId: 'kept' };
+  const { reader, call, runId } = await server.hold(body);
+  const replay = await server.api.complete(body);
+  reader.cut();
+  await sleep(2 * PATIENCE_MS);
+  await call.text('Still ');
+  await replay.untilText('Still ');
+  replay.cut();
+  await sleep(PATIENCE_MS / 10);
+  const resumed = await server.api.events(runId, 2, integration);
+  await sleep(2 * PATIENCE_MS);
+  await call.text('here');
+  await call.end();
+  await resumed.whole();
+  assert.equal(messagesFrame(resumed).status, 'completed');
+  assert.equal((await runOf(integration, runId)).message, 'Still here');
+});
+
+test('where the integration does not say so, a run without readers goes on', async (t) => {
+  cites(t, 'contract-4-disconnect-continue');
+  const integration = await server.integration();
+  const { reader, call, runId } = await server.hold({ apiIntegrationId: integration });
+  reader.cut();
+  await sleep(3 * PATIENCE_MS);
+  assert.equal(call.isClosed, false);
+  await call.text('Done');
+  await call.end();
+  assert.deepEqual((await ended(integration, runId)).message, 'Done');
+});
+
+for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+  test(`the end of the process by ${signal} is no disconnect: the run is interrupted, not cancelled`, async (t) => {
+    cites(t, 'contract-4-shutdown-no-disconnect');
+    const env = { RUNWIRE_DRAIN_SECONDS: '0' };
+    await using killable = await KillableServer.start({ env, limits: { disconnectMs: 40 } });
+    await killable.api.post('/v2/integrations', { apiIntegrationId: 'mine', onDisconnect: 'cancel' });
+    const { reader, call, runId } = await killable.hold({ apiIntegrationId: 'mine' });
+    await call.text('Half');
+    await reader.untilText('"Half"');
+    await killable.process.kill(signal);
+    assert.equal(await reader.over, false);
+    await killable.startAgain();
+    const { body } = await killable.api.get(`/v2/integrations/mine/runs/${runId}`);
+    assert.deepEqual([body.status, body.error.code, body.cancelRequested], ['failed', 'run_interrupted', null]);
+  });
+}

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { TEST_API_KEY } from '@runwire/server/testing';
+import { TextOnly } from '../packages/server/src/http/encoders/text-only.ts';
+import { cites } from '../requirements/cite.ts';
+import { root, run } from './support/cli-process.ts';
+import { KillableServer } from './support/killable-server.ts';
+import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
+
+let server: ScriptedServer;
+before(async () => {
+  server = await ScriptedServer.start();
+});
+after(() => server[Symbol.asyncDispose]());
+
+/** What the integration's log says the answer is. */
+async function logText(integration: string, runId: string): Promise<string> {
+  const reader = await server.api.events(runId, null, integration);
+  await reader.whole();
+  return reader.answer;
+}
+
+const post = (body: object) => ({
+  method: 'POST',
+  headers: { authorization: `Bearer ${TEST_API_KEY}`, 'content-type': 'application/json' },
+  body: JSON.stringify({ message: 'Hello', ...body }),
+});
+
+function curl(url: string, body: object) {
+  const { headers, body: data } = post(body);
+  const given = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  return run('curl', ['-sN', `${url}/get_completion_v2`, ...given, '-d', data]);
+}
+
+test('a text-only integration answers with the text as it comes, and nothing else', async (t) => {
+  cites(
+    t,
+    'contract-5-text-only',
+    'contract-3-integration-text-only',
+    'spec-4.1-text-plain',
+    'spec-6-text-only',
+    'contract-5-encoders',
+  );
+  const integration = await server.integration({ textOnly: true, agency: 'test' });
+  assert.equal((await server.api.get(`/v2/integrations/${integration}`)).body.textOnly, true);
+  const { reader, call, runId } = await server.hold({ apiIntegrationId: integration, chatId: 'é' });
+  assert.equal(reader.status, 200);
+  assert.equal(reader.headers['content-type'], 'text/plain; charset=utf-8');
+  assert.equal(reader.headers['x-agent-run-admitted'], 'true');
+  assert.equal(reader.headers['x-chat-id'], '%C3%A9');
+  assert.equal(reader.headers['x-accel-buffering'], 'no');
+  assert.equal(reader.headers['cache-control'], 'no-cache, no-transform');
+  assert.equal(reader.text, '', 'the head came before the first word');
+  await call.reasoning('Not for the reader.');
+  const words = ['Grüße', ', 你好 ', '😀\n\n', 'data: no frame\n\n'];
+  let said = '';
+  for (const word of words) {
+    await call.text(word);
+    said += word;
+    await reader.until(({ text }) => text === said);
+  }
+  await call.toolCall('call_1', 'echo', '{"hidden":true}');
+  await call.end();
+  const second = await server.controller.nextCall();
+  await second.text('The end.');
+  await second.end();
+  assert.equal(await reader.over, true, 'it ended normally');
+  assert.equal(reader.text, `${said}The end.`);
+  assert.equal(reader.text, await logText(integration, runId));
+});
+
+test('half a character waits for its other half', async () => {
+  const integration = await server.integration({ textOnly: true });
+  const { reader, call, runId } = await server.hold({ apiIntegrationId: integration });
+  await call.text('a\ud83d');
+  await reader.until(({ text }) => text === 'a');
+  await call.text('\ude00b');
+  await reader.until(({ text }) => text === 'a😀b');
+  await call.end();
+  assert.equal(await reader.over, true);
+  assert.equal(reader.text, await logText(integration, runId));
+});
+
+test('refusals are JSON, with their codes', async (t) => {
+  cites(t, 'contract-5-text-only');
+  const integration = await server.integration({ textOnly: true });
+  const { reader, call } = await server.hold({ apiIntegrationId: integration, chatId: 'c' });
+  const busy = await server.api.complete({ apiIntegrationId: integration, chatId: 'c' });
+  assert.match(busy.headers['content-type'] ?? '', /^application\/json/);
+  const { status, admitted, body } = await refusal(busy);
+  assert.deepEqual([status, admitted, body.code], [409, 'false', 'run_active']);
+  await call.end();
+  assert.equal(await reader.over, true);
+  assert.equal(reader.text, '', 'a completed answer may be empty');
+});
+
+for (const [words, about] of [
+  [[], 'at zero bytes'],
+  [['Half ', 'a word'], 'in the middle'],
+] as const) {
+  test(`a run that fails or is cancelled ends the text abnormally ${about}, for curl, fetch and replays`, async (t) => {
+    cites(t, 'contract-5-text-only-end');
+    const integration = await server.integration({ textOnly: true });
+    const partial = words.join('');
+    for (const way of ['fail', 'cancel'] as const) {
+      const body = { apiIntegrationId: integration, usageRequestId: `${way}-${words.length}` };
+      const whole = curl(server.api.url, body);
+      const call = await server.controller.nextCall();
+      const fetched = await fetch(`${server.api.url}/get_completion_v2`, post(body));
+      const second = await server.api.complete(body);
+      assert.equal(fetched.headers.get('x-run-replayed'), 'true');
+      for (const word of words) await call.text(word);
+      await second.until(({ text }) => text === partial);
+      const runId = second.headers['x-run-id'];
+      if (way === 'fail') await call.fail('model_error', 'The model broke.');
+      else await server.api.post(`/v2/integrations/${integration}/runs/${runId}/cancel`);
+      await assert.rejects(fetched.text());
+      assert.equal(await second.over, false);
+      assert.equal(second.text, partial);
+      const { code, stdout } = await whole;
+      assert.deepEqual([code, stdout], [18, partial]);
+      const again = await curl(server.api.url, body);
+      assert.deepEqual([again.code, again.stdout], [18, partial], 'a replay, from the store');
+      const events = await server.api.events(String(runId), null, integration);
+      await events.whole();
+      assert.equal(messagesFrame(events).status, way === 'fail' ? 'failed' : 'cancelled');
+    }
+  });
+}
+
+test('over HTTP/1.0, which has no chunks, an abnormal end is a reset and a normal one a close', async (t) => {
+  cites(t, 'contract-5-text-only-end');
+  const integration = await server.integration({ textOnly: true });
+  for (const fails of [true, false]) {
+    const body = JSON.stringify({ apiIntegrationId: integration, message: 'Hello' });
+    const socket = connect(Number(new URL(server.api.url).port), '127.0.0.1');
+    let text = '';
+    const error = new Promise<string | null>((resolve) => {
+      socket.on('data', (chunk) => {
+        text += chunk.toString();
+      });
+      socket.on('error', (problem: NodeJS.ErrnoException) => resolve(problem.code ?? ''));
+      socket.on('close', () => resolve(null));
+    });
+    socket.write(
+      `POST /get_completion_v2 HTTP/1.0\r\nauthorization: Bearer ${TEST_API_KEY}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+    const call = await server.controller.nextCall();
+    await call.text('Half');
+    if (fails) await call.fail('model_error', 'The model broke.');
+    else await call.end();
+    assert.equal(await error, fails ? 'ECONNRESET' : null);
+    assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
+    if (!fails) assert.ok(text.endsWith('\r\n\r\nHalf'));
+  }
+});
+
+test('a replay sends the whole text whatever `Last-Event-ID` and `Accept` say; the events are always SSE', async (t) => {
+  cites(t, 'contract-5-text-only-replay', 'contract-5-text-only-accept');
+  const integration = await server.integration({ textOnly: true });
+  const body = { apiIntegrationId: integration, usageRequestId: 'again' };
+  const { runId, reader } = await server.answer(body, 'All of it');
+  assert.equal(reader.text, 'All of it');
+  for (const headers of [{ 'last-event-id': '5' }, { accept: 'text/event-stream' }, { accept: 'application/json' }]) {
+    const replay = await server.api.complete(body, headers);
+    assert.equal(replay.headers['content-type'], 'text/plain; charset=utf-8');
+    assert.equal(replay.headers['x-run-replayed'], 'true');
+    assert.equal(replay.headers['x-run-id'], runId);
+    assert.equal(await replay.over, true);
+    assert.equal(replay.text, 'All of it');
+  }
+  const events = await server.api.events(runId, null, integration);
+  assert.equal(events.headers['content-type'], 'text/event-stream; charset=utf-8');
+  await events.whole();
+  assert.equal(events.answer, 'All of it');
+  const other = await server.integration();
+  const held = await server.api.complete({ apiIntegrationId: other }, { accept: 'text/plain' });
+  assert.equal(held.headers['content-type'], 'text/event-stream; charset=utf-8');
+  await (await server.controller.nextCall()).end();
+  await held.whole();
+});
+
+test('text that a crash made void ends abnormally, then and in every replay', async (t) => {
+  cites(t, 'contract-5-text-only-end');
+  await using killable = await KillableServer.start();
+  await killable.api.post('/v2/integrations', { apiIntegrationId: 'text', textOnly: true });
+  const body = { apiIntegrationId: 'text', usageRequestId: 'u' };
+  const { reader, call } = await killable.hold(body);
+  await call.text('Lost');
+  await reader.until(({ text }) => text === 'Lost');
+  await killable.process.kill('SIGKILL');
+  assert.equal(await reader.over, false);
+  await killable.startAgain();
+  const replay = await killable.api.complete(body);
+  assert.equal(await replay.over, false);
+  assert.ok('Lost'.startsWith(replay.text));
+});
+
+test('breaks off at `resumed` where text already sent is void, and goes on where none is', () => {
+  const item = {
+    kind: 'message' as const,
+    id: 'msg_1',
+    agent: 'A',
+    callerAgent: null,
+    outputIndex: 0,
+    text: '',
+    complete: false,
+    timestamp: 0,
+  };
+  const delta = (id: number, text: string) => ({ type: 'delta' as const, item, text, id });
+  const resumed = (discardAfter: number) => ({
+    type: 'resumed' as const,
+    runId: 'run_1',
+    attempt: 2,
+    discardAfter,
+    id: 1_000_000_001,
+  });
+  const read = (discardAfter: number) =>
+    new TextOnly().page([delta(4, 'a'), delta(5, 'b'), resumed(discardAfter), delta(1_000_000_002, 'c')], 0, 0, 1000);
+  assert.deepEqual(read(5), { data: 'abc', next: 4, breaksOff: false });
+  assert.deepEqual(read(4), { data: 'ab', next: 3, breaksOff: true });
+});
+
+test('a slow reader of text is served from the log at its own pace, and is cut where it does not read at all', async (t) => {
+  cites(t, 'contract-5-slow-reader');
+  await using bounded = await ScriptedServer.start({ limits: { drainMs: 1000, heartbeatMs: 1000 } });
+  const integration = await bounded.integration({ textOnly: true });
+  const body = { apiIntegrationId: integration, usageRequestId: 'slow' };
+  const { reader, call } = await bounded.hold(body);
+  reader.pause();
+  const stuck = await bounded.api.complete(body);
+  stuck.pause();
+  const piece = 'x'.repeat(100_000);
+  for (let i = 0; i < 200; i += 1) await call.text(piece);
+  await call.end();
+  reader.resume();
+  assert.equal(await reader.over, true);
+  assert.equal(reader.text.length, 20_000_000);
+  while (bounded.server.server.probes.openStreams() > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  stuck.resume();
+  assert.equal(await stuck.over, false, 'it had not read for the whole time that it may take');
+});
+
+test('the docs name the proxy timeout to set for text', (t) => {
+  cites(t, 'contract-5-text-only-docs');
+  const [, section = ''] = readFileSync(join(root, 'docs/stream.md'), 'utf8').split(/^## Text Only Mode$/m);
+  const [chapter = ''] = section.split(/^## /m);
+  const seconds = Number(/proxy_read_timeout (\d+)s/.exec(chapter)?.[1]);
+  assert.ok(seconds > 900, 'longer than the longest run by default');
+  assert.match(chapter, /proxy_http_version 1\.1/);
+});
