@@ -37,6 +37,7 @@ export interface Limits {
   readonly messageCharacters: number;
   readonly userContextBytes: number;
   readonly stepsPerRun: number;
+  readonly modelSilenceMs: number;
   readonly cancelPatienceMs: number;
   readonly verifiedTokens: number;
   readonly flushMs: number;
@@ -47,8 +48,6 @@ export interface Limits {
   readonly drainMs: number;
   readonly heartbeatMs: number;
   readonly accountsVersionMs: number;
-  /** How long a model may send nothing, before its first byte too. */
-  readonly modelSilenceMs: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -58,6 +57,7 @@ export const DEFAULT_LIMITS: Limits = {
   messageCharacters: 1_000_000,
   userContextBytes: 256 * 1024,
   stepsPerRun: 50,
+  modelSilenceMs: 120_000,
   cancelPatienceMs: 10_000,
   verifiedTokens: 10_000,
   flushMs: 100,
@@ -68,5 +68,4 @@ export const DEFAULT_LIMITS: Limits = {
   drainMs: 60_000,
   heartbeatMs: 10_000,
   accountsVersionMs: 2_000,
-  modelSilenceMs: 120_000,
 };
