@@ -131,7 +131,7 @@ for (const protocol of PROTOCOLS) {
     const { code, error } = JSON.parse(frames.at(-3)?.data ?? '{}');
     assert.deepEqual(
       [code, error],
-      ['model_timeout', 'The model provider was silent for 0.2 seconds; try again later.'],
+      ['model_timeout', 'The model was silent for 0.2 s; try again with a new `usageRequestId`.'],
     );
     assert.equal(JSON.parse(frames.at(-2)?.data ?? '{}').error.code, 'model_timeout');
   });

@@ -27,7 +27,10 @@ const status = (code: number, body: unknown, headers?: Record<string, string>) =
   call.answer(code, body, headers);
 const bytes = (sent: string | Buffer) => (call: ProviderCall) => call.stream(sent);
 const error = (sentence: RegExp) => ({ code: 'model_error' as const, sentence });
-const timeout = { code: 'model_timeout' as const, sentence: /silent for 1 seconds; try again later\.$/ };
+const timeout = {
+  code: 'model_timeout' as const,
+  sentence: /silent for 1 s; try again with a new `usageRequestId`\.$/,
+};
 const AT_ONCE = { 'retry-after': '0' };
 const LEAK = { error: { message: `Incorrect API key provided: ${KEY}.` } };
 
@@ -54,7 +57,7 @@ export const BAD_PROVIDERS: readonly BadProvider[] = [
       async (call, protocol) => {
         for (const event of wire(protocol).split(/(?<=\n\n)/)) {
           await call.bytes(event);
-          await new Promise((resolve) => setTimeout(resolve, SILENCE_MS / 5));
+          await new Promise((resolve) => setTimeout(resolve, SILENCE_MS / 12));
         }
         call.end();
       },
@@ -156,7 +159,7 @@ export const BAD_PROVIDERS: readonly BadProvider[] = [
     name: 'answers 429 with Retry-After, then well',
     calls: 2,
     tokens: TOKENS,
-    plays: [status(429, LEAK, { 'retry-after': '1' }), good],
+    plays: [status(429, LEAK, AT_ONCE), good],
   },
   {
     ...failed,

@@ -22,7 +22,7 @@ import { Chats } from './chats/chats.ts';
 import { healTurn } from './chats/heal-history.ts';
 import type { Config, Limits, Secrets } from './config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from './config/data-folder.ts';
-import { SettingRefused } from './config/setting.ts';
+import { SettingRefused } from './config/setting-refused.ts';
 import { newId } from './domain/ids.ts';
 import { VERSION } from './domain/version.ts';
 import type { WaitAt } from './domain/wait-points.ts';

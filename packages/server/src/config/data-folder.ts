@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SettingRefused } from './setting.ts';
+import { SettingRefused } from './setting-refused.ts';
 
 export interface DataFolder {
   readonly database: string;

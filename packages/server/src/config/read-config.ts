@@ -3,7 +3,9 @@ import { resolve } from 'node:path';
 import type { Config, Secrets } from './config.ts';
 import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
 import { readModels } from './read-models.ts';
-import { type Environment, isSet, readUrl, SettingRefused } from './setting.ts';
+import { SettingRefused } from './setting-refused.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Settings of features that this version does not have: refused, never accepted and ignored. */
 const NOT_BUILT = [
@@ -44,7 +46,10 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     }
   }
   const apiKey = readApiKey(env);
-  const { model, openAi, openAiKey } = readModels(env);
+  const { model, openAi, openAiKey } = readModels(
+    (name) => (isSet(env, name) ? String(env[name]) : null),
+    readUrl(env, 'OPENAI_BASE_URL'),
+  );
   const config: Config = Object.freeze({
     host: isSet(env, 'HOST') ? String(env.HOST) : '127.0.0.1',
     port: readPort(env),
@@ -67,6 +72,11 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
   };
 }
 
+/** Set to nothing is not set: `PORT= npm start` is a common way to say so. */
+function isSet(env: Environment, name: string): boolean {
+  return env[name] !== undefined && env[name] !== '';
+}
+
 function readPort(env: Environment): number {
   if (!isSet(env, 'PORT')) return 8787;
   const text = String(env.PORT);
@@ -75,6 +85,19 @@ function readPort(env: Environment): number {
     throw new SettingRefused(`PORT is \`${text}\`; set it to a whole number from 0 to 65535.`);
   }
   return port;
+}
+
+function readUrl(env: Environment, name: string): string | null {
+  if (!isSet(env, name)) return null;
+  const text = String(env[name]);
+  const url = URL.parse(text);
+  const usable = url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
+  if (!usable || url.username !== '' || url.password !== '') {
+    throw new SettingRefused(
+      `${name} is \`${text}\`; set it to an http or https address without query, such as https://agents.example.com.`,
+    );
+  }
+  return text.replace(/\/+$/, '');
 }
 
 function readLogLevel(env: Environment): Config['logLevel'] {

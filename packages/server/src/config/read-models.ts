@@ -1,5 +1,5 @@
 import type { OpenAiConfig } from './config.ts';
-import { type Environment, isSet, readUrl, SettingRefused } from './setting.ts';
+import { SettingRefused } from './setting-refused.ts';
 
 export const OFFLINE_MODEL = 'offline/demo';
 /** What answers where only a key is set: of OpenAI's current models, one that every account may use and that costs little. */
@@ -13,14 +13,16 @@ export interface ModelSettings {
   readonly openAiKey: string | null;
 }
 
+/** A setting's text; null: not set. */
+type ReadSetting = (name: string) => string | null;
+
 /** Which model answers, and how its provider is asked. */
-export function readModels(env: Environment): ModelSettings {
-  const openAiKey = readOpenAiKey(env);
-  const baseUrl = readUrl(env, 'OPENAI_BASE_URL');
-  const api = readOpenAiApi(env);
+export function readModels(read: ReadSetting, baseUrl: string | null): ModelSettings {
+  const openAiKey = readOpenAiKey(read);
+  const api = readOpenAiApi(read);
   // A server of one's own may need no key.
   const isSetUp = openAiKey !== null || baseUrl !== null;
-  const model = readModel(env) ?? (openAiKey === null ? OFFLINE_MODEL : DEFAULT_OPENAI_MODEL);
+  const model = readModel(read) ?? (openAiKey === null ? OFFLINE_MODEL : DEFAULT_OPENAI_MODEL);
   if (model !== OFFLINE_MODEL && !isSetUp) {
     throw new SettingRefused(
       `RUNWIRE_MODEL is \`${model}\` but there is no key for it; set OPENAI_API_KEY, or OPENAI_BASE_URL to a server that needs none.`,
@@ -35,27 +37,26 @@ export function readModels(env: Environment): ModelSettings {
   return { model, openAi, openAiKey };
 }
 
-function readModel(env: Environment): string | null {
-  if (!isSet(env, 'RUNWIRE_MODEL')) return null;
-  const text = String(env.RUNWIRE_MODEL);
-  if (text === OFFLINE_MODEL || /^openai\/[\x21-\x7e]+$/.test(text)) return text;
+function readModel(read: ReadSetting): string | null {
+  const text = read('RUNWIRE_MODEL');
+  if (text === null || text === OFFLINE_MODEL || /^openai\/[\x21-\x7e]+$/.test(text)) return text;
   throw new SettingRefused(
     `RUNWIRE_MODEL is \`${text}\`; set it to openai/ and the name of a model, such as ${DEFAULT_OPENAI_MODEL}, or to ${OFFLINE_MODEL}.`,
   );
 }
 
-function readOpenAiKey(env: Environment): string | null {
-  if (!isSet(env, 'OPENAI_API_KEY')) return null;
-  const key = String(env.OPENAI_API_KEY);
-  if (!/^[\x21-\x7e]+$/.test(key)) {
+function readOpenAiKey(read: ReadSetting): string | null {
+  const key = read('OPENAI_API_KEY');
+  if (key !== null && !/^[\x21-\x7e]+$/.test(key)) {
     throw new SettingRefused('OPENAI_API_KEY must be of visible ASCII characters alone; look for spaces around it.');
   }
   return key;
 }
 
-function readOpenAiApi(env: Environment): OpenAiConfig['api'] | null {
-  if (!isSet(env, 'RUNWIRE_OPENAI_API')) return null;
-  const api = OPENAI_APIS.find((known) => known === env.RUNWIRE_OPENAI_API);
+function readOpenAiApi(read: ReadSetting): OpenAiConfig['api'] | null {
+  const text = read('RUNWIRE_OPENAI_API');
+  if (text === null) return null;
+  const api = OPENAI_APIS.find((known) => known === text);
   if (api === undefined) throw new SettingRefused(`RUNWIRE_OPENAI_API must be one of ${OPENAI_APIS.join(', ')}.`);
   return api;
 }

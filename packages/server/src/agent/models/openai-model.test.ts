@@ -201,7 +201,7 @@ for (const api of PROTOCOLS) {
       const { done } = set.ask();
       const call = await set.provider.nextCall();
       if (start !== '') await call.bytes(start);
-      await assert.rejects(done, { code: 'model_timeout', message: /silent for 0\.3 seconds/ });
+      await assert.rejects(done, { code: 'model_timeout', message: /silent for 0\.3 s;/ });
       assert.equal(await call.closed, false);
     }
     assert.equal(set.provider.calls.length, 3);

@@ -93,11 +93,8 @@ export function stoppedShort(reason: string): ProviderFailure {
 }
 
 export function silence(silenceMs: number): ProviderFailure {
-  const seconds = Math.round(silenceMs / 100) / 10;
-  return new ProviderFailure(
-    new RunFailure('model_timeout', `The model provider was silent for ${seconds} seconds; try again later.`),
-    false,
-  );
+  const sentence = `The model was silent for ${silenceMs / 1000} s; try again with a new \`usageRequestId\`.`;
+  return new ProviderFailure(new RunFailure('model_timeout', sentence), false);
 }
 
 export function parsed(text: string): unknown {
