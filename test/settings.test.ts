@@ -38,6 +38,11 @@ const WRONG: readonly Settings[] = [
   { RUNWIRE_SECRET: 'x'.repeat(31) },
   { RUNWIRE_LOG_LEVEL: 'loud' },
   { RUNWIRE_DATADIR: '/tmp' },
+  ...['-', '-1', '1.5', '1e3', 'many', '99999999999'].flatMap((text) =>
+    ['RUNWIRE_MAX_STEPS', 'RUNWIRE_MAX_BODY_BYTES', 'RUNWIRE_DRAIN_SECONDS'].map((name) => ({ [name]: text })),
+  ),
+  { RUNWIRE_MAX_RUN_SECONDS: '0' },
+  { RUNWIRE_MAX_RUN_SECONDS: '86401' },
 ];
 
 /** One line, one sentence, and the setting's name in it. */
