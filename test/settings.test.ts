@@ -52,6 +52,11 @@ const WRONG: readonly Settings[] = [
   { RUNWIRE_OPENAI_API: 'chat' },
   { OPENAI_API_KEY: 'sk-1 ' },
   { OPENAI_BASE_URL: 'models.example.com', OPENAI_API_KEY: 'sk-1' },
+  ...['-', '-1', '1.5', '1e3', 'many', '99999999999'].flatMap((text) =>
+    ['RUNWIRE_MAX_STEPS', 'RUNWIRE_MAX_BODY_BYTES', 'RUNWIRE_DRAIN_SECONDS'].map((name) => ({ [name]: text })),
+  ),
+  { RUNWIRE_MAX_RUN_SECONDS: '0' },
+  { RUNWIRE_MAX_RUN_SECONDS: '86401' },
 ];
 
 /** One line, one sentence, and the setting's name in it. */

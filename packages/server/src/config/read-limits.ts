@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS, type Limits } from './config.ts';
-import { SettingRefused } from './setting.ts';
+import { SettingRefused } from './setting-refused.ts';
 
 interface LimitSetting {
   readonly limit: keyof Limits;
