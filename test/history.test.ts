@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { modelWindow } from '../packages/server/src/domain/model-window.ts';
 import { cites } from '../requirements/cite.ts';
 import { KillableServer } from './support/killable-server.ts';
@@ -114,6 +115,18 @@ test('a chat longer than the window of its model goes on without its oldest turn
   }
   assert.equal(leftOut[1], 0);
   assert.ok((leftOut.at(-1) ?? 0) > 5, String(leftOut));
+});
+
+test('refuses a window that is none', () => {
+  const read = (value: string) => readConfig({ RUNWIRE_MODEL_WINDOW: value }).config.limits.modelWindowTokens;
+  assert.deepEqual([read(''), read('1000'), read('999999999')], [128_000, 1000, 999_999_999]);
+  for (const value of ['999', '0', '-5000', '5e5', '1000.5', 'large', '9999999999']) {
+    assert.throws(
+      () => read(value),
+      /^SettingRefused: RUNWIRE_MODEL_WINDOW is `.*`; set it to a number of tokens, 1000/,
+      value,
+    );
+  }
 });
 
 test('knows the windows of common models, and takes the setting for the others', () => {

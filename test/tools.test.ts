@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AgentTool, defineAgency, defineAgent, defineTool, type ToolCall } from '@runwire/agency';
+import { jsonSchema, tool } from 'ai';
 import { z } from 'zod';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { cites } from '../requirements/cite.ts';
-import { jsonSchema, tool } from './support/ai-sdk.ts';
+
 import { type HeldRun, messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 type Tools = Readonly<Record<string, AgentTool>> | Parameters<typeof defineAgent>[0]['tools'];
