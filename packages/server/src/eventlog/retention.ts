@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { eventSize, type RunEvent } from '../domain/events.ts';
 import { allChunks } from '../store/queries/eventlog.ts';
 import { deleteChunks, markCompacted, runsToCompact } from '../store/queries/retention.ts';
 import type { Store } from '../store/store.ts';
@@ -23,6 +24,22 @@ interface Compaction {
   readonly chunksBefore: number;
   readonly bytesBefore: number;
   readonly chunks: readonly Chunk[];
+}
+
+/** About as many events as go into one chunk: encoding a long run whole, and then its halves, would cost it many times. */
+function inGroups(events: readonly RunEvent[], maxBytes: number): RunEvent[][] {
+  const groups: RunEvent[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const event of events) {
+    const size = eventSize(event);
+    if (bytes + size > maxBytes) {
+      groups.push([]);
+      bytes = 0;
+    }
+    groups.at(-1)?.push(event);
+    bytes += size;
+  }
+  return groups;
 }
 
 /** T7 of the log: events of runs that ended long enough ago are compacted, a few runs at a time. */
@@ -96,7 +113,9 @@ export class Retention implements AsyncDisposable {
         runId,
         chunksBefore: rows.length,
         bytesBefore: rows.reduce((sum, row) => sum + row.data.length, 0),
-        chunks: encodeWithin(compactEvents(events), this.#options.chunkBytes, encodeCompactedChunk),
+        chunks: inGroups(compactEvents(events), this.#options.chunkBytes).flatMap((group) =>
+          encodeWithin(group, this.#options.chunkBytes, encodeCompactedChunk),
+        ),
       };
     } catch (error) {
       // One that cannot be read does not keep the others from being swept.

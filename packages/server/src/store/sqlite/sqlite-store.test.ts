@@ -7,6 +7,7 @@ import type { WaitPoint } from '../../domain/wait-points.ts';
 import { storeConformance } from '../../testing/store-conformance.ts';
 import { temporaryFolder } from '../../testing/test-server.ts';
 import { insertChunk } from '../queries/eventlog.ts';
+import { runsToCompact } from '../queries/retention.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { SqliteStore } from './sqlite-store.ts';
 
@@ -81,5 +82,27 @@ test('a data folder is locked by one at a time, and free again when that one let
   assert.throws(() => lockDataFolder(path), /Another Runwire server uses this data folder/);
   held[Symbol.dispose]();
   lockDataFolder(path)[Symbol.dispose]();
+  rmSync(folder, { recursive: true });
+});
+
+test('a database of the version before is brought up to this one, and keeps what it holds', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'test.db');
+  const open = () => SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal });
+  {
+    await using store = await open();
+    await store.transact('flush', (tx) => tx.run(insertChunk, { runId: 'r', firstId: 1, lastId: 1, data: 'kept' }));
+  }
+  const database = new DatabaseSync(path);
+  database.exec(`drop index runs_to_compact; alter table runs drop column compacted_at;
+    delete from kysely_migration where name = '0002-compaction'`);
+  database.close();
+  await using store = await open();
+  assert.deepEqual(await store.reads.all(runsToCompact, { until: 1, afterTime: -1, afterRunId: '', limit: 1 }), []);
+  const rows = await store.reads.query((db) => db.selectFrom('event_chunks').select('data'));
+  assert.deepEqual(
+    rows.map((row) => row.data),
+    ['kept'],
+  );
   rmSync(folder, { recursive: true });
 });
