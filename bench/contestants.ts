@@ -16,6 +16,7 @@ export interface Contestant extends AsyncDisposable {
 export interface ContestantOptions {
   readonly members: number;
   readonly synchronous: ServerSettings['synchronous'];
+  readonly providerPort?: number | null;
 }
 
 const INTEGRATION = 'bench';
@@ -33,7 +34,11 @@ const script = (name: string) => join(import.meta.dirname, name);
 export async function startContestant(name: ContestantName, options: ContestantOptions): Promise<Contestant> {
   const dataDir = mkdtempSync(join(tmpdir(), `runwire-bench-${name}-`));
   folders.add(dataDir);
-  const settings: ServerSettings = { dataDir, synchronous: options.synchronous };
+  const settings: ServerSettings = {
+    dataDir,
+    synchronous: options.synchronous,
+    providerPort: options.providerPort ?? null,
+  };
   const child = fork(script(`${name}.ts`), [JSON.stringify(settings)], {
     execArgv: ['-C', 'runwire'],
     // Standard output belongs to the benchmark's result.
@@ -65,6 +70,13 @@ export async function startContestant(name: ContestantName, options: ContestantO
     await stop();
     throw error;
   }
+}
+
+/** The scripted provider, in a process of its own; it goes when the benchmark goes. */
+export async function startProvider(): Promise<{ readonly port: number; stop(): void }> {
+  const child = fork(script('provider.ts'), [], { execArgv: ['-C', 'source'], stdio: ['ignore', 2, 2, 'ipc'] });
+  const { port } = await firstMessage<{ port: number }>(child);
+  return { port, stop: () => child.disconnect() };
 }
 
 /** The integration counts tokens, and every member has an allowance that the benchmark cannot use up. */

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { bareProvider } from './floor-provider.ts';
 import { benchModel } from './model.ts';
 import { announce, readSettings } from './server-process.ts';
 
@@ -13,7 +14,8 @@ import { announce, readSettings } from './server-process.ts';
  * a run, not synced).
  */
 
-const { dataDir, synchronous } = readSettings();
+const { dataDir, synchronous, providerPort } = readSettings();
+const model = providerPort === null ? benchModel : bareProvider(providerPort);
 const database = new DatabaseSync(join(dataDir, 'floor.db'));
 database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous};
   create table chats (chat_id text primary key, created_at integer not null);
@@ -85,11 +87,7 @@ async function answer(question: string, response: ServerResponse): Promise<void>
     tools: [],
   };
   const never = () => {};
-  await benchModel.call(
-    request,
-    { text, reasoning: never, toolCall: never, usage: never },
-    new AbortController().signal,
-  );
+  await model.call(request, { text, reasoning: never, toolCall: never, usage: never }, new AbortController().signal);
   const stored = () => response.end(`id: ${id + 1}\nevent: end\ndata: [DONE]\n\n`);
   store({ chatId, question, answer: said, stored });
 }

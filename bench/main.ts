@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type ContestantName, load, startContestant } from './contestants.ts';
+import { type ContestantName, load, startContestant, startProvider } from './contestants.ts';
 import { median, type Phase, type PhaseResult } from './phases.ts';
 import { type Metric, table } from './table.ts';
 
@@ -15,6 +15,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string' },
     members: { type: 'string', default: '32' },
     synchronous: { type: 'string', default: 'full' },
+    provider: { type: 'boolean', default: false },
   },
 });
 
@@ -49,10 +50,12 @@ const metrics: readonly Metric[] = [
   { label: 'long: slowest answer ms', phase: 'long', field: 'slowestMs', digits: 0, more: false },
 ];
 
+const provider = options.provider ? await startProvider() : null;
+const providerPort = provider?.port ?? null;
 const results: Record<ContestantName, PhaseResult[]> = { floor: [], ours: [] };
 for (let round = 1; round <= rounds; round += 1) {
   for (const name of ['floor', 'ours'] as const) {
-    await using contestant = await startContestant(name, { members, synchronous });
+    await using contestant = await startContestant(name, { members, synchronous, providerPort });
     const measured = (await load(contestant, phases)).filter((result) => result.name !== 'warm-up');
     results[name].push(...measured);
     const figures = metrics.map(({ phase, field, digits }) => {
@@ -62,6 +65,8 @@ for (let round = 1; round <= rounds; round += 1) {
     process.stderr.write(`round ${round} of ${rounds}, ${name.padEnd(5)}: ${figures.join(' · ')}\n`);
   }
 }
+
+provider?.stop();
 
 const of = (name: ContestantName, phase: string, field: Metric['field']) =>
   median(results[name].filter((result) => result.name === phase).map((result) => result[field]));
@@ -78,6 +83,7 @@ const others = median(all.map((result) => result.othersLoad));
 process.stdout.write(`${table(rows)}
 short: 20 tokens, 32 at once; long: 500 tokens, 16 at once; medians of ${rounds} alternating rounds of ${seconds} s.
 Floor: bare node:http, the chat stored in SQLite, synchronous=${synchronous}. Ours: everything on, ${members} members.
+Tokens come ${provider === null ? 'from a model in the same process' : 'from a provider in another process, over HTTP'}.
 Every answer was checked to its end. Of one core the load generator took at most ${percent(generator)}, other processes ${percent(others)}.
 ${JSON.stringify({
   node: process.version,
@@ -85,6 +91,7 @@ ${JSON.stringify({
   seconds,
   members,
   synchronous,
+  provider: options.provider,
   figures: rows.map(({ metric, floor, ours, ratio }) => ({ name: metric.label, floor, ours, ratio })),
   measured: results,
 })}

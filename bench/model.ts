@@ -9,7 +9,7 @@ import type { Model, ModelOutput, ModelRequest, ModelResult } from '../packages/
  */
 
 const WORDS = 'the road from a question to its answer is short when nothing on it waits for somebody else to speak';
-const TOKENS = WORDS.split(/(?= )/);
+export const TOKENS = WORDS.split(/(?= )/);
 
 export interface Order {
   readonly tokens: number;
@@ -20,7 +20,7 @@ export function orderText(order: Order): string {
   return `/say ${order.tokens} ${order.burst} words about the shortest road there is, please`;
 }
 
-function readOrder(text: string): Order {
+export function readOrder(text: string): Order {
   const [, tokens, burst] = text.split(' ', 3);
   const order = { tokens: Number(tokens), burst: Number(burst) };
   if (!(order.tokens > 0 && order.burst > 0)) throw new Error(`Not an order to the benchmark's model: ${text}`);

@@ -3,10 +3,15 @@ import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { benchModel } from './model.ts';
 import { announce, readSettings } from './server-process.ts';
 
-/** Our server as it is, with its default limits; only the model is the benchmark's. */
-const { config, secrets } = readConfig({ PORT: '0', RUNWIRE_DATA_DIR: readSettings().dataDir });
+/** Our server as it is, with its default limits; only the model, or its provider, is the benchmark's. */
+const { dataDir, providerPort } = readSettings();
+const provider =
+  providerPort === null
+    ? {}
+    : { RUNWIRE_MODEL: 'openai/bench', OPENAI_BASE_URL: `http://127.0.0.1:${providerPort}/v1`, OPENAI_API_KEY: 'sk-1' };
+const { config, secrets } = readConfig({ PORT: '0', RUNWIRE_DATA_DIR: dataDir, ...provider });
 const onFatal = (error: unknown) => {
   throw error;
 };
-const server = await compose(config, secrets, onFatal, { model: benchModel });
+const server = await compose(config, secrets, onFatal, providerPort === null ? { model: benchModel } : {});
 announce({ port: Number(new URL(server.url).port), apiKey: server.apiKey });

@@ -6,6 +6,8 @@ export interface ServerSettings {
   readonly dataDir: string;
   /** Of the floor; ours is always `full`. */
   readonly synchronous: 'full' | 'normal';
+  /** Where the scripted provider listens; null: the model is in the server's own process. */
+  readonly providerPort: number | null;
 }
 
 export interface Announcement {

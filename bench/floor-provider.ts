@@ -1,0 +1,38 @@
+import { Agent } from 'undici';
+import type { Model, ModelOutput, ModelRequest, ModelResult } from '../packages/server/src/agent/ports.ts';
+
+/**
+ * The decoding floor of `--provider`: undici's handlers, a cut at each empty line, `JSON.parse`, the delta handed on.
+ * No limit of time or size, no line ends but LF, no second attempt, no errors but the connection's.
+ */
+export function bareProvider(port: number): Model {
+  const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  const headers = { 'content-type': 'application/json' };
+  return {
+    id: 'bench/bare',
+    call: (request: ModelRequest, output: ModelOutput) =>
+      new Promise<ModelResult>((resolve, reject) => {
+        const last = request.prompt.at(-1);
+        const input = [{ role: 'user', content: last?.kind === 'user' ? last.text : '' }];
+        let rest = '';
+        const body = JSON.stringify({ model: 'bench', input, stream: true });
+        agent.dispatch(
+          { origin: `http://127.0.0.1:${port}`, path: '/v1/responses', method: 'POST', headers, body },
+          {
+            onRequestStart() {},
+            onResponseStart() {},
+            onResponseData(_, chunk) {
+              const events = (rest + chunk.toString()).split('\n\n');
+              rest = events.pop() ?? '';
+              for (const text of events) {
+                const event = JSON.parse(text.slice(text.indexOf('data: ') + 6)) as { type: string; delta: string };
+                if (event.type === 'response.output_text.delta') output.text(event.delta);
+              }
+            },
+            onResponseEnd: () => resolve({ usage: null }),
+            onResponseError: (_, error) => reject(error),
+          },
+        );
+      }),
+  };
+}
