@@ -291,12 +291,11 @@ export const contractStartAndOperations = [
   },
   { id: 'contract-3-chat-busy-delete', section: '3', quote: 'DELETE of a busy one: 409 `run_active` |' },
   { id: 'contract-3-usage', section: '3', quote: '| `GET …/usage?usageRequestId=&consumerId=&from=&to=' },
-  { id: 'contract-3-usage-csv', section: '3', quote: '&format=csv`,', later: 'Models' },
+  { id: 'contract-3-usage-csv', section: '3', quote: '&format=csv`,' },
   {
     id: 'contract-3-usage-summary',
     section: '3',
     quote: '`GET …/usage/summary?groupBy=day\\|consumer\\|agent\\|model` | usage records |',
-    later: 'Models',
   },
   {
     id: 'contract-3-files',

@@ -34,6 +34,7 @@ import { getCompletion } from './http/routes/get-completion.ts';
 import { runEvents } from './http/routes/run-events.ts';
 import { runRoutes } from './http/routes/runs.ts';
 import { serviceRoutes } from './http/routes/service.ts';
+import { usageRoutes } from './http/routes/usage.ts';
 import { Streams } from './http/sse.ts';
 import { RunReads } from './runs/read-runs.ts';
 import { insertNode, installation, markOtherNodesDead } from './store/queries/accounts.ts';
@@ -150,6 +151,7 @@ export async function compose(
     waitAt,
   };
   runRoutes(app, { ownership, chats, runReads, cancel });
+  usageRoutes(app, { ownership, runReads });
   chatRoutes(app, ownership, chats);
   accountRoutes(app, {
     ownership,
