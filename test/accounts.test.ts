@@ -123,7 +123,6 @@ test('an agency or an entry point that is not there is refused, and named', asyn
     { onDisconnect: 'cancel' },
     { maxRunSeconds: 60 },
     { keepAttachments: false },
-    { allowances: { unit: 'credits', limit: 5, period: 'day' } },
   ]) {
     await refused(
       api.patch('/v2/integrations/demo', unbuilt),

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { AgencyDefinition } from '@runwire/agency';
 import { AccountChanges } from './accounts/accounts-version.ts';
 import { Authentication } from './accounts/authenticate.ts';
+import { checkCreditPrices } from './accounts/credit-prices.ts';
 import { firstKey, firstStart } from './accounts/first-start.ts';
 import { DEMO_AGENCY, Integrations } from './accounts/integrations.ts';
 import { KeySigning } from './accounts/key-signing.ts';
@@ -96,6 +97,7 @@ export async function compose(
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
   const isFirstStart = await firstStart(store, agencies);
+  await checkCreditPrices(store.reads, agencies, config.prices);
   const syncMs = sqlite.measureSync();
   if (syncMs > SLOW_SYNC_MS) logger.warn({ syncMs }, 'the disk is slow to sync: every commit waits for it');
 
@@ -107,7 +109,7 @@ export async function compose(
   });
 
   const eventLog = stack.use(new EventLog(store, limits, logger));
-  const recoveredRuns = await recoverOrphans({ store, eventLog, agencies, logger });
+  const recoveredRuns = await recoverOrphans({ store, eventLog, agencies, prices: config.prices, logger });
 
   const authentication = new Authentication(store, signing, secrets.apiKeyHash, limits.verifiedTokens, logger);
   const ownership = new IntegrationOwnership(store.reads);
@@ -124,13 +126,21 @@ export async function compose(
       eventLog,
       agencies,
       model: (id) => models.get(id) ?? null,
+      prices: config.prices,
       maxSteps: limits.stepsPerRun,
       retryMs: STORE_RETRY_MS,
       waitAt,
       logger,
     }),
   );
-  const admission = new RunAdmission({ store, agencies, engine, nodeId, isShuttingDown: () => shuttingDown });
+  const admission = new RunAdmission({
+    store,
+    agencies,
+    engine,
+    nodeId,
+    prices: config.prices,
+    isShuttingDown: () => shuttingDown,
+  });
   const runReads = new RunReads(store, eventLog);
   const chats = new Chats(store);
   const streams = stack.use(new Streams(limits, waitAt));
@@ -155,7 +165,7 @@ export async function compose(
   chatRoutes(app, ownership, chats);
   accountRoutes(app, {
     ownership,
-    integrations: new Integrations(store, changes, agencies),
+    integrations: new Integrations(store, changes, agencies, config.prices),
     members: new Members(store),
     keys: new Keys(store, changes, signing, hasOpaqueKey),
     owners: new Owners(store, changes, signing),

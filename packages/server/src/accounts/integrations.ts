@@ -2,6 +2,7 @@ import type { Agencies } from '../agencies/agencies.ts';
 import type { IntegrationChange, NewIntegration } from '../domain/account-inputs.ts';
 import { newId } from '../domain/ids.ts';
 import { decodeCursor, page } from '../domain/list-cursor.ts';
+import type { Prices } from '../domain/prices.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { sortableId } from '../lib/sortable-id.ts';
@@ -18,6 +19,7 @@ import {
 } from '../store/queries/accounts.ts';
 import { first, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
+import { unpricedModel } from './credit-prices.ts';
 import type { Principal } from './principal.ts';
 
 export const DEMO_AGENCY = 'demo';
@@ -49,8 +51,7 @@ function refuseUnbuilt(input: IntegrationChange): void {
     (input.maxRunSeconds !== undefined &&
       input.maxRunSeconds !== DEFAULT_MAX_RUN_SECONDS &&
       `\`maxRunSeconds\` other than ${DEFAULT_MAX_RUN_SECONDS}`) ||
-    (input.keepAttachments === false && '`keepAttachments: false`') ||
-    (input.allowances?.unit === 'credits' && '`allowances.unit: "credits"`');
+    (input.keepAttachments === false && '`keepAttachments: false`');
   if (unbuilt) throw new Refusal('invalid_request', `${unbuilt} is not supported by this version; leave it out.`);
 }
 
@@ -58,11 +59,13 @@ export class Integrations {
   readonly #store: Store;
   readonly #changes: AccountChanges;
   readonly #agencies: Agencies;
+  readonly #prices: Prices;
 
-  constructor(store: Store, changes: AccountChanges, agencies: Agencies) {
+  constructor(store: Store, changes: AccountChanges, agencies: Agencies, prices: Prices) {
     this.#store = store;
     this.#changes = changes;
     this.#agencies = agencies;
+    this.#prices = prices;
   }
 
   async create(principal: Principal, input: NewIntegration) {
@@ -134,6 +137,14 @@ export class Integrations {
       throw new Refusal('unknown_agent', `\`defaultAgent\` names no entry point of this agency; there are: ${names}.`);
     }
     const allowances = input.allowances;
+    const unit = allowances === undefined ? row?.allowance_unit : allowances?.unit;
+    const unpriced = unit === 'credits' ? unpricedModel(this.#agencies, agency, this.#prices) : null;
+    if (unpriced !== null) {
+      throw new Refusal(
+        'invalid_request',
+        `\`allowances.unit: "credits"\` needs a price for every model of the agency; RUNWIRE_PRICES has none for \`${unpriced}\`.`,
+      );
+    }
     const kindOf = (flag: boolean | undefined, before: number | undefined, otherwise: number) =>
       flag === undefined ? (before ?? otherwise) : Number(flag);
     return {

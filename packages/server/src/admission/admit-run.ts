@@ -3,6 +3,7 @@ import { type AdmissionDecision, type AdmissionRequest, decideAdmission } from '
 import { dayOf } from '../domain/allowance.ts';
 import type { Meta, RunEvent } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
+import type { ModelPrice, Prices } from '../domain/prices.ts';
 import type { AdmittedRun, RunEngine } from '../engine/port.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { admissionFacts, growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
@@ -29,6 +30,7 @@ export interface AdmissionDeps {
   readonly agencies: Agencies;
   readonly engine: RunEngine;
   readonly nodeId: string;
+  readonly prices: Prices;
   readonly isShuttingDown: () => boolean;
 }
 
@@ -85,6 +87,7 @@ export class RunAdmission {
       { of: (agency) => this.#deps.agencies.entryPoints(agency) },
       { shuttingDown: this.#deps.isShuttingDown() },
       now,
+      { of: (agency, agent) => this.#entryPrice(agency, agent) },
     );
     if (decision.kind === 'refuse') throw decision.refusal;
     if (decision.kind === 'replay') {
@@ -94,6 +97,11 @@ export class RunAdmission {
     const start = await this.#reserve(tx, request, decision, now);
     const { runId, chatId: made } = start;
     return { admission: { runId, chatId: made, textOnly: decision.textOnly, replayed: false }, start };
+  }
+
+  #entryPrice(agency: string, agent: string): ModelPrice | null {
+    const model = this.#deps.agencies.agent(agency, agent)?.model;
+    return (model === undefined ? undefined : this.#deps.prices.get(model)) ?? null;
   }
 
   /** T1's writes. */

@@ -1,3 +1,5 @@
+import type { Prices } from '../domain/prices.ts';
+
 /** What the server runs with; checked, frozen, and free of secrets. */
 export interface Config {
   readonly host: string;
@@ -9,6 +11,8 @@ export interface Config {
   readonly unusedProviderKeys: readonly string[];
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly limits: Limits;
+  /** What models cost in credits. */
+  readonly prices: Prices;
 }
 
 export interface Secrets {

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { NO_PRICES } from '../domain/prices.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { type Config, DEFAULT_LIMITS, type Secrets } from './config.ts';
+import { readPrices } from './read-prices.ts';
 
 /** A setting that cannot be used. */
 export class SettingRefused extends StartRefused {
@@ -32,6 +34,7 @@ const KNOWN = new Set([
   'RUNWIRE_API_KEY',
   'RUNWIRE_SECRET',
   'RUNWIRE_LOG_LEVEL',
+  'RUNWIRE_PRICES',
 ]);
 
 const PROVIDER_KEYS = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'];
@@ -57,6 +60,7 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     unusedProviderKeys: PROVIDER_KEYS.filter((name) => isSet(env, name)),
     logLevel: readLogLevel(env),
     limits: DEFAULT_LIMITS,
+    prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
   });
   return {
     config,

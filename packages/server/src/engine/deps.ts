@@ -1,5 +1,6 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import type { Model } from '../agent/ports.ts';
+import type { Prices } from '../domain/prices.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import type { Store } from '../store/store.ts';
@@ -10,6 +11,7 @@ export interface EngineDeps {
   readonly eventLog: EventLog;
   readonly agencies: Agencies;
   readonly model: (id: string) => Model | null;
+  readonly prices: Prices;
   readonly maxSteps: number;
   readonly retryMs: number;
   readonly waitAt: WaitAt | undefined;

@@ -185,6 +185,7 @@ async function settle(
         text: progress.text,
         usage: progress.usage,
         byModel: progress.byModel,
+        prices: deps.prices,
         steps: progress.steps,
         lastStep,
         chunks,

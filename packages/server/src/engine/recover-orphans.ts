@@ -34,7 +34,7 @@ export async function recoverOrphans(deps: RecoveryDeps): Promise<number> {
   }
 }
 
-export type RecoveryDeps = Pick<EngineDeps, 'store' | 'eventLog' | 'agencies' | 'logger'>;
+export type RecoveryDeps = Pick<EngineDeps, 'store' | 'eventLog' | 'agencies' | 'prices' | 'logger'>;
 
 const INTERRUPTED: RunError = {
   code: 'run_interrupted',
@@ -94,6 +94,7 @@ async function takeOver(tx: Tx, deps: RecoveryDeps, run: Orphan, fault: RunError
     text,
     usage: spent.usage,
     byModel: spent.byModel,
+    prices: deps.prices,
     steps: run.step,
     lastStep: null,
     chunks: [{ firstId: attemptBase(nextAttempt) + 1, lastId: id - 1, data: encodeChunk(events) }],

@@ -279,3 +279,11 @@ export function listMembers(integrationId: string, page: Page) {
       .orderBy('sort_key', 'desc')
       .limit(page.limit);
 }
+
+export const creditIntegrations = statement('credit integrations', (db, _: Record<string, never>) =>
+  db
+    .selectFrom('integrations')
+    .select(['integration_id', 'agency'])
+    .where('allowance_unit', '=', 'credits')
+    .where('deleted_at', 'is', null),
+);
