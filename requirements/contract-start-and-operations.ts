@@ -176,7 +176,6 @@ export const contractStartAndOperations = [
     id: 'contract-2-metrics-key',
     section: '2',
     quote: '`/metrics` needs a key unless it has its own listener.',
-    later: 'Models',
   },
   { id: 'contract-2-one-owner', section: '2', quote: 'An integration belongs to one owner.' },
   {
@@ -336,7 +335,7 @@ export const contractStartAndOperations = [
   { id: 'contract-3-flows', section: '3', quote: 'and flows,', later: 'Agents' },
   { id: 'contract-3-key-good', section: '3', quote: '"is my key good",' },
   { id: 'contract-3-health', section: '3', quote: '| `GET /healthz`, `/readyz`,' },
-  { id: 'contract-3-metrics', section: '3', quote: '`/metrics`,', later: 'Models' },
+  { id: 'contract-3-metrics', section: '3', quote: '`/metrics`,' },
   { id: 'contract-3-openapi-json', section: '3', quote: '`/openapi.json`,' },
   { id: 'contract-3-docs', section: '3', quote: '`/docs` | operations |', later: 'Models' },
   {

@@ -63,7 +63,8 @@ function requestOf(operation: Operation, integrationId: string): readonly [strin
   const path = operation.path
     .replace(':apiIntegrationId', integrationId)
     .replace(/:[A-Za-z]+/g, 'some-id')
-    .replace(/chat_status$/, 'chat_status?chatId=some-id');
+    .replace(/chat_status$/, 'chat_status?chatId=some-id')
+    .replace(/usage\/summary$/, 'usage/summary?groupBy=day');
   const bodies: Record<string, unknown> = {
     getCompletionV2: { apiIntegrationId: integrationId, message: 'Hi' },
     createAgencyUpload: {

@@ -38,14 +38,18 @@ import { serviceRoutes } from './http/routes/service.ts';
 import { usageRoutes } from './http/routes/usage.ts';
 import { Streams } from './http/sse.ts';
 import { RunReads } from './runs/read-runs.ts';
-import { insertNode, installation, markOtherNodesDead } from './store/queries/accounts.ts';
+import { insertNode, markOtherNodesDead } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
 import { SqliteStore } from './store/sqlite/sqlite-store.ts';
 import type { Store } from './store/store.ts';
+import { WriteProbe } from './store/write-probe.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
+import { Metrics } from './telemetry/metrics.ts';
 
 const SLOW_SYNC_MS = 5;
 const STORE_RETRY_MS = 500;
+const READY_GOOD_FOR_MS = 1000;
+const READY_PATIENCE_MS = 2000;
 
 /** What tests and proofs put in place of the real thing, or beside it. */
 export interface Overrides {
@@ -88,7 +92,12 @@ export async function compose(
   const folder = makeDataFolder(config.dataDir);
   stack.use(lockDataFolder(folder.lock));
   const signing = new KeySigning(secrets.secret ?? keepSecret(folder.secretFile));
-  const sqlite = stack.use(await SqliteStore.open({ path: folder.database, migrate: true, waitAt, onFatal }));
+  const metrics = new Metrics();
+  const onCommit = (commitMs: number, syncTookMs: number) => {
+    metrics.commit.observe(commitMs);
+    metrics.sync.observe(syncTookMs);
+  };
+  const sqlite = stack.use(await SqliteStore.open({ path: folder.database, migrate: true, waitAt, onFatal, onCommit }));
   const store = overrides.wrapStore?.(sqlite) ?? sqlite;
 
   const models = new Map([offlineModel, ...(overrides.model ? [overrides.model] : [])].map((m) => [m.id, m]));
@@ -108,8 +117,8 @@ export async function compose(
     await tx.run(markOtherNodesDead, { nodeId });
   });
 
-  const eventLog = stack.use(new EventLog(store, limits, logger));
-  const recoveredRuns = await recoverOrphans({ store, eventLog, agencies, prices: config.prices, logger });
+  const eventLog = stack.use(new EventLog(store, limits, logger, (lagMs) => metrics.eventLag.observe(lagMs)));
+  const recoveredRuns = await recoverOrphans({ store, eventLog, agencies, prices: config.prices, logger, metrics });
 
   const authentication = new Authentication(store, signing, secrets.apiKeyHash, limits.verifiedTokens, logger);
   const ownership = new IntegrationOwnership(store.reads);
@@ -131,6 +140,7 @@ export async function compose(
       retryMs: STORE_RETRY_MS,
       waitAt,
       logger,
+      metrics,
     }),
   );
   const admission = new RunAdmission({
@@ -148,9 +158,9 @@ export async function compose(
 
   let listensOn = '';
   const servers = { publicUrl: () => config.publicUrl ?? listensOn, stagingUrl: config.stagingUrl };
-  const app = await buildApp({ authentication, limits, servers, logger, boot });
+  const app = await buildApp({ authentication, limits, servers, logger, boot, metrics });
   stack.defer(() => app.close());
-  getCompletion(app, { ownership, admission, runReads, eventLog, streams, encoder, limits });
+  getCompletion(app, { ownership, admission, runReads, eventLog, streams, encoder, limits, metrics });
   runEvents(app, { ownership, runReads, eventLog, streams, encoder });
   const cancel = {
     store,
@@ -170,8 +180,17 @@ export async function compose(
     keys: new Keys(store, changes, signing, hasOpaqueKey),
     owners: new Owners(store, changes, signing),
   });
-  const isReady = async () => !shuttingDown && (await store.reads.all(installation, {})).length === 1;
-  serviceRoutes(app, { ownership, agencies, isReady, storeKind: store.kind });
+  const writeProbe = new WriteProbe(store, READY_GOOD_FOR_MS, READY_PATIENCE_MS);
+  const isReady = async () => !shuttingDown && (await writeProbe.takesWrites());
+  const probes = {
+    version: VERSION,
+    activeRuns: () => engine.activeRuns,
+    openStreams: () => streams.size,
+    fullStreams: () => streams.full,
+    writerQueue: () => sqlite.queueLength,
+    syncMs,
+  };
+  serviceRoutes(app, { ownership, agencies, isReady, storeKind: store.kind, metrics: () => metrics.text(probes) });
 
   await app.listen({ host: config.host, port: config.port, backlog: 4096 });
   listensOn = urlOf(app.server.address() as AddressInfo);
@@ -185,12 +204,7 @@ export async function compose(
     apiKey,
     isFirstStart,
     recoveredRuns,
-    probes: {
-      activeRuns: () => engine.activeRuns,
-      openStreams: () => streams.size,
-      fullStreams: () => streams.full,
-      syncMs,
-    },
+    probes,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -14,6 +14,7 @@ import { first, type Store, type Tx, UniqueViolation } from '../store/store.ts';
 /** A request whose body is checked and whose caller owns the integration. */
 export interface CompletionRequest extends AdmissionRequest {
   readonly integrationId: string;
+  readonly requestId: string;
   readonly message: string;
   readonly userContext: unknown;
 }
@@ -172,6 +173,7 @@ export class RunAdmission {
     await tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([event]) });
     return {
       runId,
+      requestId: request.requestId,
       attempt: 1,
       integrationId,
       consumerId,

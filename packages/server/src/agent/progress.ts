@@ -9,6 +9,8 @@ export class Progress {
   usage: Usage = NO_USAGE;
   byModel: readonly ModelUsage[] = [];
   steps = 0;
+  /** Told once per response, how long after its call the model began to answer. */
+  onFirstOutput: ((afterMs: number, model: string) => void) | null = null;
   #lastTimestamp = 0;
 
   add(usage: Usage, model: string): void {

@@ -5,6 +5,7 @@ import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 
 export interface EngineDeps {
   readonly store: Store;
@@ -16,4 +17,5 @@ export interface EngineDeps {
   readonly retryMs: number;
   readonly waitAt: WaitAt | undefined;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }

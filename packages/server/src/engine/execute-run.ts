@@ -14,6 +14,7 @@ import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
 import type { AdmittedRun } from './port.ts';
 import { endOrphan } from './recover-orphans.ts';
+import { reportEnd } from './report-end.ts';
 import type { StopHandle } from './stop-handle.ts';
 
 interface Outcome {
@@ -26,6 +27,7 @@ interface Outcome {
 export async function executeRun(deps: EngineDeps, run: AdmittedRun, log: RunLog, stop: StopHandle): Promise<void> {
   const progress = new Progress();
   progress.items.push({ kind: 'user', agent: run.agent, text: run.message, timestamp: progress.timestamp() });
+  progress.onFirstOutput = (afterMs, model) => deps.metrics.firstToken.observe(afterMs, { model });
   const steps = new StepIds(log);
   log.onRefused = (error) => stop.refuse(error);
   try {
@@ -195,6 +197,10 @@ async function settle(
     ),
   );
   log.publish(events);
+  const { runId, requestId, attempt: tries } = run;
+  const { status, error } = outcome;
+  const report = { runId, requestId, attempt: tries, status, error, usage: progress.usage, startedAt: log.startedAt };
+  reportEnd(deps, report);
   deps.waitAt?.('settle.after');
 }
 

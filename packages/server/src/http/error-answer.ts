@@ -48,6 +48,7 @@ function statusOf(code: ErrorCode, path: string): number {
 
 export function refusalAnswer(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.routeOptions.url ?? '';
+  request.server.noteRefusal(refusal, request);
   // Also here: no hook has run where the path itself could not be read.
   reply.header('x-request-id', request.id);
   if (refusal.code === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');

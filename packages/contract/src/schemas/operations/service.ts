@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { freeObject, ref } from '../kit.ts';
 import { operation, refusals } from '../operation.ts';
 import { Health, Readiness } from '../service.ts';
@@ -20,6 +21,20 @@ export const getReadiness = operation({
   tags: ['Service'],
   auth: false,
   responses: { 200: { description: 'It does.', schema: ref(Readiness) }, ...refusals(503) },
+});
+
+export const getMetrics = operation({
+  operationId: 'getMetrics',
+  method: 'GET',
+  path: '/metrics',
+  summary: 'Read the metrics of this node',
+  description: 'In the text format that Prometheus reads. Needs a key, of whatever owner.',
+  tags: ['Service'],
+  auth: true,
+  responses: {
+    200: { description: 'The metrics.', schema: Type.String(), contentTypes: ['text/plain'] },
+    ...refusals(401, 500, 503),
+  },
 });
 
 export const getOpenApi = operation({

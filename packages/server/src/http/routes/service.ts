@@ -12,10 +12,11 @@ export interface ServiceRoutesDeps {
   /** Rejects, or names what is missing, while the server cannot do its work. */
   readonly isReady: () => Promise<boolean>;
   readonly storeKind: string;
+  readonly metrics: () => string;
 }
 
 export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): void {
-  const { agencies, ownership, isReady, storeKind } = deps;
+  const { agencies, ownership, isReady, storeKind, metrics } = deps;
 
   route(app, operations.listAgencies, async ({ query }) => {
     // They have no time: the one loaded last comes first.
@@ -39,6 +40,10 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
     if (!ready) throw new Refusal('unavailable', undefined, {}, 1);
     return { status: 'ok', store: storeKind };
   });
+
+  route(app, operations.getMetrics, async (_request, reply) =>
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics()),
+  );
 
   route(app, operations.getOpenApi, async () => app.swagger());
 }

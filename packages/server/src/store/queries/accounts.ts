@@ -287,3 +287,8 @@ export const creditIntegrations = statement('credit integrations', (db, _: Recor
     .where('allowance_unit', '=', 'credits')
     .where('deleted_at', 'is', null),
 );
+
+/** Changes nothing, and has to be written all the same. */
+export const touchInstallation = statement('touch installation', (db, _: Record<string, never>) =>
+  db.updateTable('installation').set((eb) => ({ created_at: eb.ref('created_at') })),
+);
