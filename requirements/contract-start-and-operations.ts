@@ -169,7 +169,7 @@ export const contractStartAndOperations = [
     later: 'Console',
   },
   { id: 'contract-2-without-key', section: '2', quote: 'Without a key: only `/healthz`, `/readyz`, `/openapi.json`,' },
-  { id: 'contract-2-without-key-docs', section: '2', quote: '`/docs`,', later: 'Models' },
+  { id: 'contract-2-without-key-docs', section: '2', quote: '`/docs`,' },
   { id: 'contract-2-without-key-console', section: '2', quote: "the console's assets and sign-in,", later: 'Console' },
   { id: 'contract-2-without-key-upload', section: '2', quote: 'and the signed upload address.', later: 'Files' },
   {
@@ -337,7 +337,7 @@ export const contractStartAndOperations = [
   { id: 'contract-3-health', section: '3', quote: '| `GET /healthz`, `/readyz`,' },
   { id: 'contract-3-metrics', section: '3', quote: '`/metrics`,' },
   { id: 'contract-3-openapi-json', section: '3', quote: '`/openapi.json`,' },
-  { id: 'contract-3-docs', section: '3', quote: '`/docs` | operations |', later: 'Models' },
+  { id: 'contract-3-docs', section: '3', quote: '`/docs` | operations |' },
   {
     id: 'contract-3-openapi-head',
     section: '3',

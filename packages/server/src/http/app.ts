@@ -91,7 +91,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     const path = request.routeOptions.url ?? null;
     if ((path ?? pathOf(request.url)) === COMPLETION_PATH) options.metrics.admissions.add({ outcome: 'refused', code });
     // The route and never the address: what stands in a query is the caller's.
-    if (code !== 'internal_error') logger.debug({ requestId: request.id, method: request.method, path, code }, 'refused');
+    if (code !== 'internal_error')
+      logger.debug({ requestId: request.id, method: request.method, path, code }, 'refused');
   });
   app.decorateRequest('principal', null as unknown as Principal);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));

@@ -46,3 +46,13 @@ export const getOpenApi = operation({
   auth: false,
   responses: { 200: { description: 'The OpenAPI document.', schema: freeObject() } },
 });
+
+export const getDocs = operation({
+  operationId: 'getDocs',
+  method: 'GET',
+  path: '/docs',
+  summary: 'Read this description as a page',
+  tags: ['Service'],
+  auth: false,
+  responses: { 200: { description: 'The page.', schema: Type.String(), contentTypes: ['text/html'] } },
+});

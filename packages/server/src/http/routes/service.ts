@@ -4,6 +4,7 @@ import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { Agencies, LoadedAgency } from '../../agencies/agencies.ts';
 import { decodeCursor, page } from '../../domain/list-cursor.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { DOCS_POLICY, type OpenApiDocument, renderDocs } from '../docs/render-docs.ts';
 import { route } from '../route.ts';
 
 export interface ServiceRoutesDeps {
@@ -46,6 +47,18 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   );
 
   route(app, operations.getOpenApi, async () => app.swagger());
+
+  let docs: string | null = null;
+  route(app, operations.getDocs, async (_request, reply) => {
+    docs ??= renderDocs(app.swagger() as unknown as OpenApiDocument);
+    return reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', DOCS_POLICY)
+      .header('x-content-type-options', 'nosniff')
+      .header('referrer-policy', 'no-referrer')
+      .header('cache-control', 'no-cache')
+      .send(docs);
+  });
 }
 
 function agencyJson({ id, definition, agents, entryPoints, defaultAgent }: LoadedAgency) {
