@@ -157,6 +157,12 @@ function responseHtml(status: string, response: ResponseObject, schemas: Schemas
     fieldHtml(name, { ...schema, ...(said === undefined ? {} : { description: said }) }, false),
   );
   const line = html`<span class="status s${status.charAt(0)}">${status}</span> ${prose(description)}`;
+  const [only] = Object.values(content ?? {});
+  if (/^[45]/.test(status) && only?.schema?.$ref !== undefined) {
+    // One shape for all errors: said once, among the schemas.
+    const names = Object.keys(headers).map((name) => html`, <code>${name}</code>`);
+    return html`<p class="answer">${line} <span class="type">${typeHtml(only.schema)}${names}</span></p>`;
+  }
   const shown = content === undefined ? null : contentHtml(null, content, schemas);
   if (shown === null && sent.length === 0) return html`<p class="answer">${line}</p>`;
   return html`<details class="answer"><summary>${line}</summary>${

@@ -46,7 +46,7 @@ export function typeHtml(schema: SchemaObject): Html {
 /** "1 to 256 characters", "at most 5 items", "at least 1". */
 function rangeText(min: unknown, max: unknown, of: string): string | null {
   if (min === undefined && max === undefined) return null;
-  if (max === undefined) return `at least ${min}${of}`;
+  if (max === undefined) return `at least ${min}${min === 1 ? of.replace(/s$/, '') : of}`;
   return min === undefined ? `at most ${max}${of}` : `${min} to ${max}${of}`;
 }
 
