@@ -74,7 +74,7 @@ export async function startContestant(name: ContestantName, options: ContestantO
 
 /** The scripted provider, in a process of its own; it goes when the benchmark goes. */
 export async function startProvider(): Promise<{ readonly port: number; stop(): void }> {
-  const child = fork(script('provider.ts'), [], { execArgv: ['-C', 'source'], stdio: ['ignore', 2, 2, 'ipc'] });
+  const child = fork(script('provider.ts'), [], { execArgv: ['-C', 'runwire'], stdio: ['ignore', 2, 2, 'ipc'] });
   const { port } = await firstMessage<{ port: number }>(child);
   return { port, stop: () => child.disconnect() };
 }

@@ -175,7 +175,6 @@ export const contractCodesAndShapes = [
     section: '9',
     quote:
       '// usage/summary (from ≤ admission < to) {"groupBy":"consumer","from":"…","to":"…","items":[{"key":"user-42","runs":3,"usage":U,"charged":{"runs":3,"tokens":51,"credits":0}}],"nextCursor":null}',
-    later: 'Models',
   },
   {
     id: 'contract-9-step',

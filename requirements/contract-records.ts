@@ -63,7 +63,7 @@ export const contractRecords = [
       'the next turn starts at `agent` or the default (the spec: "When omitted, the integration\'s default is used").',
   },
   { id: 'contract-6-allowance-units', section: '6', quote: 'Allowance: `{"unit":"runs|tokens' },
-  { id: 'contract-6-allowance-credits', section: '6', quote: '|credits",', later: 'Models' },
+  { id: 'contract-6-allowance-credits', section: '6', quote: '|credits",' },
   {
     id: 'contract-6-allowance',
     section: '6',
@@ -88,7 +88,6 @@ export const contractRecords = [
     id: 'contract-6-reserve-credits',
     section: '6',
     quote: "`credits`: that at the entry agent's input price)",
-    later: 'Models',
   },
   {
     id: 'contract-6-refuse-and-settle',
@@ -130,7 +129,6 @@ export const contractRecords = [
     section: '6',
     quote:
       'Credits come from a price table (model → credits per million input, cached input and output tokens) in the settings.',
-    later: 'Models',
   },
   {
     id: 'contract-6-usage-record-once',

@@ -166,14 +166,13 @@ export const contractStartAndOperations = [
     later: 'Console',
   },
   { id: 'contract-2-without-key', section: '2', quote: 'Without a key: only `/healthz`, `/readyz`, `/openapi.json`,' },
-  { id: 'contract-2-without-key-docs', section: '2', quote: '`/docs`,', later: 'Models' },
+  { id: 'contract-2-without-key-docs', section: '2', quote: '`/docs`,' },
   { id: 'contract-2-without-key-console', section: '2', quote: "the console's assets and sign-in,", later: 'Console' },
   { id: 'contract-2-without-key-upload', section: '2', quote: 'and the signed upload address.', later: 'Files' },
   {
     id: 'contract-2-metrics-key',
     section: '2',
     quote: '`/metrics` needs a key unless it has its own listener.',
-    later: 'Models',
   },
   { id: 'contract-2-one-owner', section: '2', quote: 'An integration belongs to one owner.' },
   {
@@ -287,12 +286,11 @@ export const contractStartAndOperations = [
   },
   { id: 'contract-3-chat-busy-delete', section: '3', quote: 'DELETE of a busy one: 409 `run_active` |' },
   { id: 'contract-3-usage', section: '3', quote: '| `GET …/usage?usageRequestId=&consumerId=&from=&to=' },
-  { id: 'contract-3-usage-csv', section: '3', quote: '&format=csv`,', later: 'Models' },
+  { id: 'contract-3-usage-csv', section: '3', quote: '&format=csv`,' },
   {
     id: 'contract-3-usage-summary',
     section: '3',
     quote: '`GET …/usage/summary?groupBy=day\\|consumer\\|agent\\|model` | usage records |',
-    later: 'Models',
   },
   {
     id: 'contract-3-files',
@@ -333,9 +331,9 @@ export const contractStartAndOperations = [
   { id: 'contract-3-flows', section: '3', quote: 'and flows,', later: 'Agents' },
   { id: 'contract-3-key-good', section: '3', quote: '"is my key good",' },
   { id: 'contract-3-health', section: '3', quote: '| `GET /healthz`, `/readyz`,' },
-  { id: 'contract-3-metrics', section: '3', quote: '`/metrics`,', later: 'Models' },
+  { id: 'contract-3-metrics', section: '3', quote: '`/metrics`,' },
   { id: 'contract-3-openapi-json', section: '3', quote: '`/openapi.json`,' },
-  { id: 'contract-3-docs', section: '3', quote: '`/docs` | operations |', later: 'Models' },
+  { id: 'contract-3-docs', section: '3', quote: '`/docs` | operations |' },
   {
     id: 'contract-3-openapi-head',
     section: '3',

@@ -118,7 +118,7 @@ test('an agency or an entry point that is not there is refused, and named', asyn
   await refused(api.post('/v2/integrations', { agency: 'nowhere' }), 400, 'unknown_agency');
   await refused(api.patch('/v2/integrations/demo', { agency: 'nowhere' }), 400, 'unknown_agency');
   await refused(api.patch('/v2/integrations/demo', { defaultAgent: 'Clerk' }), 400, 'unknown_agent', /`Concierge`/);
-  for (const unbuilt of [{ keepAttachments: false }, { allowances: { unit: 'credits', limit: 5, period: 'day' } }]) {
+  for (const unbuilt of [{ keepAttachments: false }]) {
     await refused(
       api.patch('/v2/integrations/demo', unbuilt),
       400,

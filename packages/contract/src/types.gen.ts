@@ -215,6 +215,26 @@ export interface UsageRecordList {
   nextCursor: string | null;
 }
 
+export interface UsageSummary {
+  groupBy: 'day' | 'consumer' | 'agent' | 'model';
+  from: string | null;
+  to: string | null;
+  items: {
+    /**
+     * The day (`2030-01-31`), member, agent or model; null: the runs that name no member.
+     */
+    key: string | null;
+    runs: number;
+    usage: Usage;
+    charged: {
+      runs: number;
+      tokens: number;
+      credits: number;
+    };
+  }[];
+  nextCursor: string | null;
+}
+
 export interface CancelResult {
   runId: string;
   chatId: string;

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgencyDefinition } from '@runwire/agency';
 import { AccountChanges } from './accounts/accounts-version.ts';
 import { Authentication } from './accounts/authenticate.ts';
+import { checkCreditPrices } from './accounts/credit-prices.ts';
 import { firstKey, firstStart } from './accounts/first-start.ts';
 import { DEMO_AGENCY, Integrations } from './accounts/integrations.ts';
 import { KeySigning } from './accounts/key-signing.ts';
@@ -40,20 +41,25 @@ import { getCompletion } from './http/routes/get-completion.ts';
 import { runEvents } from './http/routes/run-events.ts';
 import { runRoutes } from './http/routes/runs.ts';
 import { serviceRoutes } from './http/routes/service.ts';
+import { usageRoutes } from './http/routes/usage.ts';
 import { Streams } from './http/run-stream.ts';
 import { cancelRun } from './runs/cancel-run.ts';
 import { DisconnectWatch } from './runs/disconnect-watch.ts';
 import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
-import { insertNode, installation, markOtherNodesDead } from './store/queries/accounts.ts';
+import { insertNode, markOtherNodesDead } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
 import { SqliteStore } from './store/sqlite/sqlite-store.ts';
 import type { Store } from './store/store.ts';
+import { WriteProbe } from './store/write-probe.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
+import { Metrics } from './telemetry/metrics.ts';
 
 const SLOW_SYNC_MS = 5;
 const STORE_RETRY_MS = 500;
 const DRAIN_POLL_MS = 25;
+const READY_GOOD_FOR_MS = 1000;
+const READY_PATIENCE_MS = 2000;
 
 /** What tests and proofs put in place of the real thing, or beside it. */
 export interface Overrides {
@@ -101,7 +107,12 @@ export async function compose(
   const folder = makeDataFolder(config.dataDir);
   stack.use(lockDataFolder(folder.lock));
   const signing = new KeySigning(secrets.secret ?? keepSecret(folder.secretFile));
-  const sqlite = stack.use(await SqliteStore.open({ path: folder.database, migrate: true, waitAt, onFatal }));
+  const metrics = new Metrics();
+  const onCommit = (commitMs: number, syncTookMs: number) => {
+    metrics.commit.observe(commitMs);
+    metrics.sync.observe(syncTookMs);
+  };
+  const sqlite = stack.use(await SqliteStore.open({ path: folder.database, migrate: true, waitAt, onFatal, onCommit }));
   const store = overrides.wrapStore?.(sqlite) ?? sqlite;
 
   const models = new Map([offlineModel, ...(overrides.model ? [overrides.model] : [])].map((m) => [m.id, m]));
@@ -114,6 +125,7 @@ export async function compose(
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
   const isFirstStart = await firstStart(store, agencies);
+  await checkCreditPrices(store.reads, agencies, config.prices);
   const syncMs = sqlite.measureSync();
   if (syncMs > SLOW_SYNC_MS) logger.warn({ syncMs }, 'the disk is slow to sync: every commit waits for it');
 
@@ -124,8 +136,8 @@ export async function compose(
     await tx.run(markOtherNodesDead, { nodeId });
   });
 
-  const eventLog = stack.use(new EventLog(store, limits, logger));
-  const recoveredRuns = await recoverOrphans({ store, eventLog, agencies, logger });
+  const eventLog = stack.use(new EventLog(store, limits, logger, (lagMs) => metrics.eventLag.observe(lagMs)));
+  const recoveredRuns = await recoverOrphans({ store, eventLog, agencies, prices: config.prices, logger, metrics });
 
   const retention = stack.use(new Retention(store, limits, logger));
 
@@ -150,6 +162,7 @@ export async function compose(
       eventLog,
       agencies,
       model: (id) => models.get(id) ?? openAi?.model(id) ?? null,
+      prices: config.prices,
       maxSteps: limits.stepsPerRun,
       prompt: { heal: overrides.healTurn ?? healTurn, windowTokens: limits.modelWindowTokens },
       maxRunSeconds: limits.maxRunSeconds,
@@ -158,6 +171,7 @@ export async function compose(
       retryMs: STORE_RETRY_MS,
       waitAt,
       logger,
+      metrics,
     }),
   );
   const admission = new RunAdmission({
@@ -165,6 +179,7 @@ export async function compose(
     agencies,
     engine,
     nodeId,
+    prices: config.prices,
     isShuttingDown,
     activeRuns: () => engine.activeRuns,
     maxActiveRuns: limits.activeRuns,
@@ -177,12 +192,12 @@ export async function compose(
   let listensOn = '';
   const servers = { publicUrl: () => config.publicUrl ?? listensOn, stagingUrl: config.stagingUrl };
   const bodies = stack.use(new BodyReader(limits));
-  const app = await buildApp({ authentication, bodies, limits, servers, logger, boot, isShuttingDown });
+  const app = await buildApp({ authentication, bodies, limits, servers, logger, boot, isShuttingDown, metrics });
   const openRequests = new OpenRequests(app.server);
   stack.defer(() => app.close());
   // Gone before the connections are cut: "shutdown … is no disconnect".
   stack.use(disconnects);
-  getCompletion(app, { ownership, admission, runReads, eventLog, streams, encoder, limits });
+  getCompletion(app, { ownership, admission, runReads, eventLog, streams, encoder, limits, metrics });
   runEvents(app, { ownership, runReads, eventLog, streams, encoder });
   const cancel = {
     store,
@@ -199,16 +214,27 @@ export async function compose(
     cancel,
     steps: (integrationId, runId, query) => runSteps(store.reads, runReads, integrationId, runId, query),
   });
+  usageRoutes(app, { ownership, runReads });
   chatRoutes(app, ownership, chats);
   accountRoutes(app, {
     ownership,
-    integrations: new Integrations(store, changes, agencies, limits.maxRunSeconds),
+    integrations: new Integrations(store, changes, agencies, limits.maxRunSeconds, config.prices),
     members: new Members(store),
     keys: new Keys(store, changes, signing, hasOpaqueKey),
     owners: new Owners(store, changes, signing),
   });
-  const isReady = async () => !shuttingDown && (await store.reads.all(installation, {})).length === 1;
-  serviceRoutes(app, { ownership, agencies, isReady, storeKind: store.kind });
+  const writeProbe = new WriteProbe(store, READY_GOOD_FOR_MS, READY_PATIENCE_MS);
+  const isReady = async () => !shuttingDown && (await writeProbe.takesWrites());
+  const probes = {
+    version: VERSION,
+    activeRuns: () => engine.activeRuns,
+    openStreams: () => streams.size,
+    fullStreams: () => streams.full,
+    writerQueue: () => sqlite.queueLength,
+    syncMs,
+    sweepEvents: () => retention.sweep(),
+  };
+  serviceRoutes(app, { ownership, agencies, isReady, storeKind: store.kind, metrics: () => metrics.text(probes) });
 
   await app.listen({ host: config.host, port: config.port, backlog: 4096 });
   listensOn = urlOf(app.server.address() as AddressInfo);
@@ -223,13 +249,7 @@ export async function compose(
     apiKey,
     isFirstStart,
     recoveredRuns,
-    probes: {
-      activeRuns: () => engine.activeRuns,
-      openStreams: () => streams.size,
-      fullStreams: () => streams.full,
-      syncMs,
-      sweepEvents: () => retention.sweep(),
-    },
+    probes,
     async drain() {
       shuttingDown = true;
       const until = performance.now() + limits.shutdownMs;

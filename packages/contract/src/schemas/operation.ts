@@ -8,6 +8,8 @@ export interface OperationResponse {
   readonly schema?: TSchema;
   /** Absent: `application/json`. */
   readonly contentTypes?: readonly string[];
+  /** Further media types whose content has a shape of its own. */
+  readonly otherContent?: { readonly [contentType: string]: TSchema };
   readonly headers?: { readonly [name: string]: TSchema };
 }
 

@@ -63,3 +63,27 @@ export const UsageRecord = named(
 );
 
 export const UsageRecordList = listOf('UsageRecordList', UsageRecord);
+
+export const usageGrouping = () => oneOfStrings(['day', 'consumer', 'agent', 'model']);
+
+export const UsageSummary = named(
+  'UsageSummary',
+  Type.Object({
+    groupBy: usageGrouping(),
+    from: nullable(time()),
+    to: nullable(time()),
+    items: Type.Array(
+      Type.Object({
+        key: nullable(
+          Type.String({
+            description: 'The day (`2030-01-31`), member, agent or model; null: the runs that name no member.',
+          }),
+        ),
+        runs: count(),
+        usage: ref(Usage),
+        charged: Type.Object({ runs: count(), tokens: count(), credits: count() }),
+      }),
+    ),
+    nextCursor: nullable(Type.String()),
+  }),
+);

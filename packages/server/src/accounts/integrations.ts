@@ -3,6 +3,7 @@ import type { IntegrationChange, NewIntegration } from '../domain/account-inputs
 import { RUN_SECONDS_BY_SETTING } from '../domain/admission.ts';
 import { newId } from '../domain/ids.ts';
 import { decodeCursor, page } from '../domain/list-cursor.ts';
+import type { Prices } from '../domain/prices.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { sortableId } from '../lib/sortable-id.ts';
@@ -19,6 +20,7 @@ import {
 } from '../store/queries/accounts.ts';
 import { first, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
+import { unpricedModel } from './credit-prices.ts';
 import type { Principal } from './principal.ts';
 
 export const DEMO_AGENCY = 'demo';
@@ -43,9 +45,7 @@ function integrationJson(row: IntegrationRow, defaultRunSeconds: number) {
 
 /** A field whose feature is not there yet is refused, never accepted and ignored. */
 function refuseUnbuilt(input: IntegrationChange): void {
-  const unbuilt =
-    (input.keepAttachments === false && '`keepAttachments: false`') ||
-    (input.allowances?.unit === 'credits' && '`allowances.unit: "credits"`');
+  const unbuilt = input.keepAttachments === false && '`keepAttachments: false`';
   if (unbuilt) throw new Refusal('invalid_request', `${unbuilt} is not supported by this version; leave it out.`);
 }
 
@@ -54,12 +54,14 @@ export class Integrations {
   readonly #changes: AccountChanges;
   readonly #agencies: Agencies;
   readonly #defaultRunSeconds: number;
+  readonly #prices: Prices;
 
-  constructor(store: Store, changes: AccountChanges, agencies: Agencies, defaultRunSeconds: number) {
+  constructor(store: Store, changes: AccountChanges, agencies: Agencies, defaultRunSeconds: number, prices: Prices) {
     this.#store = store;
     this.#changes = changes;
     this.#agencies = agencies;
     this.#defaultRunSeconds = defaultRunSeconds;
+    this.#prices = prices;
   }
 
   async create(principal: Principal, input: NewIntegration) {
@@ -136,6 +138,14 @@ export class Integrations {
       throw new Refusal('unknown_agent', `\`defaultAgent\` names no entry point of this agency; there are: ${names}.`);
     }
     const allowances = input.allowances;
+    const unit = allowances === undefined ? row?.allowance_unit : allowances?.unit;
+    const unpriced = unit === 'credits' ? unpricedModel(this.#agencies, agency, this.#prices) : null;
+    if (unpriced !== null) {
+      throw new Refusal(
+        'invalid_request',
+        `\`allowances.unit: "credits"\` needs a price for every model of the agency; RUNWIRE_PRICES has none for \`${unpriced}\`.`,
+      );
+    }
     const kindOf = (flag: boolean | undefined, before: number | undefined, otherwise: number) =>
       flag === undefined ? (before ?? otherwise) : Number(flag);
     return {

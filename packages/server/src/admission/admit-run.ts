@@ -3,6 +3,7 @@ import { type AdmissionDecision, type AdmissionRequest, decideAdmission } from '
 import { dayOf } from '../domain/allowance.ts';
 import type { Meta, RunEvent } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
+import type { ModelPrice, Prices } from '../domain/prices.ts';
 import type { AdmittedRun, RunEngine } from '../engine/port.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { admissionFacts, growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
@@ -13,6 +14,7 @@ import { first, type Store, type Tx, UniqueViolation } from '../store/store.ts';
 /** A request whose body is checked and whose caller owns the integration. */
 export interface CompletionRequest extends AdmissionRequest {
   readonly integrationId: string;
+  readonly requestId: string;
   readonly message: string;
   readonly userContext: unknown;
 }
@@ -29,6 +31,7 @@ export interface AdmissionDeps {
   readonly agencies: Agencies;
   readonly engine: RunEngine;
   readonly nodeId: string;
+  readonly prices: Prices;
   readonly isShuttingDown: () => boolean;
   readonly activeRuns: () => number;
   readonly maxActiveRuns: number;
@@ -93,6 +96,7 @@ export class RunAdmission {
       { of: (agency) => this.#deps.agencies.entryPoints(agency) },
       { shuttingDown: this.#deps.isShuttingDown(), full: !place.taken && this.#isFull },
       now,
+      { of: (agency, agent) => this.#entryPrice(agency, agent) },
     );
     if (decision.kind === 'refuse') throw decision.refusal;
     if (decision.kind === 'replay') {
@@ -110,6 +114,11 @@ export class RunAdmission {
 
   get #isFull(): boolean {
     return this.#deps.activeRuns() + this.#reserving >= this.#deps.maxActiveRuns;
+  }
+
+  #entryPrice(agency: string, agent: string): ModelPrice | null {
+    const model = this.#deps.agencies.agent(agency, agent)?.model;
+    return (model === undefined ? undefined : this.#deps.prices.get(model)) ?? null;
   }
 
   /** T1's writes. */
@@ -180,6 +189,7 @@ export class RunAdmission {
     await tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([event]) });
     return {
       runId,
+      requestId: request.requestId,
       attempt: 1,
       integrationId,
       consumerId,

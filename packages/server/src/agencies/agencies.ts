@@ -45,6 +45,11 @@ export class Agencies {
     return this.#agencies.get(agency)?.agents.get(name) ?? null;
   }
 
+  /** The models that its agents ask; none where it is not there. */
+  models(agency: string): readonly string[] {
+    return [...new Set([...(this.#agencies.get(agency)?.agents.values() ?? [])].map(({ model }) => model))];
+  }
+
   list(): readonly LoadedAgency[] {
     return [...this.#agencies.values()];
   }

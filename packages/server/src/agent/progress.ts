@@ -12,6 +12,8 @@ export class Progress {
   steps = 0;
   /** Of all tool calls that the model was shown or made. */
   readonly callIds = new Set<string>();
+  /** Told once per response, how long after its call the model began to answer. */
+  onFirstOutput: ((afterMs: number, model: string) => void) | null = null;
   #lastTimestamp = 0;
 
   add(usage: Usage, model: string): void {

@@ -10,6 +10,7 @@ export class ResponseAssembly implements ModelOutput {
   readonly #response: ResponseRef;
   readonly #progress: Progress;
   readonly #emit: (event: RunEventBody) => void;
+  readonly #calledAt = performance.now();
   #open: MessageItem | ReasoningItem | null = null;
   reportedUsage: Usage | null = null;
 
@@ -94,6 +95,9 @@ export class ResponseAssembly implements ModelOutput {
   }
 
   #keep(item: OutputItem): void {
+    if (this.output.length === 0) {
+      this.#progress.onFirstOutput?.(performance.now() - this.#calledAt, this.#response.model);
+    }
     this.output.push(item);
     this.#progress.items.push(item);
     this.#emit({ type: 'item_added', item });

@@ -1,3 +1,5 @@
+import type { Prices } from '../domain/prices.ts';
+
 /** What the server runs with; checked, frozen, and free of secrets. */
 export interface Config {
   readonly host: string;
@@ -13,6 +15,8 @@ export interface Config {
   readonly model: string;
   /** How OpenAI, or a server that speaks as it does, is asked; null: it is not set up. */
   readonly openAi: OpenAiConfig | null;
+  /** What models cost in credits. */
+  readonly prices: Prices;
 }
 
 export interface OpenAiConfig {

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { NO_PRICES } from '../domain/prices.ts';
 import type { Config, Secrets } from './config.ts';
 import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
 import { readModels } from './read-models.ts';
+import { readPrices } from './read-prices.ts';
 import { SettingRefused } from './setting-refused.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -29,6 +31,7 @@ const KNOWN = new Set([
   'RUNWIRE_MODEL',
   'RUNWIRE_OPENAI_API',
   ...Object.keys(LIMIT_SETTINGS),
+  'RUNWIRE_PRICES',
 ]);
 
 /** Keys of providers that this version cannot ask: they stop nothing, and the start says so. */
@@ -61,6 +64,7 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     limits: readLimits(env),
     model,
     openAi,
+    prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
   });
   return {
     config,

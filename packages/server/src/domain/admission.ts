@@ -1,4 +1,5 @@
 import { type AllowancePeriod, type AllowanceUnit, heldAmount, periodEndMs, periodStartMs } from './allowance.ts';
+import type { ModelPrice } from './prices.ts';
 import { Refusal } from './refusal.ts';
 
 /** In `max_run_seconds`: the integration does not say, so the installation's setting counts. */
@@ -56,6 +57,13 @@ export interface EntryPoints {
   of(agency: string): readonly string[] | null;
 }
 
+export interface EntryPrices {
+  /** Null where the entry agent's model has no price. */
+  of(agency: string, agent: string): ModelPrice | null;
+}
+
+const NO_ENTRY_PRICES: EntryPrices = { of: () => null };
+
 export type AdmissionDecision =
   | { readonly kind: 'refuse'; readonly refusal: Refusal }
   | { readonly kind: 'replay'; readonly runId: string; readonly chatId: string; readonly textOnly: boolean }
@@ -91,6 +99,7 @@ export function decideAdmission(
   entryPoints: EntryPoints,
   load: { readonly shuttingDown: boolean; readonly full: boolean },
   nowMs: number,
+  prices: EntryPrices = NO_ENTRY_PRICES,
 ): AdmissionDecision {
   if (facts === undefined) return refuse('integration_not_found');
 
@@ -162,7 +171,8 @@ export function decideAdmission(
     onDisconnect: facts.on_disconnect,
     chat,
     hasHistory: chat !== null && chat.numMessages > 0,
-    held: unit === null ? 0 : heldAmount(unit, request.messageBytes, chat?.textBytes ?? 0),
+    held:
+      unit === null ? 0 : heldAmount(unit, request.messageBytes, chat?.textBytes ?? 0, prices.of(facts.agency, agent)),
     unit,
     period,
     periodStart: period === null ? null : periodStartMs(period, nowMs),

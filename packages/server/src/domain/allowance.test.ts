@@ -72,20 +72,24 @@ test('a lifetime has no beginning and no end, and counts every day', () => {
 });
 
 test('admission sets aside one run, or a quarter of the bytes, rounded up and at least one', () => {
-  assert.equal(heldAmount('runs', 1000, 1000), 1);
-  assert.equal(heldAmount('tokens', 0, 0), 1);
-  assert.equal(heldAmount('tokens', 4, 0), 1);
-  assert.equal(heldAmount('tokens', 5, 0), 2);
-  assert.equal(heldAmount('tokens', 3, 2), 2);
+  assert.equal(heldAmount('runs', 1000, 1000, null), 1);
+  assert.equal(heldAmount('tokens', 0, 0, null), 1);
+  assert.equal(heldAmount('tokens', 4, 0, null), 1);
+  assert.equal(heldAmount('tokens', 5, 0, null), 2);
+  assert.equal(heldAmount('tokens', 3, 2, null), 2);
 });
 
 test('a fault of the server is free in every unit; every other end costs what was used', () => {
   const usage = { requestCount: 2, inputTokens: 10, cachedTokens: 4, outputTokens: 5, reasoningTokens: 3 };
+  const byModel = [
+    { model: 'a/b', ...usage, credits: 3 },
+    { model: 'a/c', ...usage, credits: 4 },
+  ];
   for (const code of ['internal_error', 'run_interrupted', 'attachment_unavailable']) {
-    assert.deepEqual(chargeFor(usage, code), { runs: 0, tokens: 0, credits: 0 });
+    assert.deepEqual(chargeFor(usage, byModel, code), { runs: 0, tokens: 0, credits: 0 });
   }
   for (const code of [null, 'model_error', 'step_limit', 'run_timeout']) {
-    assert.deepEqual(chargeFor(usage, code), { runs: 1, tokens: 15, credits: 0 });
+    assert.deepEqual(chargeFor(usage, byModel, code), { runs: 1, tokens: 15, credits: 7 });
   }
 });
 

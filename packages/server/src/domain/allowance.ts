@@ -1,4 +1,5 @@
-import { estimateTokens, totalTokens, type Usage } from './usage.ts';
+import { creditsOf, type ModelPrice } from './prices.ts';
+import { estimateTokens, type ModelUsage, totalTokens, type Usage } from './usage.ts';
 
 export type AllowanceUnit = 'runs' | 'tokens' | 'credits';
 export type AllowancePeriod = 'day' | 'week' | 'month' | 'lifetime';
@@ -54,11 +55,20 @@ export function periodEndMs(period: AllowancePeriod, nowMs: number): number | nu
 
 /**
  * What admission sets aside. "`runs`: 1; `tokens`: a quarter of the UTF-8 bytes of `message` and of the
- * chat's earlier message texts, rounded up, at least 1".
+ * chat's earlier message texts, rounded up, at least 1; `credits`: that at the entry agent's input price".
  */
-export function heldAmount(unit: AllowanceUnit, messageBytes: number, chatTextBytes: number): number {
+export function heldAmount(
+  unit: AllowanceUnit,
+  messageBytes: number,
+  chatTextBytes: number,
+  price: ModelPrice | null,
+): number {
   if (unit === 'runs') return 1;
-  return Math.max(1, estimateTokens(messageBytes + chatTextBytes));
+  const tokens = Math.max(1, estimateTokens(messageBytes + chatTextBytes));
+  if (unit === 'tokens') return tokens;
+  // Start and PATCH refuse such an integration, so this is a fault of ours: better no run than an unmetered one.
+  if (price === null) throw new Error('The entry agent’s model has no price in credits.');
+  return creditsOf(price, { inputTokens: tokens, cachedTokens: 0, outputTokens: 0 });
 }
 
 /** What an end costs in each unit. A fault of ours is free. */
@@ -70,9 +80,9 @@ export interface Charge {
 
 const FREE_ENDS: ReadonlySet<string> = new Set(['internal_error', 'run_interrupted', 'attachment_unavailable']);
 
-export function chargeFor(usage: Usage, errorCode: string | null): Charge {
+export function chargeFor(usage: Usage, byModel: readonly ModelUsage[], errorCode: string | null): Charge {
   if (errorCode !== null && FREE_ENDS.has(errorCode)) return { runs: 0, tokens: 0, credits: 0 };
-  return { runs: 1, tokens: totalTokens(usage), credits: 0 };
+  return { runs: 1, tokens: totalTokens(usage), credits: byModel.reduce((sum, { credits }) => sum + credits, 0) };
 }
 
 export interface AllowanceState extends AllowanceSetting {

@@ -19,7 +19,11 @@ export function decodeCursor(cursor: string | undefined): ListPosition | null {
   } catch {
     // Refused below.
   }
-  throw new Refusal('invalid_cursor', '`cursor` is not one that this server gave out; start again without it.');
+  throw invalidCursor();
+}
+
+export function invalidCursor(): Refusal {
+  return new Refusal('invalid_cursor', '`cursor` is not one that this server gave out; start again without it.');
 }
 
 /** A page and where it goes on: `rows` holds one more than `limit` where there is more. */

@@ -6,11 +6,10 @@ export interface Usage {
   readonly reasoningTokens: number;
 }
 
-export interface ModelUsage {
+/** A run's usage of one model. `credits` is what it was charged for it: set at the end, at the prices of that day. */
+export interface ModelUsage extends Usage {
   readonly model: string;
-  readonly inputTokens: number;
-  readonly cachedTokens: number;
-  readonly outputTokens: number;
+  readonly credits: number;
 }
 
 export const NO_USAGE: Usage = {
@@ -36,21 +35,9 @@ export function totalTokens(usage: Usage): number {
 }
 
 export function addModelUsage(all: readonly ModelUsage[], model: string, usage: Usage): ModelUsage[] {
-  const sum = {
-    model,
-    inputTokens: usage.inputTokens,
-    cachedTokens: usage.cachedTokens,
-    outputTokens: usage.outputTokens,
-  };
-  const others: ModelUsage[] = [];
-  for (const one of all) {
-    if (one.model === model) {
-      sum.inputTokens += one.inputTokens;
-      sum.cachedTokens += one.cachedTokens;
-      sum.outputTokens += one.outputTokens;
-    } else others.push(one);
-  }
-  return [...others, sum];
+  const known = all.find((one) => one.model === model);
+  const others = all.filter((one) => one !== known);
+  return [...others, { model, ...addUsage(known ?? NO_USAGE, usage), credits: 0 }];
 }
 
 /** A token is taken for four bytes of UTF-8 wherever nothing better is known. */

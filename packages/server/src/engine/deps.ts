@@ -1,10 +1,12 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import type { Model } from '../agent/ports.ts';
+import type { Prices } from '../domain/prices.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import type { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { PromptSetting } from './build-prompt.ts';
 
 export interface EngineDeps {
@@ -12,6 +14,7 @@ export interface EngineDeps {
   readonly eventLog: EventLog;
   readonly agencies: Agencies;
   readonly model: (id: string) => Model | null;
+  readonly prices: Prices;
   readonly maxSteps: number;
   readonly prompt: PromptSetting;
   /** Of runs whose integration does not say. */
@@ -21,4 +24,5 @@ export interface EngineDeps {
   readonly retryMs: number;
   readonly waitAt: WaitAt | undefined;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }

@@ -14,6 +14,7 @@ import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
 import type { AdmittedRun } from './port.ts';
 import { endOrphan } from './recover-orphans.ts';
+import { reportEnd } from './report-end.ts';
 import type { WatchedRun } from './run-watch.ts';
 import type { StopHandle } from './stop-handle.ts';
 
@@ -33,6 +34,7 @@ export async function executeRun(
 ): Promise<void> {
   const progress = new Progress();
   progress.items.push({ kind: 'user', agent: run.agent, text: run.message, timestamp: progress.timestamp() });
+  progress.onFirstOutput = (afterMs, model) => deps.metrics.firstToken.observe(afterMs, { model });
   const steps = new StepIds(log);
   log.onRefused = (error) => stop.refuse(error);
   try {
@@ -202,6 +204,7 @@ async function settle(
         text: progress.text,
         usage: progress.usage,
         byModel: progress.byModel,
+        prices: deps.prices,
         steps: progress.steps,
         lastStep,
         chunks,
@@ -211,6 +214,10 @@ async function settle(
     ),
   );
   log.publish(events);
+  const { runId, requestId, attempt: tries } = run;
+  const { status, error } = outcome;
+  const report = { runId, requestId, attempt: tries, status, error, usage: progress.usage, startedAt: log.startedAt };
+  reportEnd(deps, report);
   deps.waitAt?.('settle.after');
 }
 

@@ -4,6 +4,8 @@ import type { CancelMode } from '../domain/run-state.ts';
 /** What the engine needs of a run that was just admitted; the rows are the truth, this saves reading them again. */
 export interface AdmittedRun {
   readonly runId: string;
+  /** The request that admitted it, as the log and `X-Request-Id` name it. */
+  readonly requestId: string;
   readonly attempt: number;
   readonly integrationId: string;
   readonly consumerId: string | null;

@@ -16,6 +16,7 @@ import { unfinishedRun, unfinishedRuns } from '../store/queries/runs.ts';
 import { first, type Tx } from '../store/store.ts';
 import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
+import { type EndReport, reportEnd } from './report-end.ts';
 
 /**
  * On the embedded store the data folder's lock is the lease: whoever holds it finds every unfinished run orphaned, by
@@ -34,7 +35,7 @@ export async function recoverOrphans(deps: RecoveryDeps): Promise<number> {
   }
 }
 
-export type RecoveryDeps = Pick<EngineDeps, 'store' | 'eventLog' | 'agencies' | 'logger'>;
+export type RecoveryDeps = Pick<EngineDeps, 'store' | 'eventLog' | 'agencies' | 'prices' | 'logger' | 'metrics'>;
 
 const INTERRUPTED: RunError = {
   code: 'run_interrupted',
@@ -44,14 +45,15 @@ const INTERRUPTED: RunError = {
 type Orphan = Awaited<ReturnType<ReturnType<(typeof unfinishedRun)['build']>['execute']>>[number];
 
 /** Ends a run that nothing here runs any more, with this error unless somebody had cancelled it. */
-export function endOrphan(deps: RecoveryDeps, runId: string, error: RunError): Promise<void> {
-  return deps.store.transact('takeover', async (tx) => {
+export async function endOrphan(deps: RecoveryDeps, runId: string, error: RunError): Promise<void> {
+  const report = await deps.store.transact('takeover', async (tx) => {
     const run = await first(tx.all(unfinishedRun, { runId }));
-    if (run !== undefined) await takeOver(tx, deps, run, error);
+    return run === undefined ? null : takeOver(tx, deps, run, error);
   });
+  if (report !== null) reportEnd(deps, report);
 }
 
-async function takeOver(tx: Tx, deps: RecoveryDeps, run: Orphan, fault: RunError): Promise<void> {
+async function takeOver(tx: Tx, deps: RecoveryDeps, run: Orphan, fault: RunError): Promise<EndReport> {
   const stored = await deps.eventLog.allStored(tx, run.run_id);
   const message = await first(tx.all(userMessageOfRun, { chatKey: run.chat_key, runId: run.run_id }));
   const items = foldItems(stored);
@@ -94,12 +96,22 @@ async function takeOver(tx: Tx, deps: RecoveryDeps, run: Orphan, fault: RunError
     text,
     usage: spent.usage,
     byModel: spent.byModel,
+    prices: deps.prices,
     steps: run.step,
     lastStep: null,
     chunks: [{ firstId: attemptBase(nextAttempt) + 1, lastId: id - 1, data: encodeChunk(events) }],
     lastEventId: id - 1,
     startedAt: run.started_at ?? run.created_at,
   });
+  return {
+    runId: run.run_id,
+    requestId: null,
+    attempt: nextAttempt,
+    status,
+    error,
+    usage: spent.usage,
+    startedAt: run.started_at ?? run.created_at,
+  };
 }
 
 /** What was said and done up to the last stored event, put together from its deltas. */

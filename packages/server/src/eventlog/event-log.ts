@@ -37,16 +37,24 @@ export class EventLog implements AsyncDisposable {
   #timer: NodeJS.Timeout | null = null;
   #flushing: Promise<void> | null = null;
   #failing = false;
+  readonly #onStored: ((lagMs: number) => void) | null;
 
-  constructor(store: Store, options: EventLogOptions, logger: Logger) {
+  constructor(
+    store: Store,
+    options: EventLogOptions,
+    logger: Logger,
+    onStored: ((lagMs: number) => void) | null = null,
+  ) {
     this.#store = store;
     this.#options = options;
     this.#logger = logger;
+    this.#onStored = onStored;
   }
 
   /** `stored`: the events of this attempt that are durable already. */
   open(runId: string, attempt: number, stored: readonly RunEvent[]): RunLog {
     const log = new RunLog(runId, attempt, stored, this.#options, this.#appended);
+    log.onStored = this.#onStored;
     this.#logs.set(runId, log);
     return log;
   }

@@ -45,6 +45,11 @@ export class RunLog {
   #droppedId: number;
   /** Set once the end is being made durable: its events must not reach the store by a mere flush. */
   #ending = false;
+  /** When the oldest event was appended that no chunk holds yet, and when the oldest in an unacknowledged one; 0: none. */
+  #unchunkedSince = 0;
+  #unstoredSince = 0;
+  /** Told how long the oldest event of a batch waited for the store. */
+  onStored: ((lagMs: number) => void) | null = null;
   readonly startedAt = Date.now();
   /** Whether the run's row already says `running`. */
   markedRunning = false;
@@ -89,6 +94,7 @@ export class RunLog {
     event.id = this.#nextId;
     this.#nextId += eventWidth(body);
     this.#held.push(event);
+    if (this.#unchunkedSince === 0) this.#unchunkedSince = performance.now();
     this.#onAppend(this);
     return event;
   }
@@ -128,6 +134,8 @@ export class RunLog {
   }
 
   #cutChunks(further: readonly RunEvent[]): void {
+    if (this.#unstoredSince === 0) this.#unstoredSince = this.#unchunkedSince;
+    this.#unchunkedSince = 0;
     const start = this.#indexAfter(this.#chunkedId);
     const events = further.length === 0 ? this.#held.slice(start) : [...this.#held.slice(start), ...further];
     let from = 0;
@@ -151,6 +159,10 @@ export class RunLog {
   acknowledge(lastId: number): void {
     while (this.#unacknowledged[0] !== undefined && this.#unacknowledged[0].lastId <= lastId) {
       this.#unacknowledged.shift();
+    }
+    if (this.#unacknowledged.length === 0 && this.#unstoredSince !== 0) {
+      this.onStored?.(performance.now() - this.#unstoredSince);
+      this.#unstoredSince = 0;
     }
     if (lastId <= this.#storedId) return;
     const from = this.#indexAfter(this.#storedId);

@@ -6,6 +6,7 @@ import type { Authentication } from '../accounts/authenticate.ts';
 import type { Principal } from '../accounts/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { BodyReader } from './body-reader.ts';
 import { answerError, clientErrorBytes, refusalAnswer } from './error-answer.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
@@ -14,6 +15,10 @@ import { allowedMethods, COMPLETION_PATH } from './paths.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal;
+  }
+  interface FastifyInstance {
+    /** Counts and logs what is refused; in memory alone. */
+    noteRefusal(refusal: Refusal, request: FastifyRequest): void;
   }
 }
 
@@ -25,6 +30,7 @@ export interface AppOptions {
   readonly logger: Logger;
   readonly boot: string;
   readonly isShuttingDown: () => boolean;
+  readonly metrics: Metrics;
 }
 
 const formats = ajvFormats.default as unknown as (ajv: Ajv) => void;
@@ -83,6 +89,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   // The same for an `Expect` that is not known: it is ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  app.decorate('noteRefusal', ({ code }, request) => {
+    const path = request.routeOptions.url ?? null;
+    if ((path ?? pathOf(request.url)) === COMPLETION_PATH) options.metrics.admissions.add({ outcome: 'refused', code });
+    // The route and never the address: what stands in a query is the caller's.
+    if (code !== 'internal_error')
+      logger.debug({ requestId: request.id, method: request.method, path, code }, 'refused');
+  });
   app.decorateRequest('principal', null as unknown as Principal);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.removeAllContentTypeParsers();

@@ -48,6 +48,7 @@ function statusOf(code: ErrorCode, path: string): number {
 
 export function refusalAnswer(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.routeOptions.url ?? '';
+  request.server.noteRefusal(refusal, request);
   // Also here: no hook has run where the path itself could not be read.
   reply.header('x-request-id', request.id);
   // Fastify closes the connection after a body that could not be parsed; one that was read whole leaves it usable.

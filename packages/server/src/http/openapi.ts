@@ -95,18 +95,23 @@ export function schemaOf(operation: Operation): FastifySchema {
     ...(body === undefined ? {} : { body }),
     ...(auth ? {} : { security: [] }),
     response: Object.fromEntries(
-      Object.entries(responses).map(([status, { description: said, schema, contentTypes, headers: sent }]) => [
-        status,
-        {
-          description: said,
-          ...(sent === undefined ? {} : { headers: sent }),
-          ...(schema === undefined
-            ? { type: 'null' }
-            : {
-                content: Object.fromEntries((contentTypes ?? ['application/json']).map((type) => [type, { schema }])),
-              }),
-        },
-      ]),
+      Object.entries(responses).map(
+        ([status, { description: said, schema, contentTypes, otherContent, headers: sent }]) => [
+          status,
+          {
+            description: said,
+            ...(sent === undefined ? {} : { headers: sent }),
+            ...(schema === undefined
+              ? { type: 'null' }
+              : {
+                  content: Object.fromEntries([
+                    ...(contentTypes ?? ['application/json']).map((type) => [type, { schema }]),
+                    ...Object.entries(otherContent ?? {}).map(([type, other]) => [type, { schema: other }]),
+                  ]),
+                }),
+          },
+        ],
+      ),
     ),
   } as FastifySchema;
 }

@@ -1,5 +1,6 @@
 import { type Charge, chargeFor } from '../domain/allowance.ts';
 import { newId } from '../domain/ids.ts';
+import { type Prices, withCredits } from '../domain/prices.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
 import type { ModelUsage, Usage } from '../domain/usage.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
@@ -27,6 +28,7 @@ export interface RunEnd {
   readonly text: string;
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];
+  readonly prices: Prices;
   readonly steps: number;
   readonly lastStep: JournalEntry | null;
   readonly chunks: readonly Chunk[];
@@ -40,7 +42,8 @@ export interface RunEnd {
  */
 export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
   const now = Date.now();
-  const charge = chargeFor(end.usage, end.error?.code ?? null);
+  const byModel = withCredits(end.byModel, end.prices);
+  const charge = chargeFor(end.usage, byModel, end.error?.code ?? null);
   await tx.run(growChat, {
     chatKey: end.chatKey,
     textBytes: Buffer.byteLength(end.text),
@@ -69,7 +72,7 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
     errorCode: end.error?.code ?? null,
     errorMessage: end.error?.message ?? null,
     ...end.usage,
-    byModelJson: JSON.stringify(end.byModel),
+    byModelJson: JSON.stringify(byModel),
     chargedRuns: charge.runs,
     chargedTokens: charge.tokens,
     chargedCredits: charge.credits,

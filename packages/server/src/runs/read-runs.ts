@@ -1,10 +1,12 @@
-import { decodeCursor, page } from '../domain/list-cursor.ts';
+import { decodeCursor, type ListPosition, page } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isFinished } from '../domain/run-state.ts';
+import { admissionTimes } from '../domain/time.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import { listRuns, newestRunOfChat, type RunRow, runById, runByUsageRequest } from '../store/queries/runs.ts';
 import { first, type Store } from '../store/store.ts';
 import { runJson, statusRunJson, usageRecordJson } from './run-json.ts';
+import { type SummaryQuery, usageSummary } from './usage-summary.ts';
 
 export interface RunQuery {
   readonly chatId?: string;
@@ -23,7 +25,7 @@ export interface UsageQuery {
   readonly cursor?: string;
 }
 
-const position = (row: RunRow) => ({ createdAt: row.created_at, id: row.run_id });
+export const position = (row: RunRow) => ({ createdAt: row.created_at, id: row.run_id });
 
 export class RunReads {
   readonly #store: Store;
@@ -76,18 +78,18 @@ export class RunReads {
 
   async usage(integrationId: string, query: UsageQuery) {
     const limit = query.limit ?? 50;
+    const before = decodeCursor(query.cursor);
+    return page(await this.usageRows(integrationId, query, before, limit + 1), limit, position, usageRecordJson);
+  }
+
+  usageRows(integrationId: string, query: UsageQuery, before: ListPosition | null, limit: number): Promise<RunRow[]> {
     const { usageRequestId, consumerId } = query;
-    const rows = await this.#store.reads.query(
-      listRuns({
-        integrationId,
-        usageRequestId,
-        consumerId,
-        fromMs: query.from === undefined ? undefined : Date.parse(query.from),
-        toMs: query.to === undefined ? undefined : Date.parse(query.to),
-        before: decodeCursor(query.cursor),
-        limit: limit + 1,
-      }),
-    );
-    return page(rows, limit, position, usageRecordJson);
+    const { fromMs, toMs } = admissionTimes(query);
+    const filter = { integrationId, usageRequestId, consumerId, fromMs, toMs, before, limit, answer: false };
+    return this.#store.reads.query(listRuns(filter));
+  }
+
+  usageSummary(integrationId: string, query: SummaryQuery) {
+    return usageSummary(this.#store.reads, integrationId, query);
   }
 }

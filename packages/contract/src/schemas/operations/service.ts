@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { freeObject, ref } from '../kit.ts';
 import { operation, refusals } from '../operation.ts';
 import { Health, Readiness } from '../service.ts';
@@ -22,6 +23,20 @@ export const getReadiness = operation({
   responses: { 200: { description: 'It does.', schema: ref(Readiness) }, ...refusals(503) },
 });
 
+export const getMetrics = operation({
+  operationId: 'getMetrics',
+  method: 'GET',
+  path: '/metrics',
+  summary: 'Read the metrics of this node',
+  description: 'In the text format that Prometheus reads. Needs a key, of whatever owner.',
+  tags: ['Service'],
+  auth: true,
+  responses: {
+    200: { description: 'The metrics.', schema: Type.String(), contentTypes: ['text/plain'] },
+    ...refusals(401, 500, 503),
+  },
+});
+
 export const getOpenApi = operation({
   operationId: 'getOpenApi',
   method: 'GET',
@@ -30,4 +45,14 @@ export const getOpenApi = operation({
   tags: ['Service'],
   auth: false,
   responses: { 200: { description: 'The OpenAPI document.', schema: freeObject() } },
+});
+
+export const getDocs = operation({
+  operationId: 'getDocs',
+  method: 'GET',
+  path: '/docs',
+  summary: 'Read this description as a page',
+  tags: ['Service'],
+  auth: false,
+  responses: { 200: { description: 'The page.', schema: Type.String(), contentTypes: ['text/html'] } },
 });

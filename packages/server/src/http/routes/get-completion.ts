@@ -8,6 +8,7 @@ import { isBlank } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { TextOnly } from '../encoders/text-only.ts';
 import { parseEventId } from '../event-cursor.ts';
@@ -21,6 +22,7 @@ export interface GetCompletionDeps {
   readonly eventLog: EventLog;
   readonly streams: Streams;
   readonly encoder: Encoder;
+  readonly metrics: Metrics;
   readonly limits: { readonly userContextBytes: number };
 }
 
@@ -29,9 +31,10 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
   route(app, operations.getCompletionV2, async (request, reply) => {
     const body = request.body;
     refuseUnbuilt(body);
-    const completion = completionRequest(body, deps.limits.userContextBytes);
+    const completion = completionRequest(body, request.id, deps.limits.userContextBytes);
     await deps.ownership.check(request.principal, body.apiIntegrationId);
     const admission = await deps.admission.admit(completion);
+    deps.metrics.admissions.add({ outcome: admission.replayed ? 'replayed' : 'admitted' });
     // From here on the run is reserved: no error status any more, the stream tells what happens.
     const headers: Record<string, string> = {
       [headerNames.requestId]: request.id,
@@ -106,7 +109,11 @@ const FIELDS: readonly (keyof GetCompletionV2Request)[] = [
   'attachmentUrlRefreshes',
 ];
 
-function completionRequest(body: GetCompletionV2Request, maxContextBytes: number): CompletionRequest {
+function completionRequest(
+  body: GetCompletionV2Request,
+  requestId: string,
+  maxContextBytes: number,
+): CompletionRequest {
   const usageRequestId = given(body.usageRequestId);
   const context = body.user_context;
   if (context !== undefined && context !== null && Buffer.byteLength(JSON.stringify(context)) > maxContextBytes) {
@@ -117,6 +124,7 @@ function completionRequest(body: GetCompletionV2Request, maxContextBytes: number
   for (const field of FIELDS) known[field] = body[field];
   return {
     integrationId: body.apiIntegrationId,
+    requestId,
     message: body.message,
     messageBytes: Buffer.byteLength(body.message),
     userContext: context ?? undefined,

@@ -49,10 +49,4 @@ export function runRoutes(app: FastifyInstance, deps: RunRoutesDeps): void {
     const result = await cancelRun(cancel, apiIntegrationId, runId, request.body.mode ?? 'immediate');
     return reply.code(result.status === 'cancelling' ? 202 : 200).send(result);
   });
-
-  route(app, operations.listUsage, async (request) => {
-    const { apiIntegrationId } = request.params;
-    await ownership.check(request.principal, apiIntegrationId);
-    return runReads.usage(apiIntegrationId, request.query);
-  });
 }

@@ -4,6 +4,7 @@ import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { Agencies, LoadedAgency } from '../../agencies/agencies.ts';
 import { decodeCursor, page } from '../../domain/list-cursor.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { DOCS_POLICY, type OpenApiDocument, renderDocs } from '../docs/render-docs.ts';
 import { route } from '../route.ts';
 
 export interface ServiceRoutesDeps {
@@ -12,10 +13,11 @@ export interface ServiceRoutesDeps {
   /** Rejects, or names what is missing, while the server cannot do its work. */
   readonly isReady: () => Promise<boolean>;
   readonly storeKind: string;
+  readonly metrics: () => string;
 }
 
 export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): void {
-  const { agencies, ownership, isReady, storeKind } = deps;
+  const { agencies, ownership, isReady, storeKind, metrics } = deps;
 
   route(app, operations.listAgencies, async ({ query }) => {
     // They have no time: the one loaded last comes first.
@@ -40,7 +42,23 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
     return { status: 'ok', store: storeKind };
   });
 
+  route(app, operations.getMetrics, async (_request, reply) =>
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics()),
+  );
+
   route(app, operations.getOpenApi, async () => app.swagger());
+
+  let docs: string | null = null;
+  route(app, operations.getDocs, async (_request, reply) => {
+    docs ??= renderDocs(app.swagger() as unknown as OpenApiDocument);
+    return reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', DOCS_POLICY)
+      .header('x-content-type-options', 'nosniff')
+      .header('referrer-policy', 'no-referrer')
+      .header('cache-control', 'no-cache')
+      .send(docs);
+  });
 }
 
 function agencyJson({ id, definition, agents, entryPoints, defaultAgent }: LoadedAgency) {

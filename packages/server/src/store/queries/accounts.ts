@@ -279,3 +279,16 @@ export function listMembers(integrationId: string, page: Page) {
       .orderBy('sort_key', 'desc')
       .limit(page.limit);
 }
+
+export const creditIntegrations = statement('credit integrations', (db, _: Record<string, never>) =>
+  db
+    .selectFrom('integrations')
+    .select(['integration_id', 'agency'])
+    .where('allowance_unit', '=', 'credits')
+    .where('deleted_at', 'is', null),
+);
+
+/** Changes nothing, and has to be written all the same. */
+export const touchInstallation = statement('touch installation', (db, _: Record<string, never>) =>
+  db.updateTable('installation').set((eb) => ({ created_at: eb.ref('created_at') })),
+);

@@ -243,16 +243,20 @@ export interface RunFilter extends Page {
   readonly status?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
+  /** False: without the text of the answer, which can be long. */
+  readonly answer?: boolean;
 }
 
 export type RunRow = Awaited<ReturnType<ReturnType<(typeof runById)['build']>['execute']>>[number];
+
+const noAnswer = sql<string | null>`null`.as('answer_json');
 
 export function listRuns(filter: RunFilter) {
   return (db: Parameters<(typeof runById)['build']>[0]) => {
     let query = db
       .selectFrom('runs')
       .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
-      .select([...runColumns, answer])
+      .select([...runColumns, filter.answer === false ? noAnswer : answer])
       .where('runs.integration_id', '=', filter.integrationId);
     if (filter.chatId !== undefined) {
       query = query.where('runs.run_id', 'in', (eb) =>

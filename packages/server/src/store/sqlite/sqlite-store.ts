@@ -21,6 +21,8 @@ export interface SqliteStoreOptions {
   readonly waitAt: WaitAt | undefined;
   /** A commit whose sync failed: what is on the disk is no longer known, so the process has to end. */
   readonly onFatal: (error: unknown) => void;
+  /** Told after each commit: how long it took with all its jobs, and how long the disk took of that. */
+  readonly onCommit?: (commitMs: number, syncMs: number) => void;
 }
 
 interface Job {
@@ -160,8 +162,10 @@ export class SqliteStore implements Store {
   readonly #tx: WriteConnection;
   readonly #waitAt: WaitAt | undefined;
   readonly #onFatal: (error: unknown) => void;
+  readonly #onCommit: ((commitMs: number, syncMs: number) => void) | undefined;
   readonly #checkpointer: Checkpointer;
   #queue: Job[] = [];
+  #committing = 0;
   #draining: Promise<void> | null = null;
   #closed = false;
 
@@ -172,6 +176,7 @@ export class SqliteStore implements Store {
     this.reads = new Connection(this.#readDatabase);
     this.#waitAt = options.waitAt;
     this.#onFatal = options.onFatal;
+    this.#onCommit = options.onCommit;
     this.#checkpointer = new Checkpointer(options.path, options.onFatal);
   }
 
@@ -189,13 +194,20 @@ export class SqliteStore implements Store {
     });
   }
 
+  /** Transactions handed in and not answered yet. */
+  get queueLength(): number {
+    return this.#queue.length + this.#committing;
+  }
+
   async #drainSoon(): Promise<void> {
     while (this.#queue.length > 0) {
       await new Promise((resolve) => setImmediate(resolve));
       await this.#checkpointer.pause;
       const batch = this.#queue;
       this.#queue = [];
+      this.#committing = batch.length;
       await this.#commitTogether(batch);
+      this.#committing = 0;
     }
     this.#draining = null;
   }
@@ -203,6 +215,7 @@ export class SqliteStore implements Store {
   async #commitTogether(batch: readonly Job[]): Promise<void> {
     const tx = this.#tx;
     const done: { job: Job; value: unknown }[] = [];
+    const startedAt = performance.now();
     try {
       tx.begin();
       for (const job of batch) {
@@ -218,7 +231,10 @@ export class SqliteStore implements Store {
         }
       }
       if (this.#waitAt !== undefined) for (const { job } of done) this.#waitAt(`${job.name}.before-commit`);
+      const workedAt = performance.now();
       tx.commit();
+      const committedAt = performance.now();
+      this.#onCommit?.(committedAt - startedAt, committedAt - workedAt);
       this.#checkpointer.wrote(tx.takePages());
     } catch (error) {
       tx.rollback();

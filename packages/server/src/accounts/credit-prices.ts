@@ -1,0 +1,21 @@
+import type { Agencies } from '../agencies/agencies.ts';
+import type { Prices } from '../domain/prices.ts';
+import { StartRefused } from '../domain/start-refused.ts';
+import { creditIntegrations } from '../store/queries/accounts.ts';
+import type { Reads } from '../store/store.ts';
+
+/** A model of this agency whose use would cost nothing because nobody said what it costs. */
+export function unpricedModel(agencies: Agencies, agency: string, prices: Prices): string | null {
+  return agencies.models(agency).find((model) => !prices.has(model)) ?? null;
+}
+
+/** At the start: whoever counts in credits has a price for every model that can be asked. */
+export async function checkCreditPrices(reads: Reads, agencies: Agencies, prices: Prices): Promise<void> {
+  for (const { integration_id: id, agency } of await reads.all(creditIntegrations, {})) {
+    const model = unpricedModel(agencies, agency, prices);
+    if (model === null) continue;
+    throw new StartRefused(
+      `The integration \`${id}\` counts in credits, but RUNWIRE_PRICES has no price for its model \`${model}\`; add one.`,
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { creditsOf, withCredits } from './prices.ts';
+
+const MICRO = 1_000_000;
+const tokens = (inputTokens: number, cachedTokens = 0, outputTokens = 0) => ({
+  inputTokens,
+  cachedTokens,
+  outputTokens,
+});
+
+test('credits are whole and rounded up, cached input at its own price', () => {
+  const price = { input: 1.25 * MICRO, cachedInput: 0.125 * MICRO, output: 10 * MICRO };
+  assert.equal(creditsOf(price, tokens(0)), 0);
+  assert.equal(creditsOf(price, tokens(1)), 1, 'the smallest use costs one credit');
+  assert.equal(creditsOf(price, tokens(800_000)), 1, 'exactly one is one');
+  assert.equal(creditsOf(price, tokens(800_001)), 2);
+  assert.equal(creditsOf(price, tokens(1_000_000, 1_000_000, 1_000_000)), 11, '0.125 + 10, rounded up');
+  assert.equal(creditsOf({ input: 0, cachedInput: 0, output: 0 }, tokens(1e9, 0, 1e9)), 0, 'a free model is free');
+});
+
+test('the sum is exact where floating point is not', () => {
+  // 0.1 + 0.2 credits for a million of each is 0.3; in floating point it is a little more.
+  const price = { input: 100_000, cachedInput: 0, output: 200_000 };
+  assert.equal(creditsOf(price, tokens(10_000_000, 0, 10_000_000)), 3);
+  fc.assert(
+    fc.property(fc.nat(1e9), fc.nat(1e9), fc.nat(1e9), fc.nat(1e12), (input, cached, output, rate) => {
+      const each = { input: rate, cachedInput: rate, output: rate };
+      const cost = BigInt(input + output) * BigInt(rate);
+      const credits = BigInt(creditsOf(each, tokens(input, Math.min(cached, input), output)));
+      assert.ok(credits * 10n ** 12n >= cost && (credits - 1n) * 10n ** 12n < cost);
+    }),
+  );
+});
+
+test('whatever a provider claims, the end can be priced', () => {
+  const price = { input: MICRO, cachedInput: 0, output: MICRO };
+  for (const claimed of [Number.NaN, -5, Number.POSITIVE_INFINITY, 0.5]) {
+    assert.ok(creditsOf(price, tokens(claimed, claimed, claimed)) >= 0);
+  }
+  assert.equal(creditsOf(price, tokens(2_000_000, 9_000_000)), 0, 'more cached than there was: all of it was cached');
+});
+
+test('each model of a run is priced by itself; one without a price costs nothing', () => {
+  const used = { requestCount: 1, reasoningTokens: 0, credits: 0, ...tokens(10) };
+  const prices = new Map([
+    ['a/dear', { input: MICRO * MICRO, cachedInput: 0, output: 0 }],
+    ['a/cheap', { input: 1, cachedInput: 0, output: 0 }],
+  ]);
+  const priced = withCredits(
+    ['a/dear', 'a/cheap', 'a/unknown'].map((model) => ({ model, ...used })),
+    prices,
+  );
+  assert.deepEqual(
+    priced.map(({ model, credits }) => [model, credits]),
+    [
+      ['a/dear', 10],
+      ['a/cheap', 1],
+      ['a/unknown', 0],
+    ],
+  );
+});

@@ -1,0 +1,36 @@
+/** Text that is HTML already. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Part = Html | string | number | null | readonly Part[];
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function partText(part: Part): string {
+  if (part === null) return '';
+  if (part instanceof Html) return part.text;
+  if (Array.isArray(part)) return part.map(partText).join('');
+  return String(part).replace(/[&<>"']/g, (found) => ENTITIES[found] ?? '');
+}
+
+/** A template whose values are escaped unless they are HTML themselves. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(strings.map((text, place) => text + partText(parts[place] ?? null)).join(''));
+}
+
+/** Our descriptions know one mark: backticks around what is code. */
+export function prose(text: string | undefined): Html {
+  const pieces = (text ?? '').split('`');
+  return html`${pieces.map((piece, place) => (place % 2 === 1 ? html`<code>${piece}</code>` : piece))}`;
+}

@@ -1,0 +1,44 @@
+import { Readable } from 'node:stream';
+import { operations } from '@runwire/contract/schemas';
+import type { FastifyInstance } from 'fastify';
+import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
+import { Refusal } from '../../domain/refusal.ts';
+import type { RunReads } from '../../runs/read-runs.ts';
+import { usageCsv } from '../../runs/usage-csv.ts';
+import { route } from '../route.ts';
+
+export interface UsageRoutesDeps {
+  readonly ownership: IntegrationOwnership;
+  readonly runReads: RunReads;
+}
+
+export function usageRoutes(app: FastifyInstance, { ownership, runReads }: UsageRoutesDeps): void {
+  route(app, operations.listUsage, async (request, reply) => {
+    const { apiIntegrationId } = request.params;
+    const { format, ...query } = request.query;
+    await ownership.check(request.principal, apiIntegrationId);
+    if (format !== 'csv') return runReads.usage(apiIntegrationId, query);
+    if (query.limit !== undefined || query.cursor !== undefined) {
+      throw new Refusal('invalid_request', '`format=csv` gives all records at once; leave `limit` and `cursor` out.');
+    }
+    const pages = usageCsv(runReads, apiIntegrationId, query);
+    // The first page before the head: a store that cannot be read is still an error status.
+    const first = await pages.next();
+    const text = Readable.from(prepend(first.value ?? '', pages), { objectMode: false, highWaterMark: 64 * 1024 });
+    return reply
+      .type('text/csv; charset=utf-8; header=present')
+      .header('content-disposition', `attachment; filename="usage-${apiIntegrationId}.csv"`)
+      .send(text);
+  });
+
+  route(app, operations.summariseUsage, async (request) => {
+    const { apiIntegrationId } = request.params;
+    await ownership.check(request.principal, apiIntegrationId);
+    return runReads.usageSummary(apiIntegrationId, request.query);
+  });
+}
+
+async function* prepend(first: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield first;
+  yield* rest;
+}

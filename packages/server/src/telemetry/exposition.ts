@@ -1,0 +1,106 @@
+/** Metrics as Prometheus reads them (text format 0.0.4), with no more than this server needs of it. */
+interface Metric {
+  lines(): string[];
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+const escaped = (value: string) => value.replace(/[\\"\n]/g, (found) => (found === '\n' ? '\\n' : `\\${found}`));
+
+function labelText(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function head(name: string, type: string, help: string): string[] {
+  return [`# HELP ${name} ${help.replace(/[\\\n]/g, ' ')}`, `# TYPE ${name} ${type}`];
+}
+
+/** Something that only grows, by its labels. */
+export class Counter implements Metric {
+  readonly #name: string;
+  readonly #help: string;
+  readonly #values = new Map<string, number>();
+
+  constructor(name: string, help: string) {
+    this.#name = name;
+    this.#help = help;
+  }
+
+  add(labels: Labels): void {
+    const key = labelText(labels);
+    this.#values.set(key, (this.#values.get(key) ?? 0) + 1);
+  }
+
+  lines(): string[] {
+    return [
+      ...head(this.#name, 'counter', this.#help),
+      ...[...this.#values].map(([labels, value]) => `${this.#name}${labels} ${value}`),
+    ];
+  }
+}
+
+/** Asked when the metrics are. */
+export class Gauge implements Metric {
+  readonly #name: string;
+  readonly #help: string;
+  readonly #read: () => number;
+  readonly #labels: string;
+
+  constructor(name: string, help: string, read: () => number, labels: Labels = {}) {
+    this.#name = name;
+    this.#help = help;
+    this.#read = read;
+    this.#labels = labelText(labels);
+  }
+
+  lines(): string[] {
+    return [...head(this.#name, 'gauge', this.#help), `${this.#name}${this.#labels} ${this.#read()}`];
+  }
+}
+
+/** How long things take. Told in milliseconds, shown in seconds, as Prometheus wants them. */
+export class Histogram implements Metric {
+  readonly #name: string;
+  readonly #help: string;
+  readonly #boundsMs: readonly number[];
+  readonly #series = new Map<string, { readonly label: Labels; readonly counts: number[]; sumMs: number }>();
+
+  constructor(name: string, help: string, boundsMs: readonly number[]) {
+    this.#name = name;
+    this.#help = help;
+    this.#boundsMs = boundsMs;
+  }
+
+  observe(ms: number, label: Labels = {}): void {
+    const key = labelText(label);
+    let series = this.#series.get(key);
+    if (series === undefined) {
+      series = { label, counts: new Array<number>(this.#boundsMs.length + 1).fill(0), sumMs: 0 };
+      this.#series.set(key, series);
+    }
+    const found = this.#boundsMs.findIndex((bound) => ms <= bound);
+    const place = found === -1 ? this.#boundsMs.length : found;
+    series.counts[place] = (series.counts[place] ?? 0) + 1;
+    series.sumMs += ms;
+  }
+
+  lines(): string[] {
+    const lines = head(this.#name, 'histogram', this.#help);
+    for (const [key, { label, counts, sumMs }] of this.#series) {
+      let total = 0;
+      for (const [place, count] of counts.entries()) {
+        total += count;
+        const bound = this.#boundsMs[place];
+        const le = bound === undefined ? '+Inf' : String(bound / 1000);
+        lines.push(`${this.#name}_bucket${labelText({ ...label, le })} ${total}`);
+      }
+      lines.push(`${this.#name}_sum${key} ${sumMs / 1000}`, `${this.#name}_count${key} ${total}`);
+    }
+    return lines;
+  }
+}
+
+export function exposition(metrics: readonly Metric[]): string {
+  return `${metrics.flatMap((metric) => metric.lines()).join('\n')}\n`;
+}

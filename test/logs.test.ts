@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { test } from 'node:test';
+import { cites } from '../requirements/cite.ts';
+import { CliServer, folderOf } from './support/cli-process.ts';
+
+const API_KEY = 'planted-api-key-0123456789-0123456789-abcdef';
+const SECRET = 'planted-signing-secret-0123456789-0123456789';
+const PROVIDER_KEY = 'sk-planted-provider-key-0123456789-0123456789';
+
+interface Line {
+  readonly level: number;
+  readonly msg: string;
+  readonly requestId?: string | null;
+  readonly runId?: string;
+  readonly [field: string]: unknown;
+}
+
+test('the log is JSON lines with request and run ids, tells each end and each refusal, and holds no secret', async (t) => {
+  cites(t, 'contract-8-500-internal-error');
+  // Where a provider is asked, it answers with what it was sent: an error that carries the key.
+  const provider = createServer((request, response) => {
+    response.writeHead(400, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: { message: `Bad: ${request.headers.authorization}` } }));
+  });
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+  t.after(() => provider.close());
+  const address = provider.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  await using server = await CliServer.start({
+    env: {
+      RUNWIRE_DATA_DIR: folderOf(t),
+      RUNWIRE_LOG_LEVEL: 'debug',
+      RUNWIRE_API_KEY: API_KEY,
+      RUNWIRE_SECRET: SECRET,
+      OPENAI_API_KEY: PROVIDER_KEY,
+      OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`,
+    },
+  });
+  const api = server.api(API_KEY);
+  const secrets = [API_KEY, SECRET, PROVIDER_KEY];
+
+  const made = await api.post('/v2/api_keys', { name: 'second' });
+  secrets.push(made.body.apiKey);
+  const owner = await api.post('/v2/owners', { email: 'o@example.com' });
+  secrets.push(owner.body.apiKey);
+  const said = 'a-message-nobody-else-may-read';
+  const first = await server.api(made.body.apiKey).complete({ message: said, usageRequestId: 'u1' });
+  await first.whole();
+  const failing = await api.complete({ message: '/fail', user_context: { token: 'planted-context-token-987' } });
+  await failing.whole();
+  secrets.push('planted-context-token-987', said);
+  const runs = [first, failing].map(({ headers }) => [headers['x-request-id'], headers['x-run-id']]);
+
+  // Wrong in every way, with the key in places where it does not belong.
+  const refused = [
+    await api.get(`/v2/integrations/nowhere?key=${API_KEY}`),
+    await api.get(`/${API_KEY}`),
+    await api.get(`/v2/integrations/demo/runs/${API_KEY}`),
+    await api.get(`/v2/integrations/demo/usage?cursor=${API_KEY}`),
+    await api.post('/get_completion_v2', { apiIntegrationId: API_KEY, message: said }),
+    await api.post('/get_completion_v2', `{"message":"${API_KEY}"`),
+    await api.as(`${made.body.apiKey}x`).get('/v2/me'),
+    await server.api(owner.body.apiKey).get('/v2/integrations/demo'),
+    await api.call('GET', '/v2/me', undefined, { 'x-key': API_KEY, cookie: `key=${API_KEY}` }),
+  ].filter(({ status }) => status >= 400);
+  assert.equal(refused.length, 8);
+  await api.get('/metrics');
+  await api.get('/openapi.json');
+  await api.delete(`/v2/api_keys/${made.body.keyId}`);
+  const { stderr } = await server.stop();
+
+  for (const secret of secrets) assert.ok(!stderr.includes(secret), `the log holds ${secret}`);
+  assert.ok(!stderr.includes(Buffer.from(SECRET).toString('base64url')));
+  const lines = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+  const ends = lines.filter(({ msg }) => msg === 'run ended');
+  assert.deepEqual(
+    ends.map(({ requestId, runId }) => [requestId, runId]),
+    runs,
+  );
+  for (const { level, status, usage, durationMs } of ends) {
+    assert.equal(level, 30);
+    assert.match(String(status), /^(completed|failed)$/);
+    assert.equal(typeof (usage as { total_tokens: number }).total_tokens, 'number');
+    assert.ok((durationMs as number) >= 0);
+  }
+  const refusals = lines.filter(({ msg }) => msg === 'refused');
+  assert.deepEqual(
+    refusals.map(({ level, requestId, code }) => [level, requestId, code]),
+    refused.map(({ headers, body }) => [20, headers.get('x-request-id'), body.code]),
+  );
+});

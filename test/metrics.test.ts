@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Store, Tx } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
+import { ScriptedServer } from './support/scripted-server.ts';
+
+let rig: ScriptedServer;
+const writes: string[] = [];
+before(async () => {
+  rig = await ScriptedServer.start({ wrapStore: (store) => noting(store, writes) });
+});
+after(() => rig[Symbol.asyncDispose]());
+
+/** Notes the name of every statement that writes. */
+function noting(store: Store, names: string[]): Store {
+  const transaction = (inner: Tx): Tx => ({
+    all: (statement, params) => inner.all(statement, params),
+    query: (build) => inner.query(build),
+    run: (statement, params) => {
+      names.push(statement.name);
+      return inner.run(statement, params);
+    },
+  });
+  return {
+    kind: store.kind,
+    reads: store.reads,
+    transact: (name, job) => store.transact(name, (tx) => job(transaction(tx))),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
+
+/** The page as a reader of the format takes it: what is no comment is a name, labels and a number. */
+async function metrics(of = rig): Promise<Map<string, number>> {
+  const { status, headers, body } = await of.api.get('/metrics');
+  assert.equal(status, 200);
+  assert.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+  const found = new Map<string, number>();
+  const typed = new Set<string>();
+  assert.ok(body.endsWith('\n'));
+  for (const line of body.trimEnd().split('\n')) {
+    const type = /^# TYPE (\w+) (counter|gauge|histogram)$/.exec(line);
+    if (type?.[1] !== undefined) {
+      assert.ok(!typed.has(type[1]), `${type[1]} twice`);
+      typed.add(type[1]);
+    } else if (!line.startsWith('# HELP ')) {
+      const sample = /^(\w+)(\{\w+="[^"]*"(?:,\w+="[^"]*")*\})? (\S+)$/.exec(line);
+      assert.ok(sample?.[1] !== undefined && !Number.isNaN(Number(sample[3])), line);
+      assert.ok(typed.has(sample[1].replace(/_(bucket|sum|count)$/, '')) || typed.has(sample[1]), line);
+      found.set(`${sample[1]}${sample[2] ?? ''}`, Number(sample[3]));
+    }
+  }
+  return found;
+}
+
+const admissions = (outcome: string, code?: string) =>
+  `runwire_admissions_total{outcome="${outcome}"${code === undefined ? '' : `,code="${code}"`}}`;
+
+test('metrics need a key', async (t) => {
+  cites(t, 'contract-2-metrics-key', 'contract-3-metrics');
+  for (const key of [null, 'nobody’s'.repeat(8).replaceAll('’', '-')]) {
+    const { status, body } = await rig.api.as(key).get('/metrics');
+    assert.deepEqual([status, body.code], [401, 'invalid_api_key']);
+  }
+  assert.equal((await metrics()).get('runwire_active_runs'), 0);
+});
+
+test('admissions are counted by outcome, refusals by code and without a single write', async (t) => {
+  cites(t, 'contract-3-metrics');
+  const integration = await rig.metered({ unit: 'runs', limit: 2, period: 'day' });
+  const body = { apiIntegrationId: integration, consumerId: 'ann' };
+  const before = await metrics();
+  await rig.answer({ ...body, usageRequestId: 'u1' });
+  await (await rig.api.complete({ ...body, usageRequestId: 'u1' })).whole();
+  const held = await rig.hold({ ...body, usageRequestId: 'u2', chatId: 'busy' });
+  writes.length = 0;
+  const refused = [
+    ['run_active', { ...body, usageRequestId: 'u3', chatId: 'busy' }],
+    ['consumer_allowance_exhausted', { ...body, usageRequestId: 'u4' }],
+    ['consumer_allowance_exhausted', { ...body, usageRequestId: 'u5' }],
+    ['member_not_found', { ...body, consumerId: 'nobody', usageRequestId: 'u6' }],
+    ['missing_allowance_attribution', { apiIntegrationId: integration }],
+    ['invalid_request', { ...body, message: 5 as unknown as string }],
+    ['integration_not_found', { apiIntegrationId: 'nowhere' }],
+  ] as const;
+  for (const [, request] of refused) await (await rig.api.complete(request)).over;
+  await (await rig.api.as(null).complete(body)).over;
+  assert.equal((await rig.api.get('/get_completion_v2')).status, 405);
+  assert.equal((await rig.api.get('/elsewhere')).status, 404);
+  assert.deepEqual(writes, []);
+  await held.call.fail('model_error', 'No.');
+  await held.reader.whole();
+  const now = await metrics();
+  const grown = (name: string) => (now.get(name) ?? 0) - (before.get(name) ?? 0);
+  assert.equal(grown(admissions('admitted')), 2);
+  assert.equal(grown(admissions('replayed')), 1);
+  for (const [code] of refused) {
+    assert.equal(grown(admissions('refused', code)), refused.filter(([other]) => other === code).length, code);
+  }
+  assert.equal(grown(admissions('refused', 'invalid_api_key')), 1);
+  assert.equal(grown(admissions('refused', 'method_not_allowed')), 1);
+  assert.equal(grown(admissions('refused', 'not_found')), 0, 'of this path alone');
+  assert.equal(grown('runwire_runs_ended_total{status="completed"}'), 1);
+  assert.equal(grown('runwire_runs_ended_total{status="failed",code="model_error"}'), 1);
+});
+
+test('what is under way is shown as it is: runs, streams, and how long model, store and disk took', async (t) => {
+  cites(t, 'contract-3-metrics');
+  const before = await metrics();
+  const held = await rig.hold({});
+  const during = await metrics();
+  assert.deepEqual([during.get('runwire_active_runs'), during.get('runwire_open_streams')], [1, 1]);
+  assert.equal(during.get('runwire_full_streams'), 0);
+  assert.ok((during.get('runwire_writer_queue') ?? -1) >= 0);
+  for (let n = 0; n < 50; n += 1) await held.call.text('word ');
+  await held.call.end();
+  await held.reader.whole();
+  const now = await metrics();
+  assert.deepEqual([now.get('runwire_active_runs'), now.get('runwire_open_streams')], [0, 0]);
+  const model = '{model="scripted/model"}';
+  const grown = (name: string) => (now.get(name) ?? 0) - (before.get(name) ?? 0);
+  assert.equal(grown(`runwire_model_first_token_seconds_count${model}`), 1, 'once a response, not once a token');
+  assert.equal(grown('runwire_model_first_token_seconds_bucket{model="scripted/model",le="+Inf"}'), 1);
+  for (const name of ['runwire_event_lag_seconds', 'runwire_commit_seconds', 'runwire_sync_seconds']) {
+    const count = grown(`${name}_count`);
+    assert.ok(count >= 1 && count < 20, `${name} is told by batch: ${count}`);
+    assert.ok((now.get(`${name}_sum`) ?? 0) > 0, name);
+    assert.equal(now.get(`${name}_bucket{le="+Inf"}`), now.get(`${name}_count`));
+  }
+  assert.ok((now.get('runwire_sync_seconds_sum') ?? 0) <= (now.get('runwire_commit_seconds_sum') ?? 0));
+  assert.ok((now.get('runwire_start_sync_seconds') ?? 0) > 0);
+});
