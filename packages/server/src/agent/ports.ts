@@ -56,6 +56,11 @@ export interface ModelResult {
 export interface Model {
   /** `provider/model`. */
   readonly id: string;
+  /**
+   * True: it ends a silent call itself, by the bytes that it hears of its provider, and may wait and ask again.
+   * Otherwise the run's watch ends it, by what reaches the run.
+   */
+  readonly watchesSilence?: boolean;
   call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult>;
 }
 

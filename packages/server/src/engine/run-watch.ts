@@ -58,6 +58,7 @@ export class WatchedRun {
 
   /** The same model, whose silence counts while a call of it is under way. */
   guard(model: Model): Model {
+    if (model.watchesSilence === true) return model;
     return {
       id: model.id,
       call: async (request, output, signal) => {

@@ -40,7 +40,7 @@ export class OpenAiModels implements AsyncDisposable {
     if (!id.startsWith(PREFIX) || id === PREFIX) return null;
     let model = this.#models.get(id);
     if (model === undefined) {
-      model = { id, call: (request, output, signal) => this.#call(id, request, output, signal) };
+      model = { id, watchesSilence: true, call: (request, output, signal) => this.#call(id, request, output, signal) };
       this.#models.set(id, model);
     }
     return model;
