@@ -13,7 +13,7 @@ test('sees a history that leaves calls open', async () => {
   assert.equal(code, 1, stdout);
   assert.match(
     stderr,
-    /^cancel at event 21: what OpenAI says .* No tool output found for function call cancel-21-a, cancel-21-b/,
+    /^cancel at event 21: what OpenAI says .*No tool output found for function call cancel-21-a, cancel-21-b/,
   );
   assert.doesNotMatch(stdout, /PROVED/);
 });

@@ -251,10 +251,13 @@ test('does not wait for a tool that ignores the abort, and calls the model no mo
   assert.equal(messagesFrame(reader).status, 'cancelled');
   assert.equal(own.controller.calls.length, 1);
   const next = await own.hold({ apiIntegrationId: integration, chatId: 'c1' });
-  assert.ok(
-    next.call.request.prompt.every(({ kind }) => kind === 'user'),
-    'no open tool call is left in the history',
+  const [, made, closed] = next.call.request.prompt;
+  assert.deepEqual(
+    [made?.kind, closed?.kind],
+    ['tool_call', 'tool_output'],
+    'no tool call is left open in the history',
   );
+  assert.match(closed?.kind === 'tool_output' ? closed.output : '', /outcome of this call was known/);
   await next.call.end();
   await next.reader.whole();
 });

@@ -252,8 +252,8 @@ test('hands `user_context` to tools, and not to a model whose agency does not as
   await second.text('Done');
   await second.end();
   await reader.whole();
-  const next = await rig.hold({ apiIntegrationId: integration, chatId: 'c1', user_context: 'gold-7f3a' });
-  assert.ok(!JSON.stringify(next.call.request).includes('gold-7f3a'));
+  const next = await rig.hold({ apiIntegrationId: integration, chatId: 'c1', user_context: 'iron-9c1d' });
+  assert.ok(!JSON.stringify(next.call.request).includes('iron-9c1d'));
   await next.call.end();
   await next.reader.whole();
   assert.equal(messagesFrame(next.reader).status, 'completed');

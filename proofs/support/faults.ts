@@ -97,19 +97,26 @@ function anyDepth(): Overrides {
 
 /** Earlier turns are shown as they are stored, calls without their outputs among them. */
 function leaveCallsOpen(): Overrides {
-  type Item = ReturnType<NonNullable<Overrides['healTurn']>>[number];
+  type Heal = NonNullable<Overrides['healTurn']>;
+  type Item = ReturnType<Heal>[number];
+  type StoredItem = Parameters<Heal>[0]['steps'][number]['output'][number];
+  const asStored = (item: StoredItem): Item[] => {
+    if (item.kind === 'message') return [{ kind: 'assistant', text: item.text }];
+    if (item.kind === 'tool_output') return [{ kind: 'tool_output', callId: item.callId, output: item.text }];
+    if (item.kind !== 'tool_call') return [];
+    return [{ kind: 'tool_call', callId: item.callId, name: item.name, arguments: item.text }];
+  };
   return {
-    healTurn: ({ message, steps }) => [
-      { kind: 'user', text: message },
-      ...steps.flatMap(({ output }) =>
-        output.flatMap((item): Item[] => {
-          if (item.kind === 'message') return [{ kind: 'assistant', text: item.text }];
-          if (item.kind === 'tool_output') return [{ kind: 'tool_output', callId: item.callId, output: item.text }];
-          if (item.kind !== 'tool_call') return [];
-          return [{ kind: 'tool_call', callId: item.callId, name: item.name, arguments: item.text }];
-        }),
-      ),
-    ],
+    healTurn: ({ message, steps, answer }) => {
+      const items = steps.flatMap(({ output }) => output.flatMap(asStored));
+      const said = items.map((item) => (item.kind === 'assistant' ? item.text : '')).join('');
+      const rest = answer.slice(said.length);
+      return [
+        { kind: 'user', text: message },
+        ...items,
+        ...(rest === '' ? [] : [{ kind: 'assistant' as const, text: rest }]),
+      ];
+    },
   };
 }
 
