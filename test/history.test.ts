@@ -123,7 +123,7 @@ test('refuses a window that is none', () => {
   for (const value of ['999', '0', '-5000', '5e5', '1000.5', 'large', '9999999999']) {
     assert.throws(
       () => read(value),
-      /^SettingRefused: RUNWIRE_MODEL_WINDOW is `.*`; set it to a number of tokens, 1000/,
+      /^SettingRefused: RUNWIRE_MODEL_WINDOW is `.*`; set it to a whole number from 1000 to 999999999/,
       value,
     );
   }
