@@ -22,6 +22,17 @@ async function draining(api: ApiClient): Promise<void> {
   while ((await status()) !== 503) await sleep(20);
 }
 
+/** A request on a kept connection can meet its close; one on a new connection cannot. */
+async function onOpenConnection<T>(ask: () => Promise<T>): Promise<T> {
+  for (let kept = 3; ; kept -= 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (kept === 0) throw error;
+    }
+  }
+}
+
 /** A connection without a request. */
 async function connected(url: string): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -43,7 +54,7 @@ test('at SIGTERM takes no new run, while streams go on to their end and known id
   process.kill(server.process.pid, 'SIGTERM');
   await draining(api);
   await idleClosed;
-  assert.equal((await api.get('/healthz')).status, 200, 'it lives');
+  assert.equal((await onOpenConnection(() => api.get('/healthz'))).status, 200, 'it lives');
   const { status, admitted, retryAfter, body: said } = await refusal(await api.complete({ usageRequestId: 'u2' }));
   assert.deepEqual([status, admitted, retryAfter, said.code], [503, 'false', '1', 'shutting_down']);
   assert.equal(
