@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Store } from '@runwire/server/testing';
+import { type RawBuilder, sql } from 'kysely';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { modelWindow } from '../packages/server/src/domain/model-window.ts';
+import { raw } from '../packages/server/src/store/queries/raw.ts';
+import { statement } from '../packages/server/src/store/statement.ts';
 import { cites } from '../requirements/cite.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
@@ -116,6 +120,109 @@ test('a chat longer than the window of its model goes on without its oldest turn
   assert.equal(leftOut[1], 0);
   assert.ok((leftOut.at(-1) ?? 0) > 5, String(leftOut));
 });
+
+test('of a chat of thousands of turns only those are read that the model is shown', async () => {
+  const turns = 5000;
+  const rowsRead = { count: 0 };
+  let store: Store | undefined;
+  const wrapStore = (real: Store) => {
+    store = real;
+    return countingRows(real, rowsRead);
+  };
+  await using rig = await ScriptedServer.start({ wrapStore, env: { RUNWIRE_MODEL_WINDOW: '8000' } });
+  const apiIntegrationId = await rig.integration({ agency: 'test' });
+  const body = { apiIntegrationId, chatId: 'c1' };
+  await rig.answer({ ...body, message: question(0) }, answer(0));
+  assert.ok(store);
+  await growChat(store, turns);
+
+  const leftOut: number[] = [];
+  let shownBefore = '';
+  for (let turn = turns; turn < turns + 12; turn += 1) {
+    rowsRead.count = 0;
+    const held = await rig.hold({ ...body, message: question(turn) });
+    const { prompt } = held.call.request;
+    const shown = prompt.filter(({ kind }) => kind === 'user').length - 1;
+    assert.ok(shown > 20, 'as many as the window takes');
+    assert.ok(rowsRead.count < 600, `${rowsRead.count} rows were read for ${shown} turns`);
+    const expected = Array.from({ length: shown }, (_, place) => turnItems(turn - shown + place)).flat();
+    assert.equal(JSON.stringify(prompt.slice(0, -1)), JSON.stringify(expected), 'the newest turns, whole and in order');
+    await held.call.text(answer(turn));
+    await held.call.end();
+    const frames = await held.reader.whole();
+    const told = frames.find(({ data }) => data.includes('history_left_out'));
+    const left = JSON.parse(told?.data ?? '{}').data?.item.raw_item.turns;
+    assert.equal(left, turn - shown, 'every turn is in the prompt or said to be left out');
+    if (left === leftOut.at(-1)) assert.ok(JSON.stringify(prompt).startsWith(shownBefore), 'begins as the turn before');
+    shownBefore = JSON.stringify(prompt).slice(0, -1);
+    leftOut.push(left);
+  }
+  assert.ok(new Set(leftOut).size < 4, `the beginning stands still: ${leftOut}`);
+});
+
+const question = (turn: number) => `Question ${turn}?`.padEnd(200, '.');
+const answer = (turn: number) => `Answer ${turn}.`.padEnd(200, '.');
+const callOf = (turn: number) => (turn % 3 === 1 && turn < 5000 ? `call_${turn}` : null);
+
+/** What a model is shown of a turn; every third one called a tool. */
+function turnItems(turn: number): object[] {
+  const callId = callOf(turn);
+  const call = { kind: 'tool_call', callId, name: 'echo', arguments: '{}' };
+  const called = callId === null ? [] : [call, { kind: 'tool_output', callId, output: 'e'.repeat(100) }];
+  return [{ kind: 'user', text: question(turn) }, ...called, { kind: 'assistant', text: answer(turn) }];
+}
+
+/** Adds turns to the one chat as if they had been run; its first turn is there. */
+async function growChat(store: Store, turns: number): Promise<void> {
+  const padded = (text: string) => sql`substr(${sql.raw(text)} || '${sql.raw('.'.repeat(200))}', 1, 200)`;
+  const said = { user: padded(`'Question ' || turn || '?'`), assistant: padded(`'Answer ' || turn || '.'`) };
+  const all = sql`with recursive t(turn) as (select 1 union all select turn + 1 from t where turn < ${sql.raw(`${turns - 1}`)})`;
+  const messages = (role: 'user' | 'assistant', place: number) =>
+    sql`${all} insert into messages
+      (message_id, chat_key, position, run_id, role, status, agent, content_json, created_at)
+      select 'msg_${sql.raw(role)}_' || turn, chats.chat_key, turn * 2 + ${sql.raw(`${place}`)}, 'run_' || turn,
+        '${sql.raw(role)}', 'completed', 'Clerk', '"' || ${said[role]} || '"', 0 from t cross join chats`;
+  const steps = (step: number, kind: 'model' | 'tool', output: RawBuilder<unknown>, where: string) =>
+    sql`${all} insert into steps
+      (run_id, step, attempt, kind, agent, status, first_event_id, last_event_id, record_json, started_at, completed_at)
+      select 'run_' || turn, ${sql.raw(`${step}`)}, 1, '${sql.raw(kind)}', 'Clerk', 'completed', 1, 1,
+        '{"output":[{' || ${output} || '}]}', 0, 0 from t where ${sql.raw(where)}`;
+  const call = sql`'"kind":"tool_call","callId":"call_' || turn || '","name":"echo","text":"{}"'`;
+  const output = sql`'"kind":"tool_output","callId":"call_' || turn || '","text":"${sql.raw('e'.repeat(100))}"'`;
+  const text = sql`'"kind":"message","text":"' || ${said.assistant} || '"'`;
+  await store.transact('account', async (tx) => {
+    for (const query of [
+      messages('user', 1),
+      messages('assistant', 2),
+      steps(1, 'model', call, 'turn % 3 = 1'),
+      steps(2, 'tool', output, 'turn % 3 = 1'),
+      steps(3, 'model', text, '1 = 1'),
+      sql`update chats set num_messages = ${sql.raw(`${turns * 2}`)}, text_bytes = ${sql.raw(`${turns * 400}`)}`,
+    ]) {
+      await tx.run(
+        statement('grow chat', (db, _: object) => raw(db, query)),
+        {},
+      );
+    }
+  });
+}
+
+/** Counts the rows that are read outside of transactions. */
+function countingRows(store: Store, rowsRead: { count: number }): Store {
+  const counted = async <R>(rows: Promise<R[]>) => {
+    rowsRead.count += (await rows).length;
+    return rows;
+  };
+  return {
+    kind: store.kind,
+    reads: {
+      all: (statement, params) => counted(store.reads.all(statement, params)),
+      query: (build) => counted(store.reads.query(build)),
+    },
+    transact: (name, job) => store.transact(name, job),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
 
 test('refuses a window that is none', () => {
   const read = (value: string) => readConfig({ RUNWIRE_MODEL_WINDOW: value }).config.limits.modelWindowTokens;

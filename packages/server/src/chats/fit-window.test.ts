@@ -1,19 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { historyBudget, turnsToLeaveOut } from './fit-window.ts';
+import { historyBudget, type MeasuredTurn, turnsToLeaveOut } from './fit-window.ts';
 
 const sum = (tokens: readonly number[]) => tokens.reduce((total, one) => total + one, 0);
 
+/** Turns of `tokens` each, of which the texts take `texts`: all of it where no tool was called. */
+function measured(tokens: readonly number[], texts: readonly number[] = tokens): MeasuredTurn[] {
+  let ends = 0;
+  return tokens.map((own, turn) => {
+    const begins = ends;
+    ends += texts[turn] ?? 0;
+    return { tokens: own, begins, ends };
+  });
+}
+
 test('leaves out nothing that fits, and otherwise as many of the oldest turns as make the rest fit', () => {
-  assert.equal(turnsToLeaveOut([50, 50], 100), 0);
-  assert.equal(turnsToLeaveOut([50, 51], 100), 1);
-  assert.equal(turnsToLeaveOut([500], 100), 1);
-  assert.equal(turnsToLeaveOut([], 0), 0);
+  assert.equal(turnsToLeaveOut(measured([50, 50]), 100), 0);
+  assert.equal(turnsToLeaveOut(measured([50, 51]), 100), 1);
+  assert.equal(turnsToLeaveOut(measured([500]), 100), 1);
+  assert.equal(turnsToLeaveOut(measured([]), 0), 0);
   const tokens = fc.array(fc.integer({ min: 1, max: 500 }), { maxLength: 40 });
   fc.assert(
     fc.property(tokens, fc.integer({ min: 0, max: 2000 }), (turns, budget) => {
-      const leftOut = turnsToLeaveOut(turns, budget);
+      const leftOut = turnsToLeaveOut(measured(turns), budget);
       assert.ok(sum(turns.slice(leftOut)) <= budget);
       assert.equal(leftOut > 0, sum(turns) > budget);
     }),
@@ -27,13 +37,58 @@ test('the beginning stands still for many turns: it moves once for each quarter 
   let least = Number.POSITIVE_INFINITY;
   for (let turn = 0; turn < 1000; turn += 1) {
     turns.push(10);
-    const leftOut = turnsToLeaveOut(turns, 1000);
+    const leftOut = turnsToLeaveOut(measured(turns), 1000);
     assert.ok(leftOut >= Math.max(0, ...moves), 'a turn that was left out does not come back');
     moves.add(leftOut);
     if (turn >= 100) least = Math.min(least, sum(turns.slice(leftOut)));
   }
   assert.equal(moves.size, 1 + (10_000 - 1000) / 250);
   assert.ok(least >= 750, 'and never leaves out more than a quarter too much');
+});
+
+test('what tools said beside the texts moves the beginning no more than twice as often', () => {
+  for (const [seed, text] of [
+    [1, 10],
+    [2, 2],
+    [3, 0.25],
+  ] as const) {
+    const tokens: number[] = [];
+    const texts: number[] = [];
+    const moves = new Set<number>();
+    let random = seed;
+    for (let turn = 0; turn < 2000; turn += 1) {
+      random = (random * 48_271) % 2_147_483_647;
+      tokens.push(10 + (random % 20));
+      texts.push(text);
+      const leftOut = turnsToLeaveOut(measured(tokens, texts), 1000);
+      assert.ok(leftOut >= Math.max(0, ...moves), 'a turn that was left out does not come back');
+      const kept = sum(tokens.slice(leftOut));
+      assert.ok(kept <= 1000);
+      if (leftOut > 0) assert.ok(kept > 750 - 30, 'never more than a quarter and a turn too much');
+      moves.add(leftOut);
+    }
+    const quarters = (sum(tokens) - 1000) / 250;
+    assert.ok(moves.size <= 2 * quarters, `${moves.size} moves in ${quarters} quarters`);
+  }
+});
+
+test('turns older than the budget reaches change nothing', () => {
+  const turn = fc.record({ tokens: fc.integer({ min: 1, max: 200 }), text: fc.integer({ min: 0, max: 800 }) });
+  fc.assert(
+    fc.property(fc.array(turn, { maxLength: 60 }), fc.integer({ min: 0, max: 2000 }), (turns, budget) => {
+      const all = measured(
+        turns.map(({ tokens }) => tokens),
+        turns.map(({ tokens, text }) => Math.min(tokens, text / 4)),
+      );
+      const whole = turnsToLeaveOut(all, budget);
+      for (let unread = 0; unread <= all.length; unread += 1) {
+        const read = all.slice(unread);
+        if (sum(read.map(({ tokens }) => tokens)) <= budget) break;
+        assert.equal(unread + turnsToLeaveOut(read, budget), whole);
+      }
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 test('half of the window is for the earlier turns, or what the rest of the prompt leaves of four fifths', () => {

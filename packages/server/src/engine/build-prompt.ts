@@ -1,12 +1,12 @@
 import type { LoadedAgent } from '../agencies/agencies.ts';
 import type { PromptItem } from '../agent/ports.ts';
 import { promptBytes } from '../agent/progress.ts';
-import { historyBudget, turnsToLeaveOut } from '../chats/fit-window.ts';
-import type { healTurn, StoredStep } from '../chats/heal-history.ts';
+import { historyBudget, type MeasuredTurn, turnsToLeaveOut } from '../chats/fit-window.ts';
+import type { healTurn, StoredStep, StoredTurn } from '../chats/heal-history.ts';
 import { modelWindow } from '../domain/model-window.ts';
 import { estimateTokens } from '../domain/usage.ts';
-import { history, historySteps } from '../store/queries/chats.ts';
-import type { Reads } from '../store/store.ts';
+import { chatLength, history, historySteps } from '../store/queries/chats.ts';
+import { first, type Reads } from '../store/store.ts';
 import type { AdmittedRun } from './port.ts';
 
 export interface PromptSetting {
@@ -30,29 +30,70 @@ export async function buildPrompt(
 ): Promise<BuiltPrompt> {
   const own: PromptItem = { kind: 'user', text: run.message };
   if (!run.hasHistory) return { prompt: [own], turnsLeftOut: 0 };
-  const callIds = new Set<string>();
-  const turns = (await storedTurns(reads, run)).map((turn) => heal(turn, callIds));
   const tools = JSON.stringify(
     agent.tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]),
   );
   const others = promptBytes(agent.definition.instructions, [own]) + Buffer.byteLength(tools);
   const budget = historyBudget(modelWindow(agent.model, windowTokens), estimateTokens(others));
-  const turnTokens = turns.map((items) => estimateTokens(promptBytes('', items)) + items.length * TOKENS_AN_ITEM);
-  const turnsLeftOut = turnsToLeaveOut(turnTokens, budget);
-  return { prompt: [...turns.slice(turnsLeftOut).flat(), own], turnsLeftOut };
+  const { turns, unread } = await newestTurns(reads, run, heal, budget);
+  const leftOut = turnsToLeaveOut(turns, budget);
+  const callIds = new Set<string>();
+  const shown = turns.slice(leftOut).flatMap(({ stored }) => heal(stored, callIds));
+  return { prompt: [...shown, own], turnsLeftOut: unread + leftOut };
 }
 
 /** What an item takes besides its text. */
 const TOKENS_AN_ITEM = 4;
+/** A turn is two messages: the user's when it is admitted, the assistant's when it ends, however it ends. */
+const MESSAGES_A_TURN = 2;
+const FIRST_PAGE_TURNS = 16;
+const LARGEST_PAGE_TURNS = 256;
 
-async function storedTurns(reads: Reads, run: AdmittedRun) {
+interface ReadTurn extends MeasuredTurn {
+  readonly stored: StoredTurn;
+}
+
+/** Newest first, page by page, until they take more than the budget: a chat of ten thousand turns is not read whole. */
+async function newestTurns(reads: Reads, run: AdmittedRun, heal: typeof healTurn, budget: number) {
+  const chat = await first(reads.all(chatLength, { chatKey: run.chatKey }));
+  // The run's own message is the last one: until it ends, nothing is added behind it.
+  let before = chat?.num_messages ?? 1;
+  let ends = textTokens(before - 1, (chat?.text_bytes ?? 0) - Buffer.byteLength(run.message));
+  const turns: ReadTurn[] = [];
+  let tokens = 0;
+  for (let pageTurns = FIRST_PAGE_TURNS; before > 1 && tokens <= budget; pageTurns *= 2) {
+    const from = Math.max(1, before - Math.min(pageTurns, LARGEST_PAGE_TURNS) * MESSAGES_A_TURN);
+    for (const stored of (await storedTurns(reads, run.chatKey, from, before)).reverse()) {
+      const texts = Buffer.byteLength(stored.message) + Buffer.byteLength(stored.answer);
+      const begins = ends - textTokens(MESSAGES_A_TURN, texts);
+      const items = heal(stored);
+      const turn = {
+        stored,
+        begins,
+        ends,
+        tokens: estimateTokens(promptBytes('', items)) + items.length * TOKENS_AN_ITEM,
+      };
+      turns.push(turn);
+      tokens += turn.tokens;
+      ends = begins;
+    }
+    before = from;
+  }
+  return { turns: turns.reverse(), unread: (before - 1) / MESSAGES_A_TURN };
+}
+
+/** Not rounded: sums and differences of it are exact. */
+function textTokens(messages: number, bytes: number): number {
+  return messages * TOKENS_AN_ITEM + bytes / 4;
+}
+
+async function storedTurns(reads: Reads, chatKey: string, from: number, before: number) {
   const [messages, stepRows] = await Promise.all([
-    reads.all(history, { chatKey: run.chatKey }),
-    reads.all(historySteps, { chatKey: run.chatKey }),
+    reads.all(history, { chatKey, from, before }),
+    reads.all(historySteps, { chatKey, from, before }),
   ]);
   const turns = new Map<string, { message: string; answer: string; steps: StoredStep[] }>();
   for (const row of messages) {
-    if (row.run_id === run.runId) continue;
     const text = JSON.parse(row.content_json) as string;
     const turn = turns.get(row.run_id);
     if (row.role === 'user') turns.set(row.run_id, { message: text, answer: '', steps: [] });

@@ -101,20 +101,35 @@ export const messagesBefore = statement(
 
 export type MessageRow = Awaited<ReturnType<ReturnType<(typeof messagesBefore)['build']>['execute']>>[number];
 
-export const history = statement('history', (db, p: { chatKey: string }) =>
+/** How long a chat is, without reading it. */
+export const chatLength = statement('chat length', (db, p: { chatKey: string }) =>
+  db.selectFrom('chats').select(['num_messages', 'text_bytes']).where('chat_key', '=', p.chatKey),
+);
+
+/** The messages at these positions; `before` is not one of them. */
+export const history = statement('history', (db, p: { chatKey: string; from: number; before: number }) =>
   db
     .selectFrom('messages')
     .select(['run_id', 'role', 'status', 'content_json'])
     .where('chat_key', '=', p.chatKey)
+    .where('position', '>=', p.from)
+    .where('position', '<', p.before)
     .orderBy('position'),
 );
 
-/** The journal of all runs of a chat: their messages name them. */
-export const historySteps = statement('history steps', (db, p: { chatKey: string }) =>
+/** The journal of the runs that the messages at these positions name. */
+export const historySteps = statement('history steps', (db, p: { chatKey: string; from: number; before: number }) =>
   db
     .selectFrom('steps')
     .select(['run_id', 'kind', 'caller_agent', 'record_json'])
-    .where('run_id', 'in', (eb) => eb.selectFrom('messages').select('run_id').where('chat_key', '=', p.chatKey))
+    .where('run_id', 'in', (eb) =>
+      eb
+        .selectFrom('messages')
+        .select('run_id')
+        .where('chat_key', '=', p.chatKey)
+        .where('position', '>=', p.from)
+        .where('position', '<', p.before),
+    )
     .orderBy('run_id')
     .orderBy('step'),
 );
