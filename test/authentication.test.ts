@@ -35,7 +35,7 @@ let api: ApiClient;
 let other: ApiClient;
 before(async () => {
   // The version of accounts is looked at once an hour: what the caches forget they forget by themselves.
-  const limits = { accountsVersionMs: 3_600_000 };
+  const limits = { accountsVersionMs: 3_600_000, accountsTrustedMs: 3_600_000 };
   server = await startTestServer({ wrapStore: counting, limits, env: { RUNWIRE_SECRET: SECRET } });
   api = server.api;
   other = api.as((await api.post('/v2/owners', { email: 'other@example.com' })).body.apiKey);

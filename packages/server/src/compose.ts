@@ -47,6 +47,7 @@ import { cancelRun } from './runs/cancel-run.ts';
 import { DisconnectWatch } from './runs/disconnect-watch.ts';
 import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
+import { patientReads } from './store/patient-reads.ts';
 import { insertNode, markOtherNodesDead } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
 import { SqliteStore } from './store/sqlite/sqlite-store.ts';
@@ -141,13 +142,18 @@ export async function compose(
 
   const retention = stack.use(new Retention(store, limits, logger));
 
-  const authentication = new Authentication(store, signing, secrets.apiKeyHash, limits.verifiedTokens, logger);
-  const ownership = new IntegrationOwnership(store.reads);
-  const forget = () => {
-    authentication.forget();
-    ownership.forget();
-  };
-  const changes = stack.use(new AccountChanges(store, limits.accountsVersionMs, forget, logger));
+  const changes = stack.use(new AccountChanges(store, limits, logger));
+  const reads = patientReads(store.reads, limits.accountsPatienceMs);
+  const ownership = new IntegrationOwnership(reads, changes);
+  const authentication = new Authentication({
+    store,
+    reads,
+    signing,
+    opaqueKeyHash: secrets.apiKeyHash,
+    changes,
+    maxVerified: limits.verifiedTokens,
+    logger,
+  });
 
   let shuttingDown = false;
   const isShuttingDown = () => shuttingDown;

@@ -1,64 +1,66 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LruCache } from '../lib/lru-cache.ts';
 import { firstOwner, keyById, type OwnerRow, ownerById, touchKey } from '../store/queries/accounts.ts';
-import { first, type Store } from '../store/store.ts';
+import { first, type Reads, type Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { AccountCache } from './account-cache.ts';
+import type { AccountChanges } from './accounts-version.ts';
 import type { KeySigning } from './key-signing.ts';
 import type { Principal } from './principal.ts';
 
 const LAST_USE_EVERY_MS = 60_000;
 
-interface CachedKey {
-  readonly principal: Principal;
-  touchedAt: number;
+export interface AuthenticationDeps {
+  readonly store: Store;
+  /** A request waits for them, so they do not take for ever. */
+  readonly reads: Reads;
+  readonly signing: KeySigning;
+  readonly opaqueKeyHash: Buffer | null;
+  readonly changes: AccountChanges;
+  readonly maxVerified: number;
+  readonly logger: Logger;
 }
 
 /**
- * Turns a bearer token into its owner. A verified token is remembered by its hash (2 µs instead of 70) until its key
- * is revoked: whoever changes accounts raises a version, and `forget` is called when it moves.
+ * Turns a bearer token into its owner. A verified token is remembered by its hash (2 µs instead of 70) until accounts
+ * change, its key's revocation included.
  */
 export class Authentication {
   readonly #store: Store;
+  readonly #reads: Reads;
   readonly #signing: KeySigning;
   readonly #opaqueKeyHash: Buffer | null;
   readonly #logger: Logger;
-  readonly #verified: LruCache<string, CachedKey>;
+  readonly #verified: AccountCache<Principal>;
+  readonly #touchedAt: LruCache<string, number>;
 
-  constructor(store: Store, signing: KeySigning, opaqueKeyHash: Buffer | null, maxVerified: number, logger: Logger) {
-    this.#store = store;
-    this.#signing = signing;
-    this.#opaqueKeyHash = opaqueKeyHash;
-    this.#logger = logger;
-    this.#verified = new LruCache(maxVerified);
-  }
-
-  forget(): void {
-    this.#verified.clear();
+  constructor(deps: AuthenticationDeps) {
+    this.#store = deps.store;
+    this.#reads = deps.reads;
+    this.#signing = deps.signing;
+    this.#opaqueKeyHash = deps.opaqueKeyHash;
+    this.#logger = deps.logger;
+    this.#verified = deps.changes.cache(deps.maxVerified);
+    this.#touchedAt = new LruCache(deps.maxVerified);
   }
 
   async authenticate(token: string): Promise<Principal | null> {
-    const digest = hash('sha256', token, 'base64');
     const now = Date.now();
-    let cached = this.#verified.get(digest);
-    if (cached === undefined) {
-      const principal = await this.#verify(token, now);
-      if (principal === null) return null;
-      cached = { principal, touchedAt: 0 };
-      this.#verified.set(digest, cached);
-    }
-    const { keyId, expiresAt } = cached.principal.key;
+    const verified = await this.#verified.get(hash('sha256', token, 'base64'), () => this.#verify(token, now));
+    if (verified === null) return null;
+    const { keyId, expiresAt } = verified.key;
     if (expiresAt !== null && expiresAt <= now) return null;
-    if (keyId !== null && now - cached.touchedAt > LAST_USE_EVERY_MS) {
-      cached.touchedAt = now;
+    if (keyId !== null && now - (this.#touchedAt.get(keyId) ?? 0) > LAST_USE_EVERY_MS) {
+      this.#touchedAt.set(keyId, now);
       this.#store
         .transact('account', (tx) => tx.run(touchKey, { keyId, now }))
         .catch((error: unknown) => this.#logger.warn({ err: error, keyId }, 'the last use of a key was not noted'));
     }
-    return cached.principal;
+    return verified;
   }
 
   async #verify(token: string, now: number): Promise<Principal | null> {
-    const { reads } = this.#store;
+    const reads = this.#reads;
     if (this.#opaqueKeyHash !== null && timingSafeEqual(opaqueHash(token), this.#opaqueKeyHash)) {
       const owner = await first(reads.all(firstOwner, {}));
       return owner === undefined ? null : principal(owner, { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null });

@@ -1,7 +1,8 @@
 import { Refusal } from '../domain/refusal.ts';
-import { LruCache } from '../lib/lru-cache.ts';
 import { integrationById } from '../store/queries/accounts.ts';
 import { first, type Reads } from '../store/store.ts';
+import type { AccountCache } from './account-cache.ts';
+import type { AccountChanges } from './accounts-version.ts';
 import type { Principal } from './principal.ts';
 
 /**
@@ -10,24 +11,19 @@ import type { Principal } from './principal.ts';
  */
 export class IntegrationOwnership {
   readonly #reads: Reads;
-  readonly #owners = new LruCache<string, string>(10_000);
+  readonly #owners: AccountCache<string>;
 
-  constructor(reads: Reads) {
+  constructor(reads: Reads, changes: AccountChanges) {
     this.#reads = reads;
-  }
-
-  forget(): void {
-    this.#owners.clear();
+    this.#owners = changes.cache(10_000);
   }
 
   async check(principal: Principal, integrationId: string): Promise<void> {
-    let ownerId = this.#owners.get(integrationId);
-    if (ownerId === undefined) {
+    const ownerId = await this.#owners.get(integrationId, async () => {
       const row = await first(this.#reads.all(integrationById, { integrationId }));
-      if (row === undefined) throw new Refusal('integration_not_found');
-      ownerId = row.owner_id;
-      this.#owners.set(integrationId, ownerId);
-    }
+      return row?.owner_id ?? null;
+    });
+    if (ownerId === null) throw new Refusal('integration_not_found');
     if (ownerId !== principal.ownerId) throw new Refusal('integration_forbidden');
   }
 }

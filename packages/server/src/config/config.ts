@@ -60,6 +60,10 @@ export interface Limits {
   readonly drainMs: number;
   readonly heartbeatMs: number;
   readonly accountsVersionMs: number;
+  /** How long after the last reading of that version what is remembered of accounts counts. */
+  readonly accountsTrustedMs: number;
+  /** How long a request waits for the store to say whose key and integration it names. */
+  readonly accountsPatienceMs: number;
   /** How long the events of an ended run are kept whole. */
   readonly logMs: number;
   readonly sweepMs: number;
@@ -91,6 +95,8 @@ export const DEFAULT_LIMITS: Limits = {
   drainMs: 60_000,
   heartbeatMs: 10_000,
   accountsVersionMs: 2_000,
+  accountsTrustedMs: 5_000,
+  accountsPatienceMs: 5_000,
   logMs: 7 * 86_400_000,
   sweepMs: 600_000,
   modelWindowTokens: 128_000,

@@ -1,3 +1,4 @@
+import { inTime } from '../lib/in-time.ts';
 import { touchInstallation } from './queries/accounts.ts';
 import type { Store } from './store.ts';
 
@@ -30,19 +31,13 @@ export class WriteProbe {
     return this.#answer;
   }
 
-  async #write(): Promise<boolean> {
-    const { promise: tooLate, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), this.#patienceMs);
+  #write(): Promise<boolean> {
     const written = this.#store
       .transact('account', (tx) => tx.run(touchInstallation, {}))
       .then(
         (rows) => rows === 1,
         () => false,
       );
-    try {
-      return await Promise.race([written, tooLate]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return inTime(written, this.#patienceMs, () => false);
   }
 }

@@ -1,0 +1,14 @@
+import { StoreUnavailable } from '../domain/unavailable.ts';
+import { inTime } from '../lib/in-time.ts';
+import type { Reads } from './store.ts';
+
+/** Reads whose callers wait for so long and no longer: a store that hangs is one that is not there. */
+export function patientReads(reads: Reads, patienceMs: number): Reads {
+  const late = () => {
+    throw new StoreUnavailable(`The store did not answer within ${patienceMs} ms.`);
+  };
+  return {
+    all: (statement, params) => inTime(reads.all(statement, params), patienceMs, late),
+    query: (build) => inTime(reads.query(build), patienceMs, late),
+  };
+}
