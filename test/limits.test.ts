@@ -101,7 +101,16 @@ test('a run that takes too long ends as run_timeout: partial text kept and charg
   const allowances = { unit: 'tokens', limit: 100_000, period: 'lifetime' };
   const brief = await server.metered(allowances, { maxRunSeconds: 1 });
   const long = await server.integration({ maxRunSeconds: 600 });
+  const unset = await server.integration({ maxRunSeconds: 600 });
+  const seconds = async (change: object) =>
+    (await server.api.patch(`/v2/integrations/${unset}`, change)).body.maxRunSeconds;
+  assert.equal(await seconds({ name: 'As it was' }), 600);
+  assert.equal(await seconds({ maxRunSeconds: null }), 2, 'null: as the setting says');
+  assert.equal(await seconds({ name: 'Still unset' }), 2);
+  const never = await server.api.post('/v2/integrations', { maxRunSeconds: null });
+  assert.deepEqual([never.status, never.body.maxRunSeconds], [201, 2]);
   const patient = await server.hold({ apiIntegrationId: long });
+  const back = await server.hold({ apiIntegrationId: unset });
   const bySetting = await server.hold({});
   const { reader, call } = await server.hold({ apiIntegrationId: brief, consumerId: 'ann', usageRequestId: 'u' });
   await call.text('Half a word');
@@ -116,6 +125,8 @@ test('a run that takes too long ends as run_timeout: partial text kept and charg
   assert.deepEqual([allowance.used, allowance.reserved], [usage.total_tokens, 0]);
   await bySetting.reader.whole();
   assert.equal(messagesFrame(bySetting.reader).error.code, 'run_timeout');
+  await back.reader.whole();
+  assert.equal(messagesFrame(back.reader).error.code, 'run_timeout', 'and no longer as the integration said');
   await patient.call.end();
   await patient.reader.whole();
   assert.equal(messagesFrame(patient.reader).status, 'completed');
@@ -190,7 +201,7 @@ test('a run may take exactly its steps, and one that wants more ends as step_lim
   }
 });
 
-test('a member may have as many runs at once as the integration says; unlimited where it says nothing', async (t) => {
+test('a member may have as many runs at once as the integration says; back where it says nothing', async (t) => {
   cites(t, 'contract-4-limit-member-runs', 'contract-8-429-too-many-runs', 'contract-4-order-too-many-runs');
   await using server = await ScriptedServer.start();
   const integration = await server.integration({ maxRunsPerMember: 2 });

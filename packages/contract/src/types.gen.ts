@@ -425,7 +425,7 @@ export interface CreateIntegrationRequest {
   textOnly?: boolean;
   allowances?: AllowanceSetting | null;
   onDisconnect?: 'continue' | 'cancel';
-  maxRunSeconds?: number;
+  maxRunSeconds?: number | null;
   maxRunsPerMember?: number | null;
   keepAttachments?: boolean;
 }
@@ -457,7 +457,7 @@ export interface UpdateIntegrationRequest {
   textOnly?: boolean;
   allowances?: AllowanceSetting | null;
   onDisconnect?: 'continue' | 'cancel';
-  maxRunSeconds?: number;
+  maxRunSeconds?: number | null;
   maxRunsPerMember?: number | null;
   keepAttachments?: boolean;
 }

@@ -33,7 +33,8 @@ const changeable = {
   textOnly: Type.Optional(Type.Boolean()),
   allowances: Type.Optional(nullable(AllowanceSetting)),
   onDisconnect: Type.Optional(onDisconnect()),
-  maxRunSeconds: Type.Optional(maxRunSeconds()),
+  /** Null: as the installation has it. Answers say how long that is. */
+  maxRunSeconds: Type.Optional(nullable(maxRunSeconds())),
   maxRunsPerMember: Type.Optional(maxRunsPerMember()),
   keepAttachments: Type.Optional(Type.Boolean()),
 };

@@ -158,7 +158,10 @@ export class Integrations {
       allowanceLimit: allowances === undefined ? (row?.allowance_limit ?? null) : (allowances?.limit ?? null),
       allowancePeriod: allowances === undefined ? (row?.allowance_period ?? null) : (allowances?.period ?? null),
       onDisconnect: input.onDisconnect ?? row?.on_disconnect ?? 'continue',
-      maxRunSeconds: input.maxRunSeconds ?? row?.max_run_seconds ?? RUN_SECONDS_BY_SETTING,
+      maxRunSeconds:
+        input.maxRunSeconds === undefined
+          ? (row?.max_run_seconds ?? RUN_SECONDS_BY_SETTING)
+          : (input.maxRunSeconds ?? RUN_SECONDS_BY_SETTING),
       maxRunsPerMember:
         input.maxRunsPerMember === undefined ? (row?.max_runs_per_member ?? null) : input.maxRunsPerMember,
       keepAttachments: kindOf(input.keepAttachments, row?.keep_attachments, 1),
