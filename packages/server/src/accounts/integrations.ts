@@ -2,7 +2,6 @@ import type { Agencies } from '../agencies/agencies.ts';
 import type { IntegrationChange, NewIntegration } from '../domain/account-inputs.ts';
 import { RUN_SECONDS_BY_SETTING } from '../domain/admission.ts';
 import { newId } from '../domain/ids.ts';
-import { decodeCursor, page } from '../domain/list-cursor.ts';
 import type { Prices } from '../domain/prices.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
@@ -18,6 +17,8 @@ import {
   listIntegrations,
   updateIntegration,
 } from '../store/queries/accounts.ts';
+import type { Page } from '../store/queries/page.ts';
+import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import { unpricedModel } from './credit-prices.ts';
@@ -90,16 +91,11 @@ export class Integrations {
     return integrationJson(row, this.#defaultRunSeconds);
   }
 
-  async list(principal: Principal, query: { limit?: number; cursor?: string }) {
-    const limit = query.limit ?? 50;
-    const before = decodeCursor(query.cursor);
-    const rows = await this.#store.reads.query(listIntegrations(principal.ownerId, { before, limit: limit + 1 }));
-    return page(
-      rows,
-      limit,
-      (row) => ({ createdAt: row.created_at, id: row.sort_key }),
-      (row) => integrationJson(row, this.#defaultRunSeconds),
-    );
+  list(principal: Principal, query: ListQuery) {
+    const integrations = (page: Page) => listIntegrations(principal.ownerId, page);
+    const position = (row: IntegrationRow) => ({ createdAt: row.created_at, id: row.sort_key });
+    const show = (row: IntegrationRow) => integrationJson(row, this.#defaultRunSeconds);
+    return readPage(this.#store.reads, query, integrations, position, show);
   }
 
   async update(integrationId: string, input: IntegrationChange) {

@@ -1,5 +1,4 @@
 import { newId } from '../domain/ids.ts';
-import { decodeCursor, page } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import {
@@ -12,6 +11,8 @@ import {
   revokeKey,
   usableKeys,
 } from '../store/queries/accounts.ts';
+import type { Page } from '../store/queries/page.ts';
+import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import type { KeySigning } from './key-signing.ts';
@@ -88,11 +89,9 @@ export class Keys {
     };
   }
 
-  async list(principal: Principal, query: { limit?: number; cursor?: string }) {
-    const limit = query.limit ?? 50;
-    const before = decodeCursor(query.cursor);
-    const rows = await this.#store.reads.query(listKeys(principal.ownerId, { before, limit: limit + 1 }));
-    return page(rows, limit, (row) => ({ createdAt: row.created_at, id: row.key_id }), keyJson);
+  list(principal: Principal, query: ListQuery) {
+    const keys = (page: Page) => listKeys(principal.ownerId, page);
+    return readPage(this.#store.reads, query, keys, (row) => ({ createdAt: row.created_at, id: row.key_id }), keyJson);
   }
 
   /** Revoked keys stay listed; the last one that works cannot go, or its owner would be locked out. */

@@ -1,12 +1,13 @@
 import type { MemberInput } from '../domain/account-inputs.ts';
 import { allowanceJson } from '../domain/allowance.ts';
 import { isBlank, isCallerId } from '../domain/ids.ts';
-import { decodeCursor, page } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { sortableId } from '../lib/sortable-id.ts';
 import { deleteMember, listMembers, type MemberRow, memberById, putMember } from '../store/queries/accounts.ts';
 import { memberAllowance, periodDays } from '../store/queries/allowance.ts';
+import type { Page } from '../store/queries/page.ts';
+import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 
 export class Members {
@@ -50,17 +51,10 @@ export class Members {
     return this.#json(row);
   }
 
-  async list(integrationId: string, query: { limit?: number; cursor?: string }) {
-    const limit = query.limit ?? 50;
-    const before = decodeCursor(query.cursor);
-    const rows = await this.#store.reads.query(listMembers(integrationId, { before, limit: limit + 1 }));
-    const shown = page(
-      rows,
-      limit,
-      (row) => ({ createdAt: row.created_at, id: row.sort_key }),
-      (row) => row,
-    );
-    return { items: await Promise.all(shown.items.map((row) => this.#json(row))), nextCursor: shown.nextCursor };
+  list(integrationId: string, query: ListQuery) {
+    const members = (page: Page) => listMembers(integrationId, page);
+    const position = (row: MemberRow) => ({ createdAt: row.created_at, id: row.sort_key });
+    return readPage(this.#store.reads, query, members, position, (row) => this.#json(row));
   }
 
   /** What the member used stays: it is kept by the day, under the member's id. */

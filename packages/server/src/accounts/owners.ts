@@ -1,8 +1,8 @@
 import { newId } from '../domain/ids.ts';
-import { decodeCursor, page } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { insertOwner, listOwners, type OwnerRow, ownerByEmail } from '../store/queries/accounts.ts';
+import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import type { KeySigning } from './key-signing.ts';
@@ -49,11 +49,9 @@ export class Owners {
     return { ownerId, email, apiKey: key.apiKey, setupLink: null };
   }
 
-  async list(principal: Principal, query: { limit?: number; cursor?: string }) {
+  async list(principal: Principal, query: ListQuery) {
     administratorOnly(principal);
-    const limit = query.limit ?? 50;
-    const before = decodeCursor(query.cursor);
-    const rows = await this.#store.reads.query(listOwners({ before, limit: limit + 1 }));
-    return page(rows, limit, (row) => ({ createdAt: row.created_at, id: row.owner_id }), ownerJson);
+    const position = (row: OwnerRow) => ({ createdAt: row.created_at, id: row.owner_id });
+    return readPage(this.#store.reads, query, listOwners, position, ownerJson);
   }
 }

@@ -16,6 +16,8 @@ import {
   messagesBefore,
 } from '../store/queries/chats.ts';
 import { deleteChunksOfChat, deleteStepsOfChat } from '../store/queries/eventlog.ts';
+import type { Page } from '../store/queries/page.ts';
+import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 
 export function chatJson(row: ChatRow) {
@@ -104,11 +106,10 @@ export class Chats {
     return chatJson(await this.row(integrationId, chatId));
   }
 
-  async list(integrationId: string, query: { limit?: number; cursor?: string }) {
-    const limit = query.limit ?? 50;
-    const before = decodeCursor(query.cursor);
-    const rows = await this.#store.reads.query(listChats(integrationId, { before, limit: limit + 1 }));
-    return page(rows, limit, (row) => ({ createdAt: row.created_at, id: row.chat_key }), chatJson);
+  list(integrationId: string, query: ListQuery) {
+    const chats = (shown: Page) => listChats(integrationId, shown);
+    const position = (row: ChatRow) => ({ createdAt: row.created_at, id: row.chat_key });
+    return readPage(this.#store.reads, query, chats, position, chatJson);
   }
 
   async messages(integrationId: string, chatId: string, query: { limit?: number; cursor?: string }) {

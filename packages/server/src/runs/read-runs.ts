@@ -1,31 +1,34 @@
-import { decodeCursor, type ListPosition, page } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isFinished } from '../domain/run-state.ts';
 import { admissionTimes } from '../domain/time.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
+import type { Page } from '../store/queries/page.ts';
 import { listRuns, newestRunOfChat, type RunRow, runById, runByUsageRequest } from '../store/queries/runs.ts';
+import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import { runJson, statusRunJson, usageRecordJson } from './run-json.ts';
 import { type SummaryQuery, usageSummary } from './usage-summary.ts';
 
-export interface RunQuery {
+export interface RunQuery extends ListQuery {
   readonly chatId?: string;
   readonly consumerId?: string;
   readonly status?: string;
-  readonly limit?: number;
-  readonly cursor?: string;
 }
 
-export interface UsageQuery {
+export interface UsageQuery extends ListQuery {
   readonly usageRequestId?: string;
   readonly consumerId?: string;
   readonly from?: string;
   readonly to?: string;
-  readonly limit?: number;
-  readonly cursor?: string;
 }
 
 export const position = (row: RunRow) => ({ createdAt: row.created_at, id: row.run_id });
+
+function listUsage(integrationId: string, query: UsageQuery, page: Page) {
+  const { usageRequestId, consumerId } = query;
+  const { fromMs, toMs } = admissionTimes(query);
+  return listRuns({ integrationId, usageRequestId, consumerId, fromMs, toMs, ...page, answer: false });
+}
 
 export class RunReads {
   readonly #store: Store;
@@ -67,26 +70,19 @@ export class RunReads {
     return runJson(row, await this.lastEventId(row));
   }
 
-  async list(integrationId: string, query: RunQuery) {
-    const limit = query.limit ?? 50;
-    const before = decodeCursor(query.cursor);
+  list(integrationId: string, query: RunQuery) {
     const { chatId, consumerId, status } = query;
-    const filter = { integrationId, chatId, consumerId, status, before, limit: limit + 1 };
-    const shown = page(await this.#store.reads.query(listRuns(filter)), limit, position, (row) => row);
-    return { items: await Promise.all(shown.items.map((row) => this.#json(row))), nextCursor: shown.nextCursor };
+    const runs = (page: Page) => listRuns({ integrationId, chatId, consumerId, status, ...page });
+    return readPage(this.#store.reads, query, runs, position, (row) => this.#json(row));
   }
 
-  async usage(integrationId: string, query: UsageQuery) {
-    const limit = query.limit ?? 50;
-    const before = decodeCursor(query.cursor);
-    return page(await this.usageRows(integrationId, query, before, limit + 1), limit, position, usageRecordJson);
+  usage(integrationId: string, query: UsageQuery) {
+    const records = (page: Page) => listUsage(integrationId, query, page);
+    return readPage(this.#store.reads, query, records, position, usageRecordJson);
   }
 
-  usageRows(integrationId: string, query: UsageQuery, before: ListPosition | null, limit: number): Promise<RunRow[]> {
-    const { usageRequestId, consumerId } = query;
-    const { fromMs, toMs } = admissionTimes(query);
-    const filter = { integrationId, usageRequestId, consumerId, fromMs, toMs, before, limit, answer: false };
-    return this.#store.reads.query(listRuns(filter));
+  usageRows(integrationId: string, query: UsageQuery, page: Page): Promise<RunRow[]> {
+    return this.#store.reads.query(listUsage(integrationId, query, page));
   }
 
   usageSummary(integrationId: string, query: SummaryQuery) {

@@ -33,14 +33,14 @@ export async function* usageCsv(
   query: UsageQuery,
   pageRecords: number = PAGE_RECORDS,
 ): AsyncGenerator<string> {
-  let rows = await runReads.usageRows(integrationId, query, null, pageRecords);
+  let rows = await runReads.usageRows(integrationId, query, { before: null, limit: pageRecords });
   let text = encodeCsvRow(HEADER);
   for (;;) {
     for (const row of rows) text += encodeCsvRow(fields(usageRecordJson(row)));
     yield text;
     const last = rows.at(-1);
     if (last === undefined || rows.length < pageRecords) return;
-    rows = await runReads.usageRows(integrationId, query, position(last), pageRecords);
+    rows = await runReads.usageRows(integrationId, query, { before: position(last), limit: pageRecords });
     text = '';
   }
 }

@@ -1,6 +1,6 @@
 import type { AllowancePeriod, AllowanceUnit } from '../../domain/allowance.ts';
 import { statement } from '../statement.ts';
-import { olderThan, type Page } from './page.ts';
+import { type Page, pageOf } from './page.ts';
 
 type Db = Parameters<(typeof ownerById)['build']>[0];
 type RowOf<S extends { build: (...args: never[]) => { execute(): Promise<unknown[]> } }> = Awaited<
@@ -55,16 +55,8 @@ export const ownerByEmail = statement('owner by email', (db, p: { email: string 
   db.selectFrom('owners').selectAll().where('email', '=', p.email),
 );
 
-export function listOwners(page: Page) {
-  return (db: Db) =>
-    db
-      .selectFrom('owners')
-      .selectAll()
-      .where(olderThan(page.before, 'created_at', 'owner_id'))
-      .orderBy('created_at', 'desc')
-      .orderBy('owner_id', 'desc')
-      .limit(page.limit);
-}
+export const listOwners = (page: Page) => (db: Db) =>
+  pageOf(db.selectFrom('owners').selectAll(), page, 'created_at', 'owner_id');
 
 export const insertKey = statement(
   'insert key',
@@ -106,17 +98,8 @@ export const touchKey = statement('touch key', (db, p: { keyId: string; now: num
   db.updateTable('api_keys').set({ last_used_at: p.now }).where('key_id', '=', p.keyId),
 );
 
-export function listKeys(ownerId: string, page: Page) {
-  return (db: Db) =>
-    db
-      .selectFrom('api_keys')
-      .selectAll()
-      .where('owner_id', '=', ownerId)
-      .where(olderThan(page.before, 'created_at', 'key_id'))
-      .orderBy('created_at', 'desc')
-      .orderBy('key_id', 'desc')
-      .limit(page.limit);
-}
+export const listKeys = (ownerId: string, page: Page) => (db: Db) =>
+  pageOf(db.selectFrom('api_keys').selectAll().where('owner_id', '=', ownerId), page, 'created_at', 'key_id');
 
 export interface IntegrationValues {
   nameJson: string;
@@ -202,18 +185,13 @@ export const activeRunOfIntegration = statement('active run of integration', (db
     .limit(1),
 );
 
-export function listIntegrations(ownerId: string, page: Page) {
-  return (db: Db) =>
-    db
-      .selectFrom('integrations')
-      .selectAll()
-      .where('owner_id', '=', ownerId)
-      .where('deleted_at', 'is', null)
-      .where(olderThan(page.before, 'created_at', 'sort_key'))
-      .orderBy('created_at', 'desc')
-      .orderBy('sort_key', 'desc')
-      .limit(page.limit);
-}
+export const listIntegrations = (ownerId: string, page: Page) => (db: Db) =>
+  pageOf(
+    db.selectFrom('integrations').selectAll().where('owner_id', '=', ownerId).where('deleted_at', 'is', null),
+    page,
+    'created_at',
+    'sort_key',
+  );
 
 export const memberById = statement('member by id', (db, p: { integrationId: string; consumerId: string }) =>
   db
@@ -268,17 +246,13 @@ export const deleteMember = statement('delete member', (db, p: { integrationId: 
   db.deleteFrom('members').where('integration_id', '=', p.integrationId).where('consumer_id', '=', p.consumerId),
 );
 
-export function listMembers(integrationId: string, page: Page) {
-  return (db: Db) =>
-    db
-      .selectFrom('members')
-      .selectAll()
-      .where('integration_id', '=', integrationId)
-      .where(olderThan(page.before, 'created_at', 'sort_key'))
-      .orderBy('created_at', 'desc')
-      .orderBy('sort_key', 'desc')
-      .limit(page.limit);
-}
+export const listMembers = (integrationId: string, page: Page) => (db: Db) =>
+  pageOf(
+    db.selectFrom('members').selectAll().where('integration_id', '=', integrationId),
+    page,
+    'created_at',
+    'sort_key',
+  );
 
 export const creditIntegrations = statement('credit integrations', (db, _: Record<string, never>) =>
   db

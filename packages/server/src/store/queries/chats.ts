@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
-import { olderThan, type Page } from './page.ts';
+import { type Page, pageOf } from './page.ts';
 
 const live = sql<boolean>`chats.deleted_at is null`;
 
@@ -26,45 +27,26 @@ const chatColumns = [
   'chats.deleted_at',
 ] as const;
 
+const chats = (db: Kysely<Schema>) => db.selectFrom('chats').select([...chatColumns, ...activeRun]);
+const liveChats = (db: Kysely<Schema>, integrationId: string) =>
+  chats(db).where('chats.integration_id', '=', integrationId).where(live);
+
 export const chatByKey = statement('chat by key', (db, p: { chatKey: string }) =>
-  db
-    .selectFrom('chats')
-    .select([...chatColumns, ...activeRun])
-    .where('chats.chat_key', '=', p.chatKey),
+  chats(db).where('chats.chat_key', '=', p.chatKey),
 );
 
 export const chatById = statement('chat by id', (db, p: { integrationId: string; chatId: string }) =>
-  db
-    .selectFrom('chats')
-    .select([...chatColumns, ...activeRun])
-    .where('chats.integration_id', '=', p.integrationId)
-    .where('chats.chat_id', '=', p.chatId)
-    .where(live),
+  liveChats(db, p.integrationId).where('chats.chat_id', '=', p.chatId),
 );
 
 export const chatByAlias = statement('chat by alias', (db, p: { integrationId: string; alias: string }) =>
-  db
-    .selectFrom('chats')
-    .select([...chatColumns, ...activeRun])
-    .where('chats.integration_id', '=', p.integrationId)
-    .where('chats.alias', '=', p.alias)
-    .where(live),
+  liveChats(db, p.integrationId).where('chats.alias', '=', p.alias),
 );
 
 export type ChatRow = Awaited<ReturnType<ReturnType<(typeof chatByKey)['build']>['execute']>>[number];
 
-export function listChats(integrationId: string, page: Page) {
-  return (db: Parameters<(typeof chatByKey)['build']>[0]) =>
-    db
-      .selectFrom('chats')
-      .select([...chatColumns, ...activeRun])
-      .where('chats.integration_id', '=', integrationId)
-      .where(live)
-      .where(olderThan(page.before, 'chats.created_at', 'chats.chat_key'))
-      .orderBy('chats.created_at', 'desc')
-      .orderBy('chats.chat_key', 'desc')
-      .limit(page.limit);
-}
+export const listChats = (integrationId: string, page: Page) => (db: Kysely<Schema>) =>
+  pageOf(liveChats(db, integrationId), page, 'chats.created_at', 'chats.chat_key');
 
 export const deleteChat = statement('delete chat', (db, p: { chatKey: string; now: number }) =>
   db.updateTable('chats').set({ deleted_at: p.now, updated_at: p.now }).where('chat_key', '=', p.chatKey),

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 
 /** Where the next page of a list goes on: after the row of this time and id, towards older ones. */
 export interface PageStart {
@@ -16,4 +16,18 @@ export function olderThan(before: PageStart | null, createdAt: string, id: strin
   if (before === null) return sql<boolean>`1 = 1`;
   const at = sql.ref(createdAt);
   return sql<boolean>`(${at} < ${before.createdAt} or (${at} = ${before.createdAt} and ${sql.ref(id)} < ${before.id}))`;
+}
+
+/** "Lists are newest first without exception": a page of these rows in that order. */
+export function pageOf<DB, TB extends keyof DB, R>(
+  rows: SelectQueryBuilder<DB, TB, R>,
+  page: Page,
+  createdAt: string,
+  id: string,
+): SelectQueryBuilder<DB, TB, R> {
+  return rows
+    .where(olderThan(page.before, createdAt, id))
+    .orderBy(sql.ref(createdAt), 'desc')
+    .orderBy(sql.ref(id), 'desc')
+    .limit(page.limit);
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { CancelMode, RunEndStatus } from '../../domain/run-state.ts';
 import type { StepsTable } from '../schema.ts';
 import { statement } from '../statement.ts';
-import { olderThan, type Page } from './page.ts';
+import { type Page, pageOf } from './page.ts';
 
 const unfinished = sql<boolean>`status in ('admitted', 'running')`;
 
@@ -23,6 +23,15 @@ export interface UsageColumns {
   reasoningTokens: number;
   byModelJson: string;
 }
+
+const usageColumns = (p: UsageColumns) => ({
+  request_count: p.requestCount,
+  input_tokens: p.inputTokens,
+  cached_tokens: p.cachedTokens,
+  output_tokens: p.outputTokens,
+  reasoning_tokens: p.reasoningTokens,
+  by_model_json: p.byModelJson,
+});
 
 /** Ends are written once: only an unfinished run of this attempt takes one. */
 export const finishRun = statement(
@@ -54,12 +63,7 @@ export const finishRun = statement(
         last_event_id: p.lastEventId,
         error_code: p.errorCode,
         error_message: p.errorMessage,
-        request_count: p.requestCount,
-        input_tokens: p.inputTokens,
-        cached_tokens: p.cachedTokens,
-        output_tokens: p.outputTokens,
-        reasoning_tokens: p.reasoningTokens,
-        by_model_json: p.byModelJson,
+        ...usageColumns(p),
         charged_runs: p.chargedRuns,
         charged_tokens: p.chargedTokens,
         charged_credits: p.chargedCredits,
@@ -79,12 +83,7 @@ export const advanceRun = statement(
       .set((eb) => ({
         status: sql<'running'>`'running'`,
         step: p.step,
-        request_count: p.requestCount,
-        input_tokens: p.inputTokens,
-        cached_tokens: p.cachedTokens,
-        output_tokens: p.outputTokens,
-        reasoning_tokens: p.reasoningTokens,
-        by_model_json: p.byModelJson,
+        ...usageColumns(p),
         started_at: eb.fn.coalesce('started_at', eb.val(p.startedAt)),
       }))
       .where('run_id', '=', p.runId)
@@ -274,8 +273,7 @@ export function listRuns(filter: RunFilter) {
     if (filter.status !== undefined) query = query.where('runs.status', '=', filter.status as 'running');
     if (filter.fromMs !== undefined) query = query.where('runs.created_at', '>=', filter.fromMs);
     if (filter.toMs !== undefined) query = query.where('runs.created_at', '<', filter.toMs);
-    query = query.where(olderThan(filter.before, 'runs.created_at', 'runs.run_id'));
-    return query.orderBy('runs.created_at', 'desc').orderBy('runs.run_id', 'desc').limit(filter.limit);
+    return pageOf(query, filter, 'runs.created_at', 'runs.run_id');
   };
 }
 
