@@ -21,7 +21,7 @@ export function checkReasoning(agency: string, { name, reasoning }: AgentDefinit
       throw new StartRefused(`${where} has a field \`${field}\`: give it \`effort\` and \`summary\` alone.`);
     }
     if (value !== undefined && !known.includes(value)) {
-      throw new StartRefused(`${where} has a \`${field}\` that is none: set it to ${inWords(known)}.`);
+      throw new StartRefused(`${where} has an unknown \`${field}\`: set it to ${inWords(known)}.`);
     }
   }
 }
