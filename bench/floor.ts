@@ -87,7 +87,17 @@ async function answer(question: string, response: ServerResponse): Promise<void>
     tools: [],
   };
   const never = () => {};
-  await model.call(request, { text, reasoning: never, toolCall: never, usage: never }, new AbortController().signal);
+  const output = {
+    text,
+    reasoning: never,
+    toolCall: never,
+    argumentsPiece: never,
+    begun: never,
+    usage: never,
+    isFull: false,
+    onceRoom: never,
+  };
+  await model.call(request, output, new AbortController().signal);
   const stored = () => response.end(`id: ${id + 1}\nevent: end\ndata: [DONE]\n\n`);
   store({ chatId, question, answer: said, stored });
 }

@@ -5,7 +5,8 @@ import { runProof } from './support/run-proof.ts';
 test("the official client and our adapters read the same from the same bytes, in both of OpenAI's protocols", async () => {
   const { code, stdout, stderr } = await runProof('adapters');
   assert.equal(code, 0, stderr);
-  const [, streams] = /^PROVED adapters streams=(\d+) responses_cuts=\d+ chat_cuts=\d+\n$/m.exec(stdout) ?? [];
+  const figures = ['responses', 'chat'].map((api) => `${api}_cuts=\\d+ ${api}_halts=\\d+ ${api}_reasoning_asked=4`);
+  const [, streams] = new RegExp(`^PROVED adapters streams=(\\d+) ${figures.join(' ')}\n$`, 'm').exec(stdout) ?? [];
   assert.ok(Number(streams) >= 40, stdout);
 });
 

@@ -1,9 +1,11 @@
 import {
   FakeProvider,
   Listener,
+  type ModelRequest,
   modelRequest,
   OpenAiModels,
   type Protocol,
+  type ProviderCall,
   providerEvents,
   type StreamScript,
   sseText,
@@ -27,10 +29,43 @@ interface Read {
   failed: boolean;
 }
 
+const never = () => new AbortController().signal;
+const PLAIN: StreamScript = { said: [{ kind: 'text', deltas: ['Hello'] }] };
+const REASONING: readonly NonNullable<ModelRequest['reasoning']>[] = [
+  { effort: 'minimal' },
+  { effort: 'high' },
+  { effort: 'low', summary: 'auto' },
+  { effort: 'medium', summary: 'detailed' },
+];
+
 const nothing = (): Read => ({ text: '', reasoning: '', calls: [], usage: null, failed: false });
 
-async function readByUs(models: OpenAiModels): Promise<Read> {
-  const output = new Listener();
+/** Takes one thing at a time: after each it is full, and has room again in the next turn. */
+class HaltingListener extends Listener {
+  halts = 0;
+  #full = false;
+
+  override get isFull(): boolean {
+    return this.#full;
+  }
+  override text(text: string): void {
+    super.text(text);
+    this.#full = true;
+  }
+  override reasoning(text: string): void {
+    super.reasoning(text);
+    this.#full = true;
+  }
+  override onceRoom(goOn: () => void): void {
+    this.halts += 1;
+    setImmediate(() => {
+      this.#full = false;
+      goOn();
+    });
+  }
+}
+
+async function readByUs(models: OpenAiModels, output = new Listener()): Promise<Read> {
   const read = nothing();
   const { signal } = new AbortController();
   const result = await models
@@ -120,6 +155,8 @@ class Comparison implements AsyncDisposable {
   readonly #client: OpenAI;
   readonly #dropLast: boolean;
   streams = 0;
+  halts = 0;
+  asked = 0;
 
   private constructor(protocol: Protocol, provider: FakeProvider, dropLast: boolean) {
     this.#protocol = protocol;
@@ -153,7 +190,35 @@ class Comparison implements AsyncDisposable {
       part.kind === 'text' || part.kind === 'refusal' ? part.deltas.join('') : '',
     );
     expectEqual(`${what}: text as it was written`, ours.text, said.join(''));
+    const output = new HaltingListener();
+    const halted = await play(bytes, () => readByUs(this.#models, output));
+    this.halts += output.halts;
+    // Where it was dropped on purpose, the one above has failed already.
+    expectEqual(`${what}: read with halts`, halted, ours);
     this.streams += 1;
+  }
+
+  /** What an agent asks of reasoning goes out as the official client sends it. */
+  async compareReasoning(): Promise<void> {
+    const bytes = Buffer.from(sseText(providerEvents(this.#protocol, PLAIN)));
+    for (const reasoning of REASONING) {
+      const bodies: ProviderCall['body'][] = [];
+      this.#provider.onCall = (call) => {
+        bodies.push(call.body);
+        void call.stream(bytes);
+      };
+      await this.#models.model('openai/m')?.call(modelRequest('Hi', { reasoning }), new Listener(), never());
+      if (this.#protocol === 'responses') {
+        await this.#client.responses.stream({ model: 'm', input: 'Hi', reasoning }).finalResponse();
+      } else {
+        const messages = [{ role: 'user' as const, content: 'Hi' }];
+        const asked = reasoning.effort === undefined ? {} : { reasoning_effort: reasoning.effort };
+        await this.#client.chat.completions.stream({ model: 'm', messages, ...asked }).finalChatCompletion();
+      }
+      const [ours, theirs] = bodies.map((body) => [body.reasoning ?? null, body.reasoning_effort ?? null]);
+      expectEqual(`${this.#protocol}, reasoning asked for by ${JSON.stringify(reasoning)}`, ours, theirs);
+      this.asked += 1;
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -189,7 +254,8 @@ async function compareAll(protocol: Protocol, dropLast: boolean, everyByte: numb
     await comparison.compare(`multi-byte text cut at byte ${at}`, MULTI_BYTE, bytes, [at]);
     cuts += 1;
   }
-  return { streams: streams + 2, cuts };
+  await comparison.compareReasoning();
+  return { streams: streams + 2, cuts, halts: comparison.halts, asked: comparison.asked };
 }
 
 export const proof: Proof = {
@@ -202,6 +268,8 @@ export const proof: Proof = {
       const compared = await compareAll(protocol, fault === 'drop-last-event', short ? 25 : 1);
       streams += compared.streams;
       figures[`${protocol}_cuts`] = compared.cuts;
+      figures[`${protocol}_halts`] = expectAtLeast(`${protocol}: halts`, compared.halts, MIN_STREAMS);
+      figures[`${protocol}_reasoning_asked`] = compared.asked;
     }
     return { streams: expectAtLeast('streams read alike', streams, MIN_STREAMS), ...figures };
   },

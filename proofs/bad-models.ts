@@ -33,13 +33,23 @@ async function endsAsPromised(api: ApiClient, provider: FakeProvider, bad: BadPr
     if (!bad.end.sentence.test(told.error))
       throw new Shortfall(`${what}: expected ${bad.end.sentence}, found ${told.error}.`);
   }
-  await isSettled(api, what, ids, status, ending.usage, bad);
+  await isSettled(api, what, ids, status, ending.usage, bad, shownBytes(provider));
   if (reader.text.includes(KEY)) throw new Shortfall(`${what}: expected no key in the stream, found it.`);
 
   provider.onCall = (call) => void good(call, protocol);
   const next = await api.complete({ chatId: ids.chatId, message: 'And now?' });
   await within(`${what}: end of the next turn`, WAIT_MS, next.over);
   expectEqual(`${what}: answer of the next turn`, next.answer, 'Good day');
+}
+
+/** How many bytes of text the provider was shown last. */
+function shownBytes(provider: FakeProvider): number {
+  const { body } = provider.calls.at(-1) ?? {};
+  const items: readonly { readonly content: string }[] = body.messages ?? [
+    { content: body.instructions },
+    ...body.input,
+  ];
+  return items.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
 }
 
 /** "exactly one usage record per run, whatever its end": ended, charged by what was used, and the chat idle. */
@@ -50,6 +60,7 @@ async function isSettled(
   status: string,
   usage: Readonly<Record<string, number>>,
   bad: BadProvider,
+  shown: number,
 ): Promise<void> {
   const query = `usageRequestId=${encodeURIComponent(ids.usageRequestId)}`;
   const { body: records } = await api.get(`/v2/integrations/demo/usage?${query}`);
@@ -61,9 +72,10 @@ async function isSettled(
     if (!Number.isSafeInteger(tokens) || tokens < 0)
       throw new Shortfall(`${what}: expected a count in ${name}, found ${tokens}.`);
   }
-  const output = bad.tokens?.[1] ?? Math.ceil(bad.answer.length / 4);
+  const output = bad.tokens?.[1] ?? Math.ceil((bad.answer.length + (bad.argumentsBytes ?? 0)) / 4);
   expectEqual(`${what}: output tokens`, usage.output_tokens, output);
-  if (bad.tokens !== undefined) expectEqual(`${what}: input tokens`, usage.input_tokens, bad.tokens[0]);
+  const input = bad.tokens?.[0] ?? (bad.neverBegan === true ? 0 : Math.ceil(shown / 4));
+  expectEqual(`${what}: input tokens`, usage.input_tokens, input);
   const { body: chat } = await api.get(`/v2/integrations/demo/chat_status?${query}`);
   expectEqual(`${what}: chat`, [chat.status, chat.activeRunId, chat.run.status], ['idle', null, status]);
 }

@@ -12,6 +12,10 @@ export interface BadProvider {
   readonly calls: number;
   readonly end: 'completed' | { readonly code: 'model_error' | 'model_timeout'; readonly sentence: RegExp };
   readonly answer: string;
+  /** It never began to answer: what the model was shown counts for nothing. */
+  readonly neverBegan?: true;
+  /** Of a tool call that was under way. */
+  readonly argumentsBytes?: number;
   /** Input and output tokens where the provider's own are to be used; otherwise they are estimated. */
   readonly tokens?: readonly [number, number];
 }
@@ -31,6 +35,22 @@ const timeout = {
   code: 'model_timeout' as const,
   sentence: /silent for 1 s; try again with a new `usageRequestId`\.$/,
 };
+/** An error told inside a stream that has begun well. */
+const told = (code: string, message: string) => (call: ProviderCall, protocol: Protocol) => {
+  const event =
+    protocol === 'chat'
+      ? { error: { code, message } }
+      : { type: 'response.failed', sequence_number: 1, response: { status: 'failed', error: { code, message } } };
+  return call.stream(wire(protocol, { said: [], end: 'none' }) + sseText([event]));
+};
+/** A tool call whose arguments have come half. */
+const HALF_CALL = '{"zone"';
+const halfCall = (protocol: Protocol) => {
+  const calls = [['call_1', 'clock', '{"zone":"UTC"}']] as const;
+  const events = providerEvents(protocol, { said: [{ kind: 'calls', calls }], end: 'none' });
+  const half = events.findIndex((event) => JSON.stringify(event).includes(JSON.stringify(HALF_CALL)));
+  return sseText(events.slice(0, half + 1));
+};
 const AT_ONCE = { 'retry-after': '0' };
 const LEAK = { error: { message: `Incorrect API key provided: ${KEY}.` } };
 
@@ -47,6 +67,7 @@ const lying = (input: string, output: string) => (call: ProviderCall, protocol: 
 
 const completed = { end: 'completed', answer: 'Good day', calls: 1 } as const;
 const failed = { answer: '', calls: 1 } as const;
+const refused = { ...failed, neverBegan: true } as const;
 
 export const BAD_PROVIDERS: readonly BadProvider[] = [
   {
@@ -63,7 +84,7 @@ export const BAD_PROVIDERS: readonly BadProvider[] = [
       },
     ],
   },
-  { ...failed, name: 'hangs before its first byte', end: timeout, plays: [() => {}] },
+  { ...refused, name: 'hangs before its first byte', end: timeout, plays: [() => {}] },
   { ...failed, name: 'hangs after its head', end: timeout, plays: [(call) => call.head()] },
   {
     ...failed,
@@ -80,7 +101,7 @@ export const BAD_PROVIDERS: readonly BadProvider[] = [
     plays: [(call) => call.cut(), good],
   },
   {
-    ...failed,
+    ...refused,
     name: 'cuts always',
     calls: 3,
     end: error(/cannot be reached.*check OPENAI_BASE_URL/),
@@ -116,6 +137,40 @@ export const BAD_PROVIDERS: readonly BadProvider[] = [
   },
   {
     ...failed,
+    name: 'hangs in the middle of a tool call',
+    end: timeout,
+    argumentsBytes: HALF_CALL.length,
+    plays: [(call, protocol) => call.bytes(halfCall(protocol))],
+  },
+  {
+    ...completed,
+    name: 'says in its stream that it is overloaded, then answers well',
+    calls: 2,
+    tokens: TOKENS,
+    plays: [told('server_is_overloaded', 'Too much.'), good],
+  },
+  {
+    ...failed,
+    name: 'says in its stream that it is asked too often, always',
+    calls: 3,
+    end: error(/takes no more requests for now: Slow down; try again later\.$/),
+    plays: [told('rate_limit_exceeded', 'Slow down.')],
+  },
+  {
+    ...failed,
+    name: 'says in its stream that it fails, always',
+    calls: 3,
+    end: error(/reported an error: The engine stumbled\.$/),
+    plays: [told('server_error', 'The engine stumbled.')],
+  },
+  {
+    ...failed,
+    name: 'refuses the prompt in its stream',
+    end: error(/reported an error: Not this\.$/),
+    plays: [told('invalid_prompt', 'Not this.')],
+  },
+  {
+    ...failed,
     name: 'stops at its limit',
     end: error(/did not finish its answer: it reached its limit of tokens/),
     answer: 'Good day',
@@ -147,13 +202,13 @@ export const BAD_PROVIDERS: readonly BadProvider[] = [
     plays: [(call, protocol) => call.stream(wire(protocol) + wire(protocol))],
   },
   {
-    ...failed,
+    ...refused,
     name: 'answers 400',
     end: error(/refused the request \(400\): Bad\.$/),
     plays: [status(400, { error: { message: 'Bad.' } })],
   },
-  { ...failed, name: 'answers 401', end: error(/\(401\); check OPENAI_API_KEY\.$/), plays: [status(401, LEAK)] },
-  { ...failed, name: 'answers 404', end: error(/\(404\); check RUNWIRE_MODEL/), plays: [status(404, LEAK)] },
+  { ...refused, name: 'answers 401', end: error(/\(401\); check OPENAI_API_KEY\.$/), plays: [status(401, LEAK)] },
+  { ...refused, name: 'answers 404', end: error(/\(404\); check RUNWIRE_MODEL/), plays: [status(404, LEAK)] },
   {
     ...completed,
     name: 'answers 429 with Retry-After, then well',
@@ -162,14 +217,14 @@ export const BAD_PROVIDERS: readonly BadProvider[] = [
     plays: [status(429, LEAK, AT_ONCE), good],
   },
   {
-    ...failed,
+    ...refused,
     name: 'answers 429 always',
     calls: 3,
     end: error(/\(429\).*try again later\.$/),
     plays: [status(429, LEAK, AT_ONCE)],
   },
   {
-    ...failed,
+    ...refused,
     name: 'answers 429 for an hour',
     end: error(/\(429\).*try again later\.$/),
     plays: [status(429, LEAK, { 'retry-after': '3600' })],
@@ -182,14 +237,14 @@ export const BAD_PROVIDERS: readonly BadProvider[] = [
     plays: [status(500, 'oops', AT_ONCE), good],
   },
   {
-    ...failed,
+    ...refused,
     name: 'answers 500 always',
     calls: 3,
     end: error(/failed \(500\); try again\.$/),
     plays: [status(500, 'oops', AT_ONCE)],
   },
   {
-    ...failed,
+    ...refused,
     name: 'answers 529 always',
     calls: 3,
     end: error(/overloaded \(529\).*try again later\.$/),

@@ -17,14 +17,14 @@ type SpawnOptions = Omit<Parameters<typeof ServerProcess.start>[0], 'dataDir' | 
 export class KillableServer implements AsyncDisposable {
   readonly controller: ModelController;
   readonly process: ServerProcess;
-  readonly #dataDir: string;
+  readonly dataDir: string;
   /** The server that came after. */
   #again: TestServer | null = null;
 
   private constructor(controller: ModelController, process: ServerProcess, dataDir: string) {
     this.controller = controller;
     this.process = process;
-    this.#dataDir = dataDir;
+    this.dataDir = dataDir;
   }
 
   static async start(options: SpawnOptions = {}): Promise<KillableServer> {
@@ -43,7 +43,7 @@ export class KillableServer implements AsyncDisposable {
   async startAgain(): Promise<void> {
     await this.process.gone;
     this.#again = await startTestServer({
-      dataDir: this.#dataDir,
+      dataDir: this.dataDir,
       model: scriptedModel(this.controller.port),
       agencies: { test: testAgency },
     });
@@ -66,6 +66,6 @@ export class KillableServer implements AsyncDisposable {
     await this.process[Symbol.asyncDispose]();
     await this.#again?.[Symbol.asyncDispose]();
     await this.controller[Symbol.asyncDispose]();
-    rmSync(this.#dataDir, { recursive: true, force: true });
+    rmSync(this.dataDir, { recursive: true, force: true });
   }
 }

@@ -50,12 +50,24 @@ export interface ToolDefinition<Schema extends InputSchema = InputSchema> {
   readonly execute: (input: InputOf<Schema>, call: ToolCall) => unknown;
 }
 
+/**
+ * How much a reasoning model is to think, and whether it is to sum up what it thought. What is left out is left to the
+ * model; not every model takes every value.
+ */
+export interface Reasoning {
+  readonly effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+  /** Reaches the stream as `response.reasoning_summary_text.*`. */
+  readonly summary?: 'auto' | 'concise' | 'detailed';
+}
+
 export interface AgentDefinition {
   readonly name: string;
   readonly description: string;
   readonly instructions: string;
   /** `provider/model`; where absent the installation's own choice. */
   readonly model?: string;
+  /** Where absent, nothing is asked for. */
+  readonly reasoning?: Reasoning;
   /** Those of `defineTool` in an array, or tools by their names, as the AI SDK takes them. */
   readonly tools?: readonly NamedTool[] | Readonly<Record<string, AgentTool>>;
 }

@@ -87,6 +87,7 @@ export interface RunningServer extends AsyncDisposable {
     readonly activeRuns: () => number;
     readonly openStreams: () => number;
     readonly fullStreams: () => number;
+    readonly unstoredBytes: () => number;
     readonly syncMs: number;
     /** Compacts at once what is old enough; resolves to how many runs that were. */
     readonly sweepEvents: () => Promise<number>;
@@ -237,6 +238,7 @@ export async function compose(
     openStreams: () => streams.size,
     fullStreams: () => streams.full,
     writerQueue: () => sqlite.queueLength,
+    unstoredBytes: () => eventLog.unstoredBytes,
     syncMs,
     sweepEvents: () => retention.sweep(),
   };

@@ -1,5 +1,6 @@
 import type { AgencyDefinition, AgentDefinition } from '@runwire/agency';
 import type { Tool } from '../agent/ports.ts';
+import { checkReasoning } from './check-reasoning.ts';
 import { loadTools } from './load-tools.ts';
 
 export interface LoadedAgent {
@@ -59,6 +60,7 @@ async function load(id: string, definition: AgencyDefinition, defaultModel: stri
   const agents = new Map<string, LoadedAgent>();
   for (const agent of definition.agents) {
     if (agents.has(agent.name)) throw new Error(`Agency \`${id}\` has two agents called \`${agent.name}\`.`);
+    checkReasoning(id, agent);
     agents.set(agent.name, {
       definition: agent,
       model: agent.model ?? defaultModel,

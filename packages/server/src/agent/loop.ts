@@ -3,7 +3,7 @@ import type { OutputItem, RunEventBody, ToolCallItem, ToolOutputItem } from '../
 import { shownStep } from '../domain/shown-step.ts';
 import type { Usage } from '../domain/usage.ts';
 import { callTool } from './call-tool.ts';
-import { type Model, type PromptItem, RunFailure, type Tool } from './ports.ts';
+import { type Model, type PromptItem, type Room, RunFailure, type Tool } from './ports.ts';
 import { estimatedUsage, type Progress, promptBytes } from './progress.ts';
 import { ResponseAssembly } from './response-assembly.ts';
 
@@ -34,6 +34,8 @@ export interface LoopInput {
   readonly userContext: unknown;
   readonly maxSteps: number;
   readonly progress: Progress;
+  /** Of the log that the events go to. */
+  readonly room: Room;
   readonly signal: AbortSignal;
   emit(event: RunEventBody): void;
   /** Resolves when the step is durable; only then is its result used. */
@@ -70,9 +72,9 @@ async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promi
   const startedAt = Date.now();
   progress.steps += 1;
   const step = progress.steps;
-  const assembly = new ResponseAssembly(model.id, agent.name, progress, input.emit);
-  const estimate = () =>
-    assembly.reportedUsage ?? estimatedUsage(promptBytes(agent.instructions, prompt), assembly.outputBytes);
+  const assembly = new ResponseAssembly(model.id, agent.name, progress, input.room, input.emit);
+  const used = (hasBegun: boolean) =>
+    assembly.reportedUsage ?? estimatedUsage(promptBytes(agent.instructions, prompt), assembly.outputBytes, hasBegun);
   let usage: Usage;
   try {
     const request = {
@@ -82,10 +84,11 @@ async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promi
       instructions: agent.instructions,
       prompt,
       tools,
+      ...(agent.reasoning === undefined ? {} : { reasoning: agent.reasoning }),
     };
-    usage = (await model.call(request, assembly, signal)).usage ?? estimate();
+    usage = (await model.call(request, assembly, signal)).usage ?? used(true);
   } catch (error) {
-    progress.add(estimate(), model.id);
+    progress.add(used(assembly.hasBegun), model.id);
     throw error;
   }
   progress.add(usage, model.id);

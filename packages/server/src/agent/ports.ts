@@ -1,4 +1,4 @@
-import type { ToolCall } from '@runwire/agency';
+import type { Reasoning, ToolCall } from '@runwire/agency';
 import type { RunErrorCode } from '../domain/run-state.ts';
 import type { Usage } from '../domain/usage.ts';
 
@@ -36,13 +36,27 @@ export interface ModelRequest {
   readonly instructions: string;
   readonly prompt: readonly PromptItem[];
   readonly tools: readonly ModelTool[];
+  /** As the agent's definition says it; absent: nothing is asked for. */
+  readonly reasoning?: Reasoning;
+}
+
+/** Whether what a model says can be taken: the store may lag behind. */
+export interface Room {
+  /** True: nothing more is to be read of the provider for now. A compare, and no more. */
+  readonly isFull: boolean;
+  /** Calls back once when there is room again; never, where the run ends before. */
+  onceRoom(goOn: () => void): void;
 }
 
 /** Called by the model as things come, each at once; a call costs no promise. */
-export interface ModelOutput {
+export interface ModelOutput extends Room {
+  /** The provider has taken the request and begins to answer, perhaps for a second time: what it was shown counts. */
+  begun(): void;
   text(text: string): void;
   reasoning(text: string): void;
   toolCall(callId: string, name: string, argumentsText: string): void;
+  /** A piece of a tool call's arguments. `toolCall` hands them over whole; until then the piece counts as said. */
+  argumentsPiece(text: string): void;
   /** What the provider has reported so far: counts where the call is then cut short. */
   usage(usage: Usage): void;
 }

@@ -54,11 +54,14 @@ export function promptBytes(instructions: string, prompt: readonly PromptItem[])
   return bytes;
 }
 
-/** For a step that was cut short, or whose provider reported nothing. */
-export function estimatedUsage(inputBytes: number, outputBytes: number): Usage {
+/**
+ * For a step that was cut short, or whose provider reported nothing. What the model was shown counts once its provider
+ * has begun to answer; where nobody knows that, once it has said something.
+ */
+export function estimatedUsage(inputBytes: number, outputBytes: number, hasBegun = outputBytes > 0): Usage {
   return {
     requestCount: 1,
-    inputTokens: outputBytes === 0 ? 0 : estimateTokens(inputBytes),
+    inputTokens: hasBegun ? estimateTokens(inputBytes) : 0,
     cachedTokens: 0,
     outputTokens: estimateTokens(outputBytes),
     reasoningTokens: 0,

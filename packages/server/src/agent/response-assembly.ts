@@ -1,7 +1,7 @@
 import type { MessageItem, OutputItem, ReasoningItem, ResponseRef, RunEventBody } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
 import type { Usage } from '../domain/usage.ts';
-import type { ModelOutput } from './ports.ts';
+import type { ModelOutput, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
 
 /** Turns what a model says, piece by piece, into the items and events of one response. */
@@ -9,20 +9,54 @@ export class ResponseAssembly implements ModelOutput {
   readonly output: OutputItem[] = [];
   readonly #response: ResponseRef;
   readonly #progress: Progress;
+  readonly #room: Room;
   readonly #emit: (event: RunEventBody) => void;
   readonly #calledAt = performance.now();
   #open: MessageItem | ReasoningItem | null = null;
+  #begun = false;
+  #argumentsBytes = 0;
   reportedUsage: Usage | null = null;
 
-  constructor(model: string, agent: string, progress: Progress, emit: (event: RunEventBody) => void) {
+  constructor(model: string, agent: string, progress: Progress, room: Room, emit: (event: RunEventBody) => void) {
     this.#response = { id: newId('resp'), model, agent, callerAgent: null };
     this.#progress = progress;
+    this.#room = room;
     this.#emit = emit;
     emit({ type: 'response_created', response: this.#response });
   }
 
+  get isFull(): boolean {
+    return this.#room.isFull;
+  }
+
+  onceRoom(goOn: () => void): void {
+    this.#room.onceRoom(goOn);
+  }
+
+  get hasBegun(): boolean {
+    return this.#begun || this.output.length > 0;
+  }
+
+  /** Arguments count from their first piece on, and once. */
   get outputBytes(): number {
-    return this.output.reduce((sum, item) => sum + Buffer.byteLength(item.text), 0);
+    let said = 0;
+    let called = 0;
+    for (const item of this.output) {
+      if (item.kind === 'tool_call') called += Buffer.byteLength(item.text);
+      else said += Buffer.byteLength(item.text);
+    }
+    return said + Math.max(called, this.#argumentsBytes);
+  }
+
+  /** What an answer before it reported or half said is void: nothing of it was handed on. */
+  begun(): void {
+    this.#begun = true;
+    this.#argumentsBytes = 0;
+    this.reportedUsage = null;
+  }
+
+  argumentsPiece(text: string): void {
+    this.#argumentsBytes += Buffer.byteLength(text);
   }
 
   text(text: string): void {

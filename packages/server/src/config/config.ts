@@ -55,6 +55,9 @@ export interface Limits {
   readonly flushMs: number;
   readonly chunkBytes: number;
   readonly heldBytes: number;
+  /** Of one run, and of all runs of this node, said but not stored: from there on models are not listened to. */
+  readonly unstoredRunBytes: number;
+  readonly unstoredBytes: number;
   readonly pageBytes: number;
   readonly unsentBytes: number;
   readonly drainMs: number;
@@ -90,6 +93,8 @@ export const DEFAULT_LIMITS: Limits = {
   flushMs: 100,
   chunkBytes: 64 * 1024,
   heldBytes: 256 * 1024,
+  unstoredRunBytes: 1024 * 1024,
+  unstoredBytes: 256 * 1024 * 1024,
   pageBytes: 64 * 1024,
   unsentBytes: 128 * 1024,
   drainMs: 60_000,

@@ -24,7 +24,7 @@ export class Engine implements RunEngine, AsyncDisposable {
     const { eventLog, disconnects, maxRunSeconds } = this.#deps;
     const stop = new StopHandle();
     const log = eventLog.open(run.runId, run.attempt, [run.meta]);
-    const watched = this.#watch.begin(stop, run.maxRunSeconds ?? maxRunSeconds);
+    const watched = this.#watch.begin(stop, run.maxRunSeconds ?? maxRunSeconds, log);
     if (run.onDisconnect === 'cancel') disconnects.watch(run.runId, run.integrationId);
     const done = executeRun(this.#deps, run, log, stop, watched).finally(() => {
       this.#active.delete(run.runId);

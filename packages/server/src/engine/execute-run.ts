@@ -123,6 +123,7 @@ async function attempt(
       userContext: run.userContext,
       maxSteps: deps.maxSteps,
       progress,
+      room: log,
       signal: stop.signal,
       emit(event) {
         watched.heard();

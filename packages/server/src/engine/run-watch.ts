@@ -1,4 +1,4 @@
-import { type Model, RunFailure } from '../agent/ports.ts';
+import { type Model, type Room, RunFailure } from '../agent/ports.ts';
 import type { StopHandle } from './stop-handle.ts';
 
 const TICK_MS = 250;
@@ -15,8 +15,8 @@ export class RunWatch implements Disposable {
     this.#timer.unref();
   }
 
-  begin(stop: StopHandle, maxRunSeconds: number): WatchedRun {
-    const run = new WatchedRun(stop, maxRunSeconds, this.#silenceMs);
+  begin(stop: StopHandle, maxRunSeconds: number, room: Room): WatchedRun {
+    const run = new WatchedRun(stop, maxRunSeconds, this.#silenceMs, room);
     this.#runs.add(run);
     return run;
   }
@@ -39,15 +39,17 @@ export class WatchedRun {
   readonly #stop: StopHandle;
   readonly #maxRunSeconds: number;
   readonly #silenceMs: number;
+  readonly #room: Room;
   readonly #deadline: number;
   #callsUnderWay = 0;
   #heard = false;
   #silentSince = 0;
 
-  constructor(stop: StopHandle, maxRunSeconds: number, silenceMs: number) {
+  constructor(stop: StopHandle, maxRunSeconds: number, silenceMs: number, room: Room) {
     this.#stop = stop;
     this.#maxRunSeconds = maxRunSeconds;
     this.#silenceMs = silenceMs;
+    this.#room = room;
     this.#deadline = performance.now() + maxRunSeconds * 1000;
   }
 
@@ -77,7 +79,8 @@ export class WatchedRun {
     if (now >= this.#deadline) {
       const sentence = `The run took longer than the ${this.#maxRunSeconds} s it may take; ask for less, or raise \`maxRunSeconds\`.`;
       this.#stop.fail(new RunFailure('run_timeout', sentence));
-    } else if (this.#heard) {
+    } else if (this.#heard || this.#room.isFull) {
+      // Who is not listened to is not silent.
       // Counted from here, up to a tick late: never too early.
       this.#heard = false;
       this.#silentSince = now;

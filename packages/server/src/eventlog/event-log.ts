@@ -6,9 +6,12 @@ import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type DecodedChunk, decodeChunk } from './chunk-codec.ts';
 import { type Chunk, RunLog, type RunLogBounds } from './run-log.ts';
+import { UnstoredBytes } from './unstored-bytes.ts';
 
 export interface EventLogOptions extends RunLogBounds {
   readonly flushMs: number;
+  /** Events of all runs that are not stored: from here on no model is listened to. */
+  readonly unstoredBytes: number;
 }
 
 /** Writes chunks inside somebody's transaction: with a step or an end, its events commit. */
@@ -32,6 +35,7 @@ export class EventLog implements AsyncDisposable {
   readonly #options: EventLogOptions;
   readonly #logger: Logger;
   readonly #logs = new Map<string, RunLog>();
+  readonly #unstored: UnstoredBytes;
   readonly #dirty = new Set<RunLog>();
   #undelivered: RunLog[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -47,16 +51,21 @@ export class EventLog implements AsyncDisposable {
   ) {
     this.#store = store;
     this.#options = options;
+    this.#unstored = new UnstoredBytes(options.unstoredBytes, this.#someoneWaits);
     this.#logger = logger;
     this.#onStored = onStored;
   }
 
   /** `stored`: the events of this attempt that are durable already. */
   open(runId: string, attempt: number, stored: readonly RunEvent[]): RunLog {
-    const log = new RunLog(runId, attempt, stored, this.#options, this.#appended);
+    const log = new RunLog(runId, attempt, stored, this.#options, this.#unstored, this.#appended);
     log.onStored = this.#onStored;
     this.#logs.set(runId, log);
     return log;
+  }
+
+  get unstoredBytes(): number {
+    return this.#unstored.bytes;
   }
 
   hot(runId: string): RunLog | undefined {
@@ -68,8 +77,16 @@ export class EventLog implements AsyncDisposable {
     log.deliver();
     this.#logs.delete(log.runId);
     this.#dirty.delete(log);
+    log.release();
     log.cut();
   }
+
+  /** Nobody waits for the clock where the store may have room. */
+  #someoneWaits = (): void => {
+    if (this.#timer === null || this.#failing) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#flushSoon, 0);
+  };
 
   #appended = (log: RunLog): void => {
     // All that is appended in one turn of the loop leaves in one write per reader.
@@ -93,7 +110,8 @@ export class EventLog implements AsyncDisposable {
   };
 
   get #flushDelayMs(): number {
-    return this.#failing ? this.#options.flushMs * 10 : this.#options.flushMs;
+    if (this.#failing) return this.#options.flushMs * 10;
+    return this.#unstored.hasWaiting ? 0 : this.#options.flushMs;
   }
 
   #flushSoon = (): void => {

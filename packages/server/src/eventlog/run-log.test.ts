@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { eventSize, lastFrameId, type MessageItem, type RunEvent, type RunEventBody } from '../domain/events.ts';
 import { decodeChunk } from './chunk-codec.ts';
 import { type Chunk, type LiveReader, RunLog, type RunLogBounds } from './run-log.ts';
+import { UnstoredBytes } from './unstored-bytes.ts';
 
 const item: MessageItem = {
   kind: 'message',
@@ -16,7 +17,9 @@ const item: MessageItem = {
   timestamp: 1,
 };
 const delta = (text: string): RunEventBody => ({ type: 'delta', item, text });
-const newLog = (bounds: RunLogBounds, attempt = 1) => new RunLog('run_1', attempt, [], bounds, () => {});
+type Bounds = Partial<RunLogBounds> & Pick<RunLogBounds, 'chunkBytes' | 'heldBytes'>;
+const newLog = (bounds: Bounds, attempt = 1, unstored = new UnstoredBytes(1_000_000, () => {})) =>
+  new RunLog('run_1', attempt, [], { unstoredRunBytes: 1_000_000, ...bounds }, unstored, () => {});
 const ids = (events: readonly RunEvent[]) => events.map((event) => event.id);
 
 /** Reads as a connection does: what is held or stored first, then live; each event by its id once. */
@@ -95,14 +98,14 @@ class Rig {
   readonly log: RunLog;
   /** Events of earlier attempts are none of this log's: they are stored. */
   readonly #base: number;
-  readonly #bounds: RunLogBounds;
+  readonly #bounds: Bounds;
   readonly #events: RunEvent[] = [];
   readonly #readers: Reader[] = [];
   readonly #detached: { readonly reader: Reader; readonly had: number }[] = [];
   #taken: readonly Chunk[] = [];
   readonly #stored: Chunk[] = [];
 
-  constructor(of: RunLogBounds, attempt: number) {
+  constructor(of: Bounds, attempt: number) {
     this.#bounds = of;
     this.log = newLog(of, attempt);
     this.#base = this.log.lastId;
@@ -244,4 +247,43 @@ test('a log that is given up cuts its readers and keeps none', () => {
   log.cut();
   assert.ok(readers.every((reader) => reader.cutOff));
   assert.equal(log.readerCount, 0);
+});
+
+test('a log is full at its own bound or at that of all, and who waits reads on once there is room for it', async () => {
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  let waits = 0;
+  const unstored = new UnstoredBytes(1000, () => {
+    waits += 1;
+  });
+  const bounds = { chunkBytes: 1000, heldBytes: 1000, unstoredRunBytes: 500 };
+  const [one, other] = [newLog(bounds, 1, unstored), newLog(bounds, 1, unstored)];
+  const calls: string[] = [];
+  one.append(delta('x'.repeat(483)));
+  assert.deepEqual([one.unstoredBytes, one.isFull], [499, false]);
+  one.append(delta('x'));
+  assert.deepEqual([one.isFull, other.isFull, waits], [true, false, 0]);
+  one.onceRoom(() => calls.push('one'));
+  one.onceRoom(() => calls.push('one again'));
+  const first = one.takeChunks();
+  other.append(delta('y'.repeat(484)));
+  other.onceRoom(() => calls.push('other'));
+  assert.deepEqual([unstored.bytes, unstored.isFull, waits], [1016, true, 3]);
+  unstored.wake();
+  await turn();
+  assert.equal(calls.length, 0, 'nobody has room yet');
+  one.acknowledge(first.at(-1)?.lastId ?? 0);
+  assert.equal(calls.length, 0, 'never in the turn of who stored');
+  await turn();
+  assert.deepEqual([calls, one.isFull, other.isFull], [['one', 'one again'], false, true]);
+
+  // What goes with its log weighs on nobody, and its own waiters are forgotten.
+  one.append(delta('z'.repeat(900)));
+  assert.ok(one.isFull && unstored.isFull);
+  one.onceRoom(() => calls.push('never'));
+  one.release();
+  assert.deepEqual([unstored.bytes, unstored.isFull], [500, false]);
+  other.publish(other.prepare([{ type: 'end' }]).events);
+  assert.deepEqual([unstored.bytes, other.unstoredBytes], [0, 0], 'what was never unstored counts for nothing');
+  await turn();
+  assert.deepEqual(calls, ['one', 'one again', 'other']);
 });

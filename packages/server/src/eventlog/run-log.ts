@@ -1,5 +1,6 @@
 import { attemptBase, eventSize, eventWidth, lastFrameId, type RunEvent, type RunEventBody } from '../domain/events.ts';
 import { encodeChunk } from './chunk-codec.ts';
+import type { UnstoredBytes } from './unstored-bytes.ts';
 
 export interface Chunk {
   readonly firstId: number;
@@ -20,6 +21,8 @@ export interface RunLogBounds {
   readonly chunkBytes: number;
   /** Stored events still held in memory. */
   readonly heldBytes: number;
+  /** Events of one run that are not stored: from here on its model is not listened to. */
+  readonly unstoredRunBytes: number;
 }
 
 /**
@@ -30,12 +33,14 @@ export class RunLog {
   readonly runId: string;
   readonly attempt: number;
   readonly #bounds: RunLogBounds;
+  readonly #unstored: UnstoredBytes;
   readonly #onAppend: (log: RunLog) => void;
   readonly #readers = new Set<LiveReader>();
   /** Cut, and perhaps under way, but not acknowledged: they keep their bounds. */
   readonly #unacknowledged: Chunk[] = [];
   #held: RunEvent[];
   #heldStoredBytes = 0;
+  #unstoredBytes = 0;
   #nextId: number;
   /** Everything up to this id is in a chunk. */
   #chunkedId: number;
@@ -63,11 +68,13 @@ export class RunLog {
     attempt: number,
     stored: readonly RunEvent[],
     bounds: RunLogBounds,
+    unstored: UnstoredBytes,
     onAppend: (log: RunLog) => void,
   ) {
     this.runId = runId;
     this.attempt = attempt;
     this.#bounds = bounds;
+    this.#unstored = unstored;
     this.#onAppend = onAppend;
     this.#held = [...stored];
     this.#deliveredCount = stored.length;
@@ -88,12 +95,32 @@ export class RunLog {
     return !this.#ending && this.#storedId < this.lastId;
   }
 
+  get unstoredBytes(): number {
+    return this.#unstoredBytes;
+  }
+
+  /** "At 1 MiB unstored per run or 256 MiB per node the provider's socket is paused." */
+  get isFull(): boolean {
+    return this.#unstoredBytes >= this.#bounds.unstoredRunBytes || this.#unstored.isFull;
+  }
+
+  /** Calls back once when there is room again; never, where the run ends before. */
+  onceRoom(goOn: () => void): void {
+    this.#unstored.wait(this, goOn);
+  }
+
+  #count(bytes: number): void {
+    this.#unstoredBytes += bytes;
+    this.#unstored.add(bytes);
+  }
+
   append(body: RunEventBody): RunEvent {
     // One object per event, on the road of every token: the body is not copied.
     const event = body as RunEventBody & { id: number };
     event.id = this.#nextId;
     this.#nextId += eventWidth(body);
     this.#held.push(event);
+    this.#count(eventSize(event));
     if (this.#unchunkedSince === 0) this.#unchunkedSince = performance.now();
     this.#onAppend(this);
     return event;
@@ -121,6 +148,7 @@ export class RunLog {
   publish(events: readonly RunEvent[]): void {
     for (const event of events) {
       this.#held.push(event);
+      this.#count(eventSize(event));
       this.#nextId = lastFrameId(event) + 1;
     }
     this.acknowledge(this.lastId);
@@ -168,8 +196,18 @@ export class RunLog {
     const from = this.#indexAfter(this.#storedId);
     this.#storedId = lastId;
     const to = this.#indexAfter(lastId);
-    for (let i = from; i < to; i += 1) this.#heldStoredBytes += eventSize(this.#held[i] as RunEvent);
+    let bytes = 0;
+    for (let i = from; i < to; i += 1) bytes += eventSize(this.#held[i] as RunEvent);
+    this.#heldStoredBytes += bytes;
+    this.#count(-bytes);
+    this.#unstored.wake();
     this.#trim();
+  }
+
+  /** The log goes: what it has not stored weighs on nobody any more. */
+  release(): void {
+    this.#count(-this.#unstoredBytes);
+    this.#unstored.forget(this);
   }
 
   /** Drops the oldest events that are stored and delivered until what is held of them is within its bound. */

@@ -10,6 +10,7 @@ export interface Probes {
   readonly openStreams: () => number;
   readonly fullStreams: () => number;
   readonly writerQueue: () => number;
+  readonly unstoredBytes: () => number;
   /** Measured once, at the start. */
   readonly syncMs: number;
 }
@@ -44,6 +45,7 @@ export class Metrics {
       new Gauge('runwire_open_streams', 'Connections that follow a run.', probes.openStreams),
       new Gauge('runwire_full_streams', 'Of these, those whose reader is behind.', probes.fullStreams),
       new Gauge('runwire_writer_queue', 'Transactions that wait for the writer.', probes.writerQueue),
+      new Gauge('runwire_unstored_bytes', 'Said by models and not stored yet, of all runs.', probes.unstoredBytes),
       new Gauge('runwire_start_sync_seconds', 'The median sync measured at start.', () => probes.syncMs / 1000),
       this.firstToken,
       this.eventLag,

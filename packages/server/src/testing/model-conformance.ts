@@ -11,6 +11,8 @@ export interface ModelHarness extends AsyncDisposable {
   readonly failing: string;
   /** A message that is answered with one piece at once, and with nothing more for a minute. */
   readonly endless: string;
+  /** A message that is answered with so much that no single read of a connection holds it. */
+  readonly long: string;
   /** How many connections to its provider are open, by the model's own end of them. */
   openConnections(): number;
 }
@@ -21,8 +23,46 @@ export type Heard = readonly ['text' | 'reasoning', string] | readonly ['call', 
 export class Listener implements ModelOutput {
   readonly heard: Heard[] = [];
   reported: Usage | null = null;
+  /** How often the provider began to answer. */
+  begins = 0;
+  /** Pieces of the arguments of tool calls. */
+  argumentsText = '';
+  /** Full from the first thing heard on, until `makeRoom`. */
+  readonly #fillsUp: boolean;
+  #goOn: (() => void) | null = null;
+  #isFull = false;
+  readonly #held = Promise.withResolvers<void>();
   readonly #waiting: (() => void)[] = [];
 
+  constructor({ fillsUp = false } = {}) {
+    this.#fillsUp = fillsUp;
+  }
+
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  onceRoom(goOn: () => void): void {
+    this.#goOn = goOn;
+    this.#held.resolve();
+  }
+
+  /** Resolves when the model waits for room. */
+  get held(): Promise<void> {
+    return this.#held.promise;
+  }
+
+  makeRoom(): void {
+    this.#isFull = false;
+    this.#goOn?.();
+  }
+
+  begun(): void {
+    this.begins += 1;
+  }
+  argumentsPiece(text: string): void {
+    this.argumentsText += text;
+  }
   text(text: string): void {
     this.#hear(['text', text]);
   }
@@ -51,6 +91,7 @@ export class Listener implements ModelOutput {
 
   #hear(one: Heard): void {
     this.heard.push(one);
+    if (this.#fillsUp && this.heard.length === 1) this.#isFull = true;
     for (const wake of this.#waiting.splice(0)) wake();
   }
 }
@@ -121,5 +162,44 @@ export function modelConformance(name: string, start: () => Promise<ModelHarness
     const output = new Listener();
     await assert.rejects(model.call(modelRequest(ask), output, AbortSignal.abort()), { name: 'AbortError' });
     assert.deepEqual(output.heard, []);
+  });
+
+  modelTest('says nothing while there is no room for it, and then the rest, whole', async ({ model, long }) => {
+    const whole = new Listener();
+    await model.call(modelRequest(long), whole, never());
+    const output = new Listener({ fillsUp: true });
+    const call = model.call(modelRequest(long), output, never());
+    await output.held;
+    const heard = output.heard.length;
+    assert.ok(heard < whole.heard.length);
+    // Long enough for everything that is under way to arrive, were it let in.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.equal(output.heard.length, heard);
+    output.makeRoom();
+    await call;
+    assert.equal(output.all('text') === whole.all('text'), true);
+  });
+
+  modelTest('a call that waits for room is aborted like any other', async ({ model, long, openConnections }) => {
+    const output = new Listener({ fillsUp: true });
+    const controller = new AbortController();
+    const call = model.call(modelRequest(long), output, controller.signal);
+    await output.held;
+    const heard = output.heard.length;
+    controller.abort();
+    await assert.rejects(call, { name: 'AbortError' });
+    assert.equal(openConnections(), 0);
+    output.makeRoom();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(output.heard.length, heard);
+  });
+
+  modelTest('takes every kind of reasoning that an agent may ask for', async ({ model, ask }) => {
+    const asked: NonNullable<ModelRequest['reasoning']>[] = [{}, { effort: 'low' }, { summary: 'auto' }];
+    for (const reasoning of [...asked, { effort: 'high', summary: 'detailed' } as const]) {
+      const output = new Listener();
+      await model.call(modelRequest(ask, { reasoning }), output, never());
+      assert.notEqual(output.all('text'), '');
+    }
   });
 }

@@ -6,6 +6,7 @@ modelConformance('offline', async () => ({
   ask: 'Hello',
   failing: '/fail',
   endless: '/slow 600',
+  long: 'one two three four five six seven eight nine ten',
   openConnections: () => 0,
   [Symbol.asyncDispose]: async () => {},
 }));

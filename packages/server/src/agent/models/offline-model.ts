@@ -39,11 +39,23 @@ export const offlineModel: Model = {
     for (const [index, part] of words.entries()) {
       if (index > 0) await sleep(pauseMs, undefined, { signal });
       signal.throwIfAborted();
+      if (output.isFull) await room(output, signal);
       say(part);
     }
     return { usage: usageOf(request, said) };
   },
 };
+
+function room(output: ModelOutput, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    output.onceRoom(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    });
+  });
+}
 
 function slowSeconds(argument: string): number | null {
   const seconds = Number(argument);

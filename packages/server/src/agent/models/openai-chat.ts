@@ -1,16 +1,7 @@
 import { newId } from '../../domain/ids.ts';
-import type { Usage } from '../../domain/usage.ts';
 import type { ModelOutput, ModelRequest } from '../ports.ts';
-import {
-  type Asked,
-  failureOfEvent,
-  garbage,
-  isObject,
-  type JsonObject,
-  parsed,
-  stoppedShort,
-} from './provider-failure.ts';
-import { reportedUsage } from './reported-usage.ts';
+import { ProtocolReader } from './protocol-reader.ts';
+import { type Asked, garbage, isObject, type JsonObject, stoppedShort } from './provider-failure.ts';
 
 /*
  * OpenAI's Chat Completions protocol, which vLLM, Ollama and most compatible servers speak. A chunk carries deltas of
@@ -40,6 +31,8 @@ export function chatBody(model: string, request: ModelRequest): string {
             function: { name, description, parameters: inputSchema },
           })),
         }),
+    // The protocol has no summaries to ask for.
+    ...(request.reasoning?.effort === undefined ? {} : { reasoning_effort: request.reasoning.effort }),
     stream: true,
     stream_options: { include_usage: true },
   });
@@ -92,32 +85,24 @@ interface OpenCall {
 }
 
 /** Maps the chunks of one completion to what the loop takes. Throws a `ProviderFailure` where there is no answer. */
-export class ChatReader {
-  readonly #asked: Asked;
-  readonly #output: ModelOutput;
+export class ChatReader extends ProtocolReader {
   readonly #calls: OpenCall[] = [];
   #finishReason: string | null = null;
-  hasOutput = false;
-  usage: Usage | null = null;
 
   constructor(asked: Asked, output: ModelOutput) {
-    this.#asked = asked;
-    this.#output = output;
+    super(asked, output, USAGE);
   }
 
-  /** True: it was the last event. */
-  event(data: string): boolean {
-    if (data === '[DONE]') {
-      if (!this.end()) throw garbage('an answer without a finish reason');
-      return true;
-    }
-    if (data === '') return false;
-    const chunk = parsed(data);
-    if (!isObject(chunk)) throw garbage('an event that is no JSON object');
-    if (chunk.error !== undefined && chunk.error !== null) throw failureOfEvent(this.#asked, chunk);
+  protected override done(): boolean {
+    if (!this.end()) throw garbage('an answer without a finish reason');
+    return true;
+  }
+
+  protected override take(chunk: JsonObject): boolean {
+    if (chunk.error !== undefined && chunk.error !== null) this.fail(chunk);
     if (typeof chunk.type === 'string' && chunk.type.startsWith('response.'))
       throw garbage('events of another protocol');
-    if (isObject(chunk.usage)) this.#report(chunk.usage);
+    if (isObject(chunk.usage)) this.report(chunk.usage);
     const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
     if (!isObject(choice)) return false;
     if (isObject(choice.delta)) this.#delta(choice.delta);
@@ -126,32 +111,22 @@ export class ChatReader {
   }
 
   /** Nothing of a message is missing once it has its finish reason, whether or not `[DONE]` comes. */
-  end(): boolean {
+  override end(): boolean {
     if (this.#finishReason === null) return false;
     if (SHORT.has(this.#finishReason)) throw stoppedShort(this.#finishReason);
-    for (const call of this.#calls) {
-      if (call.name === '') throw garbage('a tool call without a name');
-      this.#output.toolCall(call.id === '' ? newId('call') : call.id, call.name, call.arguments);
+    for (const { id, name, arguments: argumentsText } of this.#calls) {
+      this.call(id === '' ? newId('call') : id, name, argumentsText);
     }
     return true;
   }
 
   #delta(delta: JsonObject): void {
     const reasoning = delta.reasoning_content ?? delta.reasoning;
-    if (typeof reasoning === 'string' && reasoning !== '') {
-      this.hasOutput = true;
-      this.#output.reasoning(reasoning);
-    }
-    this.#text(delta.content);
-    this.#text(delta.refusal);
+    // Some servers have objects of their own there.
+    if (typeof reasoning === 'string') this.think(reasoning);
+    this.say(delta.content ?? '');
+    this.say(delta.refusal ?? '');
     if (Array.isArray(delta.tool_calls)) for (const piece of delta.tool_calls) this.#toolCall(piece);
-  }
-
-  #text(text: unknown): void {
-    if (text === undefined || text === null || text === '') return;
-    if (typeof text !== 'string') throw garbage('a piece of text that is no text');
-    this.hasOutput = true;
-    this.#output.text(text);
   }
 
   #toolCall(piece: unknown): void {
@@ -168,11 +143,8 @@ export class ChatReader {
     }
     if (call.id === '') call.id = id;
     if (typeof name === 'string' && call.name === '') call.name = name;
-    if (typeof argumentsText === 'string') call.arguments += argumentsText;
-  }
-
-  #report(usage: JsonObject): void {
-    this.usage = reportedUsage(usage, USAGE);
-    if (this.usage !== null) this.#output.usage(this.usage);
+    if (typeof argumentsText !== 'string') return;
+    call.arguments += argumentsText;
+    this.output.argumentsPiece(argumentsText);
   }
 }

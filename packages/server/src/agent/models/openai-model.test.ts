@@ -2,37 +2,11 @@ import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
-import type { Usage } from '../../domain/usage.ts';
-import { FakeProvider, type ProviderCall } from '../../testing/fake-provider.ts';
-import { Listener, modelConformance, modelRequest } from '../../testing/model-conformance.ts';
-import { type Protocol, providerEvents, type StreamScript, sseText } from '../../testing/provider-streams.ts';
+import type { ProviderCall } from '../../testing/fake-provider.ts';
+import { modelConformance } from '../../testing/model-conformance.ts';
+import { hello, KEY, long, PROTOCOLS, setUp, USAGE, wire } from '../../testing/openai-rig.ts';
+import { providerEvents, type StreamScript, sseText } from '../../testing/provider-streams.ts';
 import type { ModelRequest } from '../ports.ts';
-import { OpenAiModels } from './openai-model.ts';
-
-const KEY = 'sk-secret-0123456789';
-const PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
-const USAGE: Usage = { requestCount: 1, inputTokens: 20, cachedTokens: 8, outputTokens: 9, reasoningTokens: 4 };
-
-async function setUp(api: Protocol, more: { silenceMs?: number; apiKey?: string | null } = {}) {
-  const provider = await FakeProvider.start();
-  const models = new OpenAiModels({ baseUrl: provider.baseUrl, apiKey: KEY, silenceMs: 60_000, api, ...more });
-  const model = models.model('openai/m');
-  assert.ok(model !== null);
-  const ask = (request: Partial<ModelRequest> = {}, signal = new AbortController().signal) => {
-    const output = new Listener();
-    const done = model.call(modelRequest('Hi', request), output, signal);
-    done.catch(() => {});
-    return { output, done };
-  };
-  const dispose = async () => {
-    await models[Symbol.asyncDispose]();
-    await provider[Symbol.asyncDispose]();
-  };
-  return { provider, model, ask, [Symbol.asyncDispose]: dispose };
-}
-
-const wire = (api: Protocol, script: StreamScript) => sseText(providerEvents(api, script));
-const hello: StreamScript = { said: [{ kind: 'text', deltas: ['Hel', 'lo'] }], usage: USAGE };
 
 /** The sockets that undici opened since, told by undici itself. */
 function clientSockets() {
@@ -51,7 +25,8 @@ for (const api of PROTOCOLS) {
     const sockets = clientSockets();
     set.provider.onCall = (call: ProviderCall) => {
       const asked = JSON.stringify(call.body);
-      if (asked.includes('endless')) void call.bytes(wire(api, { said: hello.said, end: 'none' }));
+      if (asked.includes('long')) void call.stream(wire(api, long));
+      else if (asked.includes('endless')) void call.bytes(wire(api, { said: hello.said, end: 'none' }));
       else void call.stream(wire(api, asked.includes('failing') ? { ...hello, end: 'error' } : hello));
     };
     return {
@@ -59,6 +34,7 @@ for (const api of PROTOCOLS) {
       ask: 'Hello',
       failing: 'failing',
       endless: 'endless',
+      long: 'long',
       openConnections: sockets.open,
       async [Symbol.asyncDispose]() {
         sockets.stop();

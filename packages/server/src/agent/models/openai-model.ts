@@ -54,6 +54,7 @@ export class OpenAiModels implements AsyncDisposable {
       path,
       body: body(asked.model, request),
       signal,
+      output,
       newReader: () => reader(asked, output),
     });
     return { usage };

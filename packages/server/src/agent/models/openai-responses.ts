@@ -1,16 +1,7 @@
 import { newId } from '../../domain/ids.ts';
-import type { Usage } from '../../domain/usage.ts';
 import type { ModelOutput, ModelRequest, PromptItem } from '../ports.ts';
-import {
-  type Asked,
-  failureOfEvent,
-  garbage,
-  isObject,
-  type JsonObject,
-  parsed,
-  stoppedShort,
-} from './provider-failure.ts';
-import { reportedUsage } from './reported-usage.ts';
+import { ProtocolReader } from './protocol-reader.ts';
+import { type Asked, garbage, isObject, type JsonObject, stoppedShort } from './provider-failure.ts';
 
 /*
  * OpenAI's Responses protocol. A response is a list of items (reasoning, message, function_call); each is added,
@@ -40,10 +31,20 @@ export function responsesBody(model: string, request: ModelRequest): string {
             strict: false,
           })),
         }),
+    ...reasoning(request),
     stream: true,
     // The chat is kept here; nothing refers to a response that the provider would keep.
     store: false,
   });
+}
+
+/**
+ * What the model thought in earlier steps is not shown to it again. The protocol allows that: items of a response that
+ * was not stored are sent without their ids, and so none of them refers to reasoning that would have to stand before it.
+ */
+function reasoning({ reasoning: asked }: ModelRequest): JsonObject {
+  if (asked?.effort === undefined && asked?.summary === undefined) return {};
+  return { reasoning: { effort: asked.effort, summary: asked.summary } };
 }
 
 function inputItem(item: PromptItem): JsonObject {
@@ -59,41 +60,39 @@ function inputItem(item: PromptItem): JsonObject {
 }
 
 /** Maps the events of one response to what the loop takes. Throws a `ProviderFailure` where there is no answer. */
-export class ResponsesReader {
-  readonly #asked: Asked;
-  readonly #output: ModelOutput;
+export class ResponsesReader extends ProtocolReader {
   readonly #callIds = new Set<string>();
   /** Which text parts came by deltas: servers that send none give the text at the part's end. */
   #deltaPart = '';
   #reasoningPart = '';
-  hasOutput = false;
-  usage: Usage | null = null;
 
   constructor(asked: Asked, output: ModelOutput) {
-    this.#asked = asked;
-    this.#output = output;
+    super(asked, output, USAGE);
   }
 
-  /** True: it was the last event. */
-  event(data: string): boolean {
-    if (data === '[DONE]' || data === '') return false;
-    const event = parsed(data);
-    if (!isObject(event)) throw garbage('an event that is no JSON object');
+  protected override done(): boolean {
+    return false;
+  }
+
+  protected override take(event: JsonObject): boolean {
     switch (event.type) {
       case 'response.output_text.delta':
       case 'response.refusal.delta':
         this.#deltaPart = partOf(event);
-        this.#text(event.delta);
+        this.say(event.delta);
         return false;
       case 'response.output_text.done':
-        if (this.#deltaPart !== partOf(event)) this.#text(event.text);
+        if (this.#deltaPart !== partOf(event)) this.say(event.text);
         return false;
       case 'response.refusal.done':
-        if (this.#deltaPart !== partOf(event)) this.#text(event.refusal);
+        if (this.#deltaPart !== partOf(event)) this.say(event.refusal);
         return false;
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
         this.#reasoning(event);
+        return false;
+      case 'response.function_call_arguments.delta':
+        if (typeof event.delta === 'string') this.output.argumentsPiece(event.delta);
         return false;
       case 'response.output_item.done':
         if (isObject(event.item) && event.item.type === 'function_call') this.#toolCall(event.item);
@@ -106,47 +105,35 @@ export class ResponsesReader {
         throw stoppedShort(incompleteReason(event.response));
       case 'response.failed':
         this.#report(event.response);
-        throw failureOfEvent(this.#asked, event);
+        return this.fail(event);
       case 'error':
-        throw failureOfEvent(this.#asked, event);
+        return this.fail(event);
     }
     if (typeof event.type === 'string') return false;
-    if (event.error !== undefined) throw failureOfEvent(this.#asked, event);
+    if (event.error !== undefined) this.fail(event);
     throw garbage('events of another protocol');
   }
 
   /** Nothing but the last event makes a response whole. */
-  end(): boolean {
+  override end(): boolean {
     return false;
   }
 
-  #text(text: unknown): void {
-    if (typeof text !== 'string') throw garbage('a piece of text that is no text');
-    if (text === '') return;
-    this.hasOutput = true;
-    this.#output.text(text);
-  }
-
   #reasoning(event: JsonObject): void {
-    if (typeof event.delta !== 'string') throw garbage('a piece of reasoning that is no text');
     if (event.delta === '') return;
-    this.hasOutput = true;
     // A summary comes in parts, each a paragraph.
     const part = `${event.output_index}/${event.summary_index ?? event.content_index}`;
     const isNext = this.#reasoningPart !== '' && this.#reasoningPart !== part;
     this.#reasoningPart = part;
-    this.#output.reasoning(isNext ? `\n\n${event.delta}` : event.delta);
+    this.think(isNext && typeof event.delta === 'string' ? `\n\n${event.delta}` : event.delta);
   }
 
   #toolCall(item: JsonObject): void {
-    const { name } = item;
-    if (typeof name !== 'string' || name === '') throw garbage('a tool call without a name');
     const callId = typeof item.call_id === 'string' && item.call_id !== '' ? item.call_id : newId('call');
     // Told twice is called once.
     if (this.#callIds.has(callId)) return;
     this.#callIds.add(callId);
-    this.hasOutput = true;
-    this.#output.toolCall(callId, name, typeof item.arguments === 'string' ? item.arguments : '');
+    this.call(callId, item.name, item.arguments);
   }
 
   #completed(response: unknown): void {
@@ -159,14 +146,13 @@ export class ResponsesReader {
       if (hadOutput || item.type !== 'message' || !Array.isArray(item.content)) continue;
       // A server that streams nothing but the end.
       for (const part of item.content) {
-        if (isObject(part)) this.#text(part.text ?? part.refusal ?? '');
+        if (isObject(part)) this.say(part.text ?? part.refusal ?? '');
       }
     }
   }
 
   #report(response: unknown): void {
-    this.usage = isObject(response) ? reportedUsage(response.usage, USAGE) : null;
-    if (this.usage !== null) this.#output.usage(this.usage);
+    this.report(isObject(response) ? response.usage : null);
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
 import { SseDecoder, SseTooLarge } from '../../lib/sse-decoder.ts';
+import type { ModelOutput } from '../ports.ts';
 import {
   type Asked,
   cutStream,
@@ -43,6 +44,7 @@ export interface StreamCall<R extends EventReader> {
   readonly path: string;
   readonly body: string;
   readonly signal: AbortSignal;
+  readonly output: Pick<ModelOutput, 'begun' | 'isFull' | 'onceRoom'>;
   /** Each attempt has a reader of its own: half an answer that was given up leaves nothing in the next. */
   newReader(): R;
 }
@@ -118,6 +120,8 @@ class Answer implements Dispatcher.DispatchHandler {
   #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
+  /** Nothing is read of the provider: what it has sent waits in its socket. */
+  #held = false;
   #ended = false;
   #status = 0;
   #headers: Headers = {};
@@ -138,7 +142,11 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#reject = reject;
     this.#decoder = new SseDecoder((_, data) => this.#event(data), MAX_EVENT_CHARS);
     this.#abort = () => this.#fail(call.signal.reason);
-    this.#timer = setTimeout(() => this.#fail(silence(silenceMs)), silenceMs);
+    this.#timer = setTimeout(() => {
+      // Who is not listened to is not silent.
+      if (this.#held) this.#timer.refresh();
+      else this.#fail(silence(silenceMs));
+    }, silenceMs);
     call.signal.addEventListener('abort', this.#abort);
   }
 
@@ -152,9 +160,10 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#timer.refresh();
     this.#status = status;
     this.#headers = headers;
+    if (status === 200 && !this.#settled) this.#call.output.begun();
   }
 
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#settled) return;
     this.#timer.refresh();
     if (this.#status !== 200) {
@@ -168,6 +177,21 @@ class Answer implements Dispatcher.DispatchHandler {
     } catch (error) {
       this.#fail(error instanceof SseTooLarge ? garbage('an event without an end', error) : error);
     }
+    if (this.#call.output.isFull) this.#hold(controller);
+  }
+
+  /** The store lags. What comes meanwhile stays with the kernel, and then with the provider. */
+  #hold(controller: Dispatcher.DispatchController): void {
+    // The last pieces of a connection that was closed come in spite of it.
+    if (this.#settled || this.#held) return;
+    this.#held = true;
+    controller.pause();
+    this.#call.output.onceRoom(() => {
+      this.#held = false;
+      if (this.#settled) return;
+      this.#timer.refresh();
+      controller.resume();
+    });
   }
 
   onResponseEnd(): void {

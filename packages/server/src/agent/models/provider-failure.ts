@@ -28,8 +28,8 @@ const RETRYABLE: ReadonlySet<number> = new Set([429, 500, 502, 503, 529]);
 
 /** An answer with another status than 200. */
 export function failureOfStatus(asked: Asked, status: number, body: string, retryAfterMs: number | null) {
-  const { message, code } = errorIn(parsed(body));
-  const isQuota = status === 429 && code === 'insufficient_quota';
+  const { message, code, type } = errorIn(parsed(body));
+  const isQuota = status === 429 && [code, type].includes('insufficient_quota');
   const sentence = isQuota
     ? 'The quota at the model provider is used up (429); check its plan and billing.'
     : statusSentence(asked, status, quoted(asked, message));
@@ -53,14 +53,44 @@ function statusSentence({ model, apiKey }: Asked, status: number, said: string):
   return `The model provider answered with status ${status} instead of a stream; check OPENAI_BASE_URL.`;
 }
 
-/** An error that the provider told inside its stream. */
+/** Codes and types of errors told inside a stream, as providers name what the statuses 429, 503 and 500 say. */
+const BUSY: ReadonlySet<string> = new Set(['rate_limit_exceeded', 'rate_limit_error', 'too_many_requests', '429']);
+const OVERLOADED: ReadonlySet<string> = new Set([
+  'overloaded',
+  'overloaded_error',
+  'server_is_overloaded',
+  'service_unavailable',
+  'service_unavailable_error',
+  'slow_down',
+  '503',
+  '529',
+]);
+const FAILED: ReadonlySet<string> = new Set([
+  'server_error',
+  'internal_error',
+  'internal_server_error',
+  'InternalServerError',
+  'api_error',
+  '500',
+  '502',
+]);
+
+/** An error that the provider told inside its stream: asked again in the same cases as a status. */
 export function failureOfEvent(asked: Asked, event: unknown): ProviderFailure {
-  const { message, code } = errorIn(event);
-  const sentence =
-    code === 'rate_limit_exceeded'
-      ? `The model provider takes no more requests for now${quoted(asked, message)}; try again later.`
-      : `The model provider reported an error${quoted(asked, message || code)}.`;
-  return new ProviderFailure(new RunFailure('model_error', sentence), false);
+  const { message, code, type } = errorIn(event);
+  const names = [code, type];
+  const isQuota = names.includes('insufficient_quota');
+  const isOneOf = (known: ReadonlySet<string>) => !isQuota && names.some((name) => known.has(name));
+  const said = quoted(asked, message || code || type);
+  const sentence = isQuota
+    ? 'The quota at the model provider is used up; check its plan and billing.'
+    : isOneOf(BUSY)
+      ? `The model provider takes no more requests for now${said}; try again later.`
+      : isOneOf(OVERLOADED)
+        ? `The model provider is overloaded${said}; try again later.`
+        : `The model provider reported an error${said}.`;
+  const retryable = isOneOf(BUSY) || isOneOf(OVERLOADED) || isOneOf(FAILED);
+  return new ProviderFailure(new RunFailure('model_error', sentence), retryable);
 }
 
 export function failureOfConnection(asked: Asked, error: Error): ProviderFailure {
@@ -112,12 +142,14 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** Providers put it under `error`, under `response.error`, or at the top. */
-function errorIn(body: unknown): { readonly message: string; readonly code: string } {
-  if (!isObject(body)) return { message: '', code: '' };
+function errorIn(body: unknown): { readonly message: string; readonly code: string; readonly type: string } {
+  if (!isObject(body)) return { message: '', code: '', type: '' };
   if (isObject(body.error)) return errorIn(body.error);
   if (isObject(body.response)) return errorIn(body.response);
   const text = (value: unknown) => (typeof value === 'string' ? value : '');
-  return { message: text(body.message) || text(body.error), code: text(body.code) || text(body.type) };
+  // Some servers give a status as the code, as a number.
+  const code = typeof body.code === 'number' ? String(body.code) : text(body.code);
+  return { message: text(body.message) || text(body.error), code, type: text(body.type) };
 }
 
 /** ": what the provider said", in one line, bounded, and without the key, whole or in part. */

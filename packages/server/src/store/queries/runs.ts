@@ -69,6 +69,8 @@ export const finishRun = statement(
         charged_credits: p.chargedCredits,
         started_at: eb.fn.coalesce('started_at', eb.val(p.startedAt)),
         completed_at: p.now,
+        // Kept for a resume alone: it may hold secrets.
+        user_context_json: null,
       }))
       .where('run_id', '=', p.runId)
       .where('attempt', '=', p.attempt)

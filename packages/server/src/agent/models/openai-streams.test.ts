@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Listener, modelRequest } from '../../testing/model-conformance.ts';
+import { hello, long, PROTOCOLS, setUp, USAGE, wire } from '../../testing/openai-rig.ts';
+import { sseText } from '../../testing/provider-streams.ts';
+
+for (const api of PROTOCOLS) {
+  test(`${api}: an error in the stream is asked again where a status would be, and only while nothing was said`, async () => {
+    await using set = await setUp(api);
+    const told = (error: object) =>
+      api === 'chat' ? sseText([{ error }]) : sseText([{ type: 'error', sequence_number: 0, error }]);
+    for (const error of [
+      { code: 'rate_limit_exceeded', message: 'Slow down.' },
+      { code: 'server_error', message: 'Oops.' },
+      { code: 'server_is_overloaded', message: 'Full.' },
+    ]) {
+      const { output, done } = set.ask();
+      await (await set.provider.nextCall()).stream(told(error));
+      await (await set.provider.nextCall()).stream(wire(api, hello));
+      await done;
+      assert.deepEqual([output.all('text'), output.begins], ['Hello', 2], error.code);
+    }
+    const before = set.provider.calls.length;
+    for (const [error, sentence] of [
+      [{ code: 'invalid_prompt', message: 'No.' }, /reported an error: No\.$/],
+      [{ code: 'insufficient_quota', type: 'rate_limit_error', message: 'Pay.' }, /check its plan and billing\.$/],
+      [{ message: 'Who knows.' }, /reported an error: Who knows\.$/],
+    ] as const) {
+      const { done } = set.ask();
+      await (await set.provider.nextCall()).stream(told(error));
+      await assert.rejects(done, { code: 'model_error', message: sentence });
+    }
+    const said = set.ask();
+    const half = wire(api, { ...hello, end: 'none' });
+    await (await set.provider.nextCall()).stream(half + told({ code: 'server_error', message: 'Oops.' }));
+    await assert.rejects(said.done, { code: 'model_error', message: /reported an error: Oops\.$/ });
+    assert.equal(set.provider.calls.length - before, 4);
+  });
+
+  test(`${api}: a provider that is always overloaded in its stream is asked three times`, async () => {
+    await using set = await setUp(api);
+    const { done } = set.ask();
+    const error = { code: 529, type: 'overloaded_error', message: 'Over.' };
+    for (let i = 0; i < 3; i += 1) {
+      const told = api === 'chat' ? { error } : { type: 'response.failed', response: { error, usage: null } };
+      await (await set.provider.nextCall()).stream(sseText([told]));
+    }
+    await assert.rejects(done, { code: 'model_error', message: /is overloaded: Over; try again later\.$/ });
+    assert.equal(set.provider.calls.length, 3);
+  });
+
+  test(`${api}: a provider that is not listened to is not silent`, async () => {
+    await using set = await setUp(api, { silenceMs: 300 });
+    const output = new Listener({ fillsUp: true });
+    const done = set.model.call(modelRequest('Hi'), output, new AbortController().signal);
+    void (await set.provider.nextCall()).stream(wire(api, long));
+    await output.held;
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    output.makeRoom();
+    assert.deepEqual((await done).usage, USAGE);
+    assert.equal(output.all('text').length, 2_000_000);
+  });
+
+  test(`${api}: a provider that hangs up while nobody listens loses nothing of what it sent`, async () => {
+    await using set = await setUp(api);
+    const output = new Listener({ fillsUp: true });
+    const done = set.model.call(modelRequest('Hi'), output, new AbortController().signal);
+    const call = await set.provider.nextCall();
+    await call.bytes(wire(api, { said: [{ kind: 'text', deltas: ['Hello'] }], end: 'none' }));
+    await output.held;
+    await call.stream(wire(api, { said: [{ kind: 'text', deltas: [' and good', ' bye'] }], usage: USAGE }));
+    assert.equal(await call.closed, true);
+    output.makeRoom();
+    await done;
+    assert.equal(output.all('text'), 'Hello and good bye');
+  });
+
+  test(`${api}: that it begins is told at its head, and arguments as they come`, async () => {
+    await using set = await setUp(api);
+    const refused = set.ask();
+    (await set.provider.nextCall()).answer(401, {});
+    await assert.rejects(refused.done);
+    assert.equal(refused.output.begins, 0);
+    const { output, done } = set.ask();
+    const calls = [['call_1', 'clock', '{"zone":"UTC"}']] as const;
+    const whole = wire(api, { said: [{ kind: 'calls', calls }], usage: USAGE });
+    const pieces = whole.split(/(?<=\n\n)/);
+    const upTo = pieces.findIndex((piece) => piece.includes(':\\"UTC')) + 1;
+    const call = await set.provider.nextCall();
+    assert.equal(output.begins, 0);
+    await call.bytes(pieces.slice(0, upTo).join(''));
+    while (output.argumentsText.length < 14) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual([output.begins, output.argumentsText, output.calls], [1, '{"zone":"UTC"}', []]);
+    await call.stream(pieces.slice(upTo).join(''));
+    await done;
+    assert.deepEqual([output.argumentsText, output.calls], ['{"zone":"UTC"}', calls]);
+  });
+
+  test(`${api}: reasoning is asked for as the agent says, and otherwise not at all`, async () => {
+    await using set = await setUp(api);
+    for (const [reasoning, expected] of [
+      [undefined, [undefined, undefined]],
+      [{}, [undefined, undefined]],
+      [{ effort: 'low' }, [{ effort: 'low' }, 'low']],
+      [{ summary: 'auto' }, [{ summary: 'auto' }, undefined]],
+      [{ effort: 'high', summary: 'detailed' }, [{ effort: 'high', summary: 'detailed' }, 'high']],
+    ] as const) {
+      const { done } = set.ask(reasoning === undefined ? {} : { reasoning });
+      const call = await set.provider.nextCall();
+      const { body } = call;
+      const [asResponses, asChat] = expected;
+      assert.deepEqual(
+        [body.reasoning, body.reasoning_effort],
+        api === 'chat' ? [undefined, asChat] : [asResponses, undefined],
+      );
+      await call.stream(wire(api, hello));
+      await done;
+    }
+  });
+}

@@ -1,0 +1,66 @@
+import type { Usage } from '../../domain/usage.ts';
+import type { ModelOutput } from '../ports.ts';
+import type { EventReader } from './openai-transport.ts';
+import { type Asked, failureOfEvent, garbage, isObject, type JsonObject, parsed } from './provider-failure.ts';
+import { reportedUsage, type UsageNames } from './reported-usage.ts';
+
+/** What the readers of both protocols have in common: events are JSON objects, texts are texts, errors are failures. */
+export abstract class ProtocolReader implements EventReader {
+  readonly #asked: Asked;
+  readonly #usageNames: UsageNames;
+  protected readonly output: ModelOutput;
+  hasOutput = false;
+  usage: Usage | null = null;
+
+  constructor(asked: Asked, output: ModelOutput, usageNames: UsageNames) {
+    this.#asked = asked;
+    this.output = output;
+    this.#usageNames = usageNames;
+  }
+
+  event(data: string): boolean {
+    if (data === '') return false;
+    if (data === '[DONE]') return this.done();
+    const event = parsed(data);
+    if (!isObject(event)) throw garbage('an event that is no JSON object');
+    return this.take(event);
+  }
+
+  /** `[DONE]` came; true: the answer is whole. */
+  protected abstract done(): boolean;
+
+  /** True: it was the last event. */
+  protected abstract take(event: JsonObject): boolean;
+
+  abstract end(): boolean;
+
+  /** The provider told an error inside its stream. */
+  protected fail(event: JsonObject): never {
+    throw failureOfEvent(this.#asked, event);
+  }
+
+  protected say(text: unknown): void {
+    if (typeof text !== 'string') throw garbage('a piece of text that is no text');
+    if (text === '') return;
+    this.hasOutput = true;
+    this.output.text(text);
+  }
+
+  protected think(text: unknown): void {
+    if (typeof text !== 'string') throw garbage('a piece of reasoning that is no text');
+    if (text === '') return;
+    this.hasOutput = true;
+    this.output.reasoning(text);
+  }
+
+  protected call(callId: string, name: unknown, argumentsText: unknown): void {
+    if (typeof name !== 'string' || name === '') throw garbage('a tool call without a name');
+    this.hasOutput = true;
+    this.output.toolCall(callId, name, typeof argumentsText === 'string' ? argumentsText : '');
+  }
+
+  protected report(usage: unknown): void {
+    this.usage = reportedUsage(usage, this.#usageNames);
+    if (this.usage !== null) this.output.usage(this.usage);
+  }
+}
