@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type ErrorEntry, errors } from '@runwire/contract';
 import { type Operation, operations } from '@runwire/contract/schemas';
-import { type ApiClient, type Overrides, type Store, startTestServer, type TestServer } from '@runwire/server/testing';
+import {
+  type ApiClient,
+  type Overrides,
+  type Store,
+  startTestServer,
+  TEST_API_KEY,
+  type TestServer,
+} from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 import { root } from './support/cli-process.ts';
 
@@ -196,12 +203,13 @@ test('a trailing slash works as without it', async (t) => {
   assert.equal((await api.call('PUT', '/v2/me/')).headers.get('allow'), 'GET');
 });
 
-/** Bytes to the server and back, for what no client would send. */
-function raw(request: string): Promise<string> {
+/** Bytes to the server and back, for what no client would send; `then` follows the first bytes of the answer. */
+function raw(request: string, then?: string): Promise<string> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);
     let answer = '';
+    socket.once('data', () => then !== undefined && socket.write(then));
     socket.on('data', (chunk) => {
       answer += chunk.toString();
       if (/\r\n\r\n.*\}$/s.test(answer)) socket.end();
@@ -285,4 +293,66 @@ test('the six refusals of a completion are JSON with the header, each with its c
   }
   const runId = String(busy.headers['x-run-id']);
   assert.equal((await api.post(`/v2/integrations/demo/runs/${runId}/cancel`)).status, 200);
+});
+
+/** A request whose body begins well and goes on with a chunk that has no size. */
+const brokenChunk = (line: string) =>
+  [
+    `${line} HTTP/1.1`,
+    'host: a',
+    `authorization: Bearer ${TEST_API_KEY}`,
+    'content-type: application/json',
+    'transfer-encoding: chunked',
+    '',
+    '1',
+    '{',
+    'no size',
+    '',
+    '',
+  ].join('\r\n');
+
+test('a body that is not HTTP is answered with 400, and starts nothing', async (t) => {
+  cites(t, 'contract-4-header-false', 'contract-8-400-invalid-request');
+  for (const [line, completion] of [
+    ['POST /get_completion_v2', true],
+    ['POST /get_completion_v2/?x=y', true],
+    ['POST /v2/integrations', false],
+  ] as const) {
+    // In one piece, and with the head alone first: by `Expect` the server says that it has it.
+    const whole = brokenChunk(line);
+    const head = whole.indexOf('1\r\n{');
+    const expecting = whole.slice(0, head).replace('host: a', 'host: a\r\nexpect: 100-continue');
+    for (const said of [await raw(whole), await raw(expecting, whole.slice(head))]) {
+      const answer = said.replace('HTTP/1.1 100 Continue\r\n\r\n', '');
+      const what = `${line}: ${said}`;
+      assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/, what);
+      assert.match(answer, /^content-type: application\/json/im, what);
+      assert.match(answer, /^x-request-id: req_\w+\r$/m, what);
+      assert.equal(/^x-agent-run-admitted: false\r$/m.test(answer), completion, what);
+      assert.deepEqual(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))), {
+        error: 'The request is not valid HTTP.',
+        code: 'invalid_request',
+      });
+    }
+  }
+  const refused = await raw(brokenChunk('POST /v2/nowhere').slice(0, -15), 'no size either\r\n');
+  assert.match(refused, /^HTTP\/1\.1 404 /, 'answered before its body came whole');
+  assert.equal(refused.split('HTTP/1.1').length, 2, 'and once');
+  const { body } = await api.get('/v2/integrations/demo/runs?status=running');
+  assert.deepEqual(body.items, []);
+});
+
+test('nothing is written into an answer that is under way when what follows it is not HTTP', async () => {
+  const body = JSON.stringify({ apiIntegrationId: 'demo', message: '/slow 600', usageRequestId: 'then-nonsense' });
+  const head = `POST /get_completion_v2 HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${TEST_API_KEY}\r\n`;
+  const type = `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  const under = await raw(`${head}${type}${body}`, 'nonsense\r\n\r\n');
+  assert.match(under, /^HTTP\/1\.1 200 OK\r\n/);
+  assert.equal(under.split('HTTP/1.1').length, 2);
+  assert.ok(!under.includes('not valid HTTP'));
+  // Of a whole request whose answer has not begun nobody can say that it reserved nothing.
+  const before = await raw(`${head}${type}${body}nonsense\r\n\r\n`);
+  assert.ok(!before.includes('x-agent-run-admitted: false'), before);
+  const { body: status } = await api.get('/v2/integrations/demo/chat_status?usageRequestId=then-nonsense');
+  await api.post(`/v2/integrations/demo/runs/${status.run.runId}/cancel`);
 });

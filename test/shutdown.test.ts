@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -76,6 +77,50 @@ test('at SIGTERM takes no new run, while streams go on to their end and known id
   await server.startAgain();
   const { body: missing } = await server.api.get('/v2/integrations/demo/chat_status?usageRequestId=u2');
   assert.equal(missing.code, 'run_not_found');
+});
+
+test('at SIGTERM an answer that is written whole but not read yet is not cut', async () => {
+  // Everything is handed to the connection at once, far more than the kernel holds.
+  await using server = await KillableServer.start({ limits: { unsentBytes: Number.MAX_SAFE_INTEGER } });
+  const { reader, call } = await server.hold({ usageRequestId: 'u1', chatId: 'c1' });
+  reader.pause();
+  for (let i = 0; i < 20; i += 1) await call.text('x'.repeat(1_000_000));
+  await call.end();
+  while ((await server.process.probe()).activeRuns > 0) await sleep(20);
+  process.kill(server.process.pid, 'SIGTERM');
+  await draining(server.api);
+  // One round of the drain more, at least.
+  assert.equal((await server.api.complete({ usageRequestId: 'u2' })).status, 503);
+  reader.resume();
+  assert.equal(await reader.over, true, 'it came whole');
+  assert.equal(messagesFrame(reader).status, 'completed');
+  assert.equal(await server.process.gone, null);
+});
+
+test('in a drain every answer says that its connection closes', async () => {
+  await using server = await KillableServer.start();
+  const { call, reader } = await server.hold({ usageRequestId: 'u1' });
+  process.kill(server.process.pid, 'SIGTERM');
+  await draining(server.api);
+  // On a connection of its own: one that the client means to keep, and the server does not.
+  const agent = new Agent({ keepAlive: true });
+  const answered = async (method: string, path: string, body?: string) => {
+    const headers = { ...server.api.authorization, 'content-type': 'application/json' };
+    const sent = request(server.process.url + path, { method, headers, agent });
+    const message = await new Promise<IncomingMessage>((resolve, reject) => {
+      sent.on('response', resolve).on('error', reject).end(body);
+    });
+    message.resume();
+    return [message.statusCode, message.headers.connection];
+  };
+  assert.deepEqual(await answered('GET', '/healthz'), [200, 'close']);
+  assert.deepEqual(await answered('GET', '/readyz'), [503, 'close']);
+  const body = JSON.stringify({ apiIntegrationId: 'demo', message: 'Hi' });
+  assert.deepEqual(await answered('POST', '/get_completion_v2', body), [503, 'close']);
+  assert.deepEqual(await answered('POST', '/get_completion_v2', '{'), [400, 'close']);
+  agent.destroy();
+  await call.end();
+  await reader.whole();
 });
 
 test('a drain ends with exit code 0; a second SIGTERM ends it at once', async (t) => {

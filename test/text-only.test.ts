@@ -221,13 +221,13 @@ test('breaks off at `resumed` where text already sent is void, and goes on where
   });
   const read = (discardAfter: number) =>
     new TextOnly().page([delta(4, 'a'), delta(5, 'b'), resumed(discardAfter), delta(1_000_000_002, 'c')], 0, 0, 1000);
-  assert.deepEqual(read(5), { data: 'abc', next: 4, breaksOff: false });
-  assert.deepEqual(read(4), { data: 'ab', next: 3, breaksOff: true });
+  assert.deepEqual(read(5), { data: 'abc', next: 4, cursor: 1_000_000_002, breaksOff: false });
+  assert.deepEqual(read(4), { data: 'ab', next: 3, cursor: 1_000_000_001, breaksOff: true });
 });
 
 test('a slow reader of text is served from the log at its own pace, and is cut where it does not read at all', async (t) => {
   cites(t, 'contract-5-slow-reader');
-  await using bounded = await ScriptedServer.start({ limits: { drainMs: 1000, heartbeatMs: 1000 } });
+  await using bounded = await ScriptedServer.start({ limits: { drainMs: 5000, heartbeatMs: 1000 } });
   const integration = await bounded.integration({ textOnly: true });
   const body = { apiIntegrationId: integration, usageRequestId: 'slow' };
   const { reader, call } = await bounded.hold(body);
@@ -235,7 +235,11 @@ test('a slow reader of text is served from the log at its own pace, and is cut w
   const stuck = await bounded.api.complete(body);
   stuck.pause();
   const piece = 'x'.repeat(100_000);
-  for (let i = 0; i < 200; i += 1) await call.text(piece);
+  for (let i = 0; i < 200; i += 1) {
+    await call.text(piece);
+    // It pauses until the server holds back, and no longer: from then on it has to read.
+    if (bounded.server.server.probes.fullStreams() === 2) reader.resume();
+  }
   await call.end();
   reader.resume();
   assert.equal(await reader.over, true);

@@ -262,7 +262,7 @@ export async function compose(
       shuttingDown = true;
       const until = performance.now() + limits.shutdownMs;
       for (;;) {
-        app.server.closeIdleConnections();
+        openRequests.closeIdleConnections();
         const left = engine.activeRuns + openRequests.count;
         if (left === 0 || performance.now() >= until) return;
         await sleep(DRAIN_POLL_MS);

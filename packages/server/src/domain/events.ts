@@ -114,9 +114,12 @@ export type RunEventBody =
 /** `id` is the id of the event's first frame. */
 export type RunEvent = RunEventBody & { readonly id: number };
 
+/** In how many frames the end of an item is told. */
+export const DONE_WIDTH = { message: 3, reasoning: 2, tool_call: 2 } as const;
+
 export function eventWidth(event: RunEventBody): number {
   if (event.type === 'item_added') return event.item.kind === 'message' ? 2 : 1;
-  if (event.type === 'item_done') return event.item.kind === 'message' ? 3 : 2;
+  if (event.type === 'item_done') return DONE_WIDTH[event.item.kind];
   return 1;
 }
 

@@ -5,8 +5,8 @@ import type { LiveReader, RunLog } from './run-log.ts';
 /** Who the events are for: a connection and its framing. */
 export interface Sink {
   /**
-   * Takes `events` from `from` on, leaving out frames up to `cursor`, as long as it has room. Returns the place of
-   * the first event it did not take.
+   * Takes `events` from `from` on, leaving out frames up to `cursor`, as long as it has room. Returns the id of the
+   * last frame it took, which may stand within an event, or `cursor`.
    */
   take(events: readonly RunEvent[], from: number, cursor: number): number;
   /** No room; `Follower.resume` is called when there is some again. */
@@ -86,16 +86,14 @@ export class Follower implements LiveReader {
     let start = from;
     while (start < events.length && lastFrameId(events[start] as RunEvent) <= this.#cursor) start += 1;
     if (start >= events.length) return true;
-    const next = this.#sink.take(events, start, this.#cursor);
-    const last = events[next - 1];
-    if (next > start && last !== undefined) {
-      this.#cursor = lastFrameId(last);
-      if (last.type === 'end') {
-        this.close();
-        this.#sink.finish();
-      }
+    this.#cursor = this.#sink.take(events, start, this.#cursor);
+    const last = events.at(-1) as RunEvent;
+    if (this.#cursor < lastFrameId(last)) return false;
+    if (last.type === 'end') {
+      this.close();
+      this.#sink.finish();
     }
-    return next >= events.length;
+    return true;
   }
 
   async #read(): Promise<void> {

@@ -8,9 +8,10 @@ import { Refusal } from '../domain/refusal.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { BodyReader } from './body-reader.ts';
-import { answerError, clientErrorBytes, refusalAnswer } from './error-answer.ts';
+import { ClientErrors } from './client-error.ts';
+import { answerError, refusalAnswer } from './error-answer.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
-import { allowedMethods, COMPLETION_PATH } from './paths.ts';
+import { allowedMethods, COMPLETION_PATH, pathOf } from './paths.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -64,6 +65,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { authentication, limits, logger } = options;
   let requests = 0;
   const nextRequestId = () => `req_${options.boot}${(requests++).toString(36)}`;
+  const clientErrors = new ClientErrors();
   const app = fastify({
     logger: false,
     genReqId: nextRequestId,
@@ -78,17 +80,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
     schemaController: { compilersFactory: { buildValidator: buildValidator as never } },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, logger),
-    clientErrorHandler(error, socket) {
-      // Nothing may be written into an answer that is under way on this connection.
-      const answering = (socket as unknown as { _httpMessage?: unknown })._httpMessage;
-      if (socket.writable && (answering === undefined || answering === null)) {
-        socket.write(clientErrorBytes(error, nextRequestId()));
-      }
-      socket.destroy();
-    },
+    clientErrorHandler: (error, socket) => clientErrors.handle(error, socket, nextRequestId()),
   });
   // The same for an `Expect` that is not known: it is ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  clientErrors.watch(app.server);
   app.decorate('noteRefusal', ({ code }, request) => {
     const path = request.routeOptions.url ?? null;
     if ((path ?? pathOf(request.url)) === COMPLETION_PATH) options.metrics.admissions.add({ outcome: 'refused', code });
@@ -102,7 +98,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   options.bodies.register(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
-    if (options.isShuttingDown()) reply.header('connection', 'close');
     // True is sent only after the reservation; until then every answer at this path says that there is none.
     if ((request.routeOptions.url ?? pathOf(request.url)) === COMPLETION_PATH)
       reply.header('x-agent-run-admitted', 'false');
@@ -110,6 +105,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     if (request.is404) return notFound(request, reply);
     const operation = request.routeOptions.config.operation;
     if (operation?.auth === true) request.principal = await principalOf(authentication, request.headers.authorization);
+  });
+  // Last of all, where nothing takes it away again: a connection that is kept would be closed under the next request.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (options.isShuttingDown()) reply.header('connection', 'close');
+    done(null, payload);
   });
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, logger));
   app.setNotFoundHandler(notFound);
@@ -122,18 +122,6 @@ function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (methods.length === 0) return refusalAnswer(new Refusal('not_found'), request, reply);
   reply.header('allow', methods.join(', '));
   return refusalAnswer(new Refusal('method_not_allowed'), request, reply);
-}
-
-function pathOf(url: string): string {
-  const end = url.indexOf('?');
-  const path = end === -1 ? url : url.slice(0, end);
-  const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-  if (!bare.includes('%')) return bare;
-  try {
-    return decodeURIComponent(bare);
-  } catch {
-    return bare;
-  }
 }
 
 async function principalOf(authentication: Authentication, header: string | undefined): Promise<Principal> {

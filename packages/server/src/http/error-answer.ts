@@ -73,21 +73,3 @@ export function answerError(
   logger.error({ err: error, requestId: request.id, method: request.method, path: request.routeOptions.url }, 'fault');
   return refusalAnswer(new Refusal('internal_error'), request, reply);
 }
-
-/** For what is not even HTTP: answered on the bare socket. */
-export function clientErrorBytes(error: NodeJS.ErrnoException, requestId: string): string {
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const sentence = tooLarge ? 'The request’s headers are too large.' : 'The request is not valid HTTP.';
-  const body = JSON.stringify({ error: sentence, code: 'invalid_request' });
-  return [
-    `HTTP/1.1 ${tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request'}`,
-    'content-type: application/json; charset=utf-8',
-    `x-request-id: ${requestId}`,
-    // Whatever it was, it was not read to its end, so it reserved nothing.
-    'x-agent-run-admitted: false',
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-    '',
-    body,
-  ].join('\r\n');
-}

@@ -17,3 +17,16 @@ function pattern(path: string): RegExp {
   }
   return known;
 }
+
+/** The path as routes are found by it: decoded, without query and trailing slash. */
+export function pathOf(url: string): string {
+  const end = url.indexOf('?');
+  const path = end === -1 ? url : url.slice(0, end);
+  const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+  if (!bare.includes('%')) return bare;
+  try {
+    return decodeURIComponent(bare);
+  } catch {
+    return bare;
+  }
+}

@@ -71,6 +71,16 @@ export class Streams implements Disposable {
   }
 }
 
+/**
+ * What no kernel has taken yet, as a number that changes with every byte that one takes. `writableLength` alone holds a
+ * frame in it until its last byte is gone, and `bytesWritten` counts what is only queued; what is left of the write
+ * under way is known to the handle, by which Node's own socket timeouts see progress too.
+ */
+function unsentBytes(response: ServerResponse): number {
+  const { _handle: handle } = (response.socket ?? {}) as { _handle?: { readonly writeQueueSize: number } | null };
+  return response.writableLength + (handle?.writeQueueSize ?? 0);
+}
+
 /** One response that follows one run, in one framing. */
 export class RunStream implements Sink {
   readonly runId: string;
@@ -82,7 +92,9 @@ export class RunStream implements Sink {
   #full = false;
   #breaksOff = false;
   #lastWriteTick = 0;
-  #fullSinceTick = 0;
+  /** When it was last seen to be taken, and what was unsent then; null: not looked at since it is full. */
+  #progressTick = 0;
+  #unsentBytes: number | null = null;
 
   constructor(
     response: ServerResponse,
@@ -131,25 +143,27 @@ export class RunStream implements Sink {
   take(events: readonly RunEvent[], from: number, cursor: number): number {
     const { bounds, waitAt } = this.#streams;
     let next = from;
+    let last = cursor;
     while (next < events.length && !this.#full) {
       const event = events[next] as RunEvent;
       const staged = waitAt !== undefined && (event.type === 'messages' || event.type === 'end');
-      const shown = waitAt === undefined ? events : events.slice(next, next + 1);
+      // Where it is staged each event leaves by itself.
+      const shown = waitAt === undefined ? events : [event];
       if (staged) waitAt(event.type === 'end' ? 'end-frame.before' : 'messages.before');
-      const page = this.#encoder.page(shown, waitAt === undefined ? next : 0, cursor, bounds.pageBytes);
+      const page = this.#encoder.page(shown, waitAt === undefined ? next : 0, last, bounds.pageBytes);
       const after = event.type === 'end' ? 'end-frame.after' : 'messages.after';
       if (page.data.length > 0) this.#write(page.data, staged ? () => waitAt(after) : undefined);
       if (page.breaksOff) this.#breakOff();
-      next = waitAt === undefined ? page.next : next + 1;
+      next = waitAt === undefined ? page.next : next + page.next;
+      last = page.cursor;
     }
-    return next;
+    return last;
   }
 
   finish(): void {
     if (this.#breaksOff) return;
-    // No `drain` comes after the end: from here on the rest has as long to leave as any page, and no comment follows.
-    this.#full = true;
-    this.#fullSinceTick = this.#streams.tick;
+    // No `drain` comes after the end: the rest has to leave as any page has, and no comment follows.
+    this.#fill();
     this.#response.end();
   }
 
@@ -163,8 +177,7 @@ export class RunStream implements Sink {
   /** What was written still leaves; the final chunk does not. */
   #breakOff(): void {
     this.#breaksOff = true;
-    this.#full = true;
-    this.#fullSinceTick = this.#streams.tick;
+    this.#fill();
     const { socket, req } = this.#response;
     // What was written in this turn is still held by the response, and reaches the socket at the turn's end.
     setImmediate(() => {
@@ -174,9 +187,9 @@ export class RunStream implements Sink {
   }
 
   onTick(): void {
-    const { tick, drainTicks } = this.#streams;
+    const { tick } = this.#streams;
     if (this.#full) {
-      if (tick - this.#fullSinceTick >= drainTicks) this.cut();
+      this.#watchProgress();
       return;
     }
     const { heartbeat } = this.#encoder;
@@ -188,10 +201,22 @@ export class RunStream implements Sink {
     this.#lastWriteTick = this.#streams.tick;
     if (after === undefined) this.#response.write(data);
     else this.#response.write(data, after);
-    if (this.#response.writableLength > this.#streams.bounds.unsentBytes) {
-      this.#full = true;
-      this.#fullSinceTick = this.#streams.tick;
-    }
+    if (this.#response.writableLength > this.#streams.bounds.unsentBytes) this.#fill();
+  }
+
+  #fill(): void {
+    this.#full = true;
+    this.#progressTick = this.#streams.tick;
+    this.#unsentBytes = null;
+  }
+
+  /** Nothing is written while it is full: whatever changes was taken. One large frame may take as long as it needs. */
+  #watchProgress(): void {
+    const { tick, drainTicks } = this.#streams;
+    const unsent = unsentBytes(this.#response);
+    if (this.#unsentBytes !== null && unsent !== this.#unsentBytes) this.#progressTick = tick;
+    this.#unsentBytes = unsent;
+    if (tick - this.#progressTick >= drainTicks) this.cut();
   }
 
   #onDrain = (): void => {

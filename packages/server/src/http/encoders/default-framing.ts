@@ -1,4 +1,4 @@
-import type { OutputItem, RunEvent } from '../../domain/events.ts';
+import { DONE_WIDTH, eventSize, lastFrameId, type OutputItem, type RunEvent } from '../../domain/events.ts';
 import { iso } from '../../domain/time.ts';
 import { usageJson } from '../../domain/usage.ts';
 import { type EncodedPage, type Encoder, STREAM_HEADERS } from './encoder.ts';
@@ -48,38 +48,33 @@ function deltaHead(item: OutputItem): string {
   return head;
 }
 
-function addedFrames(id: number, item: OutputItem): string[] {
-  const at = `"output_index":${item.outputIndex}`;
-  const added = raw(id, item, `{"type":"response.output_item.added",${at},"item":${openItemJson(item)}}`);
-  if (item.kind !== 'message') return [added];
+function addedFrame(id: number, item: OutputItem, index: number): string {
+  if (index === 0) {
+    const at = `"output_index":${item.outputIndex}`;
+    return raw(id, item, `{"type":"response.output_item.added",${at},"item":${openItemJson(item)}}`);
+  }
   const part = '{"type":"output_text","text":"","annotations":[]}';
-  return [added, raw(id + 1, item, `{"type":"response.content_part.added",${place(item)},"part":${part}}`)];
+  return raw(id, item, `{"type":"response.content_part.added",${place(item)},"part":${part}}`);
 }
 
-function doneFrames(id: number, item: OutputItem): string[] {
+function doneFrame(id: number, item: OutputItem, index: number): string {
   const at = place(item);
+  if (index === DONE_WIDTH[item.kind] - 1) {
+    const done = `"output_index":${item.outputIndex},"item":${outputItemJson(item)}`;
+    return raw(id, item, `{"type":"response.output_item.done",${done}}`);
+  }
   const text = JSON.stringify(item.text);
-  const done = `{"type":"response.output_item.done","output_index":${item.outputIndex},"item":${outputItemJson(item)}}`;
   switch (item.kind) {
     case 'message': {
+      if (index === 0) return raw(id, item, `{"type":"response.output_text.done",${at},"text":${text}}`);
       const part = `{"type":"output_text","text":${text},"annotations":[]}`;
-      return [
-        raw(id, item, `{"type":"response.output_text.done",${at},"text":${text}}`),
-        raw(id + 1, item, `{"type":"response.content_part.done",${at},"part":${part}}`),
-        raw(id + 2, item, done),
-      ];
+      return raw(id, item, `{"type":"response.content_part.done",${at},"part":${part}}`);
     }
     case 'reasoning':
-      return [
-        raw(id, item, `{"type":"response.reasoning_summary_text.done",${at},"text":${text}}`),
-        raw(id + 1, item, done),
-      ];
+      return raw(id, item, `{"type":"response.reasoning_summary_text.done",${at},"text":${text}}`);
     case 'tool_call': {
       const called = `"name":${JSON.stringify(item.name)},"arguments":${text}`;
-      return [
-        raw(id, item, `{"type":"response.function_call_arguments.done",${at},${called}}`),
-        raw(id + 1, item, done),
-      ];
+      return raw(id, item, `{"type":"response.function_call_arguments.done",${at},${called}}`);
     }
   }
 }
@@ -133,15 +128,18 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
   }
 }
 
-export function encodeEvent(event: RunEvent, cursor: number): string {
-  if (event.type === 'delta') {
-    const { id } = event;
-    return `id: ${id}${deltaHead(event.item)}${JSON.stringify(event.text)},"sequence_number":${id}}}}\n\n`;
+/** The frame of this id, one of those that the event stands for. */
+function frameOf(event: RunEvent, id: number): string {
+  switch (event.type) {
+    case 'delta':
+      return `id: ${id}${deltaHead(event.item)}${JSON.stringify(event.text)},"sequence_number":${id}}}}\n\n`;
+    case 'item_added':
+      return addedFrame(id, event.item, id - event.id);
+    case 'item_done':
+      return doneFrame(id, event.item, id - event.id);
+    default:
+      return otherFrame(event);
   }
-  if (event.type !== 'item_added' && event.type !== 'item_done') return otherFrame(event);
-  const frames = event.type === 'item_added' ? addedFrames(event.id, event.item) : doneFrames(event.id, event.item);
-  // A reader may have been cut between the frames of one event.
-  return frames.slice(Math.max(0, cursor - event.id + 1)).join('');
 }
 
 const HEADERS = { ...STREAM_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' };
@@ -151,31 +149,41 @@ export class DefaultFraming implements Encoder {
   readonly headers = HEADERS;
   readonly heartbeat = ': \n\n';
   #events: readonly RunEvent[] | null = null;
-  #from = 0;
-  #next = 0;
   #end = 0;
-  #data: string | Buffer = '';
+  #after = 0;
+  #page: EncodedPage | null = null;
 
   page(events: readonly RunEvent[], from: number, cursor: number, maxChars: number): EncodedPage {
-    const first = events[from];
-    const whole = first === undefined || first.id > cursor;
-    if (whole && events === this.#events && from === this.#from && events.length === this.#end) {
-      if (typeof this.#data === 'string') this.#data = Buffer.from(this.#data);
-      return { data: this.#data, next: this.#next, breaksOff: false };
+    const after = Math.max(cursor, (events[from] as RunEvent).id - 1);
+    const known = this.#page;
+    if (known !== null && events === this.#events && events.length === this.#end && after === this.#after) {
+      if (typeof known.data !== 'string') return known;
+      const shared = { ...known, data: Buffer.from(known.data) };
+      this.#page = shared;
+      return shared;
     }
-    let data = '';
-    let next = from;
-    do {
-      data += encodeEvent(events[next] as RunEvent, cursor);
-      next += 1;
-    } while (next < events.length && data.length < maxChars);
-    if (whole) {
-      this.#events = events;
-      this.#from = from;
-      this.#next = next;
-      this.#end = events.length;
-      this.#data = data;
-    }
-    return { data, next, breaksOff: false };
+    this.#events = events;
+    this.#end = events.length;
+    this.#after = after;
+    this.#page = pageOf(events, from, after, maxChars);
+    return this.#page;
   }
+}
+
+function pageOf(events: readonly RunEvent[], from: number, after: number, maxChars: number): EncodedPage {
+  let data = '';
+  let cursor = after;
+  let next = from;
+  for (; next < events.length; next += 1) {
+    const event = events[next] as RunEvent;
+    const last = lastFrameId(event);
+    // A reader may have been cut, or a page have ended, between the frames of one event.
+    for (let id = Math.max(event.id, cursor + 1); id <= last; id += 1) {
+      // The size is an estimate: a large frame is not made only to be thrown away.
+      if (data !== '' && data.length + eventSize(event) > maxChars) return { data, next, cursor, breaksOff: false };
+      data += frameOf(event, id);
+      cursor = id;
+    }
+  }
+  return { data, next, cursor, breaksOff: false };
 }

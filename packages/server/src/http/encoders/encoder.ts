@@ -3,8 +3,10 @@ import type { RunEvent } from '../../domain/events.ts';
 export interface EncodedPage {
   /** Bytes where several readers share the page, so that it is encoded once. Empty: these events show nothing. */
   readonly data: string | Buffer;
-  /** The place of the first event that is not in it. */
+  /** The place of the first event that is not wholly in it. */
   readonly next: number;
+  /** The id of the last frame that is in it, or passed over by it. */
+  readonly cursor: number;
   /** The answer must not look whole: after `data` the connection breaks off. */
   readonly breaksOff: boolean;
 }
@@ -14,7 +16,10 @@ export interface Encoder {
   readonly headers: Readonly<Record<string, string>>;
   /** Sent at once and in every silence; null where the framing has nothing that a reader would skip. */
   readonly heartbeat: string | null;
-  /** Frames of `events` from `from` on with ids after `cursor`: at least one event, and no more once past `maxChars`. */
+  /**
+   * Frames of `events` from `from` on with ids after `cursor`: one, or as many as stay within about `maxChars`. It may
+   * stop between the frames of one event: three of a message's end hold its whole text.
+   */
   page(events: readonly RunEvent[], from: number, cursor: number, maxChars: number): EncodedPage;
 }
 

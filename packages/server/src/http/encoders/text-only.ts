@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../domain/events.ts';
+import { lastFrameId, type RunEvent } from '../../domain/events.ts';
 import { type EncodedPage, type Encoder, STREAM_HEADERS } from './encoder.ts';
 
 const HEADERS = { ...STREAM_HEADERS, 'content-type': 'text/plain; charset=utf-8' };
@@ -20,21 +20,22 @@ export class TextOnly implements Encoder {
   /** Half of a character, until its other half comes: alone it has no UTF-8. */
   #half = '';
 
-  page(events: readonly RunEvent[], from: number, _cursor: number, maxChars: number): EncodedPage {
+  page(events: readonly RunEvent[], from: number, cursor: number, maxChars: number): EncodedPage {
     let data = this.#half;
     let breaksOff = false;
+    let last = cursor;
     let next = from;
-    do {
+    for (; next < events.length && !breaksOff; next += 1) {
       const event = events[next] as RunEvent;
-      next += 1;
-      if (event.type === 'delta') {
-        if (event.item.kind !== 'message' || event.item.callerAgent !== null) continue;
+      if (event.type === 'delta' && event.item.kind === 'message' && event.item.callerAgent === null) {
+        if (data.length > this.#half.length && data.length + event.text.length > maxChars) break;
         data += event.text;
         this.#lastTextId = event.id;
       } else if (event.type === 'resumed') breaksOff = this.#lastTextId > event.discardAfter;
       else if (event.type === 'messages') breaksOff = event.status !== 'completed';
-    } while (next < events.length && data.length < maxChars && !breaksOff);
+      last = lastFrameId(event);
+    }
     this.#half = isHighSurrogate(data) && events[next - 1]?.type !== 'end' ? data.slice(-1) : '';
-    return { data: this.#half === '' ? data : data.slice(0, -1), next, breaksOff };
+    return { data: this.#half === '' ? data : data.slice(0, -1), next, cursor: last, breaksOff };
   }
 }

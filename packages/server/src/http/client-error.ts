@@ -1,0 +1,49 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { COMPLETION_PATH, pathOf } from './paths.ts';
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'The request’s headers are too large.',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not come whole in time.',
+  HPE_INVALID_EOF_STATE: 'The request did not come whole.',
+};
+
+/** For what is not HTTP, from its first byte on or in the middle of a body: answered on the bare socket. */
+export class ClientErrors {
+  /** The newest on each connection. */
+  readonly #answers = new WeakMap<Socket, ServerResponse>();
+
+  watch(server: Server): void {
+    server.on('request', ({ socket }: IncomingMessage, answer: ServerResponse) => this.#answers.set(socket, answer));
+  }
+
+  handle(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
+    const answer = this.#answers.get(socket);
+    // Broken in the middle of its body, or behind a whole request.
+    const broken = answer !== undefined && !answer.req.complete ? answer : null;
+    // Nothing may be written into an answer that is under way, nor before one that is still to come: a whole request may
+    // have been admitted. One with a broken body was not: a run is reserved after its body is read.
+    const mayAnswer =
+      broken === null ? (answer?.writableFinished ?? true) : !broken.headersSent && broken.socket !== null;
+    if (socket.writable && mayAnswer) socket.write(bytes(error.code ?? '', requestId, broken?.req.url ?? null));
+    socket.destroy();
+  }
+}
+
+/** `url`: null where not even that was read. */
+function bytes(problem: string, requestId: string, url: string | null): string {
+  const status = problem === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
+  const sentence = SENTENCES[problem] ?? 'The request is not valid HTTP.';
+  const body = JSON.stringify({ error: sentence, code: 'invalid_request' });
+  return [
+    `HTTP/1.1 ${status}`,
+    'content-type: application/json; charset=utf-8',
+    `x-request-id: ${requestId}`,
+    // Whatever it was, it was not read to its end, so it reserved nothing.
+    ...(url === null || pathOf(url) === COMPLETION_PATH ? ['x-agent-run-admitted: false'] : []),
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}

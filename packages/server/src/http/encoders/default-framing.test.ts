@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lastFrameId, type MessageItem, type RunEvent } from '../../domain/events.ts';
+import { DefaultFraming } from './default-framing.ts';
+
+const PAGE_CHARS = 1000;
+
+const item: MessageItem = {
+  kind: 'message',
+  id: 'msg_1',
+  agent: 'Concierge',
+  callerAgent: null,
+  outputIndex: 0,
+  text: 'x'.repeat(10 * PAGE_CHARS),
+  complete: true,
+  timestamp: 1,
+};
+
+const EVENTS: readonly RunEvent[] = [
+  { type: 'item_added', item, id: 1 },
+  { type: 'delta', item, text: 'short', id: 3 },
+  { type: 'delta', item, text: item.text, id: 4 },
+  { type: 'delta', item, text: 'short', id: 5 },
+  { type: 'item_done', item, id: 6 },
+  { type: 'run_item', name: 'message_output_created', item, id: 9 },
+  { type: 'end', id: 10 },
+];
+
+const idsOf = (data: string | Buffer) => [...data.toString().matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+
+/** Page by page, as a reader gets it that stands after `cursor`; each page is what the reader must hold at once. */
+function pages(cursor: number, framing = new DefaultFraming()) {
+  const found: { readonly ids: number[]; readonly data: string }[] = [];
+  let from = EVENTS.findIndex((event) => lastFrameId(event) > cursor);
+  let after = cursor;
+  while (from < EVENTS.length) {
+    const { data, next, cursor: last, breaksOff } = framing.page(EVENTS, from, after, PAGE_CHARS);
+    assert.equal(breaksOff, false);
+    found.push({ ids: idsOf(data), data: data.toString() });
+    assert.equal(found.at(-1)?.ids.at(-1), last, 'its cursor is the id of its last frame');
+    [from, after] = [next, last];
+  }
+  return found;
+}
+
+test('a page is small frames together or one large frame, also between the frames of one event', () => {
+  assert.deepEqual(
+    pages(0).map(({ ids }) => ids),
+    [[1, 2, 3], [4], [5], [6], [7], [8], [9], [10]],
+  );
+});
+
+test('from every cursor the frames after it come once each, with the same bytes', () => {
+  const frameTexts = (found: ReturnType<typeof pages>) =>
+    found
+      .map(({ data }) => data)
+      .join('')
+      .split(/(?<=\n\n)/);
+  const all = frameTexts(pages(0));
+  assert.equal(all.length, 10);
+  for (let cursor = 0; cursor < 10; cursor += 1) assert.deepEqual(frameTexts(pages(cursor)), all.slice(cursor));
+});
+
+test('readers that stand at one place share one copy of a page, within an event too', () => {
+  const framing = new DefaultFraming();
+  for (const cursor of [4, 6]) {
+    const from = EVENTS.findIndex((event) => lastFrameId(event) > cursor);
+    const [alone, ...shared] = [1, 2, 3].map(() => framing.page(EVENTS, from, cursor, PAGE_CHARS).data);
+    assert.ok(Buffer.isBuffer(shared[0]) && shared[0] === shared[1]);
+    assert.equal(shared[0].toString(), alone?.toString());
+  }
+});
