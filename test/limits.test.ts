@@ -28,6 +28,7 @@ test('each limit has the default of the contract, and a setting that changes it'
     RUNWIRE_MAX_BODY_BYTES: ['bodyBytes', 32 * MEBIBYTE, '2048', 2048],
     RUNWIRE_MAX_MESSAGE_CHARACTERS: ['messageCharacters', 1_000_000, '7', 7],
     RUNWIRE_MAX_USER_CONTEXT_BYTES: ['userContextBytes', 256 * 1024, '7', 7],
+    RUNWIRE_MAX_IMAGE_BYTES: ['imageBytes', 20 * MEBIBYTE, '7', 7],
     RUNWIRE_MAX_BODY_VALUES: ['bodyValues', 10_000, '200', 200],
     RUNWIRE_MAX_RUN_SECONDS: ['maxRunSeconds', 15 * 60, '7', 7],
     RUNWIRE_MAX_SILENCE_SECONDS: ['modelSilenceMs', 120_000, '7', 7000],

@@ -212,7 +212,11 @@ test('a file attachment has a URL and may have a name; an image has an address a
   }
   for (const filename of [5, null, []]) await wrong(one({ ...file, filename }), /filename` must be of type string/);
   for (const detail of ['auto', 'low', 'high']) await unbuilt(one({ ...image, detail }));
-  await unbuilt(one({ ...image, image_url: 'data:image/png;base64,AAAA' }));
+  await wrong(one({ ...image, image_url: 'data:image/png;base64,AAAA' }), /`attachments\[0\]\.image_url` is no PNG/);
+  await wrong(
+    one({ ...file, file_url: 'data:image/png;base64,AAAA' }),
+    /`attachments\[0\]\.file_url` must be an https URL/,
+  );
   await wrong(one({ type: 'input_image' }), /`attachments\[0\]\.image_url` is missing/);
   for (const image_url of [5, null, ''])
     await wrong(one({ ...image, image_url }), /`attachments\[0\]\.image_url` must/);

@@ -70,7 +70,7 @@ export interface GetCompletionV2Request {
 export interface ImageAttachment {
   type: 'input_image';
   /**
-   * Publicly accessible HTTPS image URL, or an inline image data URL.
+   * Publicly accessible HTTPS image URL, or an inline image data URL: `data:image/png;base64,…`, strict base64 of a PNG, JPEG, GIF or WebP image. This version takes inline images only. In messages that are read back, a data URL without data stands for the image: `data:image/png;sha256=…;bytes=…,`.
    */
   image_url: string;
   detail?: 'auto' | 'low' | 'high';

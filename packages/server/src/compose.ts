@@ -31,6 +31,9 @@ import { Engine } from './engine/engine.ts';
 import { recoverOrphans } from './engine/recover-orphans.ts';
 import { EventLog } from './eventlog/event-log.ts';
 import { Retention } from './eventlog/retention.ts';
+import { BlobSweep } from './files/blob-sweep.ts';
+import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
+import { ImageBlobs } from './files/image-blobs.ts';
 import { buildApp } from './http/app.ts';
 import { BodyReader } from './http/body-reader.ts';
 import { DefaultFraming } from './http/encoders/default-framing.ts';
@@ -91,6 +94,8 @@ export interface RunningServer extends AsyncDisposable {
     readonly syncMs: number;
     /** Compacts at once what is old enough; resolves to how many runs that were. */
     readonly sweepEvents: () => Promise<number>;
+    /** Deletes at once the stored files that nothing has referred to long enough; resolves to how many. */
+    readonly sweepBlobs: () => Promise<number>;
   };
 }
 
@@ -142,6 +147,9 @@ export async function compose(
   const recoveredRuns = await recoverOrphans({ store, eventLog, agencies, prices: config.prices, logger, metrics });
 
   const retention = stack.use(new Retention(store, limits, logger));
+  const blobs = await DiskBlobStore.open(folder.blobs);
+  const images = new ImageBlobs(store.reads, blobs);
+  const blobSweep = stack.use(new BlobSweep(store, blobs, limits, logger));
 
   const changes = stack.use(new AccountChanges(store, limits, logger));
   const reads = patientReads(store.reads, limits.accountsPatienceMs);
@@ -171,7 +179,7 @@ export async function compose(
       model: (id) => models.get(id) ?? openAi?.model(id) ?? null,
       prices: config.prices,
       maxSteps: limits.stepsPerRun,
-      prompt: { heal: overrides.healTurn ?? healTurn, windowTokens: limits.modelWindowTokens },
+      prompt: { heal: overrides.healTurn ?? healTurn, windowTokens: limits.modelWindowTokens, images },
       maxRunSeconds: limits.maxRunSeconds,
       modelSilenceMs: limits.modelSilenceMs,
       disconnects,
@@ -185,6 +193,7 @@ export async function compose(
     store,
     agencies,
     engine,
+    images,
     nodeId,
     prices: config.prices,
     isShuttingDown,
@@ -241,6 +250,7 @@ export async function compose(
     unstoredBytes: () => eventLog.unstoredBytes,
     syncMs,
     sweepEvents: () => retention.sweep(),
+    sweepBlobs: () => blobSweep.sweep(),
   };
   serviceRoutes(app, { ownership, agencies, isReady, storeKind: store.kind, metrics: () => metrics.text(probes) });
 
@@ -251,6 +261,7 @@ export async function compose(
     shuttingDown = true;
   });
   retention.start();
+  blobSweep.start();
   const owned = stack.move();
   return {
     url: listensOn,

@@ -20,7 +20,10 @@ export const ImageAttachment = named(
       type: oneOfStrings(['input_image']),
       image_url: Type.String({
         minLength: 1,
-        description: 'Publicly accessible HTTPS image URL, or an inline image data URL.',
+        description:
+          'Publicly accessible HTTPS image URL, or an inline image data URL: `data:image/png;base64,…`, strict base64 of ' +
+          'a PNG, JPEG, GIF or WebP image. This version takes inline images only. In messages that are read back, a data ' +
+          'URL without data stands for the image: `data:image/png;sha256=…;bytes=…,`.',
       }),
       detail: Type.Optional(oneOfStrings(['auto', 'low', 'high'], { default: 'auto' })),
     },

@@ -6,10 +6,11 @@ import { newId } from '../domain/ids.ts';
 import type { ModelPrice, Prices } from '../domain/prices.ts';
 import type { AdmittedRun, RunEngine } from '../engine/port.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
+import { type GivenImage, type ImageBlobs, ImageGone, type KeptImage, referToImages } from '../files/image-blobs.ts';
 import { admissionFacts, growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
 import { periodDays } from '../store/queries/allowance.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
-import { first, type Store, type Tx, UniqueViolation } from '../store/store.ts';
+import { first, type Reads, type Store, type Tx, UniqueViolation } from '../store/store.ts';
 
 /** A request whose body is checked and whose caller owns the integration. */
 export interface CompletionRequest extends AdmissionRequest {
@@ -17,6 +18,7 @@ export interface CompletionRequest extends AdmissionRequest {
   readonly requestId: string;
   readonly message: string;
   readonly userContext: unknown;
+  readonly images: readonly GivenImage[];
 }
 
 export interface Admission {
@@ -30,6 +32,7 @@ export interface AdmissionDeps {
   readonly store: Store;
   readonly agencies: Agencies;
   readonly engine: RunEngine;
+  readonly images: ImageBlobs;
   readonly nodeId: string;
   readonly prices: Prices;
   readonly isShuttingDown: () => boolean;
@@ -68,46 +71,61 @@ export class RunAdmission {
 
   async #admit(request: CompletionRequest): Promise<Admission> {
     const { store, engine } = this.#deps;
+    if (request.images.length > 0) {
+      // A replay or a refusal that can be known before its images are stored stores none.
+      const { decision } = await this.#decide(store.reads, request, this.#isFull);
+      if (decision.kind === 'replay') return replayOf(decision);
+    }
     for (let tries = 1; ; tries += 1) {
+      const images =
+        request.images.length === 0 ? [] : await this.#deps.images.keep(request.integrationId, request.images);
       const place = { taken: false };
       try {
-        const result = await store.transact('admit', (tx) => this.#transaction(tx, request, place));
+        const result = await store.transact('admit', (tx) => this.#transaction(tx, request, images, place));
         // In the same step in which the commit returns: nobody can know this run before it can be stopped.
         if (result.start !== null) engine.start(result.start);
         return result.admission;
       } catch (error) {
         // The indexes decide: whoever lost reads the facts again and finds the winner.
-        if (!(error instanceof UniqueViolation) || tries >= MAX_TRIES) throw error;
+        if (!(error instanceof UniqueViolation || error instanceof ImageGone) || tries >= MAX_TRIES) throw error;
       } finally {
         if (place.taken) this.#reserving -= 1;
       }
     }
   }
 
-  async #transaction(tx: Tx, request: CompletionRequest, place: { taken: boolean }) {
+  /** Throws the refusal where it is one. */
+  async #decide(reads: Reads, request: CompletionRequest, full: boolean) {
     const now = Date.now();
     const { integrationId, consumerId, usageRequestId, chatId, aliasChatId } = request;
     const facts = await first(
-      tx.all(admissionFacts, { integrationId, consumerId, usageRequestId, chatId, aliasChatId, ...periodDays(now) }),
+      reads.all(admissionFacts, { integrationId, consumerId, usageRequestId, chatId, aliasChatId, ...periodDays(now) }),
     );
     const decision = decideAdmission(
       facts,
       request,
       { of: (agency) => this.#deps.agencies.entryPoints(agency) },
-      { shuttingDown: this.#deps.isShuttingDown(), full: !place.taken && this.#isFull },
+      { shuttingDown: this.#deps.isShuttingDown(), full },
       now,
       { of: (agency, agent) => this.#entryPrice(agency, agent) },
     );
     if (decision.kind === 'refuse') throw decision.refusal;
-    if (decision.kind === 'replay') {
-      const { runId, chatId: known, textOnly } = decision;
-      return { admission: { runId, chatId: known, textOnly, replayed: true }, start: null };
-    }
+    return { decision, now };
+  }
+
+  async #transaction(
+    tx: Tx,
+    request: CompletionRequest,
+    images: readonly KeptImage[],
+    place: { taken: boolean },
+  ): Promise<{ readonly admission: Admission; readonly start: AdmittedRun | null }> {
+    const { decision, now } = await this.#decide(tx, request, !place.taken && this.#isFull);
+    if (decision.kind === 'replay') return { admission: replayOf(decision), start: null };
     if (!place.taken) {
       place.taken = true;
       this.#reserving += 1;
     }
-    const start = await this.#reserve(tx, request, decision, now);
+    const start = await this.#reserve(tx, request, images, decision, now);
     const { runId, chatId: made } = start;
     return { admission: { runId, chatId: made, textOnly: decision.textOnly, replayed: false }, start };
   }
@@ -125,6 +143,7 @@ export class RunAdmission {
   async #reserve(
     tx: Tx,
     request: CompletionRequest,
+    images: readonly KeptImage[],
     decision: Extract<AdmissionDecision, { kind: 'admit' }>,
     now: number,
   ): Promise<AdmittedRun> {
@@ -158,6 +177,7 @@ export class RunAdmission {
       errorMessage: null,
       now,
     });
+    const attached = images.length === 0 ? [] : await referToImages(tx, { integrationId, chatKey, runId, now }, images);
     await tx.run(insertRun, {
       runId,
       integrationId,
@@ -198,6 +218,7 @@ export class RunAdmission {
       agency: decision.agency,
       agent: decision.agent,
       message,
+      images: attached,
       hasHistory: decision.hasHistory,
       userContext: request.userContext,
       day: dayOf(now),
@@ -206,4 +227,8 @@ export class RunAdmission {
       meta: event,
     };
   }
+}
+
+function replayOf({ runId, chatId, textOnly }: Extract<AdmissionDecision, { kind: 'replay' }>): Admission {
+  return { runId, chatId, textOnly, replayed: true };
 }

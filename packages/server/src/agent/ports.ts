@@ -1,10 +1,20 @@
 import type { Reasoning, ToolCall } from '@runwire/agency';
+import type { ImageDetail } from '../domain/attached-image.ts';
 import type { RunErrorCode } from '../domain/run-state.ts';
 import type { Usage } from '../domain/usage.ts';
 
+/** An image that the user sent. */
+export interface PromptImage {
+  readonly mediaType: string;
+  readonly sizeBytes: number;
+  readonly detail: ImageDetail;
+  /** Its bytes, read anew each time: nobody holds them longer than it takes to send them. Rejects with a `RunFailure`. */
+  read(): Promise<Uint8Array>;
+}
+
 /** What a model is shown, in order. */
 export type PromptItem =
-  | { readonly kind: 'user'; readonly text: string }
+  | { readonly kind: 'user'; readonly text: string; readonly images?: readonly PromptImage[] }
   | { readonly kind: 'assistant'; readonly text: string }
   | { readonly kind: 'tool_call'; readonly callId: string; readonly name: string; readonly arguments: string }
   | { readonly kind: 'tool_output'; readonly callId: string; readonly output: string };

@@ -1,6 +1,14 @@
 import type { RunItem } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
-import { addModelUsage, addUsage, estimateTokens, type ModelUsage, NO_USAGE, type Usage } from '../domain/usage.ts';
+import {
+  addModelUsage,
+  addUsage,
+  estimateTokens,
+  IMAGE_TEXT_BYTES,
+  type ModelUsage,
+  NO_USAGE,
+  type Usage,
+} from '../domain/usage.ts';
 import type { PromptItem } from './ports.ts';
 
 /** How far a run has come: what its end says, however it ends. */
@@ -45,11 +53,13 @@ export class Progress {
   }
 }
 
+/** The bytes of its texts; an image counts as the text that takes as many tokens. */
 export function promptBytes(instructions: string, prompt: readonly PromptItem[]): number {
   let bytes = Buffer.byteLength(instructions);
   for (const item of prompt) {
     if (item.kind === 'tool_call') bytes += Buffer.byteLength(item.arguments);
     else bytes += Buffer.byteLength(item.kind === 'tool_output' ? item.output : item.text);
+    if (item.kind === 'user' && item.images !== undefined) bytes += item.images.length * IMAGE_TEXT_BYTES;
   }
   return bytes;
 }

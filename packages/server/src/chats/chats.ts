@@ -5,6 +5,12 @@ import { iso } from '../domain/time.ts';
 import { memberById } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';
 import {
+  type AttachmentRow,
+  attachmentsOfRuns,
+  deleteAttachments,
+  freeBlobsOfChat,
+} from '../store/queries/attachments.ts';
+import {
   type ChatRow,
   chatByAlias,
   chatById,
@@ -34,7 +40,20 @@ export function chatJson(row: ChatRow) {
   };
 }
 
-function messageJson(chatId: string, row: MessageRow) {
+/**
+ * As the caller gave it, but for the bytes: a list of messages would carry megabytes. A data URL of no data stands for
+ * them, with their type, hash and size.
+ */
+function attachmentJson(row: AttachmentRow) {
+  const sha256 = row.blob_key.slice(0, 64);
+  return {
+    type: 'input_image' as const,
+    image_url: `data:${row.media_type};sha256=${sha256};bytes=${row.size_bytes},`,
+    detail: row.detail,
+  };
+}
+
+function messageJson(chatId: string, row: MessageRow, attachments: readonly AttachmentRow[]) {
   return {
     messageId: row.message_id,
     chatId,
@@ -43,7 +62,7 @@ function messageJson(chatId: string, row: MessageRow) {
     status: row.status,
     agent: row.agent,
     content: JSON.parse(row.content_json) as string,
-    attachments: [],
+    attachments: attachments.map(attachmentJson),
     sandboxFiles: [],
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     createdAt: iso(row.created_at),
@@ -118,7 +137,13 @@ export class Chats {
     const before = decodeCursor(query.cursor)?.createdAt ?? Number.MAX_SAFE_INTEGER;
     const rows = await this.#store.reads.all(messagesBefore, { chatKey: chat.chat_key, before, limit: limit + 1 });
     const at = (row: MessageRow) => ({ createdAt: row.position, id: '' });
-    return page(rows, limit, at, (row) => messageJson(chat.chat_id, row));
+    const runIds = rows.filter((row) => row.role === 'user').map((row) => row.run_id);
+    const attachments =
+      runIds.length === 0 ? [] : await this.#store.reads.query(attachmentsOfRuns(chat.chat_key, runIds));
+    return page(rows, limit, at, (row) => {
+      const own = row.role === 'user' ? attachments.filter((one) => one.run_id === row.run_id) : [];
+      return messageJson(chat.chat_id, row, own);
+    });
   }
 
   /** Its id and alias are free again; run rows, usage and usage request ids stay. */
@@ -139,6 +164,8 @@ export class Chats {
       await tx.run(deleteChunksOfChat, { chatKey });
       await tx.run(deleteStepsOfChat, { chatKey });
       await tx.run(deleteMessages, { chatKey });
+      await tx.run(freeBlobsOfChat, { chatKey, now: Date.now() });
+      await tx.run(deleteAttachments, { chatKey });
     });
   }
 }

@@ -1,10 +1,11 @@
+import type { AttachedImage } from '../domain/attached-image.ts';
 import type { RunItem } from '../domain/events.ts';
 import { isBlank } from '../domain/ids.ts';
 import { type ShownItem, shownStep } from '../domain/shown-step.ts';
 
 /** What of an earlier turn is shown to the model again. */
 export type HistoryItem =
-  | { readonly kind: 'user'; readonly text: string }
+  | { readonly kind: 'user'; readonly text: string; readonly images?: readonly AttachedImage[] }
   | ShownItem
   | { readonly kind: 'tool_output'; readonly callId: string; readonly output: string };
 
@@ -18,6 +19,8 @@ export interface StoredStep {
 /** A turn however it ended, as it is stored. */
 export interface StoredTurn {
   readonly message: string;
+  /** Those that are sent again: none of a failed turn. */
+  readonly images?: readonly AttachedImage[];
   /** In their order. */
   readonly steps: readonly StoredStep[];
   /** The text of the assistant message: of all steps, the one that was cut short included. */
@@ -35,7 +38,8 @@ export const OUTCOME_UNKNOWN =
  * byte as the model was shown it when it was under way.
  */
 export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): HistoryItem[] {
-  const items: HistoryItem[] = [{ kind: 'user', text: turn.message }];
+  const { message, images = [] } = turn;
+  const items: HistoryItem[] = [{ kind: 'user', text: message, ...(images.length === 0 ? {} : { images }) }];
   const outputs = outputsOf(turn.steps);
   const taken = new Set<string>();
   let said = '';

@@ -40,6 +40,8 @@ export interface Limits {
   readonly bodyDepth: number;
   readonly messageCharacters: number;
   readonly userContextBytes: number;
+  /** Of one inline image, decoded. */
+  readonly imageBytes: number;
   readonly stepsPerRun: number;
   /** Of runs whose integration does not say. */
   readonly maxRunSeconds: number;
@@ -70,6 +72,8 @@ export interface Limits {
   /** How long the events of an ended run are kept whole. */
   readonly logMs: number;
   readonly sweepMs: number;
+  /** How long stored files stay that nothing refers to. */
+  readonly unusedBlobMs: number;
   /** Of models whose window is not known. */
   readonly modelWindowTokens: number;
 }
@@ -80,6 +84,7 @@ export const DEFAULT_LIMITS: Limits = {
   bodyDepth: 64,
   messageCharacters: 1_000_000,
   userContextBytes: 256 * 1024,
+  imageBytes: 20 * 1024 * 1024,
   stepsPerRun: 50,
   maxRunSeconds: 900,
   modelSilenceMs: 120_000,
@@ -104,5 +109,6 @@ export const DEFAULT_LIMITS: Limits = {
   accountsPatienceMs: 5_000,
   logMs: 7 * 86_400_000,
   sweepMs: 600_000,
+  unusedBlobMs: 86_400_000,
   modelWindowTokens: 128_000,
 };

@@ -17,6 +17,8 @@ export interface DataFolder {
   readonly database: string;
   readonly lock: string;
   readonly secretFile: string;
+  /** The bytes of images. */
+  readonly blobs: string;
 }
 
 export function dataFolder(dataDir: string): DataFolder {
@@ -24,6 +26,7 @@ export function dataFolder(dataDir: string): DataFolder {
     database: join(dataDir, 'runwire.db'),
     lock: join(dataDir, 'lock.db'),
     secretFile: join(dataDir, 'secret'),
+    blobs: join(dataDir, 'blobs'),
   };
 }
 

@@ -18,6 +18,7 @@ export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
   RUNWIRE_MAX_BODY_BYTES: { limit: 'bodyBytes', scale: 1, min: 1024, max: 256 * MEBIBYTE },
   RUNWIRE_MAX_MESSAGE_CHARACTERS: { limit: 'messageCharacters', scale: 1, min: 1, max: 256 * MEBIBYTE },
   RUNWIRE_MAX_USER_CONTEXT_BYTES: { limit: 'userContextBytes', scale: 1, min: 1, max: 256 * MEBIBYTE },
+  RUNWIRE_MAX_IMAGE_BYTES: { limit: 'imageBytes', scale: 1, min: 1, max: 256 * MEBIBYTE },
   RUNWIRE_MAX_BODY_VALUES: { limit: 'bodyValues', scale: 1, min: 100, max: 10_000_000 },
   RUNWIRE_MAX_RUN_SECONDS: { limit: 'maxRunSeconds', scale: 1, min: 1, max: DAY_SECONDS },
   RUNWIRE_MAX_SILENCE_SECONDS: { limit: 'modelSilenceMs', scale: 1000, min: 1, max: DAY_SECONDS },

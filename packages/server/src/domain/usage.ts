@@ -45,6 +45,15 @@ export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / 4);
 }
 
+/**
+ * What an image is taken for wherever its provider has not said: a picture of 1024 × 1024 pixels is 765 to 1105 tokens
+ * to OpenAI's models, and its size in bytes says nothing of it.
+ */
+export const IMAGE_TOKENS = 1000;
+
+/** The text that takes as many tokens as an image. */
+export const IMAGE_TEXT_BYTES = 4 * IMAGE_TOKENS;
+
 /** `usage` as it stands in every answer and frame. */
 export function usageJson(usage: Usage) {
   return {

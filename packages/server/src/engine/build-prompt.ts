@@ -2,17 +2,22 @@ import type { LoadedAgent } from '../agencies/agencies.ts';
 import type { PromptItem } from '../agent/ports.ts';
 import { promptBytes } from '../agent/progress.ts';
 import { historyBudget, type MeasuredTurn, turnsToLeaveOut } from '../chats/fit-window.ts';
-import type { healTurn, StoredStep, StoredTurn } from '../chats/heal-history.ts';
+import type { HistoryItem, healTurn, StoredStep, StoredTurn } from '../chats/heal-history.ts';
+import type { AttachedImage } from '../domain/attached-image.ts';
 import { modelWindow } from '../domain/model-window.ts';
 import { estimateTokens } from '../domain/usage.ts';
+import type { ImageBlobs } from '../files/image-blobs.ts';
+import { type AttachmentRow, historyAttachments } from '../store/queries/attachments.ts';
 import { chatLength, history, historySteps } from '../store/queries/chats.ts';
 import { first, type Reads } from '../store/store.ts';
 import type { AdmittedRun } from './port.ts';
+import { promptImage } from './prompt-image.ts';
 
 export interface PromptSetting {
   readonly heal: typeof healTurn;
   /** Tokens that a model takes whose window is not known. */
   readonly windowTokens: number;
+  readonly images: Pick<ImageBlobs, 'read'>;
 }
 
 export interface BuiltPrompt {
@@ -26,19 +31,27 @@ export async function buildPrompt(
   reads: Reads,
   run: AdmittedRun,
   agent: LoadedAgent,
-  { heal, windowTokens }: PromptSetting,
+  { heal, windowTokens, images }: PromptSetting,
 ): Promise<BuiltPrompt> {
-  const own: PromptItem = { kind: 'user', text: run.message };
+  const show = (item: HistoryItem): PromptItem =>
+    item.kind === 'user' && item.images !== undefined
+      ? { ...item, images: item.images.map((image) => promptImage(image, run.runId, images)) }
+      : (item as PromptItem);
+  const own = show({
+    kind: 'user',
+    text: run.message,
+    ...(run.images.length === 0 ? {} : { images: run.images }),
+  });
   if (!run.hasHistory) return { prompt: [own], turnsLeftOut: 0 };
   const tools = JSON.stringify(
     agent.tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]),
   );
   const others = promptBytes(agent.definition.instructions, [own]) + Buffer.byteLength(tools);
   const budget = historyBudget(modelWindow(agent.model, windowTokens), estimateTokens(others));
-  const { turns, unread } = await newestTurns(reads, run, heal, budget);
+  const { turns, unread } = await newestTurns(reads, run, (turn) => heal(turn).map(show), budget);
   const leftOut = turnsToLeaveOut(turns, budget);
   const callIds = new Set<string>();
-  const shown = turns.slice(leftOut).flatMap(({ stored }) => heal(stored, callIds));
+  const shown = turns.slice(leftOut).flatMap(({ stored }) => heal(stored, callIds).map(show));
   return { prompt: [...shown, own], turnsLeftOut: unread + leftOut };
 }
 
@@ -54,7 +67,12 @@ interface ReadTurn extends MeasuredTurn {
 }
 
 /** Newest first, page by page, until they take more than the budget: a chat of ten thousand turns is not read whole. */
-async function newestTurns(reads: Reads, run: AdmittedRun, heal: typeof healTurn, budget: number) {
+async function newestTurns(
+  reads: Reads,
+  run: AdmittedRun,
+  itemsOf: (turn: StoredTurn) => readonly PromptItem[],
+  budget: number,
+) {
   const chat = await first(reads.all(chatLength, { chatKey: run.chatKey }));
   // The run's own message is the last one: until it ends, nothing is added behind it.
   let before = chat?.num_messages ?? 1;
@@ -66,7 +84,7 @@ async function newestTurns(reads: Reads, run: AdmittedRun, heal: typeof healTurn
     for (const stored of (await storedTurns(reads, run.chatKey, from, before)).reverse()) {
       const texts = Buffer.byteLength(stored.message) + Buffer.byteLength(stored.answer);
       const begins = ends - textTokens(MESSAGES_A_TURN, texts);
-      const items = heal(stored);
+      const items = itemsOf(stored);
       const turn = {
         stored,
         begins,
@@ -88,20 +106,38 @@ function textTokens(messages: number, bytes: number): number {
 }
 
 async function storedTurns(reads: Reads, chatKey: string, from: number, before: number) {
-  const [messages, stepRows] = await Promise.all([
+  const [messages, stepRows, attachmentRows] = await Promise.all([
     reads.all(history, { chatKey, from, before }),
     reads.all(historySteps, { chatKey, from, before }),
+    reads.all(historyAttachments, { chatKey, from, before }),
   ]);
-  const turns = new Map<string, { message: string; answer: string; steps: StoredStep[] }>();
+  const turns = new Map<string, { message: string; images: AttachedImage[]; answer: string; steps: StoredStep[] }>();
+  const failed = new Set<string>();
   for (const row of messages) {
     const text = JSON.parse(row.content_json) as string;
     const turn = turns.get(row.run_id);
-    if (row.role === 'user') turns.set(row.run_id, { message: text, answer: '', steps: [] });
+    if (row.role === 'user') turns.set(row.run_id, { message: text, images: [], answer: '', steps: [] });
     else if (turn !== undefined) turn.answer = text;
+    if (row.status === 'failed') failed.add(row.run_id);
   }
   for (const row of stepRows) {
     const { output } = JSON.parse(row.record_json) as Pick<StoredStep, 'output'>;
     turns.get(row.run_id)?.steps.push({ kind: row.kind, callerAgent: row.caller_agent, output });
   }
+  for (const row of attachmentRows) {
+    // "Failed turn: none of its attachments is sent again."
+    if (!failed.has(row.run_id)) turns.get(row.run_id)?.images.push(attachedImage(row));
+  }
   return [...turns.values()];
+}
+
+function attachedImage(row: AttachmentRow): AttachedImage {
+  return {
+    runId: row.run_id,
+    position: row.position,
+    blobKey: row.blob_key,
+    mediaType: row.media_type,
+    sizeBytes: row.size_bytes,
+    detail: row.detail,
+  };
 }

@@ -1,3 +1,4 @@
+import type { AttachedImage } from '../domain/attached-image.ts';
 import type { RunEvent } from '../domain/events.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 
@@ -14,6 +15,7 @@ export interface AdmittedRun {
   readonly agency: string;
   readonly agent: string;
   readonly message: string;
+  readonly images: readonly AttachedImage[];
   /** Whether the chat has earlier messages. */
   readonly hasHistory: boolean;
   readonly userContext: unknown;

@@ -8,7 +8,7 @@ import {
   type RunItem,
 } from '../domain/events.ts';
 import type { RunError } from '../domain/run-state.ts';
-import { addModelUsage, addUsage, type ModelUsage } from '../domain/usage.ts';
+import { addModelUsage, addUsage, IMAGE_TEXT_BYTES, type ModelUsage } from '../domain/usage.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { endRun } from '../runs/end-run.ts';
 import { userMessageOfRun } from '../store/queries/chats.ts';
@@ -155,6 +155,7 @@ function usageSoFar(run: Orphan, instructionBytes: number, events: readonly RunE
     } else if (event.type === 'delta') outputBytes += Buffer.byteLength(event.text);
   }
   if (model === null || journalled <= run.request_count) return { usage, byModel };
-  const cut = estimatedUsage(instructionBytes + run.text_bytes, outputBytes);
+  const inputBytes = instructionBytes + run.text_bytes + run.images * IMAGE_TEXT_BYTES;
+  const cut = estimatedUsage(inputBytes, outputBytes);
   return { usage: addUsage(usage, cut), byModel: addModelUsage(byModel, model, cut) };
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventSize, type RunEvent } from '../domain/events.ts';
+import { TimerLoop } from '../lib/timer-loop.ts';
 import { allChunks } from '../store/queries/eventlog.ts';
 import { deleteChunks, markCompacted, runsToCompact } from '../store/queries/retention.ts';
 import type { Store } from '../store/store.ts';
@@ -47,41 +48,34 @@ export class Retention implements AsyncDisposable {
   readonly #store: Store;
   readonly #options: RetentionOptions;
   readonly #logger: Logger;
-  #timer: NodeJS.Timeout | null = null;
-  #sweeping: Promise<number> | null = null;
-  #closed = false;
+  readonly #loop: TimerLoop;
 
   constructor(store: Store, options: RetentionOptions, logger: Logger) {
     this.#store = store;
     this.#options = options;
     this.#logger = logger;
+    this.#loop = new TimerLoop(
+      options.sweepMs,
+      () => this.#sweep(),
+      (error) => logger.error({ err: error }, 'stored events could not be swept; tried again'),
+    );
   }
 
   /** Sweeps now, in the background, and then by the clock. */
   start(): void {
-    if (this.#closed) return;
-    void this.sweep()
-      .catch((error: unknown) => this.#logger.error({ err: error }, 'stored events could not be swept; tried again'))
-      .finally(() => {
-        if (this.#closed) return;
-        this.#timer = setTimeout(() => this.start(), this.#options.sweepMs);
-        this.#timer.unref();
-      });
+    this.#loop.start();
   }
 
   /** Resolves to how many runs it compacted. A second one at the same time is the first. */
   sweep(): Promise<number> {
-    this.#sweeping ??= this.#sweep().finally(() => {
-      this.#sweeping = null;
-    });
-    return this.#sweeping;
+    return this.#loop.once();
   }
 
   async #sweep(): Promise<number> {
     const until = Date.now() - this.#options.logMs;
     let count = 0;
     let after = { afterTime: -1, afterRunId: '' };
-    while (!this.#closed) {
+    while (!this.#loop.isClosed) {
       const runs = await this.#store.reads.all(runsToCompact, { until, ...after, limit: RUNS_PER_BATCH });
       const last = runs.at(-1);
       if (last === undefined) break;
@@ -95,7 +89,7 @@ export class Retention implements AsyncDisposable {
         bytes += compaction.bytesBefore;
         // A long run takes the loop for itself while it is decoded: others have their turn in between.
         await nextTurn();
-        if (bytes > BYTES_PER_BATCH || this.#closed) break;
+        if (bytes > BYTES_PER_BATCH || this.#loop.isClosed) break;
       }
       const done = await Promise.all(prepared.map((compaction) => this.#commit(compaction)));
       count += done.filter(Boolean).length;
@@ -133,10 +127,7 @@ export class Retention implements AsyncDisposable {
     });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    await this.#sweeping?.catch(() => {});
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#loop[Symbol.asyncDispose]();
   }
 }

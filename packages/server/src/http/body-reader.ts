@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../domain/refusal.ts';
-import { JsonWorker } from '../lib/json-worker.ts';
+import { JsonWorker, type ParsedBody } from '../lib/json-worker.ts';
 import { JsonRefused, parseStrictJson, type StrictJsonLimits } from '../lib/strict-json.ts';
+import { type ImagePlaces, takeOutImages } from '../lib/take-out-images.ts';
+import { InlineImages } from './inline-images.ts';
+import { COMPLETION_PATH } from './paths.ts';
 
 export interface BodyLimits {
   readonly bodyBytes: number;
@@ -12,21 +15,31 @@ export interface BodyLimits {
   readonly bodiesBytes: number;
   /** A larger one is parsed beside the event loop: 15 MiB of small objects cost a second. */
   readonly bodyThreadBytes: number;
+  /** Of one inline image, decoded. */
+  readonly imageBytes: number;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    inlineImages: InlineImages | null;
+  }
 }
 
 /** Reads JSON bodies, within what one and what all of them together may take. */
 export class BodyReader implements AsyncDisposable {
   readonly #limits: BodyLimits;
   readonly #json: StrictJsonLimits;
+  readonly #places: ImagePlaces;
   readonly #worker = new JsonWorker();
   #heldBytes = 0;
 
   constructor(limits: BodyLimits) {
     this.#limits = limits;
     this.#json = { maxDepth: limits.bodyDepth, maxValues: limits.bodyValues };
+    this.#places = { list: 'attachments', image: 'image_url', never: 'file_url', maxBytes: limits.imageBytes };
   }
 
-  /** Received and not yet parsed. */
+  /** Received and not yet parsed, and images that are not stored yet. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
@@ -35,6 +48,12 @@ export class BodyReader implements AsyncDisposable {
     app.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage, done) =>
       this.#read(request, payload, done),
     );
+    app.decorateRequest('inlineImages', null);
+    app.addHook('preValidation', (request, reply, done) => {
+      // However the request ends, its images are not held beyond it.
+      if (request.inlineImages !== null) reply.raw.once('close', () => request.inlineImages?.release());
+      done();
+    });
   }
 
   #read(request: FastifyRequest, payload: IncomingMessage, done: (error: Error | null, body?: unknown) => void): void {
@@ -67,7 +86,7 @@ export class BodyReader implements AsyncDisposable {
       if (announced !== undefined && Number(announced) !== length) {
         finish(new Refusal('invalid_request', 'The body’s length is not the one that `Content-Length` names.'));
       } else if (length === 0) finish(null, undefined);
-      else this.#parse(chunks, length, finish);
+      else this.#parse(request, chunks, length, finish);
     };
     const onGone = () => stop(new Refusal('invalid_request', 'The body did not come whole.'));
     const unlisten = () => {
@@ -79,7 +98,23 @@ export class BodyReader implements AsyncDisposable {
     payload.resume();
   }
 
-  #parse(chunks: readonly Buffer[], length: number, finish: (error: Error | null, body?: unknown) => void): void {
+  #parse(
+    request: FastifyRequest,
+    chunks: readonly Buffer[],
+    length: number,
+    finish: (error: Error | null, body?: unknown) => void,
+  ): void {
+    const places = request.routeOptions.url === COMPLETION_PATH ? this.#places : null;
+    const accept = ({ value, taken }: ParsedBody) => {
+      if (taken.length > 0) {
+        const images = new InlineImages(taken, (bytes) => {
+          this.#heldBytes -= bytes;
+        });
+        this.#heldBytes += images.heldBytes;
+        request.inlineImages = images;
+      }
+      finish(null, value);
+    };
     const refuse = (error: unknown) =>
       finish(error instanceof JsonRefused ? new Refusal('invalid_request', error.message) : (error as Error));
     if (length > this.#limits.bodyThreadBytes) {
@@ -89,17 +124,18 @@ export class BodyReader implements AsyncDisposable {
         bytes.set(chunk, offset);
         offset += chunk.length;
       }
-      this.#worker.parse(bytes, this.#json).then((value) => finish(null, value), refuse);
+      this.#worker.parse(bytes, this.#json, places).then(accept, refuse);
       return;
     }
-    let value: unknown;
+    let body: ParsedBody;
     try {
-      value = parseStrictJson(Buffer.concat(chunks, length), this.#json);
+      const value = parseStrictJson(Buffer.concat(chunks, length), this.#json);
+      body = { value, taken: places === null ? [] : takeOutImages(value, places) };
     } catch (error) {
       refuse(error);
       return;
     }
-    finish(null, value);
+    accept(body);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

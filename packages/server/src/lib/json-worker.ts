@@ -1,18 +1,24 @@
 import { Worker } from 'node:worker_threads';
 import { JsonRefused, type StrictJsonLimits } from './strict-json.ts';
+import type { ImagePlaces, TakenOut } from './take-out-images.ts';
 
 export interface JsonTask {
   readonly id: number;
   readonly bytes: Uint8Array;
   readonly limits: StrictJsonLimits;
+  readonly places: ImagePlaces | null;
 }
 
-export type JsonResult =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly refused: string };
+export interface ParsedBody {
+  readonly value: unknown;
+  /** The inline images that stood in it. */
+  readonly taken: TakenOut;
+}
+
+export type JsonResult = ({ readonly id: number } & ParsedBody) | { readonly id: number; readonly refused: string };
 
 interface Waiting {
-  readonly resolve: (value: unknown) => void;
+  readonly resolve: (body: ParsedBody) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -23,12 +29,16 @@ export class JsonWorker implements AsyncDisposable {
   #nextId = 0;
 
   /** Takes the bytes away: they are handed over, not copied. */
-  parse(bytes: Uint8Array<ArrayBuffer>, limits: StrictJsonLimits): Promise<unknown> {
+  parse(
+    bytes: Uint8Array<ArrayBuffer>,
+    limits: StrictJsonLimits,
+    places: ImagePlaces | null = null,
+  ): Promise<ParsedBody> {
     const worker = this.#worker ?? this.#start();
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, bytes, limits } satisfies JsonTask, [bytes.buffer]);
+      worker.postMessage({ id, bytes, limits, places } satisfies JsonTask, [bytes.buffer]);
     });
   }
 
@@ -40,7 +50,7 @@ export class JsonWorker implements AsyncDisposable {
       const waiting = this.#waiting.get(result.id);
       this.#waiting.delete(result.id);
       if ('refused' in result) waiting?.reject(new JsonRefused(result.refused));
-      else waiting?.resolve(result.value);
+      else waiting?.resolve({ value: result.value, taken: result.taken });
     });
     const gone = (error: unknown) => {
       if (this.#worker === worker) this.#worker = null;

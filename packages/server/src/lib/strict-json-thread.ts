@@ -1,15 +1,23 @@
 import { parentPort } from 'node:worker_threads';
 import type { JsonResult, JsonTask } from './json-worker.ts';
 import { JsonRefused, parseStrictJson } from './strict-json.ts';
+import { takeOutImages } from './take-out-images.ts';
 
-function result({ id, bytes, limits }: JsonTask): JsonResult {
+function result({ id, bytes, limits, places }: JsonTask): JsonResult {
   try {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    return { id, value: parseStrictJson(buffer, limits) };
+    const value = parseStrictJson(buffer, limits);
+    return { id, value, taken: places === null ? [] : takeOutImages(value, places) };
   } catch (error) {
     if (error instanceof JsonRefused) return { id, refused: error.message };
     throw error;
   }
 }
 
-parentPort?.on('message', (task: JsonTask) => parentPort?.postMessage(result(task)));
+parentPort?.on('message', (task: JsonTask) => {
+  const answer = result(task);
+  const images = 'taken' in answer ? answer.taken : [];
+  // Handed over, not copied.
+  const buffers = images.flatMap(([, image]) => ('bytes' in image ? [image.bytes.buffer] : []));
+  parentPort?.postMessage(answer, buffers);
+});

@@ -1,4 +1,5 @@
 import type { AllowancePeriod, AllowanceUnit } from '../domain/allowance.ts';
+import type { ImageDetail } from '../domain/attached-image.ts';
 import type { CancelMode, RunStatus } from '../domain/run-state.ts';
 
 /*
@@ -188,6 +189,30 @@ export interface StepsTable {
   completed_at: number;
 }
 
+/** Which blobs are in use: by the hash of their bytes within an integration. */
+export interface BlobsTable {
+  integration_id: string;
+  sha256: string;
+  /** Its name in the blob store; never used twice. */
+  blob_key: string;
+  size_bytes: number;
+  created_at: number;
+  /** Since when perhaps nothing refers to it; null: something does. */
+  unused_since: number | null;
+}
+
+/** The images of a user's message. */
+export interface AttachmentsTable {
+  chat_key: string;
+  run_id: string;
+  /** 0, 1, 2 … in the request's `attachments`. */
+  position: number;
+  blob_key: string;
+  media_type: string;
+  size_bytes: number;
+  detail: ImageDetail;
+}
+
 export interface Schema {
   installation: InstallationTable;
   nodes: NodesTable;
@@ -202,4 +227,6 @@ export interface Schema {
   usage_days: UsageDaysTable;
   event_chunks: EventChunksTable;
   steps: StepsTable;
+  blobs: BlobsTable;
+  attachments: AttachmentsTable;
 }

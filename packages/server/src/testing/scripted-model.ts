@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { type Model, type ModelResult, RunFailure } from '../agent/ports.ts';
+import { type Model, type ModelResult, type PromptItem, RunFailure } from '../agent/ports.ts';
 import type { RunErrorCode } from '../domain/run-state.ts';
 import { onLines } from './lines.ts';
 import type { ModelLine } from './model-controller.ts';
@@ -20,12 +20,12 @@ export function scriptedModel(controllerPort: number): Model {
         signal.addEventListener('abort', abort);
         socket.on('error', (error) => finish(() => reject(new RunFailure('model_error', error.message))));
         socket.on('close', () => finish(() => reject(new RunFailure('model_error', 'The model hung up.'))));
-        const { tools, ...rest } = request;
-        const shown = {
-          ...rest,
-          tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
-        };
-        socket.write(`${JSON.stringify(shown)}\n`);
+        const { tools, prompt, ...rest } = request;
+        const tellOf = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+        shownPrompt(prompt).then(
+          (shown) => socket.write(`${JSON.stringify({ ...rest, prompt: shown, tools: tellOf })}\n`),
+          (error: unknown) => finish(() => reject(error)),
+        );
         onLines(socket, (text) => {
           if (signal.aborted) return;
           const line = JSON.parse(text) as ModelLine;
@@ -45,4 +45,27 @@ export function scriptedModel(controllerPort: number): Model {
       });
     },
   };
+}
+
+/** An image as the controller sees it. */
+export interface ShownImage {
+  readonly mediaType: string;
+  readonly detail: string;
+  readonly base64: string;
+}
+
+/** The prompt with the bytes of its images. */
+async function shownPrompt(prompt: readonly PromptItem[]): Promise<unknown[]> {
+  return await Promise.all(
+    prompt.map(async (item) => {
+      if (item.kind !== 'user' || item.images === undefined) return item;
+      const images = await Promise.all(
+        item.images.map(async (image): Promise<ShownImage> => {
+          const base64 = Buffer.from(await image.read()).toString('base64');
+          return { mediaType: image.mediaType, detail: image.detail, base64 };
+        }),
+      );
+      return { ...item, images };
+    }),
+  );
 }

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../domain/ids.ts';
 import { estimateTokens, type Usage } from '../../domain/usage.ts';
-import { type Model, type ModelOutput, type ModelRequest, type ModelResult, RunFailure } from '../ports.ts';
+import {
+  type Model,
+  type ModelOutput,
+  type ModelRequest,
+  type ModelResult,
+  type PromptImage,
+  RunFailure,
+} from '../ports.ts';
 import { promptBytes } from '../progress.ts';
 
 const WORD_MS = 15;
@@ -15,7 +22,9 @@ export const offlineModel: Model = {
   id: 'offline/demo',
 
   async call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
-    const message = request.prompt.findLast((item) => item.kind === 'user')?.text ?? '';
+    const last = request.prompt.findLast((item) => item.kind === 'user');
+    const message = last?.text ?? '';
+    const images = await imagesSeen(last?.images ?? []);
     const [word = '', argument = ''] = message.trim().split(/\s+/, 2);
     let said = '';
     const say = (text: string) => {
@@ -34,7 +43,7 @@ export const offlineModel: Model = {
       }
     }
     const seconds = word === '/slow' ? slowSeconds(argument) : null;
-    const words = answer(word, message, seconds, outputs(request)).split(/(?<= )/);
+    const words = answer(word, message, seconds, outputs(request), images).split(/(?<= )/);
     const pauseMs = seconds === null ? WORD_MS : (seconds * 1000) / Math.max(1, words.length - 1);
     for (const [index, part] of words.entries()) {
       if (index > 0) await sleep(pauseMs, undefined, { signal });
@@ -62,6 +71,15 @@ function slowSeconds(argument: string): number | null {
   return argument !== '' && Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, MAX_SLOW_SECONDS) : null;
 }
 
+/** That they came, each read as a provider would be sent it: this model cannot see. */
+async function imagesSeen(images: readonly PromptImage[]): Promise<string> {
+  if (images.length === 0) return '';
+  const seen: string[] = [];
+  for (const image of images) seen.push(`${image.mediaType} of ${(await image.read()).length} bytes`);
+  const count = images.length === 1 ? '1 image' : `${images.length} images`;
+  return ` (${count} came with it: ${seen.join(', ')})`;
+}
+
 /** What tools said since the user's last word. */
 function outputs({ prompt }: ModelRequest): string[] {
   const last = prompt.findLastIndex((item) => item.kind === 'user');
@@ -74,7 +92,13 @@ function toolAsked({ tools }: ModelRequest, message: string): { name: string; ar
   return name === undefined || tools.length === 0 ? null : { name, arguments: rest.trim() === '' ? '{}' : rest.trim() };
 }
 
-function answer(word: string, message: string, seconds: number | null, told: readonly string[]): string {
+function answer(
+  word: string,
+  message: string,
+  seconds: number | null,
+  told: readonly string[],
+  images: string,
+): string {
   if (word === '/tool') {
     return told.length === 0 ? 'This agent has no tools.' : `The tool was called, and it said: ${told.join(' ')}`;
   }
@@ -84,7 +108,7 @@ function answer(word: string, message: string, seconds: number | null, told: rea
       : `This answer takes ${seconds} seconds: the first word came at once, and the rest comes evenly until the time is over.`;
   }
   if (NOT_YET.has(word)) return `The offline model does not know ${word} in this version.`;
-  return `This is the offline demo model: no provider was asked. You said: ${message}`;
+  return `This is the offline demo model: no provider was asked. You said: ${message}${images}`;
 }
 
 /** "its tokens are bytes / 4, rounded up" */

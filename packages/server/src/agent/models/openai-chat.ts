@@ -1,7 +1,8 @@
 import { newId } from '../../domain/ids.ts';
-import type { ModelOutput, ModelRequest } from '../ports.ts';
+import type { ModelOutput, ModelRequest, PromptImage } from '../ports.ts';
 import { ProtocolReader } from './protocol-reader.ts';
 import { type Asked, garbage, isObject, type JsonObject, stoppedShort } from './provider-failure.ts';
+import { BodyMaker, type RequestBody } from './request-body.ts';
 
 /*
  * OpenAI's Chat Completions protocol, which vLLM, Ollama and most compatible servers speak. A chunk carries deltas of
@@ -19,10 +20,11 @@ const USAGE = {
 /** Finish reasons under which the message is not whole; servers have many names for the good ones. */
 const SHORT: ReadonlySet<unknown> = new Set(['length', 'content_filter', 'error', 'abort']);
 
-export function chatBody(model: string, request: ModelRequest): string {
-  return JSON.stringify({
+export function chatBody(model: string, request: ModelRequest): RequestBody {
+  const maker = new BodyMaker();
+  return maker.make({
     model,
-    messages: messages(request),
+    messages: messages(request, maker),
     ...(request.tools.length === 0
       ? {}
       : {
@@ -40,18 +42,34 @@ export function chatBody(model: string, request: ModelRequest): string {
 
 interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
-  content: string | null;
+  content: string | null | JsonObject[];
   tool_calls?: JsonObject[];
   readonly tool_call_id?: string;
 }
 
+function userContent(text: string, images: readonly PromptImage[], maker: BodyMaker): JsonObject[] {
+  return [
+    // A part without text is refused.
+    ...(text === '' ? [] : [{ type: 'text', text }]),
+    ...images.map((image) => ({
+      type: 'image_url',
+      image_url: { url: maker.imageUrl(image), detail: image.detail },
+    })),
+  ];
+}
+
 /** What a model said and called in one step is one message: the protocol wants each call's output right behind it. */
-function messages(request: ModelRequest): ChatMessage[] {
+function messages(request: ModelRequest, maker: BodyMaker): ChatMessage[] {
   const all: ChatMessage[] = [];
   if (request.instructions !== '') all.push({ role: 'system', content: request.instructions });
   for (const item of request.prompt) {
     switch (item.kind) {
       case 'user':
+        all.push({
+          role: 'user',
+          content: item.images === undefined ? item.text : userContent(item.text, item.images, maker),
+        });
+        break;
       case 'assistant':
         all.push({ role: item.kind, content: item.text });
         break;

@@ -1,7 +1,8 @@
 import { newId } from '../../domain/ids.ts';
-import type { ModelOutput, ModelRequest, PromptItem } from '../ports.ts';
+import type { ModelOutput, ModelRequest, PromptImage, PromptItem } from '../ports.ts';
 import { ProtocolReader } from './protocol-reader.ts';
 import { type Asked, garbage, isObject, type JsonObject, stoppedShort } from './provider-failure.ts';
+import { BodyMaker, type RequestBody } from './request-body.ts';
 
 /*
  * OpenAI's Responses protocol. A response is a list of items (reasoning, message, function_call); each is added,
@@ -15,11 +16,12 @@ const USAGE = {
   outputDetails: 'output_tokens_details',
 };
 
-export function responsesBody(model: string, request: ModelRequest): string {
-  return JSON.stringify({
+export function responsesBody(model: string, request: ModelRequest): RequestBody {
+  const maker = new BodyMaker();
+  return maker.make({
     model,
     ...(request.instructions === '' ? {} : { instructions: request.instructions }),
-    input: request.prompt.map(inputItem),
+    input: request.prompt.map((item) => inputItem(item, maker)),
     ...(request.tools.length === 0
       ? {}
       : {
@@ -47,9 +49,13 @@ function reasoning({ reasoning: asked }: ModelRequest): JsonObject {
   return { reasoning: { effort: asked.effort, summary: asked.summary } };
 }
 
-function inputItem(item: PromptItem): JsonObject {
+function inputItem(item: PromptItem, maker: BodyMaker): JsonObject {
   switch (item.kind) {
     case 'user':
+      return {
+        role: 'user',
+        content: item.images === undefined ? item.text : userContent(item.text, item.images, maker),
+      };
     case 'assistant':
       return { role: item.kind, content: item.text };
     case 'tool_call':
@@ -57,6 +63,14 @@ function inputItem(item: PromptItem): JsonObject {
     case 'tool_output':
       return { type: 'function_call_output', call_id: item.callId, output: item.output };
   }
+}
+
+function userContent(text: string, images: readonly PromptImage[], maker: BodyMaker): JsonObject[] {
+  return [
+    // A part without text is refused.
+    ...(text === '' ? [] : [{ type: 'input_text', text }]),
+    ...images.map((image) => ({ type: 'input_image', image_url: maker.imageUrl(image), detail: image.detail })),
+  ];
 }
 
 /** Maps the events of one response to what the loop takes. Throws a `ProviderFailure` where there is no answer. */

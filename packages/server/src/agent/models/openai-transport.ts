@@ -1,7 +1,8 @@
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
 import { SseDecoder, SseTooLarge } from '../../lib/sse-decoder.ts';
-import type { ModelOutput } from '../ports.ts';
+import { type ModelOutput, RunFailure } from '../ports.ts';
 import {
   type Asked,
   cutStream,
@@ -11,6 +12,7 @@ import {
   ProviderFailure,
   silence,
 } from './provider-failure.ts';
+import type { RequestBody, StreamedBody } from './request-body.ts';
 
 /** A delta of 10 MB passes, and so does the last event that repeats the whole answer. */
 const MAX_EVENT_CHARS = 64 * 1024 * 1024;
@@ -42,7 +44,7 @@ export interface EventReader {
 export interface StreamCall<R extends EventReader> {
   readonly asked: Asked;
   readonly path: string;
-  readonly body: string;
+  readonly body: RequestBody;
   readonly signal: AbortSignal;
   readonly output: Pick<ModelOutput, 'begun' | 'isFull' | 'onceRoom'>;
   /** Each attempt has a reader of its own: half an answer that was given up leaves nothing in the next. */
@@ -93,12 +95,14 @@ export class OpenAiTransport implements AsyncDisposable {
   #attempt(call: StreamCall<EventReader>, reader: EventReader): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const answer = new Answer(call, reader, this.#silenceMs, resolve, reject);
+    const { body } = call;
     const request: Dispatcher.DispatchOptions = {
       origin: this.#origin,
       path: this.#basePath + call.path,
       method: 'POST',
-      headers: this.#headers,
-      body: call.body,
+      ...(typeof body === 'string'
+        ? { headers: this.#headers, body }
+        : { headers: { ...this.#headers, 'content-length': String(body.length) }, body: answer.sending(body) }),
     };
     this.#agent.dispatch(request, answer);
     return promise;
@@ -148,6 +152,17 @@ class Answer implements Dispatcher.DispatchHandler {
       else this.#fail(silence(silenceMs));
     }, silenceMs);
     call.signal.addEventListener('abort', this.#abort);
+  }
+
+  /** While something is sent the provider is not silent: it listens. */
+  sending(body: StreamedBody): Readable {
+    const pieces = async function* (this: Answer) {
+      for await (const piece of body.pieces()) {
+        if (!this.#settled) this.#timer.refresh();
+        yield piece;
+      }
+    };
+    return Readable.from(pieces.call(this), { objectMode: false });
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -204,6 +219,8 @@ class Answer implements Dispatcher.DispatchHandler {
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.#ended = true;
     if (this.#settled) clearTimeout(this.#timer);
+    // What was to be sent cannot be had: no fault of the provider.
+    else if (error instanceof RunFailure) this.#fail(error);
     else if (this.#status === 200) this.#fail(cutStream(true));
     else if (this.#status > 200) this.#fail(this.#statusFailure());
     else this.#fail(failureOfConnection(this.#call.asked, error));

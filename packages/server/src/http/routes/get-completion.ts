@@ -12,6 +12,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { TextOnly } from '../encoders/text-only.ts';
 import { parseEventId } from '../event-cursor.ts';
+import { givenImages, type InlineImages } from '../inline-images.ts';
 import { route } from '../route.ts';
 import { RunStream, type Streams } from '../run-stream.ts';
 
@@ -31,9 +32,10 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
   route(app, operations.getCompletionV2, async (request, reply) => {
     const body = request.body;
     refuseUnbuilt(body);
-    const completion = completionRequest(body, request.id, deps.limits.userContextBytes);
+    const completion = completionRequest(body, request.id, deps.limits.userContextBytes, request.inlineImages);
     await deps.ownership.check(request.principal, body.apiIntegrationId);
     const admission = await deps.admission.admit(completion);
+    request.inlineImages?.release();
     deps.metrics.admissions.add({ outcome: admission.replayed ? 'replayed' : 'admitted' });
     // From here on the run is reserved: no error status any more, the stream tells what happens.
     const headers: Record<string, string> = {
@@ -87,7 +89,6 @@ async function replayCursor(
 /** Fields of features that this version does not have. */
 function refuseUnbuilt(body: GetCompletionV2Request): void {
   const field =
-    (body.attachments?.length && '`attachments`') ||
     (body.sandboxFiles?.length && '`sandboxFiles`') ||
     (body.attachmentUrlRefreshes !== undefined &&
       Object.keys(body.attachmentUrlRefreshes).length > 0 &&
@@ -113,12 +114,14 @@ function completionRequest(
   body: GetCompletionV2Request,
   requestId: string,
   maxContextBytes: number,
+  inline: InlineImages | null,
 ): CompletionRequest {
   const usageRequestId = given(body.usageRequestId);
   const context = body.user_context;
   if (context !== undefined && context !== null && Buffer.byteLength(JSON.stringify(context)) > maxContextBytes) {
     throw new Refusal('invalid_request', `\`user_context\` must be at most ${maxContextBytes} bytes of JSON.`);
   }
+  const images = givenImages(body.attachments, inline);
   const known: Record<string, unknown> = {};
   // Unknown fields are ignored, so they do not make another body either.
   for (const field of FIELDS) known[field] = body[field];
@@ -128,6 +131,7 @@ function completionRequest(
     message: body.message,
     messageBytes: Buffer.byteLength(body.message),
     userContext: context ?? undefined,
+    images,
     consumerId: given(body.consumerId),
     usageRequestId,
     chatId: body.chatId ?? null,

@@ -157,6 +157,11 @@ export const unfinishedRun = statement('unfinished run', (db, p: { runId: string
     .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
     .selectAll('runs')
     .select(['chats.chat_id', 'chats.text_bytes'])
+    .select(
+      // Those that were sent: of a failed turn none is.
+      sql<number>`(select count(*) from attachments a where a.chat_key = runs.chat_key and not exists (select 1
+        from messages m where m.chat_key = a.chat_key and m.run_id = a.run_id and m.status = 'failed'))`.as('images'),
+    )
     .where('runs.run_id', '=', p.runId)
     .where(sql<boolean>`runs.status in ('admitted', 'running')`),
 );

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { blobStoreConformance } from '../../testing/blob-store-conformance.ts';
+import { temporaryFolder } from '../../testing/test-server.ts';
+import { newBlobKey } from '../blob-store.ts';
+import { DiskBlobStore } from './disk-blob-store.ts';
+
+blobStoreConformance('disk', async () => {
+  const folder = temporaryFolder();
+  return {
+    open: () => DiskBlobStore.open(join(folder, 'blobs')),
+    cleanUp: async () => rmSync(folder, { recursive: true }),
+  };
+});
+
+async function setUp(t: { after(fn: () => void): void }) {
+  const folder = temporaryFolder();
+  t.after(() => rmSync(folder, { recursive: true }));
+  return { folder, blobs: await DiskBlobStore.open(folder) };
+}
+
+test('a file lies in the folder of its hash, for its owner alone, and its draft is gone', async (t) => {
+  const { folder, blobs } = await setUp(t);
+  const bytes = Buffer.from('hello');
+  const key = newBlobKey(hash('sha256', bytes));
+  await blobs.put(key, bytes);
+  const path = join(folder, hash('sha256', bytes).slice(0, 2), key);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(join(folder, 'drafts')), []);
+});
+
+test('a put that fails leaves neither a blob nor a draft', async (t) => {
+  const { folder, blobs } = await setUp(t);
+  const bytes = Buffer.from('hello');
+  const key = newBlobKey(hash('sha256', bytes));
+  // A file stands where its folder should be.
+  writeFileSync(join(folder, key.slice(0, 2)), '');
+  await assert.rejects(blobs.put(key, bytes));
+  assert.deepEqual(readdirSync(join(folder, 'drafts')), []);
+});
+
+test('left-over drafts of a process that died are swept with the listing, young ones are not', async (t) => {
+  const { folder, blobs } = await setUp(t);
+  const [old, young] = ['old', 'young'].map((name) => join(folder, 'drafts', name)) as [string, string];
+  for (const path of [old, young]) writeFileSync(path, 'half');
+  const twoDaysAgo = new Date(Date.now() - 2 * 86_400_000);
+  utimesSync(old, twoDaysAgo, twoDaysAgo);
+  for await (const _ of blobs.list());
+  assert.deepEqual([existsSync(old), existsSync(young)], [false, true]);
+});
+
+test('a name that is no key of a blob never becomes a path, and strangers in the folder are left alone', async (t) => {
+  const { folder, blobs } = await setUp(t);
+  for (const key of [
+    '../secret',
+    'a/b',
+    '',
+    `${'a'.repeat(64)}-${'g'.repeat(16)}`,
+    `${'A'.repeat(64)}-${'0'.repeat(16)}`,
+  ]) {
+    await assert.rejects(blobs.read(key), /is no key of a blob/);
+    await assert.rejects(blobs.put(key, Buffer.from('x')), /is no key of a blob/);
+    await assert.rejects(blobs.delete(key), /is no key of a blob/);
+  }
+  mkdirSync(join(folder, 'aa'));
+  writeFileSync(join(folder, 'aa', 'notes.txt'), 'mine');
+  for await (const blob of blobs.list()) assert.fail(`listed ${blob.key}`);
+});

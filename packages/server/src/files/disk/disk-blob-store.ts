@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StoreUnavailable } from '../../domain/unavailable.ts';
+import type { BlobKey, BlobStore, ListedBlob } from '../blob-store.ts';
+
+const SHARD = /^[0-9a-f]{2}$/;
+const KEY = /^[0-9a-f]{64}-[0-9a-f]{16}$/;
+/** Where files are written before they have their names. */
+const DRAFTS = 'drafts';
+/** What passes by itself, or when somebody makes room. */
+const NOT_NOW: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
+/** No put takes so long: a draft that old belongs to a process that died. */
+const DRAFT_MS = 86_400_000;
+
+/** Files in a folder, in 256 folders by the first byte of their hash. */
+export class DiskBlobStore implements BlobStore {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async open(folder: string): Promise<DiskBlobStore> {
+    await mkdir(join(folder, DRAFTS), { recursive: true, mode: 0o700 });
+    return new DiskBlobStore(folder);
+  }
+
+  async put(key: BlobKey, bytes: Uint8Array): Promise<void> {
+    const path = this.#path(key);
+    const draft = join(this.#folder, DRAFTS, `${key}.${randomBytes(6).toString('hex')}`);
+    try {
+      const file = await open(draft, 'wx', 0o600);
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      const shard = this.#shard(key);
+      // The folder's own name must be as durable as what is in it.
+      if ((await mkdir(shard, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(this.#folder);
+      await rename(draft, path);
+      await syncFolder(shard);
+    } catch (error) {
+      await rm(draft, { force: true });
+      const { code } = error as NodeJS.ErrnoException;
+      throw NOT_NOW.has(code) ? new StoreUnavailable(`A file cannot be stored now: ${code}.`, { cause: error }) : error;
+    }
+  }
+
+  async read(key: BlobKey): Promise<Uint8Array | null> {
+    return await unlessMissing(readFile(this.#path(key)));
+  }
+
+  async size(key: BlobKey): Promise<number | null> {
+    return (await unlessMissing(stat(this.#path(key))))?.size ?? null;
+  }
+
+  async delete(key: BlobKey): Promise<void> {
+    await rm(this.#path(key), { force: true });
+  }
+
+  async *list(): AsyncIterable<ListedBlob> {
+    await this.#dropOldDrafts();
+    for (const shard of (await readdir(this.#folder)).filter((name) => SHARD.test(name))) {
+      for (const key of await readdir(join(this.#folder, shard))) {
+        const known = KEY.test(key) ? await unlessMissing(stat(this.#path(key))) : null;
+        if (known !== null) yield { key, putAt: known.mtimeMs };
+      }
+    }
+  }
+
+  async #dropOldDrafts(): Promise<void> {
+    for (const name of await readdir(join(this.#folder, DRAFTS))) {
+      const path = join(this.#folder, DRAFTS, name);
+      const known = await unlessMissing(stat(path));
+      if (known !== null && known.mtimeMs <= Date.now() - DRAFT_MS) await rm(path, { force: true });
+    }
+  }
+
+  #shard(key: BlobKey): string {
+    // A key becomes a path: nothing else may.
+    if (!KEY.test(key)) throw new Error(`\`${key}\` is no key of a blob.`);
+    return join(this.#folder, key.slice(0, 2));
+  }
+
+  #path(key: BlobKey): string {
+    return join(this.#shard(key), key);
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+async function unlessMissing<T>(found: Promise<T>): Promise<T | null> {
+  try {
+    return await found;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}

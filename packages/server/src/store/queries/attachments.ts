@@ -1,0 +1,138 @@
+import { sql } from 'kysely';
+import type { ImageDetail } from '../../domain/attached-image.ts';
+import { statement } from '../statement.ts';
+
+export const blobByHash = statement('blob by hash', (db, p: { integrationId: string; sha256: string }) =>
+  db
+    .selectFrom('blobs')
+    .select('blob_key')
+    .where('integration_id', '=', p.integrationId)
+    .where('sha256', '=', p.sha256),
+);
+
+export const insertBlob = statement(
+  'insert blob',
+  (db, p: { integrationId: string; sha256: string; blobKey: string; sizeBytes: number; now: number }) =>
+    db.insertInto('blobs').values({
+      integration_id: p.integrationId,
+      sha256: p.sha256,
+      blob_key: p.blobKey,
+      size_bytes: p.sizeBytes,
+      created_at: p.now,
+      unused_since: null,
+    }),
+);
+
+/** Changes nothing where it was swept meanwhile. */
+export const useBlob = statement('use blob', (db, p: { blobKey: string }) =>
+  db.updateTable('blobs').set({ unused_since: null }).where('blob_key', '=', p.blobKey),
+);
+
+export const insertAttachment = statement(
+  'insert attachment',
+  (
+    db,
+    p: {
+      chatKey: string;
+      runId: string;
+      position: number;
+      blobKey: string;
+      mediaType: string;
+      sizeBytes: number;
+      detail: ImageDetail;
+    },
+  ) =>
+    db.insertInto('attachments').values({
+      chat_key: p.chatKey,
+      run_id: p.runId,
+      position: p.position,
+      blob_key: p.blobKey,
+      media_type: p.mediaType,
+      size_bytes: p.sizeBytes,
+      detail: p.detail,
+    }),
+);
+
+const attachmentColumns = ['run_id', 'position', 'blob_key', 'media_type', 'size_bytes', 'detail'] as const;
+
+/** Those of the messages at these positions; `before` is not one of them. */
+export const historyAttachments = statement(
+  'history attachments',
+  (db, p: { chatKey: string; from: number; before: number }) =>
+    db
+      .selectFrom('attachments')
+      .select(attachmentColumns)
+      .where('chat_key', '=', p.chatKey)
+      .where('run_id', 'in', (eb) =>
+        eb
+          .selectFrom('messages')
+          .select('run_id')
+          .where('chat_key', '=', p.chatKey)
+          .where('position', '>=', p.from)
+          .where('position', '<', p.before),
+      )
+      .orderBy('run_id')
+      .orderBy('position'),
+);
+
+export type AttachmentRow = Awaited<ReturnType<ReturnType<(typeof historyAttachments)['build']>['execute']>>[number];
+
+export function attachmentsOfRuns(chatKey: string, runIds: readonly string[]) {
+  return (db: Parameters<(typeof historyAttachments)['build']>[0]) =>
+    db
+      .selectFrom('attachments')
+      .select(attachmentColumns)
+      .where('chat_key', '=', chatKey)
+      .where('run_id', 'in', [...runIds])
+      .orderBy('run_id')
+      .orderBy('position');
+}
+
+/** Perhaps another chat refers to them too: the sweep looks. */
+export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey: string; now: number }) =>
+  db
+    .updateTable('blobs')
+    .set({ unused_since: p.now })
+    .where('blob_key', 'in', (eb) => eb.selectFrom('attachments').select('blob_key').where('chat_key', '=', p.chatKey)),
+);
+
+export const deleteAttachments = statement('delete attachments', (db, p: { chatKey: string }) =>
+  db.deleteFrom('attachments').where('chat_key', '=', p.chatKey),
+);
+
+const unused = sql<boolean>`unused_since is not null`;
+
+export const unusedBlobs = statement('unused blobs', (db, p: { until: number; limit: number }) =>
+  db
+    .selectFrom('blobs')
+    .select('blob_key')
+    .where(unused)
+    .where('unused_since', '<=', p.until)
+    .orderBy('unused_since')
+    .orderBy('blob_key')
+    .limit(p.limit),
+);
+
+const isReferredTo = sql<boolean>`exists (select 1 from attachments where attachments.blob_key = blobs.blob_key)`;
+
+/** The time is asked for again here: a request that refers to it in the same moment has changed it. */
+export const forgetBlob = statement('forget blob', (db, p: { blobKey: string; until: number }) =>
+  db
+    .deleteFrom('blobs')
+    .where('blob_key', '=', p.blobKey)
+    .where(unused)
+    .where('unused_since', '<=', p.until)
+    .where(sql<boolean>`not ${isReferredTo}`),
+);
+
+export const keepUsedBlob = statement('keep used blob', (db, p: { blobKey: string }) =>
+  db.updateTable('blobs').set({ unused_since: null }).where('blob_key', '=', p.blobKey).where(isReferredTo),
+);
+
+export function knownBlobs(blobKeys: readonly string[]) {
+  return (db: Parameters<(typeof unusedBlobs)['build']>[0]) =>
+    db
+      .selectFrom('blobs')
+      .select('blob_key')
+      .where('blob_key', 'in', [...blobKeys]);
+}

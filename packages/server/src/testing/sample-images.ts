@@ -1,0 +1,18 @@
+/** The smallest images of each kind that is taken. */
+export const SAMPLE_IMAGES = {
+  'image/png': 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'image/jpeg': '/9j/4AAQSkZJRgABAQAAAQABAAD/2Q==',
+  'image/gif': 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7',
+  'image/webp': 'UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA',
+} as const;
+
+/** A PNG by its first bytes, of any size and content. */
+export function pngOf(sizeBytes: number, fill = 0): Buffer {
+  const bytes = Buffer.alloc(sizeBytes, fill);
+  Buffer.from('89504e470d0a1a0a', 'hex').copy(bytes);
+  return bytes;
+}
+
+export function imageAttachment(bytes: Buffer, more: Readonly<Record<string, unknown>> = {}) {
+  return { type: 'input_image', image_url: `data:image/png;base64,${bytes.toString('base64')}`, ...more };
+}
