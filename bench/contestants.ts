@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type LoadOrder, memberId, type Phase, type PhaseResult } from './phases.ts';
-import type { Announcement, ServerSettings } from './server-process.ts';
+import { ASK_MEMORY, type LoadOrder, memberId, type Phase, type PhaseResult } from './phases.ts';
+import type { Announcement, Memory, ServerSettings } from './server-process.ts';
 
 export type ContestantName = 'floor' | 'ours';
 
@@ -39,11 +39,14 @@ export async function startContestant(name: ContestantName, options: ContestantO
     synchronous: options.synchronous,
     providerPort: options.providerPort ?? null,
   };
+  // A line a run is part of what it costs; it goes where a server's log goes, into a file.
+  const logFile = join(dataDir, 'server.log');
+  const log = openSync(logFile, 'a');
   const child = fork(script(`${name}.ts`), [JSON.stringify(settings)], {
-    execArgv: ['-C', 'runwire'],
-    // Standard output belongs to the benchmark's result.
-    stdio: ['ignore', 2, 2, 'ipc'],
+    execArgv: ['-C', 'runwire', '--expose-gc'],
+    stdio: ['ignore', log, log, 'ipc'],
   });
+  closeSync(log);
   const stop = async () => {
     if (child.exitCode === null && child.signalCode === null) {
       const exited = once(child, 'exit');
@@ -67,6 +70,7 @@ export async function startContestant(name: ContestantName, options: ContestantO
     };
     return { process: child, order, [Symbol.asyncDispose]: stop };
   } catch (error) {
+    process.stderr.write(readFileSync(logFile));
     await stop();
     throw error;
   }
@@ -103,7 +107,11 @@ export async function load(contestant: Contestant, phases: readonly Phase[]): Pr
     stdio: ['ignore', 2, 2, 'ipc'],
   });
   const results: PhaseResult[] = [];
-  child.on('message', (result) => results.push(result as PhaseResult));
+  child.on('message', async (message) => {
+    if (message !== ASK_MEMORY) return void results.push(message as PhaseResult);
+    contestant.process.send(ASK_MEMORY);
+    child.send(await firstMessage<Memory>(contestant.process));
+  });
   const [code] = await once(child, 'exit');
   if (code !== 0 || results.length !== phases.length) throw new Error('The load generator failed; see above.');
   return results;

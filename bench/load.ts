@@ -1,26 +1,27 @@
-import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkAnswer, TOKEN_MARK } from './answer-check.ts';
+import { Connection, type Lags } from './connection.ts';
 import { orderText } from './model.ts';
-import { type LoadOrder, median, memberId, type Phase, type PhaseResult } from './phases.ts';
+import { ASK_MEMORY, type LoadOrder, median, memberId, type Phase, type PhaseResult } from './phases.ts';
 import { cpuMs, machineCpuMs } from './proc.ts';
+import type { Memory } from './server-process.ts';
 
 /*
  * The load generator, a process of its own: raw sockets kept open, the next request as soon as the answer before it
- * is whole. It reads into fixed buffers and unpacks an answer once, at its end. The CPU it reads is the server's;
- * its own is told beside it, so that nobody measures the generator instead.
+ * is whole. The CPU it reads is the server's; its own is told beside it, so that nobody measures the generator instead.
  */
 
-const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
-const OK = Buffer.from('HTTP/1.1 200 ');
 /** What the server still does after the last answer (a checkpoint, say) belongs to it. */
 const AFTERWORK_MS = 300;
+/** Between two streams that are opened to stay: a thousand at once would measure the opening. */
+const OPENING_MS = 2;
+const MAX_PACED_MS = 60_000;
 
 const order = JSON.parse(process.argv[2] ?? '') as LoadOrder;
 const bootId = `${process.pid}-${Date.now().toString(36)}`;
 let requests = 0;
 
-function requestBytes(phase: Phase, connection: number): string {
+function requestText(phase: Phase, connection: number): string {
   requests += 1;
   const body = JSON.stringify({
     apiIntegrationId: order.integrationId,
@@ -35,88 +36,45 @@ function requestBytes(phase: Phase, connection: number): string {
   );
 }
 
-class Connection {
-  readonly #index: number;
-  readonly #socket: Socket;
-  #bytes = Buffer.allocUnsafe(1 << 20);
-  #length = 0;
-  #tokens = 0;
-  #sentAt = 0;
-  #firstTokenMs: number | null = null;
-  #done: ((firstTokenMs: number) => void) | null = null;
-  #failed: ((error: Error) => void) | null = null;
+/** CPU since it was made. */
+class Meter {
+  readonly #server = cpuMs(order.pid);
+  readonly #machine = machineCpuMs();
+  readonly #own = process.cpuUsage();
+  readonly #start = performance.now();
 
-  constructor(index: number) {
-    this.#index = index;
-    this.#socket = connect({
-      host: '127.0.0.1',
-      port: order.port,
-      noDelay: true,
-      onread: { buffer: Buffer.allocUnsafe(1 << 16), callback: (count, bytes) => this.#read(count, bytes as Buffer) },
-    });
-    this.#socket.on('error', (error) => this.#failed?.(error));
-    this.#socket.on('close', () =>
-      this.#failed?.(new Error('The server closed a connection before its answer ended.')),
-    );
-  }
-
-  /** Resolves to the milliseconds until the first token, once the answer is whole and checked. */
-  ask(phase: Phase): Promise<number> {
-    this.#length = 0;
-    this.#tokens = phase.tokens;
-    this.#firstTokenMs = null;
-    return new Promise((resolve, reject) => {
-      this.#done = resolve;
-      this.#failed = reject;
-      const bytes = requestBytes(phase, this.#index);
-      this.#sentAt = performance.now();
-      this.#socket.write(bytes, 'latin1');
-    });
-  }
-
-  close(): void {
-    this.#failed = null;
-    this.#socket.destroy();
-  }
-
-  #read(count: number, bytes: Buffer): boolean {
-    if (this.#length + count > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], this.#bytes.length * 2);
-    bytes.copy(this.#bytes, this.#length, 0, count);
-    this.#length += count;
-    const answer = this.#bytes.subarray(0, this.#length);
-    try {
-      if (answer.length >= OK.length && answer.compare(OK, 0, OK.length, 0, OK.length) !== 0) {
-        throw new Error(`The server refused: ${answer.toString('utf8', 0, 800)}`);
-      }
-      if (this.#firstTokenMs === null && answer.includes(TOKEN_MARK)) {
-        this.#firstTokenMs = performance.now() - this.#sentAt;
-      }
-      // An answer's own bytes cannot hold this: its JSON has no CR, and no chunk is empty but the last.
-      const end = answer.length - LAST_CHUNK.length;
-      if (end > 0 && answer.compare(LAST_CHUNK, 0, LAST_CHUNK.length, end) === 0) {
-        checkAnswer(answer, this.#tokens);
-        this.#done?.(this.#firstTokenMs ?? 0);
-      }
-    } catch (error) {
-      this.#failed?.(error as Error);
-    }
-    return true;
+  read() {
+    const own = process.cpuUsage(this.#own);
+    const ownMs = (own.user + own.system) / 1000;
+    const serverMs = cpuMs(order.pid) - this.#server;
+    const othersMs = Math.max(0, machineCpuMs() - this.#machine - serverMs - ownMs);
+    const elapsedMs = performance.now() - this.#start;
+    const load = {
+      serverLoad: serverMs / elapsedMs,
+      generatorLoad: ownMs / elapsedMs,
+      othersLoad: othersMs / elapsedMs,
+    };
+    return { elapsedMs, serverMs, load };
   }
 }
 
-async function measure(phase: Phase): Promise<PhaseResult> {
-  const connections = Array.from({ length: phase.atOnce }, (_, index) => new Connection(index));
+/** What a phase does not measure is 0. */
+const NOTHING = {
+  ...{ runsPerSecond: 0, cpuMsPerRun: 0, cpuMicrosPerToken: 0, firstTokenMs: 0, slowestMs: 0 },
+  ...{ eventsPerSecond: 0, lagMedianMs: 0, lagP99Ms: 0, idleHeldKb: 0, idleResidentKb: 0 },
+};
+
+async function answers(phase: Phase): Promise<PhaseResult> {
+  const connections = Array.from({ length: phase.atOnce }, () => new Connection(order.port, null));
   const firstTokens: number[] = [];
   let slowestMs = 0;
-  const cpuBefore = cpuMs(order.pid);
-  const machineBefore = machineCpuMs();
-  const ownBefore = process.cpuUsage();
+  const meter = new Meter();
   const start = performance.now();
   const until = start + phase.seconds * 1000;
   await Promise.all(
-    connections.map(async (connection) => {
+    connections.map(async (connection, index) => {
       for (let sentAt = start; sentAt < until; ) {
-        firstTokens.push(await connection.ask(phase));
+        firstTokens.push(await connection.ask(requestText(phase, index), phase, null));
         const endedAt = performance.now();
         slowestMs = Math.max(slowestMs, endedAt - sentAt);
         sentAt = endedAt;
@@ -124,26 +82,102 @@ async function measure(phase: Phase): Promise<PhaseResult> {
     }),
   );
   const elapsedMs = performance.now() - start;
-  const own = process.cpuUsage(ownBefore);
-  const ownMs = (own.user + own.system) / 1000;
   await sleep(AFTERWORK_MS);
-  const cpu = cpuMs(order.pid) - cpuBefore;
-  const machine = machineCpuMs() - machineBefore;
+  const { serverMs, load } = meter.read();
   for (const connection of connections) connection.close();
   const runs = firstTokens.length;
   return {
-    name: phase.name,
-    runs,
-    runsPerSecond: (runs / elapsedMs) * 1000,
-    cpuMsPerRun: cpu / runs,
-    cpuMicrosPerToken: (cpu * 1000) / (runs * phase.tokens),
-    firstTokenMs: median(firstTokens),
-    slowestMs,
-    serverLoad: cpu / elapsedMs,
-    generatorLoad: ownMs / elapsedMs,
-    othersLoad: Math.max(0, machine - cpu - ownMs) / (elapsedMs + AFTERWORK_MS),
+    ...NOTHING,
+    ...{ name: phase.name, runs, runsPerSecond: (runs / elapsedMs) * 1000 },
+    ...{ cpuMsPerRun: serverMs / runs, cpuMicrosPerToken: (serverMs * 1000) / (runs * phase.tokens) },
+    ...{ firstTokenMs: median(firstTokens), slowestMs, ...load },
   };
 }
 
-for (const phase of order.phases) process.send?.(await measure(phase));
+class TooShort extends Error {}
+
+/** Opens all streams of a phase and resolves when each has said something. */
+async function openStreams(phase: Phase, lags: Lags | null) {
+  const connections = Array.from({ length: phase.atOnce }, () => new Connection(order.port, lags));
+  const allBegan = Promise.withResolvers<void>();
+  allBegan.promise.catch(() => {});
+  let begun = 0;
+  const began = () => {
+    begun += 1;
+    if (begun === connections.length) allBegan.resolve();
+  };
+  const ended: Promise<number>[] = [];
+  for (const [index, connection] of connections.entries()) {
+    const answer = connection.ask(requestText(phase, index), phase, began);
+    const tooEarly = () => begun < connections.length && allBegan.reject(new TooShort('A stream ended too early.'));
+    answer.then(tooEarly, allBegan.reject);
+    ended.push(answer);
+    await sleep(OPENING_MS);
+  }
+  await allBegan.promise.catch(async (error) => {
+    if (error instanceof TooShort) await Promise.all(ended);
+    for (const connection of connections) connection.close();
+    throw error;
+  });
+  return { connections, ended };
+}
+
+/** On a slow machine the first stream may be over before the last one is open: then all are made longer. */
+async function paced(phase: Phase): Promise<PhaseResult> {
+  try {
+    return await pacedStreams(phase);
+  } catch (error) {
+    if (!(error instanceof TooShort) || phase.tokens * phase.everyMs > MAX_PACED_MS) throw error;
+    return await paced({ ...phase, tokens: phase.tokens * 2 });
+  }
+}
+
+/** Measured from when all streams have begun until the first of them ends. */
+async function pacedStreams(phase: Phase): Promise<PhaseResult> {
+  const lags: Lags = { open: false, micros: [] };
+  const { connections, ended } = await openStreams(phase, lags);
+  const meter = new Meter();
+  lags.open = true;
+  await Promise.race(ended);
+  lags.open = false;
+  const { elapsedMs, serverMs, load } = meter.read();
+  const firstTokens = await Promise.all(ended);
+  for (const connection of connections) connection.close();
+  const sorted = lags.micros.sort((a, b) => a - b);
+  const lag = (share: number) => (sorted[Math.floor(sorted.length * share)] ?? 0) / 1000;
+  return {
+    ...NOTHING,
+    ...{ name: phase.name, runs: ended.length, firstTokenMs: median(firstTokens), ...load },
+    cpuMicrosPerToken: (serverMs * 1000) / sorted.length,
+    eventsPerSecond: (sorted.length / elapsedMs) * 1000,
+    ...{ lagMedianMs: lag(0.5), lagP99Ms: lag(0.99) },
+  };
+}
+
+/** The streams are left open: whoever asked for this phase ends the server. */
+async function idle(phase: Phase): Promise<PhaseResult> {
+  const before = await serverMemory();
+  const meter = new Meter();
+  const { connections } = await openStreams(phase, null);
+  const after = await serverMemory();
+  const perStreamKb = (bytes: number) => bytes / phase.atOnce / 1024;
+  const { load } = meter.read();
+  for (const connection of connections) connection.close();
+  return {
+    ...{ ...NOTHING, name: phase.name, runs: phase.atOnce, ...load },
+    idleHeldKb: perStreamKb(after.heldBytes - before.heldBytes),
+    idleResidentKb: perStreamKb(after.residentBytes - before.residentBytes),
+  };
+}
+
+async function serverMemory(): Promise<Memory> {
+  // What was done just before is over: its sockets, too.
+  await sleep(AFTERWORK_MS);
+  const answer = once(process, 'message') as Promise<[Memory]>;
+  process.send?.(ASK_MEMORY);
+  return (await answer)[0];
+}
+
+const kinds = { answers, paced, idle };
+for (const phase of order.phases) process.send?.(await kinds[phase.kind](phase));
 process.disconnect?.();

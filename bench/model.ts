@@ -1,55 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Model, ModelOutput, ModelRequest, ModelResult } from '../packages/server/src/agent/ports.ts';
 
 /*
- * The model of both servers, in their own process. What it says is ordered in the message, `/say TOKENS BURST`: that
- * many tokens, BURST of them in one turn of the event loop, each turn by a `setImmediate` of its own. So both servers
- * get the same tokens at the same pace, as fast as they can take them; neither sees tokens of one answer together that
- * the other sees apart. With BURST 1 every token costs a write, as from a provider that sends them one by one; with
- * more, the writes are shared and what is left is the work on each token.
+ * What is said is ordered in the message, `/say TOKENS BURST EVERY_MS`: so many tokens, BURST of them in one turn of
+ * the event loop. With EVERY_MS 0 each turn is a `setImmediate` of its own: tokens as fast as the server takes them. With
+ * BURST 1 every token then costs a write, as from a provider that sends them one by one; with more, the writes are
+ * shared and what is left is the work on each token. Otherwise a turn comes each EVERY_MS, and its tokens are the time
+ * at which they were said: whoever reads them knows how long they were under way.
+ *
+ * The model below says it in the server's own process (`--in-process`), `provider.ts` over HTTP.
  */
 
 const WORDS = 'the road from a question to its answer is short when nothing on it waits for somebody else to speak';
-export const TOKENS = WORDS.split(/(?= )/);
+const TOKENS = WORDS.split(/(?= )/);
 
 export interface Order {
   readonly tokens: number;
   readonly burst: number;
+  readonly everyMs: number;
 }
 
-export function orderText(order: Order): string {
-  return `/say ${order.tokens} ${order.burst} words about the shortest road there is, please`;
+export function orderText({ tokens, burst, everyMs }: Order): string {
+  return `/say ${tokens} ${burst} ${everyMs} words about the shortest road there is, please`;
 }
 
 export function readOrder(text: string): Order {
-  const [, tokens, burst] = text.split(' ', 3);
-  const order = { tokens: Number(tokens), burst: Number(burst) };
-  if (!(order.tokens > 0 && order.burst > 0)) throw new Error(`Not an order to the benchmark's model: ${text}`);
+  const [, tokens, burst, everyMs] = text.split(' ', 4);
+  const order = { tokens: Number(tokens), burst: Number(burst), everyMs: Number(everyMs) };
+  if (!(order.tokens > 0 && order.burst > 0 && order.everyMs >= 0)) {
+    throw new Error(`Not an order to the benchmark's model: ${text}`);
+  }
   return order;
 }
 
-export function expectedText(tokens: number): string {
+/** Microseconds of the machine's monotonic clock: the same in every process. */
+export function nowMicros(): number {
+  return Math.round(Number(process.hrtime.bigint()) / 1000);
+}
+
+export function token(order: Order, index: number): string {
+  return order.everyMs === 0 ? (TOKENS[index % TOKENS.length] as string) : ` ${nowMicros()}`;
+}
+
+/** Null: the words are moments, which nobody knows before. */
+export function expectedText(order: Order): string | null {
+  if (order.everyMs > 0) return null;
   let text = '';
-  for (let i = 0; i < tokens; i += 1) text += TOKENS[i % TOKENS.length];
+  for (let i = 0; i < order.tokens; i += 1) text += token(order, i);
   return text;
 }
 
 export const benchModel: Model = {
   id: 'bench/scripted',
 
-  call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
+  async call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
     const last = request.prompt.at(-1);
-    const { tokens, burst } = readOrder(last?.kind === 'user' ? last.text : '');
-    return new Promise((resolve, reject) => {
-      let said = 0;
-      const turn = () => {
-        if (signal.aborted) return reject(signal.reason);
-        const until = Math.min(tokens, said + burst);
-        for (; said < until; said += 1) output.text(TOKENS[said % TOKENS.length] as string);
-        if (said < tokens) return void setImmediate(turn);
-        const usage = { requestCount: 1, inputTokens: 20, cachedTokens: 0, outputTokens: tokens, reasoningTokens: 0 };
-        resolve({ usage });
-      };
-      setImmediate(turn);
-    });
+    const order = readOrder(last?.kind === 'user' ? last.text : '');
+    const { tokens, burst, everyMs } = order;
+    for (let said = 0; said < tokens; ) {
+      if (everyMs === 0 || said === 0) await new Promise((resolve) => setImmediate(resolve));
+      else await sleep(everyMs, undefined, { signal });
+      signal.throwIfAborted();
+      const until = Math.min(tokens, said + burst);
+      for (; said < until; said += 1) output.text(token(order, said));
+    }
+    const usage = { requestCount: 1, inputTokens: 20, cachedTokens: 0, outputTokens: tokens, reasoningTokens: 0 };
+    return { usage };
   },
 };

@@ -3,13 +3,14 @@ import type { Profiler } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type ContestantName, firstMessage, load, startContestant } from './contestants.ts';
-import type { Phase } from './phases.ts';
+import { type ContestantName, firstMessage, load, startContestant, startProvider } from './contestants.ts';
+import { type Phase, SCENARIOS } from './phases.ts';
 import type { ProfileCommand } from './server-process.ts';
 
 /*
- * Where a server's time goes: `node -C runwire bench/profile.ts short|long|bursts [--who floor] [--top 40]`.
- * Prints self times by function and by file, in µs a run (short) or a token (long), and leaves the profile for
+ * Where a server's time goes: `node -C runwire bench/profile.ts short|long|bursts|single|slow [--who floor]`.
+ * `--in-process`: with the model in the server's own process.
+ * Prints self times by function and by file, in µs a run (short, single) or a token, and leaves the profile for
  * Chromium's developer tools.
  */
 
@@ -19,27 +20,33 @@ const { values: options, positionals } = parseArgs({
     who: { type: 'string', default: 'ours' },
     top: { type: 'string', default: '40' },
     seconds: { type: 'string', default: '6' },
+    'in-process': { type: 'boolean', default: false },
   },
 });
 
-const scenarios: Readonly<Record<string, Omit<Phase, 'name' | 'seconds'>>> = {
-  short: { tokens: 20, burst: 1, atOnce: 32 },
-  long: { tokens: 500, burst: 1, atOnce: 16 },
-  bursts: { tokens: 500, burst: 8, atOnce: 16 },
-};
+const seconds = Number(options.seconds);
 const name = positionals[0] ?? 'short';
+const { idle: _, slow, ...others } = SCENARIOS;
+const scenarios: Readonly<Record<string, Omit<Phase, 'name' | 'seconds'>>> = {
+  ...others,
+  slow: { ...slow, tokens: Math.ceil(((seconds + 6) * 1000) / slow.everyMs) },
+};
 const scenario = scenarios[name];
 if (scenario === undefined) throw new Error(`There is no scenario ${name}; there are ${Object.keys(scenarios)}.`);
 
+const provider = options['in-process'] ? null : await startProvider();
 const who: ContestantName = options.who === 'floor' ? 'floor' : 'ours';
-await using contestant = await startContestant(who, { members: 32, synchronous: 'full' });
+await using contestant = await startContestant(who, {
+  ...{ members: 32, synchronous: 'full', providerPort: provider?.port ?? null },
+});
 const tell = async <T>(command: ProfileCommand): Promise<T> => {
   contestant.process.send(command);
   return firstMessage<T>(contestant.process);
 };
-await load(contestant, [{ ...scenario, name: 'warm-up', seconds: 3 }]);
+const warmUp = scenario.kind === 'paced' ? SCENARIOS.long : scenario;
+await load(contestant, [{ ...warmUp, name: 'warm-up', seconds: 3 }]);
 await tell('start-profile');
-const [result] = await load(contestant, [{ ...scenario, name, seconds: Number(options.seconds) }]);
+const [result] = await load(contestant, [{ ...scenario, name, seconds }]);
 const { profile } = await tell<{ profile: Profiler.Profile }>('stop-profile');
 
 const file = join(mkdtempSync(join(tmpdir(), 'runwire-profile-')), `${who}-${name}.cpuprofile`);
@@ -72,7 +79,7 @@ for (const [i, id] of (profile.samples ?? []).entries()) {
 }
 
 const runs = result?.runs ?? 1;
-const units = name === 'short' ? runs : runs * scenario.tokens;
+const units = scenario.tokens <= 20 ? runs : runs * scenario.tokens;
 const print = (title: string, entries: ReadonlyMap<string, number>, top: number) => {
   process.stdout.write(`\n${title}\n`);
   for (const [label, micros] of [...entries].sort(([, a], [, b]) => b - a).slice(0, top)) {
@@ -80,8 +87,9 @@ const print = (title: string, entries: ReadonlyMap<string, number>, top: number)
     process.stdout.write(`${share} %  ${(micros / units).toFixed(3).padStart(8)} µs  ${label}\n`);
   }
 };
-const unit = name === 'short' ? 'run' : 'token';
+const unit = scenario.tokens <= 20 ? 'run' : 'token';
 process.stdout.write(`${who}, ${name}: ${runs} runs, ${(busy / units).toFixed(2)} µs of the main thread a ${unit}\n`);
 print(`Self time by function, µs a ${unit}`, byFunction, Number(options.top));
 print(`Self time by file, µs a ${unit}`, byFile, Number(options.top));
 process.stdout.write(`\n${file}\n`);
+provider?.stop();

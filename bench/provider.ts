@@ -1,46 +1,104 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readOrder, TOKENS } from './model.ts';
+import { type Order, readOrder, token } from './model.ts';
 
 /*
- * The provider of `--provider`, a process of its own that speaks OpenAI's Responses protocol: what is ordered in the
- * last message, BURST events in one write, each write in a turn of its own. Both servers ask it over loopback.
+ * The scripted provider, a process of its own that speaks OpenAI's Responses protocol: what is ordered in the last
+ * message, BURST events in one write, each write in a turn of its own, or each EVERY_MS. Both servers ask it over
+ * loopback.
  */
 
 const event = (data: Readonly<Record<string, unknown>>) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
-const place = { item_id: 'msg_68e9f0a1b2c3d4e5f60718293a4b5c6d', output_index: 0, content_index: 0 };
 const created = event({
   type: 'response.created',
   sequence_number: 0,
   response: { id: 'resp_1', status: 'in_progress' },
 });
+const DELTA = 'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":';
+const PLACE = ',"item_id":"msg_68e9f0a1b2c3d4e5f60718293a4b5c6d","output_index":0,"content_index":0,"delta":';
 
-function answer(order: { readonly tokens: number; readonly burst: number }, response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  let said = 0;
-  let bytes = created;
-  const turn = () => {
-    if (response.destroyed) return;
-    const until = Math.min(order.tokens, said + order.burst);
-    for (; said < until; said += 1) {
-      const delta = TOKENS[said % TOKENS.length];
-      bytes += event({ type: 'response.output_text.delta', sequence_number: said + 1, ...place, delta, logprobs: [] });
+class Answer {
+  readonly #order: Order;
+  readonly #response: ServerResponse;
+  #said = 0;
+  #bytes = created;
+
+  constructor(order: Order, response: ServerResponse) {
+    this.#order = order;
+    this.#response = response;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.flushHeaders();
+  }
+
+  /** Says the next tokens. False: it was the last turn. */
+  turn(): boolean {
+    const { tokens, burst } = this.#order;
+    if (this.#response.destroyed) return false;
+    const until = Math.min(tokens, this.#said + burst);
+    for (; this.#said < until; this.#said += 1) {
+      const delta = JSON.stringify(token(this.#order, this.#said));
+      this.#bytes += `${DELTA}${this.#said + 1}${PLACE}${delta},"logprobs":[]}\n\n`;
     }
-    if (said < order.tokens) {
-      response.write(bytes);
-      bytes = '';
-      setImmediate(turn);
-      return;
+    if (this.#said < tokens) {
+      // A chunk in one piece, past `response.write`, which makes three of it: the provider is to cost little.
+      this.#response.socket?.write(`${this.#bytes.length.toString(16)}\r\n${this.#bytes}\r\n`, 'latin1');
+      this.#bytes = '';
+      return true;
     }
-    const usage = { input_tokens: 20, output_tokens: said, total_tokens: said + 20 };
-    const done = {
-      type: 'response.completed',
-      sequence_number: said + 1,
-      response: { id: 'resp_1', output: [], usage },
+    const usage = { input_tokens: 20, output_tokens: tokens, total_tokens: tokens + 20 };
+    const response = { id: 'resp_1', output: [], usage };
+    this.#response.end(this.#bytes + event({ type: 'response.completed', sequence_number: this.#said + 1, response }));
+    return false;
+  }
+}
+
+/** Answers of one pace share a timer that looks each millisecond whose turn it is. */
+class Pace {
+  readonly #slots: Set<Answer>[];
+  readonly #start = performance.now();
+  #done = 0;
+
+  constructor(everyMs: number) {
+    this.#slots = Array.from({ length: everyMs }, () => new Set());
+    setInterval(() => this.#tick(), 1).unref();
+  }
+
+  add(answer: Answer): void {
+    // The slot just passed: its next turn is a whole period away.
+    this.#slots[(this.#done + this.#slots.length - 1) % this.#slots.length]?.add(answer);
+  }
+
+  #tick(): void {
+    const due = Math.floor(performance.now() - this.#start);
+    for (; this.#done < due; this.#done += 1) {
+      const slot = this.#slots[this.#done % this.#slots.length] as Set<Answer>;
+      for (const answer of slot) if (!answer.turn()) slot.delete(answer);
+    }
+  }
+}
+
+const paces = new Map<number, Pace>();
+const MAX_PACE_MS = 1000;
+
+function begin(order: Order, response: ServerResponse): void {
+  const answer = new Answer(order, response);
+  if (order.everyMs === 0) {
+    const turn = () => {
+      if (answer.turn()) setImmediate(turn);
     };
-    response.end(bytes + event(done));
-  };
-  setImmediate(turn);
+    setImmediate(turn);
+    return;
+  }
+  if (order.everyMs > MAX_PACE_MS) {
+    const turn = () => {
+      if (answer.turn()) setTimeout(turn, order.everyMs).unref();
+    };
+    turn();
+    return;
+  }
+  const pace = paces.get(order.everyMs) ?? new Pace(order.everyMs);
+  paces.set(order.everyMs, pace);
+  if (answer.turn()) pace.add(answer);
 }
 
 const server = createServer((request, response) => {
@@ -51,7 +109,7 @@ const server = createServer((request, response) => {
   });
   request.on('end', () => {
     const { input } = JSON.parse(body) as { input: { content: string }[] };
-    answer(readOrder(input.at(-1)?.content ?? ''), response);
+    begin(readOrder(input.at(-1)?.content ?? ''), response);
   });
 });
 server.keepAliveTimeout = 60_000;

@@ -17,6 +17,15 @@ export interface Announcement {
 }
 
 export type ProfileCommand = 'start-profile' | 'stop-profile';
+/** Asks for the memory, with everything collected that is garbage. */
+export type MemoryCommand = 'memory';
+
+export interface Memory {
+  /** What the process has of the machine; free places in its heap, too. */
+  readonly residentBytes: number;
+  /** What JavaScript holds, its buffers with it. */
+  readonly heldBytes: number;
+}
 
 export function readSettings(): ServerSettings {
   return JSON.parse(process.argv[2] ?? '') as ServerSettings;
@@ -27,13 +36,17 @@ export function announce(announcement: Announcement): void {
   // Whoever started this process is gone: so is the reason for it.
   process.on('disconnect', () => process.exit());
   const session = new Session();
-  process.on('message', async (command: ProfileCommand) => {
+  process.on('message', async (command: ProfileCommand | MemoryCommand) => {
     if (command === 'start-profile') {
       session.connect();
       await session.post('Profiler.enable');
       await session.post('Profiler.setSamplingInterval', { interval: 1000 });
       await session.post('Profiler.start');
       process.send?.({ started: true });
+    } else if (command === 'memory') {
+      for (let i = 0; i < 4; i += 1) await globalThis.gc?.({ execution: 'async', type: 'major' });
+      const { rss, heapUsed, external } = process.memoryUsage();
+      process.send?.({ residentBytes: rss, heldBytes: heapUsed + external } satisfies Memory);
     } else {
       process.send?.(await session.post('Profiler.stop'));
     }

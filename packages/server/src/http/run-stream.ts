@@ -3,6 +3,7 @@ import type { RunEvent } from '../domain/events.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import { Follower, type Sink } from '../eventlog/follow.ts';
+import { ChunkedBody } from './chunked-body.ts';
 import type { Encoder } from './encoders/encoder.ts';
 
 export interface StreamBounds {
@@ -85,6 +86,7 @@ function unsentBytes(response: ServerResponse): number {
 export class RunStream implements Sink {
   readonly runId: string;
   readonly #response: ServerResponse;
+  readonly #body: ChunkedBody;
   readonly #encoder: Encoder;
   readonly #streams: Streams;
   readonly #follower: Follower;
@@ -106,6 +108,7 @@ export class RunStream implements Sink {
   ) {
     this.runId = runId;
     this.#response = response;
+    this.#body = new ChunkedBody(response);
     this.#encoder = encoder;
     this.#streams = streams;
     this.#follower = new Follower(eventLog, runId, after, this);
@@ -152,6 +155,7 @@ export class RunStream implements Sink {
       if (staged) waitAt(event.type === 'end' ? 'end-frame.before' : 'messages.before');
       const page = this.#encoder.page(shown, waitAt === undefined ? next : 0, last, bounds.pageBytes);
       const after = event.type === 'end' ? 'end-frame.after' : 'messages.after';
+      if (waitAt === undefined && !page.breaksOff && events[page.next - 1]?.type === 'end') this.#body.holdForEnd();
       if (page.data.length > 0) this.#write(page.data, staged ? () => waitAt(after) : undefined);
       if (page.breaksOff) this.#breakOff();
       next = waitAt === undefined ? page.next : next + page.next;
@@ -199,8 +203,7 @@ export class RunStream implements Sink {
 
   #write(data: string | Buffer, after: (() => void) | undefined): void {
     this.#lastWriteTick = this.#streams.tick;
-    if (after === undefined) this.#response.write(data);
-    else this.#response.write(data, after);
+    this.#body.write(data, after);
     if (this.#response.writableLength > this.#streams.bounds.unsentBytes) this.#fill();
   }
 

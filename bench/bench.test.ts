@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { checkAnswer } from './answer-check.ts';
+import { expectedText, type Order } from './model.ts';
+import type { PhaseResult } from './phases.ts';
+
+const isLinux = process.platform === 'linux';
+const PHASES = ['short', 'long', 'bursts', 'single', 'slow', 'idle'];
+
+interface Told {
+  readonly inProcess: boolean;
+  readonly figures: readonly { readonly name: string; readonly floor: number; readonly ours: number }[];
+  readonly measured: Readonly<Record<'floor' | 'ours', readonly PhaseResult[]>>;
+}
+
+for (const flags of [[], ['--in-process']]) {
+  const form = flags[0] ?? 'the real adapter';
+  test(`the quick benchmark with ${form} measures both servers, with whole answers`, { skip: !isLinux }, async () => {
+    const args = ['-C', 'runwire', 'bench/main.ts', '--quick', ...flags];
+    // It fails where one answer is not whole.
+    const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 });
+    const told = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Told;
+    assert.equal(told.inProcess, flags.length > 0);
+    for (const { name, floor, ours } of told.figures) {
+      // What is resident may also shrink, in so few streams.
+      const isFigure = name.includes('resident') ? Number.isFinite : (value: number) => value > 0;
+      assert.ok(isFigure(floor) && isFigure(ours), `${name}: ${floor}, ${ours}`);
+    }
+    for (const results of Object.values(told.measured)) {
+      assert.deepEqual(
+        results.map(({ name }) => name),
+        PHASES,
+      );
+      for (const { name, runs } of results) assert.ok(runs > 0, name);
+    }
+  });
+}
+
+test('an answer that lacks a token, says another or has no end is not taken for whole', () => {
+  const order: Order = { tokens: 4, burst: 1, everyMs: 0 };
+  const frame = (id: number, delta: string) => {
+    const event = { data: { data: { type: 'response.output_text.delta', delta } } };
+    return `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;
+  };
+  const words = (expectedText(order) ?? '').split(/(?= )/);
+  const answer = (said: readonly string[], end: string) => {
+    const body = said.map((word, index) => frame(index + 1, word)).join('') + end;
+    return Buffer.from(`HTTP/1.1 200 OK\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
+  };
+  const end = 'id: 5\nevent: end\ndata: [DONE]\n\n';
+  // The first answer of a process is read word for word.
+  assert.throws(() => checkAnswer(answer([...words.slice(0, 3), ' other'], end), order), /said something else/);
+  checkAnswer(answer(words, end), order);
+  assert.throws(() => checkAnswer(answer(words.slice(0, 3), end), order), /3 token frames instead of 4/);
+  assert.throws(() => checkAnswer(answer(words, ''), order), /did not close with its end/);
+});
