@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import {
   FakeProvider,
   imageAttachment,
@@ -13,6 +15,7 @@ import {
   type ShownImage,
   sseText,
   startTestServer,
+  TEST_API_KEY,
   temporaryFolder,
 } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
@@ -296,4 +299,29 @@ test('the offline model says which images it got', async () => {
   });
   await reader.whole();
   assert.match(reader.answer, /2 images came with it: image\/png of \d+ bytes, image\/gif of \d+ bytes/);
+});
+
+test('the sample in the docs works as pasted', async (t) => {
+  const folder = temporaryFolder();
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  await using server = await startTestServer();
+  const page = readFileSync(join(import.meta.dirname, '../docs/images.md'), 'utf8');
+  const [, sample = ''] = /```sh\n([\s\S]*?)```/.exec(page) ?? [];
+  writeFileSync(join(folder, 'picture.png'), png);
+  const { stdout } = await promisify(execFile)('sh', ['-c', sample], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, URL: server.url, KEY: TEST_API_KEY },
+    timeout: 60_000,
+  });
+  assert.match(stdout, /event: end/);
+  assert.ok(stdout.includes(`(1 image came with it: image/png of ${png.length} bytes)`), stdout.slice(-2000));
+  const { body } = await server.api.get('/v2/integrations/demo/chats/album/messages');
+  const [, shown = ''] = /```json\n(.*)\n```/.exec(page) ?? [];
+  const [attachment] = body.items[1].attachments;
+  assert.deepEqual(Object.keys(attachment), Object.keys(JSON.parse(shown)));
+  const form = /^data:image\/png;sha256=[0-9a-f]{64};bytes=\d+,$/;
+  for (const { image_url, detail } of [attachment, JSON.parse(shown)]) {
+    assert.match(image_url, form);
+    assert.equal(detail, 'low');
+  }
 });
