@@ -58,7 +58,6 @@ export const contractCodesAndShapes = [
     id: 'contract-8-stream-attachment-unavailable',
     section: '8',
     quote: '`attachment_unavailable`,',
-    later: 'Attachments',
   },
   { id: 'contract-8-stream-step-limit', section: '8', quote: '`step_limit`,' },
   { id: 'contract-8-stream-run-interrupted', section: '8', quote: '`run_interrupted`,' },

@@ -98,7 +98,6 @@ export const contractFiles = [
     id: 'contract-7-data-url',
     section: '7',
     quote: 'a data URL that is no PNG, JPEG, GIF or WebP by its bytes,',
-    later: 'Models',
   },
   {
     id: 'contract-7-url-filename',
@@ -145,7 +144,6 @@ export const contractFiles = [
     id: 'contract-7-failed-turn',
     section: '7',
     quote: 'Failed turn: none of its attachments is sent again.',
-    later: 'Models',
   },
   {
     id: 'contract-7-cancelled-turn',

@@ -103,7 +103,6 @@ export const contractRecords = [
     id: 'contract-6-charged-zero-attachment',
     section: '6',
     quote: 'or `attachment_unavailable`',
-    later: 'Attachments',
   },
   { id: 'contract-6-charged-real', section: '6', quote: 'every other end its real usage' },
   {

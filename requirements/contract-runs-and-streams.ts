@@ -200,7 +200,7 @@ export const contractRunsAndStreams = [
   },
   { id: 'contract-4-limit-body', section: '4', quote: 'body 32 MiB,' },
   { id: 'contract-4-limit-message', section: '4', quote: 'message 1 000 000 characters,' },
-  { id: 'contract-4-limit-image', section: '4', quote: 'decoded inline image 20 MiB,', later: 'Models' },
+  { id: 'contract-4-limit-image', section: '4', quote: 'decoded inline image 20 MiB,' },
   { id: 'contract-4-limit-user-context', section: '4', quote: '`user_context` 256 KiB,' },
   { id: 'contract-4-limit-values', section: '4', quote: 'values in a body 10 000,' },
   {

@@ -41,7 +41,7 @@ export const specRequirements = [
     quote: 'Files reach an agent in three ways: as attachments given by URL,',
     later: 'Attachments',
   },
-  { id: 'spec-1-files-inline', section: '1', quote: 'as inline image data URLs,', later: 'Models' },
+  { id: 'spec-1-files-inline', section: '1', quote: 'as inline image data URLs,' },
   {
     id: 'spec-1-files-sandbox',
     section: '1',
@@ -60,14 +60,12 @@ export const specRequirements = [
     id: 'spec-1-failed-attachments',
     section: '1',
     quote: 'Its attachments are not sent again in later turns, so they must be attached again to retry.',
-    later: 'Models',
   },
   { id: 'spec-1-other-messages', section: '1', quote: 'Other messages […] remain available.' },
   {
     id: 'spec-1-other-attachments',
     section: '1',
     quote: 'and their successfully processed attachments',
-    later: 'Models',
   },
   {
     id: 'spec-2.1-api-integration-id',
@@ -135,9 +133,9 @@ export const specRequirements = [
   { id: 'spec-2.2-image-type', section: '2.2', quote: '| type | string, enum `input_image` | yes | Discriminator. |' },
   { id: 'spec-2.2-image-url-shape', section: '2.2', quote: '| image_url | string, minimum length 1 | yes |' },
   { id: 'spec-2.2-image-url', section: '2.2', quote: 'Publicly accessible HTTPS image URL,', later: 'Attachments' },
-  { id: 'spec-2.2-image-inline', section: '2.2', quote: 'or an inline image data URL. |', later: 'Models' },
+  { id: 'spec-2.2-image-inline', section: '2.2', quote: 'or an inline image data URL. |' },
   { id: 'spec-2.2-detail-shape', section: '2.2', quote: '| detail | string, enum `auto`, `low`, `high` | no |' },
-  { id: 'spec-2.2-detail-default', section: '2.2', quote: 'Default `auto`. |', later: 'Models' },
+  { id: 'spec-2.2-detail-default', section: '2.2', quote: 'Default `auto`. |' },
   { id: 'spec-2.3-name-shape', section: '2.3', quote: '| name | string | yes |' },
   {
     id: 'spec-2.3-name',
@@ -235,7 +233,6 @@ export const specRequirements = [
     id: 'spec-4.1-rule-5',
     section: '4.1',
     quote: "5. To retry after a failed response, the caller attaches the failed message's attachments again.",
-    later: 'Models',
   },
   { id: 'spec-4.2-path', section: '4.2', quote: 'Method and path: `POST /create_agency_upload`', later: 'Files' },
   {

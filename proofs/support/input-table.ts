@@ -2,6 +2,11 @@
 
 const file = { type: 'input_file', file_url: 'https://example.com/a.pdf' };
 const image = { type: 'input_image', image_url: 'https://example.com/a.png' };
+const inline = (media: string, base64: string) => ({
+  type: 'input_image',
+  image_url: `data:${media};base64,${base64}`,
+});
+const GIF = 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
 const sandboxFile = { name: 'a.txt', path: '/app/mnt/u/a.txt' };
 const notStrings = [5, 0, true, false, [], ['a'], {}, { a: 1 }];
 
@@ -15,6 +20,8 @@ export const ACCEPTED: readonly Readonly<Record<string, unknown>>[] = [
   { chatId: '\u{1F600}'.repeat(256) },
   { aliasChatId: 'alias' },
   { attachments: [], sandboxFiles: [], attachmentUrlRefreshes: {} },
+  { attachments: Array.from({ length: 5 }, () => inline('image/gif', GIF)) },
+  { attachments: [{ ...inline('image/png', '/9j/4AAQSkZJRgABAQAAAQABAAD/2Q=='), detail: 'high' }] },
   { user_context: {} },
   { user_context: '' },
   { user_context: { deep: [{ list: [1, 'a', null, { b: {} }] }], '': 0 } },
@@ -67,6 +74,23 @@ export const REFUSED: readonly Refused[] = [
     [[{ type: 'input_image' }], [{ ...image, image_url: '' }], [{ ...image, image_url: null }]],
     'attachments[0].image_url',
   ),
+  ...each(
+    'attachments',
+    [
+      inline('image/gif', 'aGVsbG8='),
+      inline('image/svg+xml', 'PHN2Zy8+'),
+      inline('text/plain', GIF),
+      inline('image/gif', `${GIF}=`),
+      inline('image/gif', ` ${GIF}`),
+      inline('image/gif', GIF.replace('/', '_')),
+      inline('image/gif', GIF.slice(0, -1)),
+      inline('image/gif', ''),
+      { ...image, image_url: 'data:' },
+      { ...image, image_url: 'http://example.com/a.png' },
+    ].map((bad) => [inline('image/gif', GIF), bad]),
+    'attachments[1].image_url',
+  ),
+  ...each('attachments', [[{ ...file, file_url: `data:image/gif;base64,${GIF}` }]], 'attachments[0].file_url'),
   ...each('attachments', [[{ ...image, detail: 'medium' }], [{ ...image, detail: null }]], 'attachments[0].detail'),
   ...each('sandboxFiles', [null, 5, {}, sandboxFile, Array.from({ length: 6 }, () => sandboxFile)]),
   ...each('sandboxFiles', [[null], ['a']], 'sandboxFiles[0]'),

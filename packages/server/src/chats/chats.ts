@@ -45,6 +45,7 @@ export function chatJson(row: ChatRow) {
  * them, with their type, hash and size.
  */
 function attachmentJson(row: AttachmentRow) {
+  // A blob's name begins with its hash.
   const sha256 = row.blob_key.slice(0, 64);
   return {
     type: 'input_image' as const,

@@ -35,7 +35,9 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
     const completion = completionRequest(body, request.id, deps.limits.userContextBytes, request.inlineImages);
     await deps.ownership.check(request.principal, body.apiIntegrationId);
     const admission = await deps.admission.admit(completion);
+    // "After admission nothing keeps the body alive": the framework holds on to the request as long as its stream.
     request.inlineImages?.release();
+    (request as { body: unknown }).body = null;
     deps.metrics.admissions.add({ outcome: admission.replayed ? 'replayed' : 'admitted' });
     // From here on the run is reserved: no error status any more, the stream tells what happens.
     const headers: Record<string, string> = {

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FakeProvider } from '../../testing/fake-provider.ts';
+import { Listener, modelRequest } from '../../testing/model-conformance.ts';
+import { type Protocol, providerEvents, sseText } from '../../testing/provider-streams.ts';
+import { pngOf, SAMPLE_IMAGES } from '../../testing/sample-images.ts';
+import { type PromptImage, type PromptItem, RunFailure } from '../ports.ts';
+import { promptBytes } from '../progress.ts';
+import { offlineModel } from './offline-model.ts';
+import { OpenAiModels } from './openai-model.ts';
+
+const PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
+const never = () => new AbortController().signal;
+
+async function setUp(api: Protocol, silenceMs = 60_000) {
+  const provider = await FakeProvider.start();
+  const models = new OpenAiModels({ baseUrl: provider.baseUrl, apiKey: null, silenceMs, api });
+  const model = models.model('openai/m');
+  assert.ok(model !== null);
+  const dispose = async () => {
+    await models[Symbol.asyncDispose]();
+    await provider[Symbol.asyncDispose]();
+  };
+  const hello = sseText(providerEvents(api, { said: [{ kind: 'text', deltas: ['Hel', 'lo'] }] }));
+  return { provider, model, hello, [Symbol.asyncDispose]: dispose };
+}
+
+/** How often each image was read, and how many were held at once. */
+class Album {
+  reads = 0;
+
+  image(bytes: Buffer, detail: PromptImage['detail'] = 'auto', mediaType = 'image/png'): PromptImage {
+    return {
+      mediaType,
+      sizeBytes: bytes.length,
+      detail,
+      read: async () => {
+        this.reads += 1;
+        return bytes;
+      },
+    };
+  }
+}
+
+const small = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');
+const jpeg = Buffer.from(SAMPLE_IMAGES['image/jpeg'], 'base64');
+/** Of several pieces, and of a length that ends in padding. */
+const large = pngOf(1_000_000, 0xa7);
+const url = (bytes: Buffer, mediaType = 'image/png') => `data:${mediaType};base64,${bytes.toString('base64')}`;
+
+const part = {
+  responses: {
+    text: (text: string) => ({ type: 'input_text', text }),
+    image: (image_url: string, detail: string) => ({ type: 'input_image', image_url, detail }),
+  },
+  chat: {
+    text: (text: string) => ({ type: 'text', text }),
+    image: (image_url: string, detail: string) => ({ type: 'image_url', image_url: { url: image_url, detail } }),
+  },
+};
+
+for (const api of PROTOCOLS) {
+  test(`${api}: images stand behind the text of their own turn, with their detail, and turns without stay as they were`, async () => {
+    await using set = await setUp(api);
+    const album = new Album();
+    const prompt: PromptItem[] = [
+      { kind: 'user', text: 'Before' },
+      { kind: 'assistant', text: 'Yes' },
+      { kind: 'user', text: 'Look: é', images: [album.image(small, 'low'), album.image(large, 'high')] },
+      { kind: 'assistant', text: 'Seen' },
+      { kind: 'user', text: '', images: [album.image(jpeg, 'auto', 'image/jpeg')] },
+    ];
+    const output = new Listener();
+    const done = set.model.call(modelRequest('', { prompt }), output, never());
+    const call = await set.provider.nextCall();
+    await call.stream(set.hello);
+    await done;
+    const { text, image } = part[api];
+    const sent = (call.body.input ?? call.body.messages.slice(1)) as { role: string; content: unknown }[];
+    assert.deepEqual(
+      sent.map(({ role, content }) => [role, content]),
+      [
+        ['user', 'Before'],
+        ['assistant', 'Yes'],
+        ['user', [text('Look: é'), image(url(small), 'low'), image(url(large), 'high')]],
+        ['assistant', 'Seen'],
+        ['user', [image(url(jpeg, 'image/jpeg'), 'auto')]],
+      ],
+    );
+    assert.equal(call.headers['transfer-encoding'], undefined);
+    assert.ok(Number(call.headers['content-length']) > large.length);
+    assert.equal(output.all('text'), 'Hello');
+    assert.equal(album.reads, 3);
+  });
+
+  test(`${api}: asked again after a busy answer, the same bytes are sent again`, async () => {
+    await using set = await setUp(api);
+    const album = new Album();
+    const prompt: PromptItem[] = [{ kind: 'user', text: 'Look', images: [album.image(large)] }];
+    const done = set.model.call(modelRequest('', { prompt }), new Listener(), never());
+    const first = await set.provider.nextCall();
+    first.answer(503, {}, { 'retry-after': '0' });
+    const second = await set.provider.nextCall();
+    await second.stream(set.hello);
+    await done;
+    assert.deepEqual(second.body, first.body);
+    assert.equal(album.reads, 2);
+  });
+
+  test(`${api}: an image that cannot be had fails the call in its own words, and is not tried again`, async () => {
+    await using set = await setUp(api);
+    const album = new Album();
+    const missing: PromptImage = {
+      ...album.image(small),
+      read: async () => {
+        album.reads += 1;
+        throw new RunFailure('attachment_unavailable', '`attachments[0]` is missing.');
+      },
+    };
+    const prompt: PromptItem[] = [{ kind: 'user', text: 'Look', images: [album.image(large), missing] }];
+    await assert.rejects(set.model.call(modelRequest('', { prompt }), new Listener(), never()), (error) => {
+      assert.ok(error instanceof RunFailure);
+      assert.deepEqual([error.code, error.message], ['attachment_unavailable', '`attachments[0]` is missing.']);
+      return true;
+    });
+    assert.deepEqual([album.reads, set.provider.calls.length], [2, 0]);
+  });
+
+  test(`${api}: a call that is aborted while an image is read ends at once`, async () => {
+    await using set = await setUp(api);
+    const { promise: reading, resolve: began } = Promise.withResolvers<void>();
+    const stuck: PromptImage = {
+      ...new Album().image(small),
+      read: () => {
+        began();
+        return new Promise(() => {});
+      },
+    };
+    const controller = new AbortController();
+    const prompt: PromptItem[] = [{ kind: 'user', text: 'Look', images: [stuck] }];
+    const done = set.model.call(modelRequest('', { prompt }), new Listener(), controller.signal);
+    done.catch(() => {});
+    await reading;
+    controller.abort();
+    await assert.rejects(done, { name: 'AbortError' });
+    assert.equal(set.provider.calls.length, 0);
+  });
+}
+
+test('the offline model says how many images came, of which kind and size, and counts each as 1000 tokens', async () => {
+  const album = new Album();
+  const images = [album.image(small), album.image(jpeg, 'low', 'image/jpeg')];
+  const prompt: PromptItem[] = [
+    { kind: 'user', text: 'Earlier', images: [album.image(large)] },
+    { kind: 'user', text: 'Look', images },
+  ];
+  const output = new Listener();
+  const { usage } = await offlineModel.call(modelRequest('', { prompt }), output, never());
+  assert.ok(
+    output
+      .all('text')
+      .endsWith(
+        `You said: Look (2 images came with it: image/png of ${small.length} bytes, image/jpeg of ${jpeg.length} bytes)`,
+      ),
+    output.all('text'),
+  );
+  const texts = Math.ceil(Buffer.byteLength('Be brief.EarlierLook') / 4);
+  assert.equal(usage?.inputTokens, 3000 + texts);
+  assert.equal(promptBytes('', [{ kind: 'user', text: 'abcd', images }]), 8004);
+});
