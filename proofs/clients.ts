@@ -2,8 +2,9 @@ import { type Frame, ModelController, type ServerProcess } from '@runwire/server
 import { DataFolder } from './support/data-folder.ts';
 import { Nginx } from './support/nginx.ts';
 import { expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
+import { Relay } from './support/relay.ts';
 import { startServer } from './support/start-server.ts';
-import { type Reading, STREAM_CLIENTS, type StreamClient } from './support/stream-clients.ts';
+import { type Reading, STREAM_CLIENTS, type StreamClient, type StreamRequest } from './support/stream-clients.ts';
 
 const INTEGRATION = 'demo';
 const FULL_TOKENS = 200;
@@ -29,20 +30,40 @@ async function directFrames(server: ServerProcess, runId: string): Promise<Frame
   return await reader.whole();
 }
 
+/** What a client reads first, and the call of the model that it reads. */
+async function begin(client: StreamClient, stage: Stage, url: string, stack: DisposableStack) {
+  const { server, model, waitMs } = stage;
+  const headers = server.api.authorization;
+  const called = () => within(`call of the model for ${client.name}`, waitMs, model.nextCall());
+  // Where it falls short nobody goes on asking.
+  const read = (request: StreamRequest) => stack.adopt(client.read(request), (reading) => reading.cut());
+  // With an id of its own a request that is sent again by the client itself is the same run.
+  const body = { message: `Speak to ${client.name}.`, usageRequestId: client.name };
+  if (client.reads === 'completion') {
+    const first = read({
+      url: `${url}/get_completion_v2`,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ apiIntegrationId: INTEGRATION, ...body }),
+    });
+    return { first, call: await called() };
+  }
+  const started = await server.api.complete({ apiIntegrationId: INTEGRATION, ...body });
+  const call = await called();
+  started.cut();
+  return { first: read({ url: url + eventsPath(call.request.runId), headers, body: null }), call };
+}
+
+const eventsPath = (runId: string) => `/v2/integrations/${INTEGRATION}/runs/${runId}/events`;
+
 /**
  * In lock-step: the model says the next token only when the client has shown that it has this one. A client that sees
- * ids is cut in the middle, misses a token, and goes on at the resume address.
+ * ids is cut in the middle, misses a token, and goes on after the last id it saw.
  */
-async function play(client: StreamClient, stage: Stage): Promise<number> {
-  const { server, model, proxyUrl, tokens, waitMs } = stage;
-  const headers = server.api.authorization;
-  const body = JSON.stringify({ apiIntegrationId: INTEGRATION, message: `Speak to ${client.name}.` });
-  const first = client.read({
-    url: `${proxyUrl}/get_completion_v2`,
-    headers: { ...headers, 'content-type': 'application/json' },
-    body,
-  });
-  const call = await within(`call of the model for ${client.name}`, waitMs, model.nextCall());
+async function play(client: StreamClient, stage: Stage): Promise<{ asked: number; itself: number }> {
+  const { server, proxyUrl, tokens, waitMs } = stage;
+  await using wire = await Relay.start(proxyUrl);
+  using stack = new DisposableStack();
+  const { first, call } = await begin(client, stage, wire.url, stack);
   const { runId } = call.request;
   await within(
     `\`meta\` at ${client.name}`,
@@ -51,16 +72,18 @@ async function play(client: StreamClient, stage: Stage): Promise<number> {
   );
 
   const readings: Reading[] = [first];
-  const cutAfter = client.resumes ? Math.floor(tokens / 2) : tokens;
+  const cutAfter = client.resumes === 'never' ? tokens : Math.floor(tokens / 2);
   let expected = '';
   for (let n = 1; n <= tokens; n += 1) {
+    // The first one after the cut comes while nobody reads.
     await call.text(token(n));
     expected += token(n);
     if (n === cutAfter + 1) {
-      // This token comes while nobody reads.
-      const lastId = first.seen.at(-1)?.id ?? 0;
-      const url = `${proxyUrl}/v2/integrations/${INTEGRATION}/runs/${runId}/events`;
-      readings.push(client.read({ url, headers: { ...headers, 'last-event-id': String(lastId) }, body: null }));
+      wire.mend();
+      if (client.resumes === 'asked') {
+        const headers = { ...server.api.authorization, 'last-event-id': String(first.seen.at(-1)?.id ?? 0) };
+        readings.push(client.read({ url: wire.url + eventsPath(runId), headers, body: null }));
+      }
     }
     const said = () => readings.map((reading) => reading.answer).join('');
     const reading = readings.at(-1) as Reading;
@@ -70,8 +93,9 @@ async function play(client: StreamClient, stage: Stage): Promise<number> {
       reading.until(() => said() === expected),
     );
     if (n === cutAfter && n < tokens) {
-      first.cut();
-      await within(`end of the cut ${client.name}`, waitMs, first.over());
+      wire.cut();
+      const gone: Promise<unknown> = client.resumes === 'itself' ? wire.cameBack() : first.over();
+      await within(`end of the cut ${client.name}`, waitMs, gone);
     }
   }
   await call.end();
@@ -79,13 +103,13 @@ async function play(client: StreamClient, stage: Stage): Promise<number> {
   expectEqual(`how ${client.name} ended`, await within(`end at ${client.name}`, waitMs, last.over()), 'whole');
 
   const frames = await directFrames(server, runId);
-  const shown = frames.map(({ id, event, data }) => ({ id: client.resumes ? id : null, event, data }));
+  const shown = frames.map(({ id, event, data }) => ({ id: client.resumes === 'never' ? null : id, event, data }));
   expectEqual(
     `events that ${client.name} saw`,
     readings.flatMap(({ seen }) => seen.map(({ id, event, data }) => ({ id, event, data }))),
     shown,
   );
-  return readings.length - 1;
+  return { asked: readings.length - 1, itself: client.resumes === 'itself' ? 1 : 0 };
 }
 
 export const proof: Proof = {
@@ -100,13 +124,17 @@ export const proof: Proof = {
     await using proxy = await Nginx.start(server.url, fault === null ? '' : 'proxy_ignore_headers X-Accel-Buffering;');
     const waitMs = fault === null ? WAIT_MS : FAULT_WAIT_MS;
     let resumed = 0;
+    let resumedThemselves = 0;
     let clients = 0;
     for (const client of STREAM_CLIENTS) {
-      resumed += await play(client, { server, model, proxyUrl: proxy.url, tokens, waitMs });
+      const { asked, itself } = await play(client, { server, model, proxyUrl: proxy.url, tokens, waitMs });
+      resumed += asked;
+      resumedThemselves += itself;
       clients += 1;
       process.stdout.write(`${client.name}: ${tokens} tokens, each before the next\n`);
     }
     expectNumber('clients', clients, STREAM_CLIENTS.length);
-    return { clients, tokens: tokens * clients, resumed };
+    expectNumber('calls of the model', model.calls.length, clients);
+    return { clients, tokens: tokens * clients, resumed, resumed_themselves: resumedThemselves };
   },
 };

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { parseFrames } from '@runwire/server/testing';
 
 // Under `-C runwire` its name stands for TypeScript inside node_modules, which Node does not run: its build is named.
@@ -69,8 +70,10 @@ export class Reading {
 
 export interface StreamClient {
   readonly name: string;
-  /** Whether it sees ids, and so can go on where it was cut. */
-  readonly resumes: boolean;
+  /** `events`: it cannot post, and reads at the resume address from the start. */
+  readonly reads: 'completion' | 'events';
+  /** Whether it goes on where it was cut: by itself, when it is asked again, or never, because it sees no ids. */
+  readonly resumes: 'itself' | 'asked' | 'never';
   read(request: StreamRequest): Reading;
 }
 
@@ -109,7 +112,8 @@ class FrameText {
 /** `curl -N`, as people watch a stream in a terminal. */
 const curl: StreamClient = {
   name: 'curl',
-  resumes: true,
+  reads: 'completion',
+  resumes: 'asked',
   read: (request) =>
     reading(async (made) => {
       const headers = Object.entries(request.headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
@@ -128,7 +132,8 @@ const curl: StreamClient = {
 /** Node's fetch and nothing else. */
 const nodeFetch: StreamClient = {
   name: 'fetch',
-  resumes: true,
+  reads: 'completion',
+  resumes: 'asked',
   read: (request) =>
     reading(async (made) => {
       const frames = new FrameText();
@@ -142,7 +147,8 @@ const nodeFetch: StreamClient = {
 /** The parser that most JavaScript SDKs of this field read streams with. */
 const eventsourceParser: StreamClient = {
   name: 'eventsource-parser',
-  resumes: true,
+  reads: 'completion',
+  resumes: 'asked',
   read: (request) =>
     reading(async (made) => {
       const parser = createParser({
@@ -172,7 +178,8 @@ async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> 
  */
 const agencySwarm: StreamClient = {
   name: 'agency-swarm',
-  resumes: false,
+  reads: 'completion',
+  resumes: 'never',
   read: (request) =>
     reading(async (made) => {
       let event: string | null = null;
@@ -189,4 +196,39 @@ const agencySwarm: StreamClient = {
     }),
 };
 
-export const STREAM_CLIENTS: readonly StreamClient[] = [curl, nodeFetch, eventsourceParser, agencySwarm];
+const libraryProcess = fileURLToPath(new URL('./library-clients.ts', import.meta.url));
+
+/** A library with a connection of its own, in a process of its own; it comes back by itself after a cut. */
+function library(name: string, reads: StreamClient['reads']): StreamClient {
+  return {
+    name,
+    reads,
+    resumes: 'itself',
+    read: (request) =>
+      reading(async (made) => {
+        const child = spawn(process.execPath, ['-C', 'runwire', libraryProcess, name, JSON.stringify(request)], {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        });
+        made.signal.addEventListener('abort', () => child.kill('SIGKILL'));
+        const gone = new Promise<number | null>((resolve) => child.once('close', resolve));
+        let rest = '';
+        child.stdout.setEncoding('utf8').on('data', (text: string) => {
+          // Not by `readline`, which ends lines at U+2028 too.
+          const whole = (rest + text).split('\n');
+          rest = whole.pop() ?? '';
+          for (const line of whole) made.push(JSON.parse(line) as Seen);
+        });
+        const code = await gone;
+        if (code !== 0) throw new Error(`exit code ${code}`);
+      }),
+  };
+}
+
+export const STREAM_CLIENTS: readonly StreamClient[] = [
+  curl,
+  nodeFetch,
+  eventsourceParser,
+  library('fetch-event-source', 'completion'),
+  library('eventsource', 'events'),
+  agencySwarm,
+];
