@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Operation, operations } from '@runwire/contract/schemas';
+import { namedSchemas, type Operation, operations } from '@runwire/contract/schemas';
 import { startTestServer, type TestServer } from '@runwire/server/testing';
+import { Ajv } from 'ajv';
 import { cites } from '../requirements/cite.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is looked into at many depths.
@@ -31,6 +32,18 @@ function* objects(value: Json, path = ''): Generator<readonly [string, Record<st
   if (!Array.isArray(value)) yield [path, value];
   for (const [key, below] of Object.entries(value)) yield* objects(below, `${path}/${key}`);
 }
+
+test('every schema is a valid one: the server takes them as they are', () => {
+  const ajv = new Ajv({ strict: false });
+  const parts = Object.values(operations as Record<string, Operation>).flatMap(({ operationId, ...operation }) =>
+    (['params', 'query', 'headers', 'body'] as const).flatMap((part) =>
+      operation[part] === undefined ? [] : [[`${operationId}.${part}`, operation[part]] as const],
+    ),
+  );
+  const all = [...namedSchemas.map((named) => [named.$id, named] as const), ...parts];
+  assert.ok(all.length > 60);
+  for (const [name, value] of all) assert.ok(ajv.validateSchema(value), `${name}: ${ajv.errorsText()}`);
+});
 
 test('the description is served without a key: OpenAPI 3.0.3, version 1.0.0, bearer security for all', async (t) => {
   cites(t, 'contract-3-openapi-json', 'contract-3-openapi-head', 'spec-9-version', 'spec-5-scheme');

@@ -1,4 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { compose, type Overrides } from '../compose.ts';
 import type { Limits } from '../config/config.ts';
 import { readConfig } from '../config/read-config.ts';
@@ -77,5 +78,7 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
   process.on('disconnect', () => {
     void server[Symbol.asyncDispose]();
   });
+  // Node keeps what it compiled when it ends by itself; most servers here are killed, some as soon as they are up.
+  flushCompileCache();
   process.send?.({ url: server.url });
 }

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compose, type Overrides, type RunningServer } from '../compose.ts';
@@ -63,6 +63,9 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   });
 }
 
+/** The loading of modules is half of a start, and a third of that with what an earlier one compiled. */
+const compileCache = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), `runwire-compile-cache-${userInfo().uid}`);
+
 export interface SpawnOptions extends ProcessOptions {
   readonly dataDir: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -92,7 +95,7 @@ export class ServerProcess implements AsyncDisposable {
     const { dataDir, env, entry = fileURLToPath(new URL('./server-main.ts', import.meta.url)), ...rest } = options;
     const child = fork(entry, [JSON.stringify(rest)], {
       execArgv: ['-C', 'runwire'],
-      env: { PATH: process.env.PATH ?? '', ...environment(dataDir, env) },
+      env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: compileCache, ...environment(dataDir, env) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     let said = '';
