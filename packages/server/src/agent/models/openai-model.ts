@@ -52,7 +52,7 @@ export class OpenAiModels implements AsyncDisposable {
     const { usage } = await this.#transport.stream<ChatReader | ResponsesReader>({
       asked,
       path,
-      body: body(asked.model, request),
+      body: Buffer.from(body(asked.model, request)),
       signal,
       newReader: () => reader(asked, output),
     });

@@ -41,7 +41,8 @@ export interface EventReader {
 export interface StreamCall<R extends EventReader> {
   readonly asked: Asked;
   readonly path: string;
-  readonly body: string;
+  /** Bytes, made once: a call under way holds them and no text beside them. */
+  readonly body: Uint8Array;
   readonly signal: AbortSignal;
   /** Each attempt has a reader of its own: half an answer that was given up leaves nothing in the next. */
   newReader(): R;
