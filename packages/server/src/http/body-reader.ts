@@ -25,6 +25,12 @@ declare module 'fastify' {
   }
 }
 
+/**
+ * Whoever left while the rest of a body was thrown away is nobody's fault. Not a closure of the reading: as a listener it
+ * lives as long as the request, and would keep the body's bytes all the time that the answer streams.
+ */
+const ignore = () => {};
+
 /** Reads JSON bodies, within what one and what all of them together may take. */
 export class BodyReader implements AsyncDisposable {
   readonly #limits: BodyLimits;
@@ -91,8 +97,7 @@ export class BodyReader implements AsyncDisposable {
     const onGone = () => stop(new Refusal('invalid_request', 'The body did not come whole.'));
     const unlisten = () => {
       payload.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
-      // Whoever left while the rest was thrown away is nobody's fault.
-      payload.on('error', () => {});
+      payload.on('error', ignore);
     };
     payload.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
     payload.resume();

@@ -20,6 +20,7 @@ export interface Readers {
 }
 
 const TICKS_PER_HEARTBEAT = 10;
+const ignore = () => {};
 
 /** All open streams of this process, with the one timer that they share. */
 export class Streams implements Disposable {
@@ -118,7 +119,7 @@ export class RunStream implements Sink {
       this.#follower.close();
     });
     // A broken connection is an end like any other; `close` follows.
-    response.on('error', () => {});
+    response.on('error', ignore);
   }
 
   get full(): boolean {

@@ -4,10 +4,16 @@ import { StartRefused } from '../domain/start-refused.ts';
 import * as first from './migrations/0001-first.ts';
 import * as compaction from './migrations/0002-compaction.ts';
 import * as attachments from './migrations/0003-attachments.ts';
+import * as rowidTables from './migrations/0004-rowid-tables.ts';
 import type { Schema } from './schema.ts';
 import type { StoreKind } from './store.ts';
 
-const MIGRATIONS = { '0001-first': first, '0002-compaction': compaction, '0003-attachments': attachments };
+const MIGRATIONS = {
+  '0001-first': first,
+  '0002-compaction': compaction,
+  '0003-attachments': attachments,
+  '0004-rowid-tables': rowidTables,
+};
 
 function migrationsOf(kind: StoreKind): Record<string, Migration> {
   return Object.fromEntries(

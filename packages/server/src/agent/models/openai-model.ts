@@ -49,10 +49,11 @@ export class OpenAiModels implements AsyncDisposable {
   async #call(id: string, request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
     const { path, body, reader } = PROTOCOLS[this.#options.api];
     const asked = { model: id.slice(PREFIX.length), apiKey: this.#options.apiKey };
+    const made = body(asked.model, request);
     const { usage } = await this.#transport.stream<ChatReader | ResponsesReader>({
       asked,
       path,
-      body: body(asked.model, request),
+      body: typeof made === 'string' ? Buffer.from(made) : made,
       signal,
       output,
       newReader: () => reader(asked, output),

@@ -12,7 +12,7 @@ import {
   ProviderFailure,
   silence,
 } from './provider-failure.ts';
-import type { RequestBody, StreamedBody } from './request-body.ts';
+import type { StreamedBody } from './request-body.ts';
 
 /** A delta of 10 MB passes, and so does the last event that repeats the whole answer. */
 const MAX_EVENT_CHARS = 64 * 1024 * 1024;
@@ -44,7 +44,8 @@ export interface EventReader {
 export interface StreamCall<R extends EventReader> {
   readonly asked: Asked;
   readonly path: string;
-  readonly body: RequestBody;
+  /** Bytes, made once: a call under way holds them and no text beside them. */
+  readonly body: Buffer | StreamedBody;
   readonly signal: AbortSignal;
   readonly output: Pick<ModelOutput, 'begun' | 'isFull' | 'onceRoom'>;
   /** Each attempt has a reader of its own: half an answer that was given up leaves nothing in the next. */
@@ -100,7 +101,7 @@ export class OpenAiTransport implements AsyncDisposable {
       origin: this.#origin,
       path: this.#basePath + call.path,
       method: 'POST',
-      ...(typeof body === 'string'
+      ...(Buffer.isBuffer(body)
         ? { headers: this.#headers, body }
         : { headers: { ...this.#headers, 'content-length': String(body.length) }, body: answer.sending(body) }),
     };

@@ -94,8 +94,13 @@ test('a database of the version before is brought up to this one, and keeps what
     await store.transact('flush', (tx) => tx.run(insertChunk, { runId: 'r', firstId: 1, lastId: 1, data: 'kept' }));
   }
   const database = new DatabaseSync(path);
+  const { sql } = database.prepare(`select sql from sqlite_master where name = 'event_chunks'`).get() as {
+    sql: string;
+  };
   database.exec(`drop index runs_to_compact; alter table runs drop column compacted_at;
-    delete from kysely_migration where name = '0002-compaction'`);
+    alter table event_chunks rename to kept; ${sql} without rowid; insert into event_chunks select * from kept;
+    drop table kept; delete from kysely_migration where name > '0001-first'`);
+  assert.throws(() => database.prepare('select rowid from event_chunks'), /no such column/);
   database.close();
   await using store = await open();
   assert.deepEqual(await store.reads.all(runsToCompact, { until: 1, afterTime: -1, afterRunId: '', limit: 1 }), []);
@@ -104,5 +109,10 @@ test('a database of the version before is brought up to this one, and keeps what
     rows.map((row) => row.data),
     ['kept'],
   );
+  const migrated = new DatabaseSync(path);
+  assert.equal(migrated.prepare('select rowid from event_chunks').all().length, 1);
+  migrated.close();
+  const again = { runId: 'r', firstId: 1, lastId: 1, data: 'told again' };
+  assert.equal(await store.transact('flush', (tx) => tx.run(insertChunk, again)), 0);
   rmSync(folder, { recursive: true });
 });
