@@ -3,12 +3,16 @@ import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { Kysely } from 'kysely';
+import { Migrator } from 'kysely/migration';
 import type { WaitPoint } from '../../domain/wait-points.ts';
 import { storeConformance } from '../../testing/store-conformance.ts';
 import { temporaryFolder } from '../../testing/test-server.ts';
+import * as first from '../migrations/0001-first.ts';
 import { insertChunk } from '../queries/eventlog.ts';
 import { runsToCompact } from '../queries/retention.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
+import { sqliteDialect } from './dialect.ts';
 import { SqliteStore } from './sqlite-store.ts';
 
 const onFatal = (error: unknown) => {
@@ -85,21 +89,18 @@ test('a data folder is locked by one at a time, and free again when that one let
   rmSync(folder, { recursive: true });
 });
 
-test('a database of the version before is brought up to this one, and keeps what it holds', async () => {
+test('a database of the first version is brought up to this one, and keeps what it holds', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'test.db');
   const open = () => SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal });
-  {
-    await using store = await open();
-    await store.transact('flush', (tx) => tx.run(insertChunk, { runId: 'r', firstId: 1, lastId: 1, data: 'kept' }));
-  }
   const database = new DatabaseSync(path);
-  const { sql } = database.prepare(`select sql from sqlite_master where name = 'event_chunks'`).get() as {
-    sql: string;
-  };
-  database.exec(`drop index runs_to_compact; alter table runs drop column compacted_at;
-    alter table event_chunks rename to kept; ${sql} without rowid; insert into event_chunks select * from kept;
-    drop table kept; delete from kysely_migration where name > '0001-first'`);
+  const firstVersion = { '0001-first': { up: (db: Kysely<unknown>) => first.up(db, 'sqlite') } };
+  const migrator = new Migrator({
+    db: new Kysely<unknown>({ dialect: sqliteDialect(database) }),
+    provider: { getMigrations: async () => firstVersion },
+  });
+  assert.equal((await migrator.migrateToLatest()).error, undefined);
+  database.exec(`insert into event_chunks (run_id, first_id, last_id, data) values ('r', 1, 1, 'kept')`);
   assert.throws(() => database.prepare('select rowid from event_chunks'), /no such column/);
   database.close();
   await using store = await open();
