@@ -55,7 +55,7 @@ function forgetHolds(): Overrides {
 
 /** A start finds no run that died with its process. */
 function leaveOrphans(): Overrides {
-  return { wrapStore: tamper({ rows: (statement, rows) => (statement === 'unfinished runs' ? [] : rows) }) };
+  return { wrapStore: tamper({ rows: (statement, rows) => (statement === 'orphaned runs' ? [] : rows) }) };
 }
 
 /** Read from the store, a stream goes on one event too late. */

@@ -41,6 +41,8 @@ export interface Limits {
   readonly messageCharacters: number;
   readonly userContextBytes: number;
   readonly stepsPerRun: number;
+  /** How often a run is begun by processes that then die. */
+  readonly maxAttempts: number;
   /** Of runs whose integration does not say. */
   readonly maxRunSeconds: number;
   readonly modelSilenceMs: number;
@@ -74,6 +76,7 @@ export const DEFAULT_LIMITS: Limits = {
   messageCharacters: 1_000_000,
   userContextBytes: 256 * 1024,
   stepsPerRun: 50,
+  maxAttempts: 3,
   maxRunSeconds: 900,
   modelSilenceMs: 120_000,
   activeRuns: 2000,

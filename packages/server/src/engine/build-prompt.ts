@@ -5,6 +5,7 @@ import { historyBudget, turnsToLeaveOut } from '../chats/fit-window.ts';
 import type { healTurn, StoredStep } from '../chats/heal-history.ts';
 import { modelWindow } from '../domain/model-window.ts';
 import { estimateTokens } from '../domain/usage.ts';
+import { stepOutcome } from '../runs/journal.ts';
 import { history, historySteps } from '../store/queries/chats.ts';
 import type { Reads } from '../store/store.ts';
 import type { AdmittedRun } from './port.ts';
@@ -59,7 +60,7 @@ async function storedTurns(reads: Reads, run: AdmittedRun) {
     else if (turn !== undefined) turn.answer = text;
   }
   for (const row of stepRows) {
-    const { output } = JSON.parse(row.record_json) as Pick<StoredStep, 'output'>;
+    const { output } = stepOutcome(row.record_json);
     turns.get(row.run_id)?.steps.push({ kind: row.kind, callerAgent: row.caller_agent, output });
   }
   return [...turns.values()];

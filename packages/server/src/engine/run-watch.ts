@@ -15,8 +15,9 @@ export class RunWatch implements Disposable {
     this.#timer.unref();
   }
 
-  begin(stop: StopHandle, maxRunSeconds: number): WatchedRun {
-    const run = new WatchedRun(stop, maxRunSeconds, this.#silenceMs);
+  /** `spentMs`: what earlier attempts have taken of the run's time. */
+  begin(stop: StopHandle, maxRunSeconds: number, spentMs: number): WatchedRun {
+    const run = new WatchedRun(stop, maxRunSeconds, this.#silenceMs, spentMs);
     this.#runs.add(run);
     return run;
   }
@@ -44,11 +45,11 @@ export class WatchedRun {
   #heard = false;
   #silentSince = 0;
 
-  constructor(stop: StopHandle, maxRunSeconds: number, silenceMs: number) {
+  constructor(stop: StopHandle, maxRunSeconds: number, silenceMs: number, spentMs: number) {
     this.#stop = stop;
     this.#maxRunSeconds = maxRunSeconds;
     this.#silenceMs = silenceMs;
-    this.#deadline = performance.now() + maxRunSeconds * 1000;
+    this.#deadline = performance.now() + maxRunSeconds * 1000 - spentMs;
   }
 
   /** Something came. On the road of every token: a flag, and no look at the clock. */
