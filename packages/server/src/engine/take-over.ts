@@ -53,7 +53,7 @@ const interrupted = (obstacle: string): RunError => ({
 
 /** Why the run cannot go on here, in a sentence; null where it can. */
 function obstacleTo(deps: TakeOverDeps, run: UnfinishedRun, crashes: number): string | null {
-  if (crashes >= deps.maxAttempts) return `its server died ${crashes} times.`;
+  if (crashes >= deps.maxAttempts) return `its server died ${crashes === 1 ? 'once' : `${crashes} times`}.`;
   if (run.journal_format !== JOURNAL_FORMAT) return 'another version of the server has begun it.';
   const agent = deps.agencies.agent(run.agency, run.agent);
   if (agent === null) return `the agent \`${run.agent}\` is no longer there.`;

@@ -10,6 +10,8 @@ export interface GateCall {
 export class GateKeeper implements AsyncDisposable {
   /** Every call so far, of whatever run and process. */
   readonly calls: GateCall[] = [];
+  /** Told of each call when it is held. */
+  onCall: ((call: GateCall) => void) | null = null;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #held = new Map<string, Socket>();
@@ -30,6 +32,7 @@ export class GateKeeper implements AsyncDisposable {
           if (this.#held.get(call.callId) === socket) this.#held.delete(call.callId);
         });
         for (const wake of this.#wake.splice(0)) wake();
+        this.onCall?.(call);
       });
     });
   }
