@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GateKeeper, SCRIPTED_USAGE, withoutComments } from '@runwire/server/testing';
+import { GateKeeper, SCRIPTED_USAGE, testAgency, withoutComments } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame } from './support/scripted-server.ts';
@@ -260,7 +260,6 @@ test('a run whose agent is gone, or whose journal another version wrote, ends as
   const gone = await server.hold({ apiIntegrationId: 'gone' });
   const foreign = await server.hold({ apiIntegrationId: 'foreign' });
   await server.process.kill();
-  const { testAgency } = await import('@runwire/server/testing');
   const database = new DatabaseSync(join(server.dataDir, 'runwire.db'));
   database.prepare('update runs set journal_format = 99 where run_id = ?').run(foreign.runId);
   database.close();
@@ -278,4 +277,35 @@ test('a run whose agent is gone, or whose journal another version wrote, ends as
   assert.match(ends[0].error.message, /the agent `Porter` is no longer there/);
   assert.match(ends[1].error.message, /another version of the server has begun it/);
   assert.equal(server.controller.calls.length, 2);
+});
+
+test('that the oldest turns are left out is told once, whether the crash comes before or behind a finished step', async () => {
+  const env = { RUNWIRE_MODEL_WINDOW: '1000' };
+  await using server = await KillableServer.start({ env });
+  await server.metered();
+  const say = (turn: number) => ({ ...MINE, usageRequestId: `u${turn}`, message: `${turn}`.padEnd(1600, 'q') });
+  for (const turn of [1, 2]) {
+    const { call, reader } = await server.hold(say(turn));
+    await call.text('a'.repeat(400));
+    await call.end();
+    await reader.whole();
+  }
+  const { call: first, reader } = await server.hold(say(3));
+  await reader.untilText('history_left_out');
+  await server.killAndRestart({ env });
+  const runId = String(reader.headers['x-run-id']);
+  const second = await server.controller.nextCall();
+  assert.deepEqual(second.request.prompt, first.request.prompt, 'behind no step');
+  await second.toolCall('call_1', 'echo', '{}');
+  await second.end();
+  const third = await server.controller.nextCall();
+  await server.process.kill();
+  await server.startAgain({ env });
+  const fourth = await server.controller.nextCall();
+  assert.deepEqual(fourth.request.prompt, third.request.prompt, 'behind a finished step');
+  const replay = await server.api.events(runId, null, 'mine');
+  await fourth.end();
+  const frames = await replay.whole();
+  assert.equal(frames.filter(({ data }) => data.includes('history_left_out')).length, 1);
+  assert.equal(messagesFrame(replay).status, 'completed');
 });
