@@ -296,7 +296,11 @@ async function cutLive(rig: Rig, total: number): Promise<Cuts & { readonly while
   return { frames: total, cuts: next, equal: await countEqual(resumed, whole), whileRunning };
 }
 
-/** The process dies by SIGKILL with frames sent that were not stored; the reader's frames after the last stored are void. */
+/**
+ * The process dies by SIGKILL; what its reader saw behind the last finished step is void. The run goes on after the
+ * next start: readers resume while the model is held, are told what is void, and follow the run to its end; and again
+ * when it has ended.
+ */
 async function cutByCrash(fault: string | null, moment: number): Promise<Cuts & { readonly discarded: number }> {
   await using rig = await Rig.start(fault, { flushMs: NEVER_MS });
   const reading = await Reading.start(rig, 'crash');
@@ -305,15 +309,20 @@ async function cutByCrash(fault: string | null, moment: number): Promise<Cuts & 
   await rig.restart();
   await within('the cut by the crash', PATIENCE_MS, reading.uncut.over);
   const replay = await reading.byGet(null);
+  const live: Resumed[] = [];
+  for (let count = 0; count <= seen.length; count += 1) live.push(...(await resume(reading, seen.slice(0, count))));
+  expectEqual('the run goes on after the crash', await reading.isUnderWay(), true);
+  rig.controller.answerAll('Nochmal: ', 'Grüße 🏁');
   await within('the replay', PATIENCE_MS, replay.over);
   const whole = withoutComments(replay.text);
   expectEqual('the last frame of the replay', framesOf(whole).at(-1)?.includes('event: end\n'), true);
+  expectEqual('the run was completed', whole.includes('"status":"completed","new_messages"'), true);
   const discarded = seen.filter((frame) => !whole.includes(frame)).length;
-  let equal = 0;
+  let equal = await countEqual(live, whole);
   for (let count = 0; count <= seen.length; count += 1) {
     equal += await countEqual(await resume(reading, seen.slice(0, count)), whole);
   }
-  return { frames: framesOf(whole).length, cuts: seen.length + 1, equal, discarded };
+  return { frames: framesOf(whole).length, cuts: 2 * (seen.length + 1), equal, discarded };
 }
 
 export const proof: Proof = {

@@ -10,9 +10,13 @@ const PATH = `/v2/integrations/${INTEGRATION}`;
 /** At once: two processes keep two cores busy. */
 const LANES = 2;
 /** Every event, or in the short form some, among them places where one call is open, where two are, and where none is. */
-const SHORT = { cuts: [1, 5, 13, 21, 22, 27, 37, 43, 50], kills: [5, 21, 22, 39] };
+const SHORT = { cuts: [1, 5, 13, 21, 22, 27, 37, 43, 50], kills: [5, 21, 22, 39], lastKills: [5, 22] };
+/** In full, every so many events a kill is the last that the run may survive. */
+const LAST_KILL_STRIDE = 5;
 
-type Cut = 'cancel' | 'fail' | 'kill';
+/** A run that was killed goes on, and one that was killed too often ends there. */
+type Kill = 'kill' | 'last kill';
+type Cut = 'cancel' | 'fail' | Kill;
 
 async function makeIntegration(stage: Stage): Promise<void> {
   const body = { apiIntegrationId: INTEGRATION, name: 'Heal', agency: 'gate' };
@@ -54,9 +58,17 @@ async function nextTurn(stage: Stage, chatId: string, run: PlayedRun, cut: Cut):
   );
   // What the client saw is what the model is shown again; of a killed server, as far as it was stored.
   const seen = run.reader.answer;
-  if (cut !== 'kill') expectEqual('text of the first turn', textOf(prompt), seen);
-  else expectEqual('text of the first turn is what the client saw', seen.startsWith(textOf(prompt)), true);
-  if (cut === 'kill') return;
+  if (cut === 'kill') {
+    const { body } = await stage.api.get(`${PATH}/runs/${run.runId}`);
+    expectEqual('end of the run that was killed', body.status, 'completed');
+    expectEqual('text of the first turn', textOf(prompt), body.message);
+    return;
+  }
+  if (cut === 'last kill') {
+    expectEqual('text of the first turn is what the client saw', seen.startsWith(textOf(prompt)), true);
+    return;
+  }
+  expectEqual('text of the first turn', textOf(prompt), seen);
   const shown = prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.output] : []));
   for (const output of outputsSeen(run)) expectEqual(`output ${output} is shown`, shown.includes(output), true);
 }
@@ -76,7 +88,7 @@ async function cutRun(stage: Stage, chatId: string, cut: Exclude<Cut, 'kill'>, i
   await nextTurn(stage, chatId, run, cut);
 }
 
-async function killRun(fault: string | null, index: number): Promise<void> {
+async function killRun(fault: string | null, kill: Kill, index: number): Promise<void> {
   using folder = new DataFolder();
   await using model = await ModelController.start();
   await using gate = await GateKeeper.start();
@@ -90,8 +102,27 @@ async function killRun(fault: string | null, index: number): Promise<void> {
     await doomed.kill();
     await within('end of the cut stream', WAIT_MS, run.reader.over);
   }
-  await using server = await startServer(fault, options);
-  await nextTurn({ api: server.api, model, gate, integration: INTEGRATION }, 'c1', run, 'kill');
+  const limits = kill === 'kill' ? {} : { maxAttempts: 1 };
+  await using server = await startServer(fault, { ...options, limits });
+  const stage = { api: server.api, model, gate, integration: INTEGRATION };
+  if (kill === 'kill') await finishRun(stage, run);
+  await nextTurn(stage, 'c1', run, kill);
+}
+
+/** The run goes on by itself; the model, asked again, has what OpenAI takes, and says its last word. */
+async function finishRun(stage: Stage, { runId }: PlayedRun): Promise<void> {
+  const { body } = await stage.api.get(`${PATH}/runs/${runId}`);
+  if (body.status === 'completed') return;
+  const reader = await stage.api.events(runId, null, INTEGRATION);
+  for (;;) {
+    const call = await nextCall(stage.model, runId);
+    if (call.request.attempt === 1) continue;
+    expectEqual('what OpenAI says to the run that goes on', refusedByOpenAi(call.request.prompt), null);
+    await call.text('Done.');
+    await call.end();
+    await within('end of the run that goes on', WAIT_MS, reader.over);
+    return;
+  }
 }
 
 async function named(label: string, work: () => Promise<void>): Promise<void> {
@@ -102,13 +133,13 @@ async function named(label: string, work: () => Promise<void>): Promise<void> {
   }
 }
 
-async function killAll(fault: string | null, indexes: readonly number[]): Promise<void> {
-  const queue = [...indexes];
+async function killAll(fault: string | null, kills: readonly (readonly [Kill, number])[]): Promise<void> {
+  const queue = [...kills];
   let failed = false;
   const lane = async () => {
-    for (let index = queue.shift(); index !== undefined && !failed; index = queue.shift()) {
-      const at = index;
-      await named(`kill at event ${at}`, () => killRun(fault, at)).catch((error) => {
+    for (let next = queue.shift(); next !== undefined && !failed; next = queue.shift()) {
+      const [kill, at] = next;
+      await named(`${kill} at event ${at}`, () => killRun(fault, kill, at)).catch((error) => {
         failed = true;
         throw error;
       });
@@ -142,8 +173,11 @@ export const proof: Proof = {
     const kills = short ? SHORT.kills : every;
     await cutAll(fault, cuts);
     process.stdout.write(`cancelled and failed at ${cuts.length} of ${FRAMES} events\n`);
-    await killAll(fault, kills);
-    process.stdout.write(`killed at ${kills.length} of ${FRAMES} events\n`);
-    return { events: FRAMES, cancelled: cuts.length, failed: cuts.length, killed: kills.length };
+    const lastKills = short ? SHORT.lastKills : every.filter((index) => index % LAST_KILL_STRIDE === 0);
+    const lasts = lastKills.map((index) => ['last kill', index] as const);
+    await killAll(fault, [...lasts, ...kills.map((index) => ['kill', index] as const)]);
+    process.stdout.write(`killed at ${kills.length} of ${FRAMES} events, for the last time at ${lasts.length}\n`);
+    const counts = { cancelled: cuts.length, failed: cuts.length, killed: kills.length, interrupted: lasts.length };
+    return { events: FRAMES, ...counts };
   },
 };

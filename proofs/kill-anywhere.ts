@@ -6,7 +6,7 @@ import {
   WAIT_POINTS,
   type WaitPoint,
 } from '@runwire/server/testing';
-import { askFromOutside, levelSeen } from './support/ask-from-outside.ts';
+import { ANSWER, askFromOutside, levelSeen } from './support/ask-from-outside.ts';
 import { DataFolder } from './support/data-folder.ts';
 import {
   FURTHER_KILL_CASES,
@@ -73,6 +73,8 @@ async function killRun(kill: KillCase, template: DataFolder, setting: Setting): 
   await using model = await ModelController.start();
   const options = { dataDir: folder.path, controllerPort: model.port };
   const seen = await playUntilKilled(kill, model, options);
+  // Before the next start: a run that goes on asks at once.
+  model.answerAll(ANSWER);
   const level = levelSeen(seen);
   expectAtLeast('level of what the client saw', level, kill.seen[0]);
   expectAtMost('level of what the client saw', level, kill.seen[1]);
@@ -119,6 +121,7 @@ async function killAccounts(point: WaitPoint, setting: Setting): Promise<number>
   for (let killed = 1; ; killed += 1) {
     using folder = new DataFolder();
     await using model = await ModelController.start();
+    model.answerAll(ANSWER);
     const options = { dataDir: folder.path, controllerPort: model.port };
     await using doomed = await startDoomed({ ...options, killAt: point, killAfter: killed });
     if (doomed !== null) {

@@ -6,6 +6,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   'one-run': () => import('./one-run.ts'),
   'allowance-race': () => import('./allowance-race.ts'),
   'kill-anywhere': () => import('./kill-anywhere.ts'),
+  resume: () => import('./resume.ts'),
   'cut-anywhere': () => import('./cut-anywhere.ts'),
   'slow-readers': () => import('./slow-readers.ts'),
   adapters: () => import('./adapters.ts'),

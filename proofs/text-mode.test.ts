@@ -7,7 +7,7 @@ test('text is the text of the log, and only that of a completed run ends well fo
   cites(t, 'contract-5-text-only', 'contract-5-text-only-end', 'contract-5-text-only-replay');
   const { code, stdout, stderr } = await runProof('text-mode');
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^PROVED text-mode rounds=1 equal=84 normal_ends=28 abnormal_ends=56 void_ends=4\n$/m);
+  assert.match(stdout, /^PROVED text-mode rounds=1 equal=84 normal_ends=28 abnormal_ends=56 void_ends=6 anew=2\n$/m);
 });
 
 test('sees text of a failed run that ends well', async () => {

@@ -8,6 +8,8 @@ import { startServer } from './support/start-server.ts';
 const WAIT_MS = 60_000;
 const CURL_PARTIAL = 18;
 const WORDS = ['Grüße', ', 你好 ', '😀', '\n\n', 'id: 1\ndata: no frame\n\n', 'and the end.'];
+/** What the model says when it is asked again after a crash. */
+const ANEW = ['Noch ', 'einmal: 😀'];
 const ENDS = ['completed', 'failed', 'cancelled'] as const;
 type End = (typeof ENDS)[number];
 
@@ -108,8 +110,11 @@ async function everyEnd(fault: string | null) {
   return counts;
 }
 
-/** Text that was read, and that nobody has any more after the crash. */
-async function voidText(fault: string | null) {
+/**
+ * Text that was read, and that nobody has any more after the crash: nobody is sent it again. A run that goes on is read
+ * as if it had said nothing but what counts; one whose server died too often has nothing to say.
+ */
+async function voidText(fault: string | null, goesOn: boolean) {
   using folder = new DataFolder();
   await using model = await ModelController.start();
   // Nothing is stored before the crash: every word that was read is void after it.
@@ -136,11 +141,13 @@ async function voidText(fault: string | null) {
     ends = await within('ends by the crash', WAIT_MS, Promise.all(readings));
   }
   expectNumber('normal ends by a crash', ends.filter(({ endedWell }) => endedWell).length, 0);
-  await using server = await startServer(fault, options);
+  model.answerAll(...ANEW);
+  await using server = await startServer(fault, { ...options, limits: goesOn ? {} : { maxAttempts: 1 } });
   const again = [await byCurl(server.url, body), await byFetch(server.url, body)];
-  expectNumber('normal ends of void text', again.filter(({ endedWell }) => endedWell).length, 0);
-  expectEqual('void text sent again', again.map(({ text }) => text).join(''), '');
-  return { void_ends: ends.length + again.length };
+  const normalEnds = again.filter(({ endedWell }) => endedWell).length;
+  expectNumber('normal ends after the crash', normalEnds, goesOn ? again.length : 0);
+  for (const { text } of again) expectEqual('text after the crash', text, goesOn ? ANEW.join('') : '');
+  return { void_ends: ends.length + (goesOn ? 0 : again.length), anew: goesOn ? again.length : 0 };
 }
 
 export const proof: Proof = {
@@ -148,10 +155,13 @@ export const proof: Proof = {
   faults: ['hide-failures'],
   async run({ fault, short }) {
     const rounds = short ? 1 : 10;
-    const counts = { equal: 0, normal_ends: 0, abnormal_ends: 0, void_ends: 0 };
+    const counts = { equal: 0, normal_ends: 0, abnormal_ends: 0, void_ends: 0, anew: 0 };
     for (let round = 0; round < rounds; round += 1) {
-      const found = { ...(await everyEnd(fault)), ...(await voidText(fault)) };
-      for (const key of Object.keys(counts) as (keyof typeof counts)[]) counts[key] += found[key];
+      const none = { equal: 0, normal_ends: 0, abnormal_ends: 0, void_ends: 0, anew: 0 };
+      for (const part of [await everyEnd(fault), await voidText(fault, false), await voidText(fault, true)]) {
+        const found = { ...none, ...part };
+        for (const key of Object.keys(counts) as (keyof typeof counts)[]) counts[key] += found[key];
+      }
     }
     return { rounds, ...counts };
   },

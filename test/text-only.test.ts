@@ -184,21 +184,32 @@ test('a replay sends the whole text whatever `Last-Event-ID` and `Accept` say; t
   await held.whole();
 });
 
-test('text that a crash made void ends abnormally, then and in every replay', async (t) => {
-  cites(t, 'contract-5-text-only-end');
-  await using killable = await KillableServer.start();
-  await killable.api.post('/v2/integrations', { apiIntegrationId: 'text', textOnly: true });
-  const body = { apiIntegrationId: 'text', usageRequestId: 'u' };
-  const { reader, call } = await killable.hold(body);
-  await call.text('Lost');
-  await reader.until(({ text }) => text === 'Lost');
-  await killable.process.kill('SIGKILL');
-  assert.equal(await reader.over, false);
-  await killable.startAgain();
-  const replay = await killable.api.complete(body);
-  assert.equal(await replay.over, false);
-  assert.ok('Lost'.startsWith(replay.text));
-});
+for (const goesOn of [true, false]) {
+  const what = goesOn
+    ? 'a replay sends only what counts of a run that goes on'
+    : 'so does every replay of a run that ended';
+  test(`text that a crash made void ended abnormally; ${what}`, async (t) => {
+    cites(t, 'contract-5-text-only-end', 'contract-5-text-only-replay');
+    await using killable = await KillableServer.start();
+    await killable.api.post('/v2/integrations', { apiIntegrationId: 'text', textOnly: true });
+    const body = { apiIntegrationId: 'text', usageRequestId: 'u' };
+    const { reader, call } = await killable.hold(body);
+    await call.text('Lost');
+    await reader.until(({ text }) => text === 'Lost');
+    await killable.process.kill('SIGKILL');
+    assert.equal(await reader.over, false);
+    await killable.startAgain({ limits: { maxAttempts: goesOn ? 3 : 1 } });
+    const replay = await killable.api.complete(body);
+    if (goesOn) {
+      const again = await killable.controller.nextCall();
+      await again.text('Found');
+      await again.end();
+    }
+    assert.equal(await replay.over, goesOn);
+    if (goesOn) assert.equal(replay.text, 'Found');
+    else assert.ok('Lost'.startsWith(replay.text));
+  });
+}
 
 test('breaks off at `resumed` where text already sent is void, and goes on where none is', () => {
   const item = {

@@ -241,6 +241,10 @@ test('refuses an agency whose tool cannot be used, with one sentence that names 
       { told: tool({ description: () => 'late', inputSchema: z.object({}), execute: () => 1 }) },
       /`told` .* a description that is no text/,
     ],
+    [
+      { twice: { inputSchema: {}, execute: () => 1, repeatable: 'yes' } as unknown as AgentTool },
+      /`twice` .* says `repeatable`, but neither true nor false: /,
+    ],
     [{ web: { type: 'provider', id: 'openai.web_search', args: {} } as AgentTool }, /`web` .* is a provider's own: /],
     [
       [tool({ inputSchema: z.object({}), execute: () => 1 })] as unknown as Tools,

@@ -11,7 +11,8 @@ import { type Outcome, PATH, REQUEST } from './kill-scripts.ts';
 import { expectEqual, expectNumber, Shortfall, within } from './proof.ts';
 
 const WAIT_MS = 60_000;
-const ANSWER = 'Again.';
+/** What the model says to every call after the kill. */
+export const ANSWER = 'Again.';
 const FREE_ENDS = ['internal_error', 'run_interrupted', 'attachment_unavailable'];
 
 /** A server that was started after a kill, and what the client held in its hands when it came. */
@@ -29,7 +30,6 @@ export interface Questioning {
 /** Asks everything that a caller may ask; what the answers say may never contradict each other. */
 export async function askFromOutside(questioning: Questioning): Promise<void> {
   const { api, model, seen, outcome } = questioning;
-  model.answerAll(ANSWER);
   const admitted = seen?.headers['x-agent-run-admitted'] ?? null;
   if (seen !== null) expectEqual('X-Agent-Run-Admitted of the head that was seen', admitted, 'true');
 
@@ -141,8 +141,19 @@ async function checkRun({ api, model, seen, outcome, compacted, endedWithinMs }:
   expectEqual('X-Run-Replayed of the replay', again.headers['x-run-replayed'], 'true');
   expectEqual('replay', withoutComments(again.text), withoutComments(stream.text));
   expectNumber('model calls by a replay', model.calls.length - calls, 0);
-  const firstCalls = model.calls.filter(({ request }) => request.runId === run.runId && request.step === 1);
-  if (firstCalls.length > 1) expectNumber('first model calls of the run', firstCalls.length, 1);
+  await checkCalls(api, model, run.runId);
+}
+
+/** No attempt asks the model twice for one step, and none asks again for a step that an earlier one had finished. */
+async function checkCalls(api: ApiClient, model: ModelController, runId: string): Promise<void> {
+  const calls = model.calls.flatMap(({ request }) => (request.runId === runId ? [request] : []));
+  const twice = calls.length - new Set(calls.map(({ attempt, step }) => `${attempt}/${step}`)).size;
+  expectNumber('model calls made twice in one attempt', twice, 0);
+  const { body: steps } = await api.get(`${PATH}/runs/${runId}/steps`);
+  const repeated = steps.items.filter((done: Body) =>
+    calls.some(({ attempt, step }) => step === done.step && attempt > done.attempt),
+  );
+  expectNumber('finished steps that were repeated', repeated.length, 0);
 }
 
 function answerOf(messages: Body): string {

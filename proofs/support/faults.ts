@@ -55,7 +55,12 @@ function forgetHolds(): Overrides {
 
 /** A start finds no run that died with its process. */
 function leaveOrphans(): Overrides {
-  return { wrapStore: tamper({ rows: (statement, rows) => (statement === 'unfinished runs' ? [] : rows) }) };
+  return { wrapStore: tamper({ rows: (statement, rows) => (statement === 'orphaned runs' ? [] : rows) }) };
+}
+
+/** Whoever takes a run over finds nothing that it had finished. */
+function forgetJournal(): Overrides {
+  return { wrapStore: tamper({ rows: (statement, rows) => (statement === 'journal of' ? [] : rows) }) };
 }
 
 /** Read from the store, a stream goes on one event too late. */
@@ -139,6 +144,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'forget-requests': forgetRequests,
   'forget-holds': forgetHolds,
   'leave-orphans': leaveOrphans,
+  'forget-journal': forgetJournal,
   'skip-events': skipEvents,
   'unbounded-readers': unboundedReaders,
   'endless-patience': endlessPatience,

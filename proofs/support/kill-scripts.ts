@@ -61,8 +61,8 @@ export type ScriptName = keyof typeof scripts;
 
 export const playScript = (name: ScriptName, stage: Stage): Promise<void> => scripts[name](stage);
 
-/** How the run must stand after the restart; `none`: nothing was reserved. */
-export type Outcome = 'none' | 'completed' | 'cancelled' | 'run_interrupted' | 'model_error';
+/** How the run must end after the restart, where it goes on if it had not ended; `none`: nothing was reserved. */
+export type Outcome = 'none' | 'completed' | 'cancelled' | 'model_error';
 
 /** What the client has seen, as a level: 0 nothing, 1 the head, 2 `messages`, 3 `end`. */
 export type Levels = readonly [least: number, most: number];
@@ -94,29 +94,29 @@ function kill(
 /** Every wait point of a run's life; what is durable there decides the outcome, never the proof. */
 export const KILL_CASES: readonly KillCase[] = [
   kill('admit.before-commit', 'talk', 'none', NOTHING),
-  kill('admit.after-commit', 'talk', 'run_interrupted', NOTHING),
-  kill('header.before', 'talk', 'run_interrupted', NOTHING),
-  kill('header.after', 'talk', 'run_interrupted', HEAD),
-  kill('first-byte.before', 'talk', 'run_interrupted', HEAD),
-  kill('first-byte.after', 'talk', 'run_interrupted', HEAD),
-  kill('flush.before-commit', 'talk', 'run_interrupted', HEAD),
-  kill('flush.after-commit', 'talk', 'run_interrupted', HEAD),
-  kill('step.before-commit', 'useTool', 'run_interrupted', HEAD),
-  kill('step.after-commit', 'useTool', 'run_interrupted', HEAD),
-  kill('settle.before', 'speak', 'run_interrupted', HEAD),
-  kill('end.before-commit', 'speak', 'run_interrupted', HEAD),
+  kill('admit.after-commit', 'talk', 'completed', NOTHING),
+  kill('header.before', 'talk', 'completed', NOTHING),
+  kill('header.after', 'talk', 'completed', HEAD),
+  kill('first-byte.before', 'talk', 'completed', HEAD),
+  kill('first-byte.after', 'talk', 'completed', HEAD),
+  kill('flush.before-commit', 'talk', 'completed', HEAD),
+  kill('flush.after-commit', 'talk', 'completed', HEAD),
+  kill('step.before-commit', 'useTool', 'completed', HEAD),
+  kill('step.after-commit', 'useTool', 'completed', HEAD),
+  kill('settle.before', 'speak', 'completed', HEAD),
+  kill('end.before-commit', 'speak', 'completed', HEAD),
   kill('end.after-commit', 'speak', 'completed', HEAD),
   kill('settle.after', 'speak', 'completed', HEAD),
   kill('messages.before', 'speak', 'completed', HEAD),
   kill('messages.after', 'speak', 'completed', [2, 3]),
   kill('end-frame.before', 'speak', 'completed', [1, 2]),
   kill('end-frame.after', 'speak', 'completed', [3, 3]),
-  kill('cancel-intent.before', 'cancel', 'run_interrupted', HEAD),
-  kill('cancel.before-commit', 'cancel', 'run_interrupted', HEAD),
+  kill('cancel-intent.before', 'cancel', 'completed', HEAD),
+  kill('cancel.before-commit', 'cancel', 'completed', HEAD),
   kill('cancel.after-commit', 'cancel', 'cancelled', HEAD),
   kill('cancel-intent.after', 'cancel', 'cancelled', HEAD),
-  kill('flush.after-commit', 'talk', 'run_interrupted', HEAD, { nextStart: 'takeover.before-commit' }),
-  kill('flush.after-commit', 'talk', 'run_interrupted', HEAD, { nextStart: 'takeover.after-commit' }),
+  kill('flush.after-commit', 'talk', 'completed', HEAD, { nextStart: 'takeover.before-commit' }),
+  kill('flush.after-commit', 'talk', 'completed', HEAD, { nextStart: 'takeover.after-commit' }),
   kill('sweep.before-commit', 'speak', 'completed', [1, 3]),
   kill('sweep.after-commit', 'speak', 'completed', [1, 3]),
 ];
@@ -126,13 +126,13 @@ export const SWEEP_AT_ONCE = { logMs: 0, sweepMs: 20 };
 
 /** The same places reached on other roads. */
 export const FURTHER_KILL_CASES: readonly KillCase[] = [
-  kill('flush.before-commit', 'talk', 'run_interrupted', HEAD, { time: 2 }),
-  kill('flush.after-commit', 'talk', 'run_interrupted', HEAD, { time: 2 }),
-  kill('step.before-commit', 'useTool', 'run_interrupted', HEAD, { time: 2 }),
-  kill('step.after-commit', 'useTool', 'run_interrupted', HEAD, { time: 2 }),
-  kill('end.before-commit', 'useTool', 'run_interrupted', HEAD),
+  kill('flush.before-commit', 'talk', 'completed', HEAD, { time: 2 }),
+  kill('flush.after-commit', 'talk', 'completed', HEAD, { time: 2 }),
+  kill('step.before-commit', 'useTool', 'completed', HEAD, { time: 2 }),
+  kill('step.after-commit', 'useTool', 'completed', HEAD, { time: 2 }),
+  kill('end.before-commit', 'useTool', 'completed', HEAD),
   kill('end.after-commit', 'useTool', 'completed', HEAD),
-  kill('end.before-commit', 'fail', 'run_interrupted', HEAD),
+  kill('end.before-commit', 'fail', 'completed', HEAD),
   kill('end.after-commit', 'fail', 'model_error', HEAD),
   kill('messages.after', 'fail', 'model_error', [2, 3]),
   kill('settle.before', 'cancel', 'cancelled', HEAD),

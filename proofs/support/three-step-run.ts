@@ -8,12 +8,15 @@ export interface Stage {
   readonly model: ModelController;
   readonly gate: GateKeeper;
   readonly integration: string;
+  /** The tool that the model calls: `gate`, unless this says otherwise. */
+  readonly tool?: 'gate' | 'gate_again';
 }
 
 interface Scene {
   /** Ids of calls are of one run alone: the keeper of the gate serves many. */
   readonly callId: (name: string) => string;
   readonly gate: GateKeeper;
+  readonly tool: string;
   /** Held by the model that was asked last. */
   call: ModelCall;
 }
@@ -29,7 +32,7 @@ interface Act {
 }
 
 const gateCall = (name: string) => (scene: Scene) =>
-  scene.call.toolCall(scene.callId(name), 'gate', JSON.stringify({ port: scene.gate.port }));
+  scene.call.toolCall(scene.callId(name), scene.tool, JSON.stringify({ port: scene.gate.port }));
 
 /** Three answers of the model; the first asks for two tools at once, of which the second ends first. */
 const ACTS: readonly Act[] = [
@@ -69,11 +72,11 @@ export async function nextCall(model: ModelController, runId: string): Promise<M
 
 /** Plays the run, in lock-step, until the client has this many frames. */
 export async function playUntil(stage: Stage, chatId: string, frames: number): Promise<PlayedRun> {
-  const { api, model, gate, integration } = stage;
+  const { api, model, gate, integration, tool = 'gate' } = stage;
   const reader = await api.complete({ apiIntegrationId: integration, chatId, message: 'Go' });
   const runId = String(reader.headers['x-run-id']);
   const callId = (name: string) => `${chatId}-${name}`;
-  const scene: Scene = { gate, callId, call: await nextCall(model, runId) };
+  const scene: Scene = { gate, callId, tool, call: await nextCall(model, runId) };
   let held: readonly string[] = [];
   /** The model is being asked, and nobody has taken its call: the run is cut at this very moment. */
   let asked = false;

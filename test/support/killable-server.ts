@@ -1,11 +1,13 @@
 import { rmSync } from 'node:fs';
 import {
   type ApiClient,
+  gateAgency,
   ModelController,
   ServerProcess,
   scriptedModel,
   startTestServer,
   type TestServer,
+  type TestServerOptions,
   temporaryFolder,
   testAgency,
 } from '@runwire/server/testing';
@@ -16,7 +18,7 @@ type SpawnOptions = Omit<Parameters<typeof ServerProcess.start>[0], 'dataDir' | 
 /** A server in a process that can be killed, with a data folder and a model that outlive it. */
 export class KillableServer implements AsyncDisposable {
   readonly controller: ModelController;
-  readonly process: ServerProcess;
+  process: ServerProcess;
   readonly dataDir: string;
   /** The server that came after. */
   #again: TestServer | null = null;
@@ -40,19 +42,27 @@ export class KillableServer implements AsyncDisposable {
   }
 
   /** On the same data folder, once the process is gone; in this process, where a start costs less. */
-  async startAgain(): Promise<void> {
+  async startAgain(options: Omit<TestServerOptions, 'dataDir' | 'model'> = {}): Promise<void> {
     await this.process.gone;
     this.#again = await startTestServer({
+      agencies: { test: testAgency, gate: gateAgency },
+      ...options,
       dataDir: this.dataDir,
       model: scriptedModel(this.controller.port),
-      agencies: { test: testAgency },
     });
   }
 
-  /** The integration `mine` on the test agency, with a member `ann` and an allowance in tokens. */
-  async metered(): Promise<void> {
+  /** The same, in a process that can be killed again. */
+  async killAndRestart(options: SpawnOptions = {}): Promise<void> {
+    await this.process.kill();
+    const { dataDir } = this;
+    this.process = await ServerProcess.start({ ...options, dataDir, controllerPort: this.controller.port });
+  }
+
+  /** The integration `mine`, on the test agency where none is named, with a member `ann` and an allowance in tokens. */
+  async metered(agency = 'test'): Promise<void> {
     const allowances = { unit: 'tokens', limit: 100_000, period: 'lifetime' };
-    await this.api.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'test', allowances });
+    await this.api.post('/v2/integrations', { apiIntegrationId: 'mine', agency, allowances });
     await this.api.put('/v2/integrations/mine/members/ann', {});
   }
 

@@ -36,6 +36,11 @@ export interface AgentTool {
   readonly inputSchema?: InputSchema | undefined;
   /** Called with the checked input and a `ToolCall`. Of an async iterable the last value is the result. */
   readonly execute?: ((input: never, call: never) => unknown) | undefined;
+  /**
+   * True: a call of which nobody knows whether it took effect, because its server died, is made again, with the same
+   * `idempotencyKey`. Where absent, the model is told instead that its outcome is unknown.
+   */
+  readonly repeatable?: boolean | undefined;
 }
 
 export interface NamedTool extends AgentTool {
@@ -48,6 +53,8 @@ export interface ToolDefinition<Schema extends InputSchema = InputSchema> {
   readonly inputSchema: Schema;
   /** Of an async iterable the last value is the result. */
   readonly execute: (input: InputOf<Schema>, call: ToolCall) => unknown;
+  /** True: a call that was under way when its server died is made again; see `AgentTool`. */
+  readonly repeatable?: boolean;
 }
 
 /**

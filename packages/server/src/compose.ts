@@ -51,7 +51,7 @@ import { DisconnectWatch } from './runs/disconnect-watch.ts';
 import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
 import { patientReads } from './store/patient-reads.ts';
-import { insertNode, markOtherNodesDead } from './store/queries/accounts.ts';
+import { insertNode, markOtherNodesDead, releaseNode } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
 import { SqliteStore } from './store/sqlite/sqlite-store.ts';
 import type { Store } from './store/store.ts';
@@ -85,7 +85,9 @@ export interface RunningServer extends AsyncDisposable {
   /** Shown once, at the first start. */
   readonly apiKey: string | null;
   readonly isFirstStart: boolean;
-  readonly recoveredRuns: number;
+  /** Runs that the last stop left unfinished: those that go on, and those that were ended. */
+  readonly resumedRuns: number;
+  readonly endedRuns: number;
   readonly probes: {
     readonly activeRuns: () => number;
     readonly openStreams: () => number;
@@ -143,8 +145,15 @@ export async function compose(
     await tx.run(markOtherNodesDead, { nodeId });
   });
 
+  // Behind the last flush: a run that this stop leaves unfinished did not crash.
+  stack.defer(() => release(store, nodeId, logger));
+
   const eventLog = stack.use(new EventLog(store, limits, logger, (lagMs) => metrics.eventLag.observe(lagMs)));
-  const recoveredRuns = await recoverOrphans({ store, eventLog, agencies, prices: config.prices, logger, metrics });
+  const model = (id: string) => models.get(id) ?? openAi?.model(id) ?? null;
+  const { prices } = config;
+  const { maxAttempts } = limits;
+  const takers = { store, eventLog, agencies, model, prices, nodeId, maxAttempts, logger, metrics };
+  const { resumed, ended: endedRuns } = await recoverOrphans(takers);
 
   const retention = stack.use(new Retention(store, limits, logger));
   const blobs = await DiskBlobStore.open(folder.blobs);
@@ -176,8 +185,8 @@ export async function compose(
       store,
       eventLog,
       agencies,
-      model: (id) => models.get(id) ?? openAi?.model(id) ?? null,
-      prices: config.prices,
+      model,
+      prices,
       maxSteps: limits.stepsPerRun,
       prompt: { heal: overrides.healTurn ?? healTurn, windowTokens: limits.modelWindowTokens, images },
       maxRunSeconds: limits.maxRunSeconds,
@@ -189,6 +198,10 @@ export async function compose(
       metrics,
     }),
   );
+  // From here on they can be followed and cancelled; they go on once the server listens.
+  const listening = Promise.withResolvers<void>();
+  stack.defer(() => listening.resolve());
+  for (const run of resumed) engine.start(run, listening.promise);
   const admission = new RunAdmission({
     store,
     agencies,
@@ -256,6 +269,7 @@ export async function compose(
 
   await app.listen({ host: config.host, port: config.port, backlog: 4096 });
   listensOn = urlOf(app.server.address() as AddressInfo);
+  listening.resolve();
   const apiKey = hasOpaqueKey ? null : await firstKey(store, signing);
   stack.defer(() => {
     shuttingDown = true;
@@ -267,7 +281,8 @@ export async function compose(
     url: listensOn,
     apiKey,
     isFirstStart,
-    recoveredRuns,
+    resumedRuns: resumed.length,
+    endedRuns,
     probes,
     async drain() {
       shuttingDown = true;
@@ -281,6 +296,14 @@ export async function compose(
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+async function release(store: Store, nodeId: string, logger: Logger): Promise<void> {
+  try {
+    await store.transact('account', (tx) => tx.run(releaseNode, { nodeId }));
+  } catch (error) {
+    logger.warn({ err: error }, 'this stop could not be noted; the next start takes it for a crash');
+  }
 }
 
 /** An address that works on this machine, also where it listens on all of them. */

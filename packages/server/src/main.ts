@@ -25,7 +25,9 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     say(`Runwire ${VERSION} listens on ${server.url}`);
     say(`Data folder: ${config.dataDir}`);
     say(modelSentence(config));
-    if (server.recoveredRuns > 0) say(`Runs left unfinished by the last stop, now ended: ${server.recoveredRuns}`);
+    const { resumedRuns, endedRuns } = server;
+    if (resumedRuns > 0) say(`Runs left unfinished by the last stop that now go on: ${resumedRuns}`);
+    if (endedRuns > 0) say(`Runs left unfinished by the last stop, now ended: ${endedRuns}`);
     if (server.isFirstStart || server.apiKey !== null) sayFirst(say, server.url, server.apiKey);
     await signalled;
     const runs = server.probes.activeRuns();

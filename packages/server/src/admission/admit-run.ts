@@ -224,7 +224,8 @@ export class RunAdmission {
       day: dayOf(now),
       maxRunSeconds: decision.maxRunSeconds,
       onDisconnect: decision.onDisconnect,
-      meta: event,
+      opening: event,
+      resumed: null,
     };
   }
 }

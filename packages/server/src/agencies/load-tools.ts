@@ -11,6 +11,7 @@ interface GivenTool {
   readonly inputSchema?: unknown;
   readonly contextSchema?: unknown;
   readonly needsApproval?: unknown;
+  readonly repeatable?: unknown;
   readonly execute?: (input: unknown, call: ToolCall) => unknown;
   readonly onInputStart?: (call: ToolCall) => unknown;
   readonly onInputDelta?: (call: ToolCall & { readonly inputTextDelta: string }) => unknown;
@@ -65,12 +66,16 @@ async function loadTool(where: string, name: string, tool: GivenTool): Promise<T
   if (tool.description !== undefined && typeof tool.description !== 'string') {
     throw new StartRefused(`${where} has a description that is no text: give it as text.`);
   }
+  if (tool.repeatable !== undefined && typeof tool.repeatable !== 'boolean') {
+    throw new StartRefused(`${where} says \`repeatable\`, but neither true nor false: give it one of the two.`);
+  }
   const input = await schemaOf(where, 'inputSchema', tool.inputSchema);
   const context = tool.contextSchema === undefined ? null : await schemaOf(where, 'contextSchema', tool.contextSchema);
   return {
     name,
     description: tool.description ?? '',
     inputSchema: input.jsonSchema,
+    repeatable: tool.repeatable ?? false,
     checkInput: input.check,
     checkContext: context?.check ?? ((value): Checked => ({ value })),
     async execute(value, call, argumentsText) {

@@ -17,6 +17,11 @@ export interface CallSetting {
 
 const failed = (text: string): CalledTool => ({ status: 'failed', text });
 
+/** Of a call that was under way when its process died, and that may not be made again. */
+export const OUTCOME_UNKNOWN: CalledTool = failed(
+  'The server stopped while this call was under way, and its outcome is unknown: it may or may not have taken effect.',
+);
+
 /** "A failed tool call is not a failed run: the model is told and goes on." */
 export async function callTool(call: ToolCallItem, tools: readonly Tool[], setting: CallSetting): Promise<CalledTool> {
   const tool = tools.find((candidate) => candidate.name === call.name);

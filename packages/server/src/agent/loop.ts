@@ -1,28 +1,12 @@
 import type { AgentDefinition } from '@runwire/agency';
-import type { OutputItem, RunEventBody, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
+import type { RunEventBody, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
 import { shownStep } from '../domain/shown-step.ts';
+import type { Step } from '../domain/step.ts';
 import type { Usage } from '../domain/usage.ts';
-import { callTool } from './call-tool.ts';
+import { type CalledTool, callTool, OUTCOME_UNKNOWN } from './call-tool.ts';
 import { type Model, type PromptItem, type Room, RunFailure, type Tool } from './ports.ts';
 import { estimatedUsage, type Progress, promptBytes } from './progress.ts';
 import { ResponseAssembly } from './response-assembly.ts';
-
-/** A finished step, as the journal keeps it: enough to go on from without doing it again. */
-export interface StepRecord {
-  readonly step: number;
-  readonly kind: 'model' | 'tool';
-  readonly agent: string;
-  readonly callerAgent: string | null;
-  readonly model: string | null;
-  readonly tool: string | null;
-  readonly callId: string | null;
-  readonly status: 'completed' | 'failed';
-  readonly usage: Usage | null;
-  /** What came out: the response's items, or the tool's output. */
-  readonly output: readonly (OutputItem | ToolOutputItem)[];
-  readonly startedAt: number;
-  readonly completedAt: number;
-}
 
 export interface LoopInput {
   readonly runId: string;
@@ -31,6 +15,8 @@ export interface LoopInput {
   readonly tools: readonly Tool[];
   readonly model: Model;
   readonly prompt: readonly PromptItem[];
+  /** What earlier attempts have finished; it is not done again, and `progress` has it already. */
+  readonly finished: readonly Step[];
   readonly userContext: unknown;
   readonly maxSteps: number;
   readonly progress: Progress;
@@ -39,34 +25,59 @@ export interface LoopInput {
   readonly signal: AbortSignal;
   emit(event: RunEventBody): void;
   /** Resolves when the step is durable; only then is its result used. */
-  journal(step: StepRecord): Promise<void>;
+  journal(step: Step): Promise<void>;
   /** Throws where the run is to stop between two steps. */
   stopHere(): void;
 }
 
-/** Runs the agent to its last word. Resolves to the step that ended the run: its record commits with the end. */
-export async function runAgent(input: LoopInput): Promise<StepRecord> {
-  const { progress, maxSteps } = input;
+/**
+ * Runs the agent to its last word. Resolves to the step that ended the run: its record commits with the end. A later
+ * attempt walks the same way: where the journal has the next step it is taken from there, so the prompt and the numbers
+ * of the steps come out as they did the first time.
+ */
+export async function runAgent(input: LoopInput): Promise<Step> {
+  const { progress, maxSteps, finished } = input;
   const prompt = [...input.prompt];
   for (const item of prompt) if (item.kind === 'tool_call') progress.callIds.add(item.callId);
   while (progress.steps < maxSteps) {
-    const step = await modelStep(input, prompt);
+    const known = finished.find(({ kind, step }) => kind === 'model' && step === progress.steps + 1);
+    if (known !== undefined) progress.steps += 1;
+    const step = known ?? (await modelStep(input, prompt));
     const calls = step.output.filter((item): item is ToolCallItem => item.kind === 'tool_call');
     if (calls.length === 0) return step;
-    await input.journal(step);
+    if (known === undefined) await input.journal(step);
     input.stopHere();
     // A call is a step too, and none of them begins beyond the limit.
     if (progress.steps + calls.length > maxSteps) break;
     const shown = [...prompt];
     prompt.push(...shownStep(step.output));
-    const outputs = await Promise.all(calls.map((call) => toolStep(input, call, shown)));
+    const before = progress.steps;
+    progress.steps += calls.length;
+    const outputs = await Promise.all(
+      calls.map((call, place) => {
+        const done = outputOf(finished, call.callId);
+        if (done !== undefined) return done;
+        const called = known !== undefined && !mayRepeat(input, call) ? OUTCOME_UNKNOWN : null;
+        return toolStep(input, call, before + 1 + place, shown, called);
+      }),
+    );
     input.stopHere();
     for (const output of outputs) prompt.push({ kind: 'tool_output', callId: output.callId, output: output.text });
   }
   throw new RunFailure('step_limit', `The run took ${maxSteps} steps without coming to an answer.`);
 }
 
-async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promise<StepRecord> {
+function outputOf(finished: readonly Step[], callId: string): ToolOutputItem | undefined {
+  const [output] = finished.find((step) => step.kind === 'tool' && step.callId === callId)?.output ?? [];
+  return output?.kind === 'tool_output' ? output : undefined;
+}
+
+/** "an open tool call is repeated only if the tool says it may be"; one of a tool that is not there does nothing. */
+function mayRepeat(input: LoopInput, call: ToolCallItem): boolean {
+  return input.tools.find(({ name }) => name === call.name)?.repeatable ?? true;
+}
+
+async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promise<Step> {
   const { agent, tools, model, progress, signal } = input;
   signal.throwIfAborted();
   const startedAt = Date.now();
@@ -109,12 +120,17 @@ async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promi
   };
 }
 
-async function toolStep(input: LoopInput, call: ToolCallItem, prompt: readonly PromptItem[]): Promise<ToolOutputItem> {
+/** `called`: how the call ended, where it is not to be made. */
+async function toolStep(
+  input: LoopInput,
+  call: ToolCallItem,
+  step: number,
+  prompt: readonly PromptItem[],
+  called: CalledTool | null,
+): Promise<ToolOutputItem> {
   const { progress, signal, runId, userContext } = input;
   const startedAt = Date.now();
-  progress.steps += 1;
-  const step = progress.steps;
-  const { status, text } = await callTool(call, input.tools, { runId, userContext, signal, prompt });
+  const { status, text } = called ?? (await callTool(call, input.tools, { runId, userContext, signal, prompt }));
   signal.throwIfAborted();
   const item: ToolOutputItem = {
     kind: 'tool_output',

@@ -32,6 +32,8 @@ export type Checked = { readonly value: unknown } | { readonly problem: string }
 
 /** A tool as the loop calls it, whatever it was made with. */
 export interface Tool extends ModelTool {
+  /** A call of which nobody knows whether it took effect may be made again. */
+  readonly repeatable: boolean;
   readonly checkInput: (input: unknown) => Checked | Promise<Checked>;
   readonly checkContext: (context: unknown) => Checked | Promise<Checked>;
   /** Resolves to what the model is told. `argumentsText` is the input as the model wrote it. */

@@ -1,5 +1,6 @@
 import type { RunItem } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
+import type { Step } from '../domain/step.ts';
 import {
   addModelUsage,
   addUsage,
@@ -33,6 +34,17 @@ export class Progress {
   timestamp(): number {
     this.#lastTimestamp = Math.max(this.#lastTimestamp + 1, Date.now() * 1000);
     return this.#lastTimestamp;
+  }
+
+  /** What earlier attempts have finished, in the order of their events, and what all of them have used. */
+  restore(steps: readonly Step[], usage: Usage, byModel: readonly ModelUsage[]): void {
+    for (const item of steps.flatMap(({ output }) => output)) {
+      this.items.push(item);
+      if (item.kind === 'tool_call') this.callIds.add(item.callId);
+      this.#lastTimestamp = Math.max(this.#lastTimestamp, item.timestamp);
+    }
+    this.usage = usage;
+    this.byModel = byModel;
   }
 
   /**

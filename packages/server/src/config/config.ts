@@ -43,6 +43,8 @@ export interface Limits {
   /** Of one inline image, decoded. */
   readonly imageBytes: number;
   readonly stepsPerRun: number;
+  /** How often a run is begun by processes that then die. */
+  readonly maxAttempts: number;
   /** Of runs whose integration does not say. */
   readonly maxRunSeconds: number;
   readonly modelSilenceMs: number;
@@ -86,6 +88,7 @@ export const DEFAULT_LIMITS: Limits = {
   userContextBytes: 256 * 1024,
   imageBytes: 20 * 1024 * 1024,
   stepsPerRun: 50,
+  maxAttempts: 3,
   maxRunSeconds: 900,
   modelSilenceMs: 120_000,
   activeRuns: 2000,

@@ -7,11 +7,12 @@ import type { AttachedImage } from '../domain/attached-image.ts';
 import { modelWindow } from '../domain/model-window.ts';
 import { estimateTokens } from '../domain/usage.ts';
 import type { ImageBlobs } from '../files/image-blobs.ts';
-import { type AttachmentRow, historyAttachments } from '../store/queries/attachments.ts';
+import { stepOutcome } from '../runs/journal.ts';
+import { historyAttachments } from '../store/queries/attachments.ts';
 import { chatLength, history, historySteps } from '../store/queries/chats.ts';
 import { first, type Reads } from '../store/store.ts';
 import type { AdmittedRun } from './port.ts';
-import { promptImage } from './prompt-image.ts';
+import { attachedImage, promptImage } from './prompt-image.ts';
 
 export interface PromptSetting {
   readonly heal: typeof healTurn;
@@ -121,7 +122,7 @@ async function storedTurns(reads: Reads, chatKey: string, from: number, before: 
     if (row.status === 'failed') failed.add(row.run_id);
   }
   for (const row of stepRows) {
-    const { output } = JSON.parse(row.record_json) as Pick<StoredStep, 'output'>;
+    const { output } = stepOutcome(row.record_json);
     turns.get(row.run_id)?.steps.push({ kind: row.kind, callerAgent: row.caller_agent, output });
   }
   for (const row of attachmentRows) {
@@ -129,15 +130,4 @@ async function storedTurns(reads: Reads, chatKey: string, from: number, before: 
     if (!failed.has(row.run_id)) turns.get(row.run_id)?.images.push(attachedImage(row));
   }
   return [...turns.values()];
-}
-
-function attachedImage(row: AttachmentRow): AttachedImage {
-  return {
-    runId: row.run_id,
-    position: row.position,
-    blobKey: row.blob_key,
-    mediaType: row.media_type,
-    sizeBytes: row.size_bytes,
-    detail: row.detail,
-  };
 }

@@ -20,13 +20,19 @@ export class Engine implements RunEngine, AsyncDisposable {
     return this.#active.size;
   }
 
-  start(run: AdmittedRun): void {
+  start(run: AdmittedRun, letGo: Promise<void> | null = null): void {
     const { eventLog, disconnects, maxRunSeconds } = this.#deps;
     const stop = new StopHandle();
-    const log = eventLog.open(run.runId, run.attempt, [run.meta]);
-    const watched = this.#watch.begin(stop, run.maxRunSeconds ?? maxRunSeconds, log);
+    const log = eventLog.open(run.runId, run.attempt, [run.opening]);
+    // The clock of the first attempt counts on: the time between two attempts is the run's own.
+    const spentMs = run.resumed === null ? 0 : Date.now() - run.resumed.startedAt;
+    const watched = this.#watch.begin(stop, run.maxRunSeconds ?? maxRunSeconds, spentMs, log);
     if (run.onDisconnect === 'cancel') disconnects.watch(run.runId, run.integrationId);
-    const done = executeRun(this.#deps, run, log, stop, watched).finally(() => {
+    const execute = () => {
+      if (run.resumed !== null) watched.check(performance.now());
+      return executeRun(this.#deps, run, log, stop, watched);
+    };
+    const done = (letGo === null ? execute() : letGo.then(execute)).finally(() => {
       this.#active.delete(run.runId);
       this.#watch.end(watched);
       disconnects.forget(run.runId);
@@ -44,7 +50,7 @@ export class Engine implements RunEngine, AsyncDisposable {
     return this.#active.get(runId)?.done ?? null;
   }
 
-  /** Leaves every run where it is: its row is unfinished, and the next start ends it. */
+  /** Leaves every run where it is: its row is unfinished, and the next start goes on with it. */
   async [Symbol.asyncDispose](): Promise<void> {
     const all = [...this.#active.values()];
     for (const { stop } of all) stop.shutDown();

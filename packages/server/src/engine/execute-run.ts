@@ -1,19 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runAgent, type StepRecord } from '../agent/loop.ts';
+import { runAgent } from '../agent/loop.ts';
 import { RunFailure } from '../agent/ports.ts';
 import { Progress } from '../agent/progress.ts';
 import type { RunEventBody } from '../domain/events.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
+import type { JournalledStep, Step } from '../domain/step.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
-import { type JournalEntry, journalStep } from '../runs/journal.ts';
+import { journalStep } from '../runs/journal.ts';
 import { RunLost } from '../runs/run-lost.ts';
 import { buildPrompt } from './build-prompt.ts';
 import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
+import { endOrphan } from './end-orphan.ts';
 import type { AdmittedRun } from './port.ts';
-import { endOrphan } from './recover-orphans.ts';
 import { reportEnd } from './report-end.ts';
 import type { WatchedRun } from './run-watch.ts';
 import type { StopHandle } from './stop-handle.ts';
@@ -21,7 +22,7 @@ import type { StopHandle } from './stop-handle.ts';
 interface Outcome {
   readonly status: RunEndStatus;
   readonly error: RunError | null;
-  readonly lastStep: StepRecord | null;
+  readonly lastStep: Step | null;
 }
 
 /** From an admitted run to its durable end. Never rejects: whatever happens, the run ends, or is left to be taken over. */
@@ -32,8 +33,7 @@ export async function executeRun(
   stop: StopHandle,
   watched: WatchedRun,
 ): Promise<void> {
-  const progress = new Progress();
-  progress.items.push({ kind: 'user', agent: run.agent, text: run.message, timestamp: progress.timestamp() });
+  const progress = beginProgress(run);
   progress.onFirstOutput = (afterMs, model) => deps.metrics.firstToken.observe(afterMs, { model });
   const steps = new StepIds(log);
   log.onRefused = (error) => stop.refuse(error);
@@ -51,6 +51,14 @@ export async function executeRun(
   } finally {
     deps.eventLog.close(log);
   }
+}
+
+function beginProgress({ agent, message, resumed }: AdmittedRun): Progress {
+  const progress = new Progress();
+  const timestamp = resumed === null ? progress.timestamp() : resumed.createdAt * 1000;
+  progress.items.push({ kind: 'user', agent, text: message, timestamp });
+  if (resumed !== null) progress.restore(resumed.steps, resumed.usage, resumed.byModel);
+  return progress;
 }
 
 const INTERNAL_ERROR: RunError = {
@@ -82,16 +90,11 @@ class StepIds {
     this.#firstId = log.lastId + 1;
   }
 
-  entry(step: StepRecord): JournalEntry {
-    const { usage, output, ...columns } = step;
-    const entry = {
-      ...columns,
-      firstEventId: this.#firstId,
-      lastEventId: this.#log.lastId,
-      record: { usage, output },
-    };
-    this.#firstId = this.#log.lastId + 1;
-    return entry;
+  journalled(step: Step): JournalledStep {
+    const { attempt, lastId: lastEventId } = this.#log;
+    const journalled = { ...step, attempt, firstEventId: this.#firstId, lastEventId };
+    this.#firstId = lastEventId + 1;
+    return journalled;
   }
 }
 
@@ -112,7 +115,10 @@ async function attempt(
       throw new RunFailure('internal_error', `The ${missing} is not there.`);
     }
     const { prompt, turnsLeftOut } = await buildPrompt(deps.store.reads, run, agent, deps.prompt);
-    if (turnsLeftOut > 0) log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
+    const finished = run.resumed?.steps ?? [];
+    // Told once: behind a finished step, an earlier attempt has told it.
+    if (turnsLeftOut > 0 && finished.length === 0)
+      log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
     const lastStep = await runAgent({
       runId: run.runId,
       attempt: run.attempt,
@@ -120,6 +126,7 @@ async function attempt(
       tools: agent.tools,
       model: watched.guard(model),
       prompt,
+      finished,
       userContext: run.userContext,
       maxSteps: deps.maxSteps,
       progress,
@@ -130,17 +137,16 @@ async function attempt(
         log.append(event);
       },
       async journal(step) {
-        const entry = steps.entry(step);
+        const done = steps.journalled(step);
         const chunks = log.takeChunks();
         await storeSurely(deps, stop, () =>
           deps.store.transact('step', (tx) =>
             journalStep(tx, {
               runId: run.runId,
-              attempt: run.attempt,
-              entry,
+              step: done,
               usage: progress.usage,
               byModel: progress.byModel,
-              steps: progress.steps,
+              begun: progress.steps,
               chunks,
               startedAt: log.startedAt,
             }),
@@ -178,7 +184,7 @@ async function settle(
   outcome: Outcome,
   steps: StepIds,
 ): Promise<void> {
-  const lastStep = outcome.lastStep === null ? null : steps.entry(outcome.lastStep);
+  const lastStep = outcome.lastStep === null ? null : steps.journalled(outcome.lastStep);
   const bodies: RunEventBody[] = endEvents({
     runId: run.runId,
     chatId: run.chatId,
@@ -217,7 +223,8 @@ async function settle(
   log.publish(events);
   const { runId, requestId, attempt: tries } = run;
   const { status, error } = outcome;
-  const report = { runId, requestId, attempt: tries, status, error, usage: progress.usage, startedAt: log.startedAt };
+  const startedAt = run.resumed?.startedAt ?? log.startedAt;
+  const report = { runId, requestId, attempt: tries, status, error, usage: progress.usage, startedAt };
   reportEnd(deps, report);
   deps.waitAt?.('settle.after');
 }

@@ -1,12 +1,26 @@
 import type { AttachedImage } from '../domain/attached-image.ts';
 import type { RunEvent } from '../domain/events.ts';
 import type { CancelMode } from '../domain/run-state.ts';
+import type { JournalledStep } from '../domain/step.ts';
+import type { ModelUsage, Usage } from '../domain/usage.ts';
 
-/** What the engine needs of a run that was just admitted; the rows are the truth, this saves reading them again. */
+/** What a run that died with its process goes on from. */
+export interface ResumedFrom {
+  /** The journal, in the order of its events. */
+  readonly steps: readonly JournalledStep[];
+  /** Of all earlier attempts, what is void included. */
+  readonly usage: Usage;
+  readonly byModel: readonly ModelUsage[];
+  readonly createdAt: number;
+  /** Of its first attempt. */
+  readonly startedAt: number;
+}
+
+/** What the engine needs of a run that was admitted, or taken over; the rows are the truth, this saves reading them again. */
 export interface AdmittedRun {
   readonly runId: string;
-  /** The request that admitted it, as the log and `X-Request-Id` name it. */
-  readonly requestId: string;
+  /** The request that admitted it, as the log and `X-Request-Id` name it; null where another process did. */
+  readonly requestId: string | null;
   readonly attempt: number;
   readonly integrationId: string;
   readonly consumerId: string | null;
@@ -23,13 +37,15 @@ export interface AdmittedRun {
   /** Null: the installation's setting. */
   readonly maxRunSeconds: number | null;
   readonly onDisconnect: 'continue' | 'cancel';
-  /** The event `meta`, stored by the admission. */
-  readonly meta: RunEvent;
+  /** The first event of this attempt, stored already: `meta`, or `resumed`. */
+  readonly opening: RunEvent;
+  /** Null: this is its first attempt. */
+  readonly resumed: ResumedFrom | null;
 }
 
 export interface RunEngine {
-  /** Returns with the run's stop handle and log in place; the run itself goes on by itself. */
-  start(run: AdmittedRun): void;
+  /** Returns with the run's stop handle and log in place; the run itself goes on by itself, once it is let go. */
+  start(run: AdmittedRun, letGo?: Promise<void>): void;
   /** False where this node does not run it. */
   stop(runId: string, mode: CancelMode): boolean;
   /** Settles when the run has ended here; null where this node does not run it. */

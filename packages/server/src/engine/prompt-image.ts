@@ -1,6 +1,7 @@
 import { type PromptImage, RunFailure } from '../agent/ports.ts';
 import type { AttachedImage } from '../domain/attached-image.ts';
 import { type ImageBlobs, ImageUnavailable } from '../files/image-blobs.ts';
+import type { AttachmentRow } from '../store/queries/attachments.ts';
 
 /** The image as a model is shown it. Its blob is read when the request to the provider is made, and not before. */
 export function promptImage(image: AttachedImage, ownRunId: string, images: Pick<ImageBlobs, 'read'>): PromptImage {
@@ -21,5 +22,16 @@ export function promptImage(image: AttachedImage, ownRunId: string, images: Pick
         });
       }
     },
+  };
+}
+
+export function attachedImage(row: AttachmentRow): AttachedImage {
+  return {
+    runId: row.run_id,
+    position: row.position,
+    blobKey: row.blob_key,
+    mediaType: row.media_type,
+    sizeBytes: row.size_bytes,
+    detail: row.detail,
   };
 }

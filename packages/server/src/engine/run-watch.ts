@@ -15,8 +15,9 @@ export class RunWatch implements Disposable {
     this.#timer.unref();
   }
 
-  begin(stop: StopHandle, maxRunSeconds: number, room: Room): WatchedRun {
-    const run = new WatchedRun(stop, maxRunSeconds, this.#silenceMs, room);
+  /** `spentMs`: what earlier attempts have taken of the run's time. */
+  begin(stop: StopHandle, maxRunSeconds: number, spentMs: number, room: Room): WatchedRun {
+    const run = new WatchedRun(stop, maxRunSeconds, this.#silenceMs, spentMs, room);
     this.#runs.add(run);
     return run;
   }
@@ -45,12 +46,12 @@ export class WatchedRun {
   #heard = false;
   #silentSince = 0;
 
-  constructor(stop: StopHandle, maxRunSeconds: number, silenceMs: number, room: Room) {
+  constructor(stop: StopHandle, maxRunSeconds: number, silenceMs: number, spentMs: number, room: Room) {
     this.#stop = stop;
     this.#maxRunSeconds = maxRunSeconds;
     this.#silenceMs = silenceMs;
     this.#room = room;
-    this.#deadline = performance.now() + maxRunSeconds * 1000;
+    this.#deadline = performance.now() + maxRunSeconds * 1000 - spentMs;
   }
 
   /** Something came. On the road of every token: a flag, and no look at the clock. */

@@ -2,6 +2,7 @@ import { type Charge, chargeFor } from '../domain/allowance.ts';
 import { newId } from '../domain/ids.ts';
 import { type Prices, withCredits } from '../domain/prices.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
+import type { JournalledStep } from '../domain/step.ts';
 import type { ModelUsage, Usage } from '../domain/usage.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
@@ -9,7 +10,7 @@ import { growChat, insertMessage } from '../store/queries/admission.ts';
 import { raiseUsageDay } from '../store/queries/allowance.ts';
 import { finishRun } from '../store/queries/runs.ts';
 import type { Tx } from '../store/store.ts';
-import { type JournalEntry, storeStep } from './journal.ts';
+import { storeStep } from './journal.ts';
 import { RunLost } from './run-lost.ts';
 
 export interface RunEnd {
@@ -30,7 +31,7 @@ export interface RunEnd {
   readonly byModel: readonly ModelUsage[];
   readonly prices: Prices;
   readonly steps: number;
-  readonly lastStep: JournalEntry | null;
+  readonly lastStep: JournalledStep | null;
   readonly chunks: readonly Chunk[];
   readonly lastEventId: number;
   readonly startedAt: number;
@@ -80,7 +81,7 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
     now,
   });
   if (changed !== 1) throw new RunLost(`Run ${end.runId} is no longer of attempt ${end.attempt}.`);
-  if (end.lastStep !== null) await storeStep(tx, end.runId, end.attempt, end.lastStep);
+  if (end.lastStep !== null) await storeStep(tx, end.runId, end.lastStep);
   await storeChunks(tx, end.runId, end.chunks);
   if (end.consumerId !== null && charge.runs > 0) {
     await tx.run(raiseUsageDay, {

@@ -1,54 +1,65 @@
+import type { JournalledStep, StepOutcome } from '../domain/step.ts';
 import type { ModelUsage, Usage } from '../domain/usage.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
-import { advanceRun, insertStep } from '../store/queries/runs.ts';
+import { advanceRun, insertStep, type StepRow } from '../store/queries/runs.ts';
 import type { Tx } from '../store/store.ts';
 import { RunLost } from './run-lost.ts';
 
-/** A finished step with the ids of its first and last event. `record` is what a later attempt goes on from. */
-export interface JournalEntry {
-  readonly step: number;
-  readonly kind: 'model' | 'tool';
-  readonly agent: string;
-  readonly callerAgent: string | null;
-  readonly model: string | null;
-  readonly tool: string | null;
-  readonly callId: string | null;
-  readonly status: 'completed' | 'failed';
-  readonly firstEventId: number;
-  readonly lastEventId: number;
-  readonly record: unknown;
-  readonly startedAt: number;
-  readonly completedAt: number;
+export async function storeStep(tx: Tx, runId: string, step: JournalledStep): Promise<void> {
+  const { usage, output, ...columns } = step;
+  const outcome: StepOutcome = { usage, output };
+  await tx.run(insertStep, { runId, ...columns, recordJson: JSON.stringify(outcome) });
 }
 
-export async function storeStep(tx: Tx, runId: string, attempt: number, entry: JournalEntry): Promise<void> {
-  const { record, ...columns } = entry;
-  await tx.run(insertStep, { runId, attempt, ...columns, recordJson: JSON.stringify(record) });
+/** What stands in a step's `record_json`. */
+export function stepOutcome(recordJson: string): StepOutcome {
+  return JSON.parse(recordJson) as StepOutcome;
+}
+
+/** A row of the journal as the step that it keeps. */
+export function journalledStep(row: StepRow): JournalledStep {
+  return {
+    step: row.step,
+    attempt: row.attempt,
+    kind: row.kind,
+    agent: row.agent,
+    callerAgent: row.caller_agent,
+    model: row.model,
+    tool: row.tool,
+    callId: row.call_id,
+    status: row.status,
+    firstEventId: row.first_event_id,
+    lastEventId: row.last_event_id,
+    startedAt: row.started_at,
+    completedAt: row.completed_at,
+    ...stepOutcome(row.record_json),
+  };
 }
 
 export interface StepDone {
   readonly runId: string;
-  readonly attempt: number;
-  readonly entry: JournalEntry;
+  readonly step: JournalledStep;
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];
-  readonly steps: number;
+  /** How many steps the run has begun. */
+  readonly begun: number;
   readonly chunks: readonly Chunk[];
   readonly startedAt: number;
 }
 
 /** T3: the journal record and all events up to it; a chunk ends exactly there. */
-export async function journalStep(tx: Tx, step: StepDone): Promise<void> {
+export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
+  const { runId, step } = done;
   const changed = await tx.run(advanceRun, {
-    runId: step.runId,
+    runId,
     attempt: step.attempt,
-    step: step.steps,
-    ...step.usage,
-    byModelJson: JSON.stringify(step.byModel),
-    startedAt: step.startedAt,
+    step: done.begun,
+    ...done.usage,
+    byModelJson: JSON.stringify(done.byModel),
+    startedAt: done.startedAt,
   });
-  if (changed !== 1) throw new RunLost(`Run ${step.runId} is no longer of attempt ${step.attempt}.`);
-  await storeStep(tx, step.runId, step.attempt, step.entry);
-  await storeChunks(tx, step.runId, step.chunks);
+  if (changed !== 1) throw new RunLost(`Run ${runId} is no longer of attempt ${step.attempt}.`);
+  await storeStep(tx, runId, step);
+  await storeChunks(tx, runId, done.chunks);
 }

@@ -15,9 +15,16 @@ export interface InstallationTable {
   created_at: number;
 }
 
+export const NODE_ALIVE = 0;
+/** Found without its process: its unfinished runs crashed with it. */
+export const NODE_DEAD = 1;
+/** It stopped in good order and let go of its unfinished runs: they did not crash. */
+export const NODE_RELEASED = 2;
+
 export interface NodesTable {
   node_id: string;
   boot: string;
+  /** `NODE_ALIVE`, `NODE_DEAD` or `NODE_RELEASED`. */
   dead: number;
   version: string;
   started_at: number;

@@ -1,8 +1,17 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { onLines } from './lines.ts';
 
-/** Holds the calls of the tool `gate` until they are told to go on. */
+export interface GateCall {
+  readonly callId: string;
+  readonly idempotencyKey: string;
+}
+
+/** Holds the calls of the gate's tools until they are told to go on. */
 export class GateKeeper implements AsyncDisposable {
+  /** Every call so far, of whatever run and process. */
+  readonly calls: GateCall[] = [];
+  /** Told of each call when it is held. */
+  onCall: ((call: GateCall) => void) | null = null;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #held = new Map<string, Socket>();
@@ -14,9 +23,16 @@ export class GateKeeper implements AsyncDisposable {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
       socket.on('error', () => {});
-      onLines(socket, (callId) => {
-        this.#held.set(callId, socket);
+      onLines(socket, (line) => {
+        const call = JSON.parse(line) as GateCall;
+        this.calls.push(call);
+        this.#held.set(call.callId, socket);
+        // Of a process that died: nobody holds it any more.
+        socket.once('close', () => {
+          if (this.#held.get(call.callId) === socket) this.#held.delete(call.callId);
+        });
         for (const wake of this.#wake.splice(0)) wake();
+        this.onCall?.(call);
       });
     });
   }

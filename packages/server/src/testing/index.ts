@@ -5,7 +5,8 @@ export { WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
 export type { Store, Tx } from '../store/store.ts';
 export { type Answer, ApiClient } from './api-client.ts';
 export { FakeProvider, ProviderCall } from './fake-provider.ts';
-export { GateKeeper } from './gate-keeper.ts';
+export { gateAgency } from './gate-agency.ts';
+export { type GateCall, GateKeeper } from './gate-keeper.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
 export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
@@ -14,4 +15,11 @@ export { type ShownImage, scriptedModel } from './scripted-model.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
 export { type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';
 export { testAgency } from './test-agency.ts';
-export { ServerProcess, startTestServer, TEST_API_KEY, type TestServer, temporaryFolder } from './test-server.ts';
+export {
+  ServerProcess,
+  startTestServer,
+  TEST_API_KEY,
+  type TestServer,
+  type TestServerOptions,
+  temporaryFolder,
+} from './test-server.ts';

@@ -26,6 +26,7 @@ export const calculate = defineTool({
     required: ['operation', 'a', 'b'],
     additionalProperties: false,
   },
+  repeatable: true,
   execute(input) {
     const { operation, a, b } = input as CalculateInput;
     const result = OPERATIONS[operation](a, b);

@@ -14,6 +14,7 @@ export const clock = defineTool({
     },
     additionalProperties: false,
   },
+  repeatable: true,
   execute(input) {
     const { timeZone = 'UTC' } = input as ClockInput;
     const now = new Date();

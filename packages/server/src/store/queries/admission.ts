@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { AdmissionFactsRow } from '../../domain/admission.ts';
+import { JOURNAL_FORMAT } from '../../domain/step.ts';
 import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
 import { raw } from './raw.ts';
@@ -184,7 +185,7 @@ export const insertRun = statement(
       attempt: 1,
       crashes: 0,
       step: 0,
-      journal_format: 1,
+      journal_format: JOURNAL_FORMAT,
       held: p.held,
       unit: p.unit,
       day: p.day,

@@ -75,6 +75,15 @@ export const historyAttachments = statement(
       .orderBy('position'),
 );
 
+export const attachmentsOfRun = statement('attachments of run', (db, p: { chatKey: string; runId: string }) =>
+  db
+    .selectFrom('attachments')
+    .select(attachmentColumns)
+    .where('chat_key', '=', p.chatKey)
+    .where('run_id', '=', p.runId)
+    .orderBy('position'),
+);
+
 export type AttachmentRow = Awaited<ReturnType<ReturnType<(typeof historyAttachments)['build']>['execute']>>[number];
 
 export function attachmentsOfRuns(chatKey: string, runIds: readonly string[]) {

@@ -146,26 +146,6 @@ export const requestCancel = statement('request cancel', (db, p: { runId: string
     .where(unfinished),
 );
 
-/** Oldest first, so that nobody waits for ever behind newer ones. */
-export const unfinishedRuns = statement('unfinished runs', (db, _: Record<string, never>) =>
-  db.selectFrom('runs').select('run_id').where(unfinished).orderBy('run_id').limit(100),
-);
-
-export const unfinishedRun = statement('unfinished run', (db, p: { runId: string }) =>
-  db
-    .selectFrom('runs')
-    .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
-    .selectAll('runs')
-    .select(['chats.chat_id', 'chats.text_bytes'])
-    .select(
-      // Those that were sent: of a failed turn none is.
-      sql<number>`(select count(*) from attachments a where a.chat_key = runs.chat_key and not exists (select 1
-        from messages m where m.chat_key = a.chat_key and m.run_id = a.run_id and m.status = 'failed'))`.as('images'),
-    )
-    .where('runs.run_id', '=', p.runId)
-    .where(sql<boolean>`runs.status in ('admitted', 'running')`),
-);
-
 const runColumns = [
   'runs.run_id',
   'runs.integration_id',

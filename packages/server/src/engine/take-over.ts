@@ -1,0 +1,115 @@
+import { RUN_SECONDS_BY_SETTING } from '../domain/admission.ts';
+import { attemptBase, type RunEvent } from '../domain/events.ts';
+import type { RunError } from '../domain/run-state.ts';
+import { JOURNAL_FORMAT } from '../domain/step.ts';
+import { encodeChunk } from '../eventlog/chunk-codec.ts';
+import { journalledStep } from '../runs/journal.ts';
+import { RunLost } from '../runs/run-lost.ts';
+import { attachmentsOfRun } from '../store/queries/attachments.ts';
+import { userMessageOfRun } from '../store/queries/chats.ts';
+import { insertChunk } from '../store/queries/eventlog.ts';
+import { deleteChunksAfter, journalOf, takeRun, type UnfinishedRun, unfinishedRun } from '../store/queries/takeover.ts';
+import { NODE_RELEASED } from '../store/schema.ts';
+import { first, type Tx } from '../store/store.ts';
+import type { EngineDeps } from './deps.ts';
+import { type EndDeps, writeEnd } from './end-orphan.ts';
+import type { AdmittedRun } from './port.ts';
+import { attachedImage } from './prompt-image.ts';
+import { type EndReport, reportEnd } from './report-end.ts';
+import { lastKeptId, spentSoFar } from './stored-run.ts';
+
+export interface TakeOverDeps extends EndDeps, Pick<EngineDeps, 'model'> {
+  /** The node that takes the run. */
+  readonly nodeId: string;
+  /** How often a run may be begun by processes that then died. */
+  readonly maxAttempts: number;
+}
+
+/**
+ * T6: takes a run whose node is gone. Resolves to what the engine goes on with; to null where the run was ended here
+ * instead, or is no longer unfinished. Whoever takes it, this process after a restart or another node, takes it so.
+ */
+export async function takeOver(deps: TakeOverDeps, runId: string): Promise<AdmittedRun | null> {
+  const taken = await deps.store.transact('takeover', async (tx): Promise<Taken> => {
+    const run = await first(tx.all(unfinishedRun, { runId }));
+    if (run === undefined) return {};
+    // A node that let go of its runs in good order did not crash on them.
+    const crashes = run.crashes + (run.node_dead === NODE_RELEASED ? 0 : 1);
+    const obstacle = obstacleTo(deps, run, crashes);
+    if (obstacle === null && run.cancel_requested_at === null) return { resumed: await goOn(tx, deps, run, crashes) };
+    return { ended: await writeEnd(tx, deps, run, interrupted(obstacle ?? '')) };
+  });
+  if (taken.ended !== undefined) reportEnd(deps, taken.ended);
+  return taken.resumed ?? null;
+}
+
+interface Taken {
+  readonly resumed?: AdmittedRun;
+  readonly ended?: EndReport;
+}
+
+const interrupted = (obstacle: string): RunError => ({
+  code: 'run_interrupted',
+  message: `The server stopped while this run was under way, and it cannot go on: ${obstacle} Send the message again, with a new \`usageRequestId\`.`,
+});
+
+/** Why the run cannot go on here, in a sentence; null where it can. */
+function obstacleTo(deps: TakeOverDeps, run: UnfinishedRun, crashes: number): string | null {
+  if (crashes >= deps.maxAttempts) return `its server died ${crashes === 1 ? 'once' : `${crashes} times`}.`;
+  if (run.journal_format !== JOURNAL_FORMAT) return 'another version of the server has begun it.';
+  const agent = deps.agencies.agent(run.agency, run.agent);
+  if (agent === null) return `the agent \`${run.agent}\` is no longer there.`;
+  return deps.model(agent.model) === null ? `the model \`${agent.model}\` is no longer there.` : null;
+}
+
+async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: number): Promise<AdmittedRun> {
+  const runId = run.run_id;
+  const attempt = run.attempt + 1;
+  const journal = await tx.all(journalOf, { runId });
+  const keptId = lastKeptId(run.attempt, journal);
+  const stored = await deps.eventLog.allStored(tx, runId);
+  const instructions = deps.agencies.agent(run.agency, run.agent)?.definition.instructions ?? '';
+  const { usage, byModel } = spentSoFar(run, instructions, stored, keptId);
+  const changed = await tx.run(takeRun, {
+    runId,
+    attempt: run.attempt,
+    nextAttempt: attempt,
+    nodeId: deps.nodeId,
+    crashes,
+    ...usage,
+    byModelJson: JSON.stringify(byModel),
+  });
+  if (changed !== 1) throw new RunLost(`Run ${runId} is no longer of attempt ${run.attempt}.`);
+  await tx.run(deleteChunksAfter, { runId, after: keptId });
+  const id = attemptBase(attempt) + 1;
+  const opening: RunEvent = { type: 'resumed', runId, attempt, discardAfter: keptId, id };
+  await tx.run(insertChunk, { runId, firstId: id, lastId: id, data: encodeChunk([opening]) });
+  const message = await first(tx.all(userMessageOfRun, { chatKey: run.chat_key, runId }));
+  const images = await tx.all(attachmentsOfRun, { chatKey: run.chat_key, runId });
+  return {
+    runId,
+    requestId: null,
+    attempt,
+    integrationId: run.integration_id,
+    consumerId: run.consumer_id,
+    chatKey: run.chat_key,
+    chatId: run.chat_id,
+    agency: run.agency,
+    agent: run.agent,
+    message: message === undefined ? '' : (JSON.parse(message.content_json) as string),
+    images: images.map(attachedImage),
+    hasHistory: run.num_messages > 1,
+    userContext: run.user_context_json === null ? undefined : JSON.parse(run.user_context_json),
+    day: run.day,
+    maxRunSeconds: run.max_run_seconds === RUN_SECONDS_BY_SETTING ? null : run.max_run_seconds,
+    onDisconnect: run.on_disconnect,
+    opening,
+    resumed: {
+      steps: journal.map(journalledStep),
+      usage,
+      byModel,
+      createdAt: run.created_at,
+      startedAt: run.started_at ?? run.created_at,
+    },
+  };
+}

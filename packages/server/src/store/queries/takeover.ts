@@ -1,0 +1,67 @@
+import { sql } from 'kysely';
+import { NODE_ALIVE } from '../schema.ts';
+import { statement } from '../statement.ts';
+import type { UsageColumns } from './runs.ts';
+
+/** Oldest first, so that nobody waits for ever behind newer ones. */
+export const orphanedRuns = statement('orphaned runs', (db, _: Record<string, never>) =>
+  db
+    .selectFrom('runs')
+    .select('run_id')
+    .where(sql<boolean>`status in ('admitted', 'running')`)
+    .where('node_id', 'not in', (eb) => eb.selectFrom('nodes').select('node_id').where('dead', '=', NODE_ALIVE))
+    .orderBy('run_id')
+    .limit(100),
+);
+
+/** With what its chat, its integration and its last node have to say. */
+export const unfinishedRun = statement('unfinished run', (db, p: { runId: string }) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
+    .innerJoin('integrations', 'integrations.integration_id', 'runs.integration_id')
+    .leftJoin('nodes', 'nodes.node_id', 'runs.node_id')
+    .selectAll('runs')
+    .select(['chats.chat_id', 'chats.text_bytes', 'chats.num_messages'])
+    .select(['integrations.max_run_seconds', 'integrations.on_disconnect', 'nodes.dead as node_dead'])
+    .select(
+      // Those that were sent: of a failed turn none is.
+      sql<number>`(select count(*) from attachments a where a.chat_key = runs.chat_key and not exists (select 1
+        from messages m where m.chat_key = a.chat_key and m.run_id = a.run_id and m.status = 'failed'))`.as('images'),
+    )
+    .where('runs.run_id', '=', p.runId)
+    .where(sql<boolean>`runs.status in ('admitted', 'running')`),
+);
+
+export type UnfinishedRun = Awaited<ReturnType<ReturnType<(typeof unfinishedRun)['build']>['execute']>>[number];
+
+/** T6's fence: only an unfinished run of this attempt is taken, and by one taker. */
+export const takeRun = statement(
+  'take run',
+  (db, p: UsageColumns & { runId: string; attempt: number; nextAttempt: number; nodeId: string; crashes: number }) =>
+    db
+      .updateTable('runs')
+      .set({
+        attempt: p.nextAttempt,
+        node_id: p.nodeId,
+        crashes: p.crashes,
+        request_count: p.requestCount,
+        input_tokens: p.inputTokens,
+        cached_tokens: p.cachedTokens,
+        output_tokens: p.outputTokens,
+        reasoning_tokens: p.reasoningTokens,
+        by_model_json: p.byModelJson,
+      })
+      .where('run_id', '=', p.runId)
+      .where('attempt', '=', p.attempt)
+      .where(sql<boolean>`status in ('admitted', 'running')`),
+);
+
+export const deleteChunksAfter = statement('delete chunks after', (db, p: { runId: string; after: number }) =>
+  db.deleteFrom('event_chunks').where('run_id', '=', p.runId).where('first_id', '>', p.after),
+);
+
+/** A run's journal in the order in which its steps were finished: that of their events. */
+export const journalOf = statement('journal of', (db, p: { runId: string }) =>
+  db.selectFrom('steps').selectAll().where('run_id', '=', p.runId).orderBy('last_event_id').orderBy('step'),
+);

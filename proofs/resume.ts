@@ -1,0 +1,202 @@
+import { GateKeeper, type ModelCall, ModelController, SCRIPTED_USAGE, withoutComments } from '@runwire/server/testing';
+import { DataFolder } from './support/data-folder.ts';
+import {
+  expectAtLeast,
+  expectAtMost,
+  expectEqual,
+  expectNumber,
+  type Proof,
+  Shortfall,
+  within,
+} from './support/proof.ts';
+import { startServer } from './support/start-server.ts';
+import { FRAMES, type PlayedRun, playUntil, type Stage, WAIT_MS } from './support/three-step-run.ts';
+
+/*
+ * A run of three answers of the model with three calls of tools dies by SIGKILL as soon as its client has seen event 1,
+ * event 2, and so on. The next start goes on with it. Model and tools are served, and their calls counted, in this
+ * process, which outlives the server's.
+ */
+
+const INTEGRATION = 'resume';
+const PATH = `/v2/integrations/${INTEGRATION}`;
+/** At once: two processes keep two cores busy. */
+const LANES = 2;
+/** Among them places where one call is open, where two are, and where the model is in the middle of a word. */
+const SHORT = [2, 6, 21, 22, 27, 42];
+const NEVER_MS = 3_600_000;
+/** The model's answers, by the step that they are: the calls of tools stand between them. */
+const MODEL_STEPS = [1, 4, 6];
+const CALLS = ['a', 'b', 'c'];
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer's body, which was checked against its schema.
+type Body = any;
+
+/** Kills alternate: between tools that may be repeated and tools that may not, and between what reached the disk. */
+function settingOf(index: number) {
+  const tool = index % 2 === 0 ? ('gate_again' as const) : ('gate' as const);
+  // Where nothing but finished steps is stored, the sum of what was used is known to the token.
+  const onlySteps = index % 4 < 2;
+  return { tool, onlySteps, limits: onlySteps ? { flushMs: NEVER_MS } : {} };
+}
+
+/** Whatever the model is asked after the kill, it goes on where that step of the run begins. */
+async function answer(call: ModelCall, tool: string, port: number): Promise<void> {
+  const use = (name: string) => call.toolCall(`c1-${name}`, tool, JSON.stringify({ port }));
+  const { step } = call.request;
+  await call.text(`Anew ${step}. `);
+  if (step === MODEL_STEPS[0]) {
+    await use('a');
+    await use('b');
+  } else if (step === MODEL_STEPS[1]) await use('c');
+  await call.end();
+}
+
+interface Counts {
+  readonly repeated: number;
+  readonly voidFrames: number;
+  readonly exact: number;
+}
+
+async function killAndResume(fault: string | null, index: number): Promise<Counts> {
+  using folder = new DataFolder();
+  await using model = await ModelController.start();
+  await using gate = await GateKeeper.start();
+  const { tool, onlySteps, limits } = settingOf(index);
+  const options = { dataDir: folder.path, controllerPort: model.port, limits };
+  let run: PlayedRun;
+  {
+    await using doomed = await startServer(null, options);
+    const stage: Stage = { api: doomed.api, model, gate, integration: INTEGRATION, tool };
+    const body = { apiIntegrationId: INTEGRATION, name: 'Resume', agency: 'gate' };
+    expectNumber('status of the integration', (await doomed.api.post('/v2/integrations', body)).status, 201);
+    run = await playUntil(stage, 'c1', index);
+    await doomed.kill();
+    await within('end of the cut stream', WAIT_MS, run.reader.over);
+  }
+  model.onCall = (call) => void answer(call, tool, gate.port);
+  gate.onCall = ({ callId }) => gate.open(callId, `anew ${callId}`);
+  await using server = await startServer(fault, options);
+  const { api } = server;
+  const seen = run.reader.frames;
+  const rest = await within('head of the stream', WAIT_MS, api.events(run.runId, seen.at(-1)?.id ?? 0, INTEGRATION));
+  if (rest.status !== 204) await within('end of the stream', WAIT_MS, rest.over);
+
+  const steps: Body[] = (await api.get(`${PATH}/runs/${run.runId}/steps`)).body.items;
+  const repeated = expectNumber('calls of finished steps repeated', repeatedCalls(steps, model, gate), 0);
+  const { body: ended } = await api.get(`${PATH}/runs/${run.runId}`);
+  expectEqual('end of the run', [ended.status, ended.error], ['completed', null]);
+  // The last frames come with the end of the run, or a little before it.
+  if (index < FRAMES - 6) expectNumber('attempts', ended.attempt, 2);
+  expectEqual('steps', steps.map(({ step, kind }) => `${step} ${kind}`).toReversed(), [
+    '1 model',
+    '2 tool',
+    '3 tool',
+    '4 model',
+    '5 tool',
+    '6 model',
+  ]);
+  checkTools(gate, tool);
+
+  const replay = await api.events(run.runId, null, INTEGRATION);
+  await within('end of the replay', WAIT_MS, replay.over);
+  const voidFrames = checkReader(seen, rest.frames, replay.frames);
+  expectEqual('text of the deltas', replay.answer, ended.message);
+  expectEqual('`end` of the replay', withoutComments(replay.text).endsWith('event: end\ndata: [DONE]\n\n'), true);
+  const exact = await checkUsage(api, ended, steps, model, onlySteps);
+  return { repeated, voidFrames, exact };
+}
+
+/** Of steps that an earlier attempt had finished: what later ones asked of model and tools. */
+function repeatedCalls(steps: readonly Body[], model: ModelController, gate: GateKeeper): number {
+  let repeated = 0;
+  for (const { kind, step, callId, attempt } of steps) {
+    if (kind === 'model')
+      repeated += model.calls.filter(({ request: r }) => r.step === step && r.attempt > attempt).length;
+    else if (attempt === 1) repeated += Math.max(0, gate.calls.filter((call) => call.callId === callId).length - 1);
+  }
+  return repeated;
+}
+
+/** A tool that may not be repeated is called once; one that may be is told by its key that it was called before. */
+function checkTools(gate: GateKeeper, tool: string): void {
+  for (const name of CALLS) {
+    const calls = gate.calls.filter(({ callId }) => callId === `c1-${name}`);
+    expectAtMost(`calls of tool ${name}`, calls.length, tool === 'gate' ? 1 : 2);
+    expectAtMost(`idempotency keys of tool ${name}`, new Set(calls.map((call) => call.idempotencyKey)).size, 1);
+  }
+}
+
+type Frames = readonly { readonly id: number; readonly event: string | null; readonly data: string }[];
+
+/** What the reader saw before and after the kill, without what it was told is void, is the whole. */
+function checkReader(seen: Frames, rest: Frames, replay: Frames): number {
+  let kept = [...seen];
+  for (const frame of rest) {
+    if (frame.event === 'resumed') {
+      const { discard_after: last } = JSON.parse(frame.data) as { discard_after: number };
+      kept = kept.filter(({ id }) => id <= last);
+    }
+    kept.push(frame);
+  }
+  expectEqual('what a reader put together', kept, replay);
+  return seen.length + rest.length - kept.length;
+}
+
+/**
+ * The finished steps' usage, once each. Of a call that died with the process counts what was stored of it: nothing
+ * where only steps are, and otherwise at most that call.
+ */
+async function checkUsage(
+  api: Stage['api'],
+  run: Body,
+  steps: readonly Body[],
+  model: ModelController,
+  onlySteps: boolean,
+): Promise<number> {
+  const { body } = await api.get(`${PATH}/usage`);
+  expectNumber('usage records', body.items.length, 1);
+  const { usage } = body.items[0];
+  expectEqual('usage of run and record', run.usage, usage);
+  const perStep = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
+  const ofSteps = steps.reduce((sum, step) => sum + (step.usage?.total_tokens ?? 0), 0);
+  expectNumber('tokens of the finished steps', ofSteps, MODEL_STEPS.length * perStep);
+  const died = model.calls.length - MODEL_STEPS.length;
+  const counted = usage.request_count - MODEL_STEPS.length;
+  expectAtMost('void calls that are counted', counted, onlySteps ? 0 : died);
+  if (counted > 0) expectAtLeast('tokens with a void call', usage.total_tokens, ofSteps);
+  else expectNumber('tokens', usage.total_tokens, ofSteps);
+  return counted > 0 ? 0 : 1;
+}
+
+async function all(fault: string | null, indexes: readonly number[]): Promise<Counts> {
+  const queue = [...indexes];
+  const sum = { repeated: 0, voidFrames: 0, exact: 0 };
+  let failed = false;
+  const lane = async () => {
+    for (let index = queue.shift(); index !== undefined && !failed; index = queue.shift()) {
+      try {
+        const counts = await killAndResume(fault, index);
+        for (const key of ['repeated', 'voidFrames', 'exact'] as const) sum[key] += counts[key];
+      } catch (error) {
+        failed = true;
+        throw error instanceof Shortfall ? new Shortfall(`kill at event ${index}: ${error.message}`) : error;
+      }
+    }
+  };
+  // All lanes come to rest before the first shortfall is told, so that no process is left behind.
+  const lanes = await Promise.allSettled(Array.from({ length: LANES }, lane));
+  for (const outcome of lanes) if (outcome.status === 'rejected') throw outcome.reason;
+  return sum;
+}
+
+export const proof: Proof = {
+  name: 'resume',
+  faults: ['forget-journal'],
+  async run({ fault, short }) {
+    const indexes = short ? SHORT : Array.from({ length: FRAMES }, (_, place) => place + 1);
+    const { repeated, voidFrames, exact } = await all(fault, indexes);
+    expectAtLeast('void frames', voidFrames, 1);
+    return { kills: indexes.length, completed: indexes.length, repeated, void_frames: voidFrames, exact_usage: exact };
+  },
+};
