@@ -38,16 +38,19 @@ function laggingStore(how: 'hangs' | 'is away') {
     },
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   });
+  const comeBack = () => {
+    state.lags = false;
+    back.resolve();
+  };
   return {
     wrapStore,
     leave() {
       state.lags = true;
       back = Promise.withResolvers<void>();
     },
-    comeBack() {
-      state.lags = false;
-      back.resolve();
-    },
+    comeBack,
+    /** A server is not kept from ending where a test fails. */
+    [Symbol.dispose]: comeBack,
   };
 }
 
@@ -62,6 +65,7 @@ for (const how of ['hangs', 'is away'] as const) {
     const env = { OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: provider.baseUrl, RUNWIRE_MODEL: 'openai/m' };
     const limits = { modelSilenceMs: SILENCE_MS, heartbeatMs: 200 };
     await using server = await startTestServer({ env, limits, wrapStore: store.wrapStore });
+    using _ = store;
     const { probes } = server.server;
     const reader = await server.api.complete({});
     const call = await provider.nextCall();
@@ -127,6 +131,7 @@ test('the bound of all runs holds up each of them, and then they go on', async (
   };
   const unstoredBytes = 300 * 1024;
   await using server = await startTestServer({ env, limits: { unstoredBytes }, wrapStore: store.wrapStore });
+  using _ = store;
   const { probes } = server.server;
   store.leave();
   const text = Array.from({ length: 1000 }, (_, i) => `${i} ${'y'.repeat(1000)}`);
