@@ -1,10 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { globSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { lastWords } from './test-report.ts';
 
 /** The whole gate, in the order in which a mistake is cheapest to hear of. */
 
 const citations = resolve('.work/citations');
+const report = resolve('.work/test-report.json');
 const tests = ['test', 'requirements', 'proofs', 'bench', 'packages'].flatMap((folder) =>
   globSync(`${folder}/**/*.test.ts`, { exclude: (path) => path.includes('node_modules') }),
 );
@@ -19,7 +21,12 @@ const steps: readonly (readonly [string, string, readonly string[]])[] = [
   [
     'tests',
     'node',
-    ['-C', 'runwire', '--test', '--test-concurrency=2', '--test-timeout=240000', '--test-force-exit', ...tests.sort()],
+    [
+      ...['-C', 'runwire', '--test', '--test-concurrency=2', '--test-timeout=240000', '--test-force-exit'],
+      ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+      ...['--test-reporter=./scripts/test-reporter.config.ts', `--test-reporter-destination=${report}`],
+      ...tests.sort(),
+    ],
   ],
   ['requirements', 'node', ['-C', 'runwire', 'scripts/requirements.ts']],
 ];
@@ -30,6 +37,7 @@ const installed = new Promise<number | null>((resolve) => services.once('close',
 
 rmSync(citations, { recursive: true, force: true });
 mkdirSync(citations, { recursive: true });
+rmSync(report, { force: true });
 for (const [name, command, args] of steps) {
   const start = performance.now();
   if (name === 'tests' && (await installed) !== 0) {
@@ -42,10 +50,13 @@ for (const [name, command, args] of steps) {
     env: {
       ...process.env,
       REQUIREMENTS_CITED: citations,
+      // Each test file is a process of its own, and many start servers: they all load the same modules.
+      NODE_COMPILE_CACHE: resolve('.work/compile-cache'),
       REDOCLY_TELEMETRY: 'off',
       REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
     },
   });
+  if (name === 'tests' && existsSync(report)) process.stdout.write(lastWords(JSON.parse(readFileSync(report, 'utf8'))));
   if (status !== 0) {
     process.stderr.write(`check: ${name} failed${error === undefined ? '' : `: ${error.message}`}\n`);
     process.exitCode = 1;
