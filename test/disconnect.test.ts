@@ -7,7 +7,8 @@ import { cites } from '../requirements/cite.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
-const PATIENCE_MS = 1000;
+/** Long enough for a reader to come back in time on a busy machine. */
+const PATIENCE_MS = 3000;
 
 let server: ScriptedServer;
 before(async () => {
