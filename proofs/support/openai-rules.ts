@@ -22,5 +22,7 @@ export function refusedByOpenAi(prompt: Prompt): string | null {
     }
   }
   if (open.size > 0) return `No tool output found for function call ${[...open].join(', ')}.`;
-  return prompt.at(-1)?.kind === 'user' ? null : 'The last message is not of the user.';
+  // Within a turn the outputs of tools stand last.
+  const last = prompt.at(-1)?.kind;
+  return last === 'user' || last === 'tool_output' ? null : 'The last message is neither of the user nor of a tool.';
 }
