@@ -19,6 +19,8 @@ export interface BodyLimits {
   readonly imageBytes: number;
 }
 
+const ignore = () => {};
+
 declare module 'fastify' {
   interface FastifyRequest {
     inlineImages: InlineImages | null;
@@ -86,13 +88,14 @@ export class BodyReader implements AsyncDisposable {
       if (announced !== undefined && Number(announced) !== length) {
         finish(new Refusal('invalid_request', 'The body’s length is not the one that `Content-Length` names.'));
       } else if (length === 0) finish(null, undefined);
-      else this.#parse(request, chunks, length, finish);
+      else this.#parse(request, chunks.splice(0), length, finish);
     };
     const onGone = () => stop(new Refusal('invalid_request', 'The body did not come whole.'));
     const unlisten = () => {
       payload.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
-      // Whoever left while the rest was thrown away is nobody's fault.
-      payload.on('error', () => {});
+      // Whoever left while the rest was thrown away is nobody's fault. Not a listener made here: it would hold on to the
+      // bytes as long as the request lives, and that is as long as its stream.
+      payload.on('error', ignore);
     };
     payload.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
     payload.resume();
