@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import type { WaitPoint } from '../../domain/wait-points.ts';
 import { storeConformance } from '../../testing/store-conformance.ts';
 import { temporaryFolder } from '../../testing/test-server.ts';
+import { attachmentsOfChat } from '../queries/attachments.ts';
 import { insertChunk } from '../queries/eventlog.ts';
 import { runsToCompact } from '../queries/retention.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
@@ -94,11 +95,13 @@ test('a database of the version before is brought up to this one, and keeps what
     await store.transact('flush', (tx) => tx.run(insertChunk, { runId: 'r', firstId: 1, lastId: 1, data: 'kept' }));
   }
   const database = new DatabaseSync(path);
-  database.exec(`drop index runs_to_compact; alter table runs drop column compacted_at;
-    delete from kysely_migration where name = '0002-compaction'`);
+  database.exec(`drop table attachments; drop table blobs;
+    drop index runs_to_compact; alter table runs drop column compacted_at;
+    delete from kysely_migration where name in ('0002-compaction', '0003-attachments')`);
   database.close();
   await using store = await open();
   assert.deepEqual(await store.reads.all(runsToCompact, { until: 1, afterTime: -1, afterRunId: '', limit: 1 }), []);
+  assert.deepEqual(await store.reads.all(attachmentsOfChat, { chatKey: 'c' }), []);
   const rows = await store.reads.query((db) => db.selectFrom('event_chunks').select('data'));
   assert.deepEqual(
     rows.map((row) => row.data),
