@@ -92,7 +92,7 @@ export class BodyReader implements AsyncDisposable {
       if (announced !== undefined && Number(announced) !== length) {
         finish(new Refusal('invalid_request', 'The body’s length is not the one that `Content-Length` names.'));
       } else if (length === 0) finish(null, undefined);
-      else this.#parse(request, chunks, length, finish);
+      else this.#parse(request, chunks.splice(0), length, finish);
     };
     const onGone = () => stop(new Refusal('invalid_request', 'The body did not come whole.'));
     const unlisten = () => {

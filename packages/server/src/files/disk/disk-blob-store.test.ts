@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { StartRefused } from '../../domain/start-refused.ts';
 import { blobStoreConformance } from '../../testing/blob-store-conformance.ts';
 import { temporaryFolder } from '../../testing/test-server.ts';
 import { newBlobKey } from '../blob-store.ts';
@@ -30,6 +31,16 @@ test('a file lies in the folder of its hash, for its owner alone, and its draft 
   const path = join(folder, hash('sha256', bytes).slice(0, 2), key);
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(join(folder, 'drafts')), []);
+});
+
+test('a folder that cannot be made stops the start with one sentence', async (t) => {
+  const { folder } = await setUp(t);
+  writeFileSync(join(folder, 'file'), '');
+  await assert.rejects(DiskBlobStore.open(join(folder, 'file')), (error) => {
+    assert.ok(error instanceof StartRefused);
+    assert.match(error.message, /^The folder for files cannot be made \(.*\); make room for it in the data folder\.$/);
+    return true;
+  });
 });
 
 test('a put that fails leaves neither a blob nor a draft', async (t) => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StartRefused } from '../../domain/start-refused.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { BlobKey, BlobStore, ListedBlob } from '../blob-store.ts';
 
@@ -22,7 +23,12 @@ export class DiskBlobStore implements BlobStore {
   }
 
   static async open(folder: string): Promise<DiskBlobStore> {
-    await mkdir(join(folder, DRAFTS), { recursive: true, mode: 0o700 });
+    try {
+      await mkdir(join(folder, DRAFTS), { recursive: true, mode: 0o700 });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new StartRefused(`The folder for files cannot be made (${reason}); make room for it in the data folder.`);
+    }
     return new DiskBlobStore(folder);
   }
 

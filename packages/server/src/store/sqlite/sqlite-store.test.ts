@@ -9,6 +9,7 @@ import type { WaitPoint } from '../../domain/wait-points.ts';
 import { storeConformance } from '../../testing/store-conformance.ts';
 import { temporaryFolder } from '../../testing/test-server.ts';
 import * as first from '../migrations/0001-first.ts';
+import { attachmentsOfRun } from '../queries/attachments.ts';
 import { insertChunk } from '../queries/eventlog.ts';
 import { runsToCompact } from '../queries/retention.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
@@ -105,6 +106,7 @@ test('a database of the first version is brought up to this one, and keeps what 
   database.close();
   await using store = await open();
   assert.deepEqual(await store.reads.all(runsToCompact, { until: 1, afterTime: -1, afterRunId: '', limit: 1 }), []);
+  assert.deepEqual(await store.reads.all(attachmentsOfRun, { chatKey: 'c', runId: 'r' }), []);
   const rows = await store.reads.query((db) => db.selectFrom('event_chunks').select('data'));
   assert.deepEqual(
     rows.map((row) => row.data),

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { imageAttachment, pngOf, startTestServer, TEST_API_KEY, temporaryFolder } from '@runwire/server/testing';
+
+const MEBIBYTE = 1024 * 1024;
+const RUNS = 8;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** What the process holds of bytes and texts. */
+function heldMib(): number {
+  collect();
+  collect();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return (heapUsed + arrayBuffers) / MEBIBYTE;
+}
+
+test('a run under way holds nothing of the body that began it', async (t) => {
+  const folder = temporaryFolder();
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  let asked = 0;
+  const call = (_: unknown, __: unknown, signal: AbortSignal) => {
+    asked += 1;
+    return new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  };
+  await using server = await startTestServer({ model: { id: 'silent/model', call } });
+  const file = join(folder, 'body.json');
+  const attachments = [imageAttachment(pngOf(4 * MEBIBYTE, 7))];
+  writeFileSync(
+    file,
+    JSON.stringify({ apiIntegrationId: 'demo', message: 'Look', more: 'x'.repeat(4 * MEBIBYTE), attachments }),
+  );
+  const before = heldMib();
+  const clients: ChildProcess[] = [];
+  t.after(() => {
+    for (const client of clients) client.kill();
+  });
+  // In processes of their own: what a client holds is not looked at.
+  for (let run = 0; run < RUNS; run += 1) {
+    clients.push(
+      spawn('curl', [
+        ...['-sN', '-o', '/dev/null', '-H', `authorization: Bearer ${TEST_API_KEY}`],
+        ...['-H', 'content-type: application/json', '--data-binary', `@${file}`, `${server.url}/get_completion_v2`],
+      ]),
+    );
+  }
+  for (const end = performance.now() + 60_000; asked < RUNS && performance.now() < end; ) await sleep(50);
+  assert.equal(asked, RUNS);
+  assert.equal(server.server.probes.openStreams(), RUNS);
+  // The bodies are 9.3 MiB each.
+  let grown = heldMib() - before;
+  for (const end = performance.now() + 30_000; grown > RUNS && performance.now() < end; ) {
+    await sleep(200);
+    grown = heldMib() - before;
+  }
+  assert.ok(grown <= RUNS, `${grown.toFixed(1)} MiB are still held`);
+});
