@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /*
  * "Same body: the parsed fields, keys in any order, null equal to absent at the top level and nothing else equated,
@@ -16,7 +16,7 @@ export function fingerprint(body: Readonly<Record<string, unknown>>): string {
     const compared = key === 'attachments' ? withoutQueries(value) : value;
     fields.push(`${JSON.stringify(key)}:${canonical(compared)}`);
   }
-  return createHash('sha256').update(fields.join(',')).digest('base64url');
+  return hash('sha256', fields.join(','), 'base64url');
 }
 
 function withoutQueries(attachments: unknown): unknown {

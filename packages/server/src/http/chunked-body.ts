@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * The body of one streamed answer. `ServerResponse.write` hands a chunk to the socket as four pieces and corks it for
- * them; here a chunk is one string and one write, which takes a quarter off the time of a token. What it writes, when
- * `drain` comes and what `writableLength` says stay those of the response. Where that is not possible it goes the
- * response's own way: for the first bytes, which carry the head; behind an answer that is still under way on the same
- * connection; and to HTTP/1.0, which has no chunks.
+ * The body of one streamed answer. `ServerResponse.write` keeps a chunk until the turn is over and then hands it to the
+ * socket as three pieces; here a chunk is one string and one write. When `drain` comes and what `writableLength` says
+ * stay those of the response. Where that is not possible it goes the response's own way: for the first bytes, which
+ * carry the head, and what joins them in the same turn; behind an answer that is still under way on the same connection;
+ * and to HTTP/1.0, which has no chunks.
  */
 export class ChunkedBody {
   readonly #response: ServerResponse;

@@ -47,22 +47,26 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
     assert.equal(await last(await again(), 'r'), 1);
   });
 
-  storeTest('a transaction that throws leaves nothing, and its neighbours of the same turn stay', async (store) => {
-    const results = await Promise.allSettled([
-      store.transact('flush', (tx) => tx.run(insertChunk, chunk('a', 1))),
-      store.transact('flush', async (tx) => {
-        await tx.run(insertChunk, chunk('b', 1));
-        await tx.run(insertChunk, chunk('b', 2));
-        throw new Error('no');
-      }),
-      store.transact('flush', (tx) => tx.run(insertChunk, chunk('c', 1))),
-    ]);
-    assert.deepEqual(
-      results.map((result) => result.status),
-      ['fulfilled', 'rejected', 'fulfilled'],
-    );
-    assert.deepEqual([await last(store, 'a'), await last(store, 'b'), await last(store, 'c')], [1, null, 1]);
-  });
+  for (const [place, failing] of ['a', 'b', 'c'].entries()) {
+    const claim = 'leaves nothing, and its neighbours of the same turn stay';
+    storeTest(`a transaction that throws ${claim}: place ${place + 1} of 3`, async (store) => {
+      const write = (runId: string) =>
+        store.transact('flush', async (tx) => {
+          await tx.run(insertChunk, chunk(runId, 1));
+          if (runId !== failing) return;
+          await tx.run(insertChunk, chunk(runId, 2));
+          throw new Error('no');
+        });
+      const runs = ['a', 'b', 'c'];
+      const results = await Promise.allSettled(runs.map(write));
+      const expected = (kept: unknown, dropped: unknown) => runs.map((run) => (run === failing ? dropped : kept));
+      assert.deepEqual(
+        results.map((result) => result.status),
+        expected('fulfilled', 'rejected'),
+      );
+      assert.deepEqual(await Promise.all(runs.map((run) => last(store, run))), expected(1, null));
+    });
+  }
 
   storeTest('a transaction reads what it wrote, and others do not before it commits', async (store) => {
     let seenOutside: number | null = -1;

@@ -79,8 +79,11 @@ class Connection implements Reads {
 }
 
 class WriteConnection extends Connection implements Tx {
-  /** Whether the job under way has written, and so has a savepoint to go back to. */
+  /** Whether the job under way has written, and whether it has a savepoint to go back to. */
+  #written = false;
   #marked = false;
+  /** Whether an earlier job of this transaction has written: until then, to go back is to begin again. */
+  #keeps = false;
   #pages = 0;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
@@ -99,9 +102,12 @@ class WriteConnection extends Connection implements Tx {
 
   async run<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
     const { compiled, prepared } = this.prepare(statement);
-    if (!this.#marked) {
-      this.#mark.run();
-      this.#marked = true;
+    if (!this.#written) {
+      this.#written = true;
+      if (this.#keeps) {
+        this.#mark.run();
+        this.#marked = true;
+      }
     }
     const bound = compiled.bind(params) as SQLInputValue[];
     this.#pages += 1;
@@ -121,6 +127,7 @@ class WriteConnection extends Connection implements Tx {
   }
 
   begin(): void {
+    this.#keeps = false;
     this.#begin.run();
   }
 
@@ -138,21 +145,28 @@ class WriteConnection extends Connection implements Tx {
 
   keepJob(): void {
     if (this.#marked) this.#release.run();
+    this.#keeps ||= this.#written;
+    this.#written = false;
     this.#marked = false;
   }
 
   dropJob(): void {
-    if (this.#marked && this.database.isTransaction) {
+    const { isTransaction } = this.database;
+    if (this.#marked && isTransaction) {
       this.#back.run();
       this.#release.run();
+    } else if (this.#written && isTransaction) {
+      this.rollback();
+      this.begin();
     }
+    this.#written = false;
     this.#marked = false;
   }
 }
 
 /**
- * All transactions handed in during one turn of the loop run inside one `begin immediate`, each behind a savepoint
- * of its own, with one commit and one sync: 23 µs each at 32 together, against 139 µs one by one.
+ * All transactions handed in during one turn of the loop run inside one `begin immediate`, each but the first behind
+ * a savepoint of its own, with one commit and one sync: 23 µs each at 32 together, against 139 µs one by one.
  */
 export class SqliteStore implements Store {
   readonly kind = 'sqlite';

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { ChunkedBody } from './chunked-body.ts';
+
+/** A server that answers each request as `answer` does, and a raw connection to it. */
+async function serve(answer: (body: ChunkedBody, response: ServerResponse, url: string) => unknown) {
+  const server = createServer((request, response) => {
+    response.writeHead(200, { 'content-type': 'text/plain' });
+    answer(new ChunkedBody(response), response, request.url ?? '');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const close = () => {
+    socket.destroy();
+    server.closeAllConnections();
+    server.close();
+  };
+  return { socket, close };
+}
+
+const get = (path: string, version = '1.1') => `GET ${path} HTTP/${version}\r\nhost: test\r\n\r\n`;
+
+async function readUntil(socket: Socket, isWhole: (text: string) => boolean): Promise<string> {
+  let text = '';
+  socket.setEncoding('utf8');
+  while (!isWhole(text)) {
+    const [data] = (await once(socket, 'data')) as [string];
+    text += data;
+  }
+  return text;
+}
+
+const bodyOf = (answer: string) => answer.slice(answer.indexOf('\r\n\r\n') + 4);
+
+/** The text of the chunks, which must be well made to the last one. */
+function unchunked(body: string): string {
+  let rest = Buffer.from(body);
+  let text = '';
+  for (;;) {
+    const lineEnd = rest.indexOf('\r\n');
+    const size = Number.parseInt(rest.toString('latin1', 0, lineEnd), 16);
+    const end = lineEnd + 2 + size;
+    assert.equal(rest.toString('latin1', end, end + 2), '\r\n');
+    text += rest.toString('utf8', lineEnd + 2, end);
+    rest = rest.subarray(end + 2);
+    if (size === 0) break;
+  }
+  assert.equal(rest.length, 0);
+  return text;
+}
+
+const LAST_CHUNK = '\r\n0\r\n\r\n';
+
+test('ASCII, text beyond it and bytes leave as they are, and the answer ends whole', async () => {
+  const { socket, close } = await serve((body, response) => {
+    body.write(': \n\n');
+    body.write('one ');
+    // In turns of their own, as tokens come: these are the chunks that are written past the response.
+    const later = ['two ', 'zwölf \u{1F600} ', Buffer.from('bytes '), '', 'at the end '];
+    const next = () => {
+      const data = later.shift();
+      if (data !== undefined) {
+        body.write(data);
+        setImmediate(next);
+        return;
+      }
+      body.holdForEnd();
+      body.write('last');
+      response.end();
+    };
+    setImmediate(next);
+  });
+  socket.write(get('/'));
+  const answer = await readUntil(socket, (text) => text.endsWith(LAST_CHUNK));
+  assert.equal(unchunked(bodyOf(answer)), ': \n\none two zwölf \u{1F600} bytes at the end last');
+  close();
+});
+
+test('answers to requests that came together stay apart, and the connection is used again', async () => {
+  const first = Promise.withResolvers<void>();
+  const { socket, close } = await serve(async (body, response, url) => {
+    body.write(`begin ${url}, `);
+    await new Promise((resolve) => setImmediate(resolve));
+    body.write(`go on ${url}, `);
+    // The one that was asked for first ends last.
+    if (url === '/1') await first.promise;
+    body.write(`end ${url}`);
+    response.end();
+    if (url === '/2') first.resolve();
+  });
+  const said = (url: string) => `begin ${url}, go on ${url}, end ${url}`;
+  socket.write(get('/1') + get('/2'));
+  const both = await readUntil(socket, (text) => text.split(LAST_CHUNK).length === 3);
+  const second = both.lastIndexOf('HTTP/1.1 200');
+  assert.equal(unchunked(bodyOf(both.slice(0, second))), said('/1'));
+  assert.equal(unchunked(bodyOf(both.slice(second))), said('/2'));
+  socket.write(get('/3'));
+  assert.equal(unchunked(bodyOf(await readUntil(socket, (text) => text.endsWith(LAST_CHUNK)))), said('/3'));
+  close();
+});
+
+test('to HTTP/1.0 the text goes as it is', async () => {
+  const { socket, close } = await serve((body, response) => {
+    body.write('one ');
+    body.write('two');
+    response.end();
+  });
+  socket.write(get('/', '1.0'));
+  assert.equal(bodyOf(await readUntil(socket, (text) => text.endsWith('two'))), 'one two');
+  close();
+});
+
+test('what a reader does not take counts as unsent, and `drain` comes once when it has', async () => {
+  const piece = 'x'.repeat(64 * 1024);
+  const full = Promise.withResolvers<ServerResponse>();
+  let drains = 0;
+  let written = 0;
+  const { socket, close } = await serve((body, response) => {
+    body.write(': \n\n');
+    const more = () => {
+      if (response.writableLength > 4 * piece.length) return full.resolve(response);
+      body.write(piece);
+      written += 1;
+      setImmediate(more);
+    };
+    response.on('drain', () => {
+      drains += 1;
+    });
+    more();
+  });
+  socket.pause();
+  socket.write(get('/'));
+  const response = await full.promise;
+  const drainsBefore = drains;
+  const drained = once(response, 'drain');
+  let received = 0;
+  socket.on('data', (data: Buffer) => {
+    received += data.length;
+  });
+  socket.resume();
+  await drained;
+  assert.equal(response.writableLength, 0);
+  response.end();
+  while (received < written * piece.length) await once(socket, 'data');
+  assert.equal(drains, drainsBefore + 1);
+  close();
+});
