@@ -4,12 +4,22 @@ import { dayOf } from '../domain/allowance.ts';
 import type { Meta, RunEvent } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
 import type { ModelPrice, Prices } from '../domain/prices.ts';
+import { CommitUnknown } from '../domain/unavailable.ts';
 import type { AdmittedRun, RunEngine } from '../engine/port.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
-import { admissionFacts, growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
+import {
+  admissionFacts,
+  growChat,
+  insertChat,
+  insertMessage,
+  insertRun,
+  lockMember,
+} from '../store/queries/admission.ts';
 import { periodDays } from '../store/queries/allowance.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
-import { first, type Store, type Tx, UniqueViolation } from '../store/store.ts';
+import { unfinishedRun } from '../store/queries/runs.ts';
+import { first, repeatOnConflict, type Store, type Tx } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 /** A request whose body is checked and whose caller owns the integration. */
 export interface CompletionRequest extends AdmissionRequest {
@@ -35,9 +45,8 @@ export interface AdmissionDeps {
   readonly isShuttingDown: () => boolean;
   readonly activeRuns: () => number;
   readonly maxActiveRuns: number;
+  readonly logger: Logger;
 }
-
-const MAX_TRIES = 5;
 
 /** Decides whether a request may become a run, in one transaction that admits everything or reserves nothing. */
 export class RunAdmission {
@@ -68,25 +77,45 @@ export class RunAdmission {
 
   async #admit(request: CompletionRequest): Promise<Admission> {
     const { store, engine } = this.#deps;
-    for (let tries = 1; ; tries += 1) {
+    return repeatOnConflict(async () => {
       const place = { taken: false };
+      const made: { start: AdmittedRun | null } = { start: null };
       try {
-        const result = await store.transact('admit', (tx) => this.#transaction(tx, request, place));
+        const result = await store.transact('admit', async (tx) => {
+          const result = await this.#transaction(tx, request, place);
+          made.start = result.start;
+          return result;
+        });
         // In the same step in which the commit returns: nobody can know this run before it can be stopped.
         if (result.start !== null) engine.start(result.start);
         return result.admission;
       } catch (error) {
-        // The indexes decide: whoever lost reads the facts again and finds the winner.
-        if (!(error instanceof UniqueViolation) || tries >= MAX_TRIES) throw error;
+        if (error instanceof CommitUnknown && made.start !== null) this.#startIfCommitted(error, made.start);
+        throw error;
       } finally {
         if (place.taken) this.#reserving -= 1;
       }
-    }
+    });
+  }
+
+  /** The caller was told that nobody knows. Once it is known, a run that was admitted after all is not left lying. */
+  #startIfCommitted({ happened }: CommitUnknown, run: AdmittedRun): void {
+    const { store, engine, logger } = this.#deps;
+    const start = async () => {
+      if (!(await happened)) return;
+      const row = await first(store.reads.all(unfinishedRun, { runId: run.runId }));
+      if (row === undefined) return;
+      engine.start(run);
+      // Cancelled before anybody here could be told.
+      if (row.cancel_mode !== null) engine.stop(run.runId, row.cancel_mode);
+    };
+    start().catch((error: unknown) => logger.error({ err: error, runId: run.runId }, 'a run was not started'));
   }
 
   async #transaction(tx: Tx, request: CompletionRequest, place: { taken: boolean }) {
     const now = Date.now();
     const { integrationId, consumerId, usageRequestId, chatId, aliasChatId } = request;
+    if (consumerId !== null) await tx.all(lockMember, { integrationId, consumerId });
     const facts = await first(
       tx.all(admissionFacts, { integrationId, consumerId, usageRequestId, chatId, aliasChatId, ...periodDays(now) }),
     );
@@ -132,50 +161,56 @@ export class RunAdmission {
     const runId = newId('run');
     const chatKey = decision.chat?.chatKey ?? newId('chat');
     const chatId = decision.chat?.chatId ?? request.chatId ?? chatKey;
+    // All at once: to a database beyond the network that is one trip.
+    const writes: Promise<number>[] = [];
     if (decision.chat === null) {
-      await tx.run(insertChat, {
-        chatKey,
-        integrationId,
-        chatId,
-        alias: request.aliasChatId,
-        consumerId,
-        numMessages: 1,
-        textBytes: messageBytes,
-        now,
-      });
+      writes.push(
+        tx.run(insertChat, {
+          chatKey,
+          integrationId,
+          chatId,
+          alias: request.aliasChatId,
+          consumerId,
+          numMessages: 1,
+          textBytes: messageBytes,
+          now,
+        }),
+      );
     } else {
-      await tx.run(growChat, { chatKey, textBytes: messageBytes, alias: decision.chat.alias, now });
+      writes.push(tx.run(growChat, { chatKey, textBytes: messageBytes, alias: decision.chat.alias, now }));
     }
-    await tx.run(insertMessage, {
-      messageId: newId('msg'),
-      chatKey,
-      runId,
-      role: 'user',
-      status: 'completed',
-      agent: decision.agent,
-      contentJson: JSON.stringify(message),
-      errorCode: null,
-      errorMessage: null,
-      now,
-    });
-    await tx.run(insertRun, {
-      runId,
-      integrationId,
-      chatKey,
-      consumerId,
-      usageRequestId,
-      fingerprint: request.fingerprint,
-      agency: decision.agency,
-      agent: decision.agent,
-      nodeId: this.#deps.nodeId,
-      held: decision.held,
-      unit: decision.unit,
-      day: dayOf(now),
-      period: decision.period,
-      periodStart: decision.periodStart,
-      userContextJson: request.userContext === undefined ? null : JSON.stringify(request.userContext),
-      now,
-    });
+    writes.push(
+      tx.run(insertMessage, {
+        messageId: newId('msg'),
+        chatKey,
+        runId,
+        role: 'user',
+        status: 'completed',
+        agent: decision.agent,
+        contentJson: JSON.stringify(message),
+        errorCode: null,
+        errorMessage: null,
+        now,
+      }),
+      tx.run(insertRun, {
+        runId,
+        integrationId,
+        chatKey,
+        consumerId,
+        usageRequestId,
+        fingerprint: request.fingerprint,
+        agency: decision.agency,
+        agent: decision.agent,
+        nodeId: this.#deps.nodeId,
+        held: decision.held,
+        unit: decision.unit,
+        day: dayOf(now),
+        period: decision.period,
+        periodStart: decision.periodStart,
+        userContextJson: request.userContext === undefined ? null : JSON.stringify(request.userContext),
+        now,
+      }),
+    );
     const meta: Meta = {
       runId,
       chatId,
@@ -186,7 +221,8 @@ export class RunAdmission {
       createdAt: now,
     };
     const event: RunEvent = { type: 'meta', meta, id: 1 };
-    await tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([event]) });
+    writes.push(tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([event]) }));
+    await Promise.all(writes);
     return {
       runId,
       requestId: request.requestId,

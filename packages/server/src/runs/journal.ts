@@ -40,7 +40,7 @@ export interface StepDone {
 
 /** T3: the journal record and all events up to it; a chunk ends exactly there. */
 export async function journalStep(tx: Tx, step: StepDone): Promise<void> {
-  const changed = await tx.run(advanceRun, {
+  const advanced = tx.run(advanceRun, {
     runId: step.runId,
     attempt: step.attempt,
     step: step.steps,
@@ -48,7 +48,10 @@ export async function journalStep(tx: Tx, step: StepDone): Promise<void> {
     byModelJson: JSON.stringify(step.byModel),
     startedAt: step.startedAt,
   });
-  if (changed !== 1) throw new RunLost(`Run ${step.runId} is no longer of attempt ${step.attempt}.`);
-  await storeStep(tx, step.runId, step.attempt, step.entry);
-  await storeChunks(tx, step.runId, step.chunks);
+  await Promise.all([
+    advanced,
+    storeStep(tx, step.runId, step.attempt, step.entry),
+    storeChunks(tx, step.runId, step.chunks),
+  ]);
+  if ((await advanced) !== 1) throw new RunLost(`Run ${step.runId} is no longer of attempt ${step.attempt}.`);
 }

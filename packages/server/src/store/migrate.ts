@@ -1,12 +1,13 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
 import { StartRefused } from '../domain/start-refused.ts';
 import * as first from './migrations/0001-first.ts';
 import * as compaction from './migrations/0002-compaction.ts';
+import * as scaleOut from './migrations/0006-scale-out.ts';
 import type { Schema } from './schema.ts';
 import type { StoreKind } from './store.ts';
 
-const MIGRATIONS = { '0001-first': first, '0002-compaction': compaction };
+const MIGRATIONS = { '0001-first': first, '0002-compaction': compaction, '0006-scale-out': scaleOut };
 
 function migrationsOf(kind: StoreKind): Record<string, Migration> {
   return Object.fromEntries(
@@ -14,10 +15,16 @@ function migrationsOf(kind: StoreKind): Record<string, Migration> {
   );
 }
 
+async function currentSchema(db: Kysely<Schema>): Promise<string | undefined> {
+  return (await sql<{ name: string }>`select current_schema() as name`.execute(db)).rows[0]?.name;
+}
+
 /** Brings the schema up to this program's; one that is newer than the program is left alone and refused. */
 export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE)) {
+  // PostgreSQL may hold other people's tables, in schemas of their own.
+  const schema = kind === 'postgres' ? await currentSchema(db) : undefined;
+  if (tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE && table.schema === schema)) {
     const applied = await (db as unknown as Kysely<{ [DEFAULT_MIGRATION_TABLE]: { name: string } }>)
       .selectFrom(DEFAULT_MIGRATION_TABLE)
       .select('name')

@@ -14,6 +14,12 @@ export interface InstallationTable {
   created_at: number;
 }
 
+/** Where several nodes share a secret that no setting gives them. */
+export interface InstallationSecretTable {
+  id: number;
+  secret: string;
+}
+
 export interface NodesTable {
   node_id: string;
   boot: string;
@@ -190,6 +196,7 @@ export interface StepsTable {
 
 export interface Schema {
   installation: InstallationTable;
+  installation_secret: InstallationSecretTable;
   nodes: NodesTable;
   node_beats: NodeBeatsTable;
   owners: OwnersTable;

@@ -66,6 +66,20 @@ export function listChats(integrationId: string, page: Page) {
       .limit(page.limit);
 }
 
+/** A chat that is being deleted gets no run meanwhile. */
+export const lockChat = statement(
+  'lock chat',
+  (db, p: { integrationId: string; chatId: string }) =>
+    db
+      .selectFrom('chats')
+      .select('chat_key')
+      .where('integration_id', '=', p.integrationId)
+      .where('chat_id', '=', p.chatId)
+      .where('deleted_at', 'is', null)
+      .forUpdate(),
+  { locks: true },
+);
+
 export const deleteChat = statement('delete chat', (db, p: { chatKey: string; now: number }) =>
   db.updateTable('chats').set({ deleted_at: p.now, updated_at: p.now }).where('chat_key', '=', p.chatKey),
 );
@@ -94,7 +108,8 @@ export const messagesBefore = statement(
       .selectFrom('messages')
       .select(messageColumns)
       .where('chat_key', '=', p.chatKey)
-      .where('position', '<', p.before)
+      // The largest position that a cursor can name is larger than the column's own type.
+      .where('position', '<', sql<number>`cast(${p.before} as bigint)`)
       .orderBy('position', 'desc')
       .limit(p.limit),
 );
