@@ -9,6 +9,9 @@ const tests = ['test', 'requirements', 'proofs', 'bench', 'packages'].flatMap((f
   globSync(`${folder}/**/*.test.ts`, { exclude: (path) => path.includes('node_modules') }),
 );
 
+/** Run again on the other store: what is decided in transactions. Every other file runs so too, by `TEST_STORE=postgres`. */
+const overPostgres = ['admission', 'allowances', 'chats', 'idempotence'].map((name) => `test/${name}.test.ts`);
+
 const steps: readonly (readonly [string, string, readonly string[]])[] = [
   ['lock file', 'npm', ['ci', '--dry-run', '--ignore-scripts', '--loglevel=error']],
   ['types', 'tsc', ['-p', 'tsconfig.json']],
@@ -21,12 +24,24 @@ const steps: readonly (readonly [string, string, readonly string[]])[] = [
     'node',
     ['-C', 'runwire', '--test', '--test-concurrency=2', '--test-timeout=240000', '--test-force-exit', ...tests.sort()],
   ],
+  [
+    'tests over PostgreSQL',
+    'node',
+    ['-C', 'runwire', '--test', '--test-concurrency=2', '--test-timeout=240000', '--test-force-exit', ...overPostgres],
+  ],
   ['requirements', 'node', ['-C', 'runwire', 'scripts/requirements.ts']],
 ];
 
 // What tests need of the machine is installed beside the first steps; the tests wait for it.
 const services = spawn('node', ['-C', 'runwire', 'test/support/install-services.ts'], { stdio: 'inherit' });
 const installed = new Promise<number | null>((resolve) => services.once('close', resolve));
+
+// One server for all tests; it ends with this process, however that ends.
+async function startPostgres() {
+  const { PostgresServer, postgresFolder } = await import('@runwire/server/testing');
+  return postgresFolder() === null ? null : PostgresServer.start();
+}
+let postgres: Awaited<ReturnType<typeof startPostgres>> = null;
 
 rmSync(citations, { recursive: true, force: true });
 mkdirSync(citations, { recursive: true });
@@ -37,6 +52,12 @@ for (const [name, command, args] of steps) {
     process.exitCode = 1;
     break;
   }
+  if (name === 'tests') postgres = await startPostgres();
+  const overOther = name === 'tests over PostgreSQL';
+  if (overOther && postgres === null) {
+    process.stdout.write('check: tests over PostgreSQL left out\n');
+    continue;
+  }
   const { status, error } = spawnSync(command, args, {
     stdio: 'inherit',
     env: {
@@ -44,6 +65,8 @@ for (const [name, command, args] of steps) {
       REQUIREMENTS_CITED: citations,
       REDOCLY_TELEMETRY: 'off',
       REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+      ...(postgres === null ? {} : { TEST_POSTGRES_URL: postgres.url() }),
+      ...(overOther ? { TEST_STORE: 'postgres' } : {}),
     },
   });
   if (status !== 0) {
@@ -53,3 +76,4 @@ for (const [name, command, args] of steps) {
   }
   process.stdout.write(`check: ${name} ok, ${((performance.now() - start) / 1000).toFixed(1)} s\n`);
 }
+await postgres?.[Symbol.asyncDispose]();

@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type ErrorEntry, errors } from '@runwire/contract';
 import { type Operation, operations } from '@runwire/contract/schemas';
-import { type ApiClient, type Overrides, type Store, startTestServer, type TestServer } from '@runwire/server/testing';
+import {
+  type ApiClient,
+  type Overrides,
+  type Store,
+  startTestServer,
+  type TestServer,
+  testStore,
+} from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 import { root } from './support/cli-process.ts';
 
@@ -137,7 +144,7 @@ test('health and readiness answer without a key', async (t) => {
   const nobody = api.as(null);
   assert.deepEqual((await nobody.get('/healthz')).body, { status: 'ok' });
   const ready = await nobody.get('/readyz');
-  assert.deepEqual([ready.status, ready.body], [200, { status: 'ok', store: 'sqlite' }]);
+  assert.deepEqual([ready.status, ready.body], [200, { status: 'ok', store: testStore }]);
 });
 
 test('unknown paths are 404 and unknown methods 405 with Allow, both as ApiErrorResponse', async (t) => {

@@ -39,10 +39,10 @@ export async function openStore(
   hooks: StoreHooks,
   stack: AsyncDisposableStack,
 ): Promise<OpenedStore> {
-  const folder = makeDataFolder(config.dataDir);
   if (config.database !== null && secrets.databaseUrl !== null) {
     const settings = { ...config.database, url: secrets.databaseUrl };
     const store = stack.use(await PostgresStore.open({ ...settings, ...hooks, migrate: true }));
+    makeDataFolder(config.dataDir);
     return {
       store,
       secret: secrets.secret ?? (await sharedSecret(store)),
@@ -51,6 +51,7 @@ export async function openStore(
       measure: async () => ({ commitMs: await store.measureCommit(), warning: null }),
     };
   }
+  const folder = makeDataFolder(config.dataDir);
   stack.use(lockDataFolder(folder.lock));
   const secret = secrets.secret ?? keepSecret(folder.secretFile);
   const store = stack.use(await SqliteStore.open({ path: folder.database, ...hooks, migrate: true }));

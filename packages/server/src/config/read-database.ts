@@ -32,19 +32,21 @@ export function readDatabase(read: ReadSetting): DatabaseSettings {
   const name = decode(url.pathname.slice(1));
   const host = url.searchParams.get('host') ?? decode(url.hostname);
   if (name === '' || name.includes('/') || host === '') {
-    throw new SettingRefused(`DATABASE_URL must name a host and a database, such as ${EXAMPLE}.`);
+    throw new SettingRefused(`DATABASE_URL must be an address with a host and a database, such as ${EXAMPLE}.`);
   }
   const unknown = [...url.searchParams.keys()].find((key) => !PARAMETERS.includes(key));
   if (unknown !== undefined) {
-    throw new SettingRefused(`DATABASE_URL has \`${unknown}\`, which is not one of ${PARAMETERS.join(', ')}.`);
+    throw new SettingRefused(
+      `DATABASE_URL has \`${unknown}\`, but what it sets must be one of these: ${PARAMETERS.join(', ')}.`,
+    );
   }
   const sslMode = url.searchParams.get('sslmode');
   if (sslMode !== null && !SSL_MODES.includes(sslMode)) {
-    throw new SettingRefused(`\`sslmode\` in DATABASE_URL must be one of ${SSL_MODES.join(', ')}.`);
+    throw new SettingRefused(`DATABASE_URL has an \`sslmode\` that must be one of ${SSL_MODES.join(', ')}.`);
   }
   const pooled = url.searchParams.get('pgbouncer');
   if (pooled !== null && pooled !== 'true') {
-    throw new SettingRefused('`pgbouncer` in DATABASE_URL must be true, or left out.');
+    throw new SettingRefused('DATABASE_URL has a `pgbouncer` that must be true, or left out.');
   }
   url.searchParams.delete('pgbouncer');
   // "require" asks for encryption; that the certificate is checked as well is what everybody should want.

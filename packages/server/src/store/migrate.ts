@@ -35,7 +35,11 @@ export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void
       );
     }
   }
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrationsOf(kind) } });
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => migrationsOf(kind) },
+    ...(schema === undefined ? {} : { migrationTableSchema: schema }),
+  });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
 }

@@ -4,6 +4,7 @@ export type { Overrides } from '../compose.ts';
 export { WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
 export type { Store, Tx } from '../store/store.ts';
 export { type Answer, ApiClient } from './api-client.ts';
+export { CommitProxy } from './commit-proxy.ts';
 export { FakeProvider, ProviderCall } from './fake-provider.ts';
 export { GateKeeper } from './gate-keeper.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
