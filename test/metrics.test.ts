@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store, Tx } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
@@ -71,7 +72,10 @@ test('admissions are counted by outcome, refusals by code and without a single w
   const before = await metrics();
   await rig.answer({ ...body, usageRequestId: 'u1' });
   await (await rig.api.complete({ ...body, usageRequestId: 'u1' })).whole();
+  writes.length = 0;
   const held = await rig.hold({ ...body, usageRequestId: 'u2', chatId: 'busy' });
+  // Its first flush: from here on it has nothing to store.
+  while (!writes.includes('mark running')) await sleep(5);
   writes.length = 0;
   const refused = [
     ['run_active', { ...body, usageRequestId: 'u3', chatId: 'busy' }],

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CommitProxy, freshDatabase, PostgresServer, startTestServer } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, folderOf, keysIn, runwire } from './support/cli-process.ts';
+import { PgBouncer } from './support/pgbouncer.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
 
@@ -104,6 +105,22 @@ if (missing === null) {
     const url = (await postgres.database()).replace(`:${postgres.port}/`, `:${proxy.port}/`);
     return { proxy, rig: await ScriptedServer.start({ env: { DATABASE_URL: url } }) };
   };
+
+  const noBouncer = await missingService('pgbouncer');
+  test('behind PgBouncer in transaction mode it works as the docs say, or says why not', {
+    skip: noBouncer ?? false,
+  }, async () => {
+    await using bouncer = await PgBouncer.start(postgres.port);
+    const url = (await postgres.database()).replace(`:${postgres.port}/`, `:${bouncer.port}/`);
+    await assert.rejects(startTestServer({ env: { DATABASE_URL: url } }), /cannot be used .*\?pgbouncer=true/);
+    await using server = await startTestServer({ env: { DATABASE_URL: `${url}?pgbouncer=true` } });
+    const answers = Array.from({ length: 20 }, async (_, index) => {
+      const reader = await server.api.complete({ usageRequestId: `u${index}` });
+      await reader.whole();
+      return messagesFrame(reader).status;
+    });
+    assert.deepEqual(new Set(await Promise.all(answers)), new Set(['completed']));
+  });
 
   test('an admission whose commit is not answered is found out: 200, header true, one run', async (t) => {
     cites(t, 'contract-4-header-unknown');

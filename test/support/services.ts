@@ -9,6 +9,7 @@ const run = promisify(execFile);
 const INSTALL_MS = 300_000;
 
 export const NGINX = '/usr/sbin/nginx';
+export const PGBOUNCER = '/usr/sbin/pgbouncer';
 
 interface Service {
   readonly package: string;
@@ -18,6 +19,7 @@ interface Service {
 
 export const SERVICES = {
   nginx: { package: 'nginx-light', isThere: () => existsSync(NGINX) },
+  pgbouncer: { package: 'pgbouncer', isThere: () => existsSync(PGBOUNCER) },
   postgres: { package: 'postgresql', isThere: () => postgresFolder() !== null },
 } satisfies Readonly<Record<string, Service>>;
 

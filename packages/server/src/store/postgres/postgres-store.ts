@@ -60,7 +60,7 @@ export class PostgresStore implements Store {
   }
 
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
-    await prepareDatabase(options.url, options.migrate);
+    await prepareDatabase(options, options.migrate);
     return new PostgresStore(options);
   }
 

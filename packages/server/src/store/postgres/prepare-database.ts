@@ -1,20 +1,24 @@
 import { Kysely, PostgresDialect } from 'kysely';
-import { DatabaseError, Pool } from 'pg';
+import { Client, DatabaseError, Pool } from 'pg';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import { translate } from './errors.ts';
-import { plainConfig } from './settings.ts';
+import { type PostgresSettings, plainConfig, sessionConfig } from './settings.ts';
 
 const OLDEST_VERSION = 15;
 
 /** Looks whether this database can be used, and brings its schema up to this program's; safe with several nodes at once. */
-export async function prepareDatabase(url: string, migrates: boolean): Promise<void> {
-  const pool = new Pool({ ...plainConfig(url), max: 2 });
+export async function prepareDatabase(settings: PostgresSettings, migrates: boolean): Promise<void> {
+  const pool = new Pool({ ...plainConfig(settings.url), max: 2 });
   pool.on('error', () => {});
+  // As all others will be made: what it may not set shows here.
+  const client = new Client(sessionConfig(settings));
+  client.on('error', () => {});
   try {
-    const { rows } = await pool.query<{ version: string; encoding: string }>(
+    await client.connect();
+    const { rows } = await client.query<{ version: string; encoding: string }>(
       `select current_setting('server_version_num') as version, current_setting('server_encoding') as encoding`,
     );
     const version = Math.floor(Number(rows[0]?.version) / 10_000);
@@ -33,6 +37,7 @@ export async function prepareDatabase(url: string, migrates: boolean): Promise<v
   } catch (error) {
     throw startRefusal(error);
   } finally {
+    await client.end();
     await pool.end();
   }
 }
@@ -45,5 +50,8 @@ function startRefusal(error: unknown): unknown {
   // A refused password, role or database, or a schema that it may not write to.
   const isRefused = error instanceof DatabaseError && /^(28|3D|42501)/.test(error.code ?? '');
   if (!isRefused && !(translate(error) instanceof StoreUnavailable)) return error;
-  return new StartRefused(`The database of DATABASE_URL cannot be used (${said}); mend that, or DATABASE_URL.`);
+  const remedy = /unsupported startup parameter/.test(said)
+    ? 'behind PgBouncer add ?pgbouncer=true to DATABASE_URL'
+    : 'mend that, or DATABASE_URL';
+  return new StartRefused(`The database of DATABASE_URL cannot be used (${said}); ${remedy}.`);
 }
