@@ -24,6 +24,9 @@ test('two servers that start at once on an empty database share owner, key and s
   const url = new URL(database.url);
   url.password = 'hunter22';
   const env = () => ({ RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: url.href, RUNWIRE_LOG_LEVEL: 'debug' });
+  const none = await runwire(['keys', 'create'], { env: env() });
+  assert.equal(none.code, 1);
+  assert.match(none.stderr, /^There is no installation in the database [^\n]+\.\n$/);
   const servers = await Promise.all([CliServer.start({ env: env() }), CliServer.start({ env: env() })]);
   const keys = servers.flatMap(({ stdout }) => keysIn(stdout));
   assert.equal(keys.length, 1, 'one key is printed, by one of them');
@@ -41,7 +44,7 @@ test('two servers that start at once on an empty database share owner, key and s
     assert.match(server.stdout, /Database: PostgreSQL at 127\.0\.0\.1:\d+\/test_/);
   }
   const ends = await Promise.all(servers.map((server) => server.stop()));
-  for (const { code, stdout, stderr } of ends) {
+  for (const { code, stdout, stderr } of [...ends, { ...none, code: 0 }]) {
     assert.equal(code, 0);
     assert.ok(!`${stdout}${stderr}`.includes('hunter22'), 'the password is nowhere said');
   }

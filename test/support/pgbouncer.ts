@@ -39,7 +39,7 @@ export class PgBouncer implements AsyncDisposable {
     chmodSync(folder, 0o755);
     // It refuses to be run by root, and ends with the process that started it.
     const as = process.getuid?.() === 0 ? ['--reuid=65534', '--regid=65534', '--clear-groups'] : [];
-    const child = spawn('setpriv', [...as, '--pdeathsig', 'KILL', '--', PGBOUNCER, file], { stdio: 'ignore' });
+    const child = spawn('/usr/bin/setpriv', [...as, '--pdeathsig', 'KILL', '--', PGBOUNCER, file], { stdio: 'ignore' });
     for (const until = performance.now() + UP_MS; !(await answers(port)); await sleep(50)) {
       if (child.exitCode !== null) throw new Error(`PgBouncer ended at its start, with ${child.exitCode}.`);
       if (performance.now() > until) throw new Error('PgBouncer did not come up.');

@@ -73,6 +73,11 @@ export async function openStoreHere(config: Config, secrets: Secrets, stack: Asy
   if (config.database !== null && secrets.databaseUrl !== null) {
     const settings = { ...config.database, pool: 1, url: secrets.databaseUrl };
     const store = stack.use(await PostgresStore.open({ ...settings, migrate: false, waitAt: undefined }));
+    if (!(await store.hasInstallation())) {
+      throw new SettingRefused(
+        `There is no installation in the database ${config.database.place}; start the server once, or mend DATABASE_URL.`,
+      );
+    }
     return { store, secret: secrets.secret ?? (await sharedSecret(store)) };
   }
   const folder = dataFolder(config.dataDir);

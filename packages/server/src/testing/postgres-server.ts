@@ -9,9 +9,12 @@ import pg from 'pg';
 
 const run = promisify(execFile);
 const UP_MS = 60_000;
+/** By its full path: not everybody's path leads there. */
+const SETPRIV = '/usr/bin/setpriv';
 
 /** The folder of Debian's newest PostgreSQL that has the server itself: clients alone are of no use here. */
 export function postgresFolder(): string | null {
+  if (!existsSync(SETPRIV)) return null;
   const folders = globSync('/usr/lib/postgresql/*/bin').toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }));
   return folders.find((folder) => ['postgres', 'initdb'].every((name) => existsSync(join(folder, name)))) ?? null;
 }
@@ -90,7 +93,7 @@ export class PostgresServer implements AsyncDisposable {
     // The kernel tells it when its parent dies. It is set after the change of user, which would clear it.
     const as =
       this.#owner === null ? [] : [`--reuid=${this.#owner.uid}`, `--regid=${this.#owner.gid}`, '--clear-groups'];
-    this.#child = spawn('setpriv', [...as, '--pdeathsig', 'QUIT', '--', ...program], {
+    this.#child = spawn(SETPRIV, [...as, '--pdeathsig', 'QUIT', '--', ...program], {
       cwd: this.#folder,
       stdio: 'ignore',
       env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' },

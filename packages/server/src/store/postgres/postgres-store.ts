@@ -64,6 +64,14 @@ export class PostgresStore implements Store {
     return new PostgresStore(options);
   }
 
+  /** Whether a server has ever made its tables here. */
+  async hasInstallation(): Promise<boolean> {
+    const rows = await this.#read<{ made: boolean }>({
+      text: `select to_regclass('installation') is not null as made`,
+    });
+    return rows[0]?.made === true;
+  }
+
   /** Transactions handed in and not answered yet, and those that wait for a connection. */
   get queueLength(): number {
     return this.#writer.queueLength + this.#pool.waitingCount;
