@@ -36,11 +36,8 @@ const steps: readonly (readonly [string, string, readonly string[]])[] = [
 const services = spawn('node', ['-C', 'runwire', 'test/support/install-services.ts'], { stdio: 'inherit' });
 const installed = new Promise<number | null>((resolve) => services.once('close', resolve));
 
-// One server for all tests; it ends with this process, however that ends.
-async function startPostgres() {
-  const { PostgresServer, postgresFolder } = await import('@runwire/server/testing');
-  return postgresFolder() === null ? null : PostgresServer.start();
-}
+// Loaded when it is needed: the first steps check what it stands on.
+const startPostgres = async () => (await import('../test/support/gate-postgres.ts')).startGatePostgres();
 let postgres: Awaited<ReturnType<typeof startPostgres>> = null;
 
 rmSync(citations, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import type { ClientBase, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import type { Schema } from '../schema.ts';
 import type { Statement } from '../statement.ts';
 import type { QueryOf, Tx } from '../store.ts';
-import { translate } from './errors.ts';
+import { ConnectionLost, translate } from './errors.ts';
 import type { Statements } from './statements.ts';
 
 interface Last {
@@ -80,6 +80,10 @@ export class PostgresTransaction implements Tx {
       this.#last.sort((one, other) => (one.order < other.order ? -1 : one.order > other.order ? 1 : 0));
       await Promise.all(this.#last.map(({ query }) => this.#write(query)));
     }
-    return this.#xid;
+    if (this.#xid === null) return null;
+    const xid = await this.#xid;
+    // Without its number nobody could find out what became of it: then it is not committed.
+    if (xid === null) throw new ConnectionLost('The database did not say the number of a transaction.');
+    return xid;
   }
 }
