@@ -55,6 +55,10 @@ for (const [name, command, args] of steps) {
     process.stdout.write('check: tests over PostgreSQL left out\n');
     continue;
   }
+  if (name === 'requirements' && postgres === null) {
+    process.stdout.write('check: requirements not counted: tests that cite some of them were left out\n');
+    continue;
+  }
   const { status, error } = spawnSync(command, args, {
     stdio: 'inherit',
     env: {
