@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { missingNginx } from '../test/support/services.ts';
+import { missingService } from '../test/support/services.ts';
 import { runProof } from './support/run-proof.ts';
 
-const missing = await missingNginx();
+const missing = await missingService('nginx');
 const options = missing === null ? {} : { skip: missing };
 
 test('every client reads every token at once through nginx as Debian ships it', options, async () => {

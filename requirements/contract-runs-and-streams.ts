@@ -88,7 +88,6 @@ export const contractRunsAndStreams = [
     section: '4',
     quote:
       'with one exception: where the outcome of the commit cannot be learned, the answer is 503 `unavailable` without the header (after a read-back on a new connection was tried).',
-    later: 'Several nodes',
   },
   {
     id: 'contract-4-no-error-after-reservation',

@@ -26,7 +26,6 @@ export const contractStartAndOperations = [
     id: 'contract-1-secret-database',
     section: '1',
     quote: 'or under a lock in the database, where not given; several nodes share it),',
-    later: 'Several nodes',
   },
   { id: 'contract-1-log-days', section: '1', quote: '`RUNWIRE_LOG_DAYS`,' },
   { id: 'contract-1-fetch-allow', section: '1', quote: '`RUNWIRE_FETCH_ALLOW`,', later: 'Attachments' },
@@ -35,7 +34,6 @@ export const contractStartAndOperations = [
     id: 'contract-1-database-url',
     section: '1',
     quote: '`DATABASE_URL` (postgres://… instead of the embedded SQLite),',
-    later: 'Several nodes',
   },
   {
     id: 'contract-1-s3',

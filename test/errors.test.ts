@@ -12,6 +12,7 @@ import {
   startTestServer,
   TEST_API_KEY,
   type TestServer,
+  testStore,
 } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 import { root } from './support/cli-process.ts';
@@ -144,7 +145,7 @@ test('health and readiness answer without a key', async (t) => {
   const nobody = api.as(null);
   assert.deepEqual((await nobody.get('/healthz')).body, { status: 'ok' });
   const ready = await nobody.get('/readyz');
-  assert.deepEqual([ready.status, ready.body], [200, { status: 'ok', store: 'sqlite' }]);
+  assert.deepEqual([ready.status, ready.body], [200, { status: 'ok', store: testStore }]);
 });
 
 test('unknown paths are 404 and unknown methods 405 with Allow, both as ApiErrorResponse', async (t) => {

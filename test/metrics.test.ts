@@ -72,6 +72,7 @@ test('admissions are counted by outcome, refusals by code and without a single w
   const before = await metrics();
   await rig.answer({ ...body, usageRequestId: 'u1' });
   await (await rig.api.complete({ ...body, usageRequestId: 'u1' })).whole();
+  writes.length = 0;
   const held = await rig.hold({ ...body, usageRequestId: 'u2', chatId: 'busy' });
   // What the held run has said so far is stored within 100 ms, and later on a busy machine: that is no write of a refusal.
   const run = `/v2/integrations/${integration}/runs/${held.runId}`;

@@ -24,7 +24,6 @@ const NOT_BUILT: Settings = {
   RUNWIRE_AGENCIES_DIR: './agencies',
   RUNWIRE_FETCH_ALLOW: '10.0.0.0/8',
   RUNWIRE_SANDBOX: 'bubblewrap',
-  DATABASE_URL: 'postgres://localhost/runwire',
   S3_BUCKET: 'files',
   S3_ENDPOINT: 'https://s3.example.com',
   S3_UPLOADS: 'through',
@@ -55,6 +54,21 @@ const WRONG: readonly Settings[] = [
   ...['-', '-1', '1.5', '1e3', 'many', '99999999999'].flatMap((text) =>
     ['RUNWIRE_MAX_STEPS', 'RUNWIRE_MAX_BODY_BYTES', 'RUNWIRE_DRAIN_SECONDS'].map((name) => ({ [name]: text })),
   ),
+  ...[
+    'mysql://db.example.com/runwire',
+    'db.example.com/runwire',
+    'postgres://u:hunter22@db.example.com',
+    'postgres:///runwire',
+    'postgres://u:hunter22@db.example.com/a/b',
+    'postgres://u:hunter22@db.example.com/runwire?schema=mine',
+    'postgres://u:hunter22@db.example.com/runwire?sslmode=prefer',
+    'postgres://u:hunter22@db.example.com/runwire?pgbouncer=yes',
+  ].map((DATABASE_URL) => ({ DATABASE_URL })),
+  { RUNWIRE_DATABASE_POOL: '4' },
+  ...['0', '201', 'many'].map((pool) => ({
+    RUNWIRE_DATABASE_POOL: pool,
+    DATABASE_URL: 'postgres://db.example.com/runwire',
+  })),
   { RUNWIRE_MAX_RUN_SECONDS: '0' },
   { RUNWIRE_MAX_RUN_SECONDS: '86401' },
 ];
@@ -74,6 +88,7 @@ test('every wrong setting is refused with one sentence that names it and says wh
       () => readConfig(settings),
       (error) => {
         assert.ok(error instanceof StartRefused, `${JSON.stringify(settings)}: ${error}`);
+        assert.ok(!error.message.includes('hunter22'), 'no password is printed');
         assertOneSentence(error.message, new RegExp(`^${name} .*(set it to|set one|set OPENAI|give it|must be|unset)`));
         return true;
       },
@@ -114,7 +129,7 @@ test('a wrong start ends with exit code 1 and that sentence, and leaves nothing 
     [{ HOST: 'nowhere.invalid' }, /HOST/],
     [{ HOST: '203.0.113.1' }, /HOST/],
     [{ RUNWIRE_API_KEY: 'short' }, /RUNWIRE_API_KEY/],
-    [{ DATABASE_URL: 'postgres://localhost/runwire' }, /DATABASE_URL/],
+    [{ DATABASE_URL: 'postgres://someone:hunter22@127.0.0.1:1/runwire' }, /DATABASE_URL/],
     [{ RUNWIRE_DATA_DIR: join(folder, 'file') }, /RUNWIRE_DATA_DIR/],
     [{ RUNWIRE_DATA_DIR: '/proc' }, /RUNWIRE_DATA_DIR/],
     [{ RUNWIRE_DATA_DIR: join(folder, 'damaged') }, /RUNWIRE_SECRET/],
@@ -131,6 +146,7 @@ test('a wrong start ends with exit code 1 and that sentence, and leaves nothing 
     assert.ok(end !== undefined);
     assert.deepEqual([end.code, end.stdout], [1, ''], JSON.stringify(settings));
     assertOneSentence(end.stderr, about);
+    assert.ok(!end.stderr.includes('hunter22'), 'no password is printed');
   }
   for (const name of ['RUNWIRE_API_KEY', 'DATABASE_URL']) assert.equal(existsSync(unused({ [name]: '' })), false);
   taken.close();

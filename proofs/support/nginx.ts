@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '@runwire/server/testing';
-import { missingNginx, NGINX } from '../../test/support/services.ts';
+import { missingService, NGINX } from '../../test/support/services.ts';
 import { Shortfall } from './proof.ts';
 
 const DEBIAN_CONFIGURATION = '/etc/nginx/nginx.conf';
@@ -69,7 +69,7 @@ export class Nginx implements AsyncDisposable {
   }
 
   static async start(upstream: string, more = ''): Promise<Nginx> {
-    const missing = await missingNginx();
+    const missing = await missingService('nginx');
     if (missing !== null) throw new Shortfall(`${missing}.`);
     let said = '';
     for (let attempt = 0; attempt < TRIES; attempt += 1) {

@@ -1,5 +1,4 @@
-import { missingNginx } from './services.ts';
+import { missingServices } from './services.ts';
 
 /** Run by the gate beside its first steps, so that no test waits for it. */
-const missing = await missingNginx();
-if (missing !== null) process.stdout.write(`left out: ${missing}\n`);
+for (const line of await missingServices()) process.stdout.write(`left out: ${line}\n`);

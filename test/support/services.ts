@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { postgresFolder } from '@runwire/server/testing';
 
 /** Programs of the machine that some tests stand on, from Debian's own packages. */
 
@@ -8,7 +9,21 @@ const run = promisify(execFile);
 const INSTALL_MS = 300_000;
 
 export const NGINX = '/usr/sbin/nginx';
-const HOW_TO_GET_NGINX = 'nginx is not installed; get it with: apt-get install -y nginx-light';
+export const PGBOUNCER = '/usr/sbin/pgbouncer';
+
+interface Service {
+  readonly package: string;
+  /** By the program itself: a folder may be there for its clients alone. */
+  readonly isThere: () => boolean;
+}
+
+export const SERVICES = {
+  nginx: { package: 'nginx-light', isThere: () => existsSync(NGINX) },
+  pgbouncer: { package: 'pgbouncer', isThere: () => existsSync(PGBOUNCER) },
+  postgres: { package: 'postgresql', isThere: () => postgresFolder() !== null },
+} satisfies Readonly<Record<string, Service>>;
+
+export type ServiceName = keyof typeof SERVICES;
 
 const isRootOnDebian = () => process.getuid?.() === 0 && existsSync('/etc/debian_version');
 
@@ -18,33 +33,40 @@ async function aptGet(...args: readonly string[]): Promise<void> {
   await run('apt-get', ['-y', '-o', 'DPkg::Lock::Timeout=240', ...args], { env, timeout: INSTALL_MS });
 }
 
-async function installNginx(): Promise<void> {
-  const install = () => aptGet('install', '--no-install-recommends', 'nginx-light');
+async function install(packages: readonly string[]): Promise<void> {
+  const get = () => aptGet('install', '--no-install-recommends', ...packages);
   try {
-    await install();
+    await get();
   } catch {
     // A fresh machine has no lists of packages.
     await aptGet('update');
-    await install();
+    await get();
   }
 }
 
 /**
- * Null: nginx is there. Otherwise the line that says how to get it, for whoever leaves something out for want of it;
- * where `CI` is set nothing is left out, and it throws.
+ * Installs what is missing where that can be done, and gives a line for each that is missing still, which says how to
+ * get it; where `CI` is set nothing is left out, and it throws.
  */
-export async function missingNginx(): Promise<string | null> {
-  if (existsSync(NGINX)) return null;
+export async function missingServices(names = Object.keys(SERVICES) as ServiceName[]): Promise<string[]> {
+  const absent = () => names.filter((name) => !SERVICES[name].isThere());
+  if (absent().length === 0) return [];
   let reason = '';
   if (isRootOnDebian()) {
     try {
-      await installNginx();
+      await install(absent().map((name) => SERVICES[name].package));
     } catch (error) {
       reason = ` (${error instanceof Error ? error.message.split('\n')[0] : error})`;
     }
-    if (existsSync(NGINX)) return null;
   }
-  const line = `${HOW_TO_GET_NGINX}${reason}`;
-  if (process.env.CI) throw new Error(line);
-  return line;
+  const lines = absent().map(
+    (name) => `${name} is not installed; get it with: apt-get install -y ${SERVICES[name].package}${reason}`,
+  );
+  if (process.env.CI && lines.length > 0) throw new Error(lines.join('\n'));
+  return lines;
+}
+
+/** Null: it is there. Otherwise the line that says how to get it, for whoever leaves something out for want of it. */
+export async function missingService(name: ServiceName): Promise<string | null> {
+  return (await missingServices([name]))[0] ?? null;
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgencyDefinition } from '@runwire/agency';
@@ -21,9 +20,9 @@ import { OpenAiModels } from './agent/models/openai-model.ts';
 import type { Model } from './agent/ports.ts';
 import { Chats } from './chats/chats.ts';
 import { healTurn } from './chats/heal-history.ts';
+import { openStore, openStoreHere } from './compose-store.ts';
 import type { Config, Limits, Secrets } from './config/config.ts';
-import { dataFolder, keepSecret, makeDataFolder } from './config/data-folder.ts';
-import { SettingRefused } from './config/setting-refused.ts';
+import { dataFolder } from './config/data-folder.ts';
 import { newId } from './domain/ids.ts';
 import { VERSION } from './domain/version.ts';
 import type { WaitAt } from './domain/wait-points.ts';
@@ -52,14 +51,11 @@ import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
 import { patientReads } from './store/patient-reads.ts';
 import { insertNode, markOtherNodesDead, releaseNode } from './store/queries/accounts.ts';
-import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
-import { SqliteStore } from './store/sqlite/sqlite-store.ts';
 import type { Store } from './store/store.ts';
 import { WriteProbe } from './store/write-probe.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
 import { Metrics } from './telemetry/metrics.ts';
 
-const SLOW_SYNC_MS = 5;
 const STORE_RETRY_MS = 500;
 const DRAIN_POLL_MS = 25;
 const READY_GOOD_FOR_MS = 1000;
@@ -113,16 +109,14 @@ export async function compose(
   const { waitAt } = overrides;
   await using stack = new AsyncDisposableStack();
 
-  const folder = makeDataFolder(config.dataDir);
-  stack.use(lockDataFolder(folder.lock));
-  const signing = new KeySigning(secrets.secret ?? keepSecret(folder.secretFile));
   const metrics = new Metrics();
   const onCommit = (commitMs: number, syncTookMs: number) => {
     metrics.commit.observe(commitMs);
     metrics.sync.observe(syncTookMs);
   };
-  const sqlite = stack.use(await SqliteStore.open({ path: folder.database, migrate: true, waitAt, onFatal, onCommit }));
-  const store = overrides.wrapStore?.(sqlite) ?? sqlite;
+  const opened = await openStore(config, secrets, { waitAt, onFatal, onCommit }, stack);
+  const store = overrides.wrapStore?.(opened.store) ?? opened.store;
+  const signing = new KeySigning(opened.secret);
 
   const models = new Map([offlineModel, ...(overrides.model ? [overrides.model] : [])].map((m) => [m.id, m]));
   const openAi =
@@ -135,14 +129,14 @@ export async function compose(
   const hasOpaqueKey = secrets.apiKeyHash !== null;
   const isFirstStart = await firstStart(store, agencies);
   await checkCreditPrices(store.reads, agencies, config.prices);
-  const syncMs = sqlite.measureSync();
-  if (syncMs > SLOW_SYNC_MS) logger.warn({ syncMs }, 'the disk is slow to sync: every commit waits for it');
+  const { commitMs: syncMs, warning } = await opened.measure();
+  if (warning !== null) logger.warn({ syncMs }, warning);
 
   const nodeId = newId('node');
   const boot = randomBytes(4).toString('hex');
   await store.transact('account', async (tx) => {
     await tx.run(insertNode, { nodeId, boot, version: VERSION, now: Date.now() });
-    await tx.run(markOtherNodesDead, { nodeId });
+    if (opened.isAlone) await tx.run(markOtherNodesDead, { nodeId });
   });
 
   // Behind the last flush: a run that this stop leaves unfinished did not crash.
@@ -153,10 +147,10 @@ export async function compose(
   const { prices } = config;
   const { maxAttempts } = limits;
   const takers = { store, eventLog, agencies, model, prices, nodeId, maxAttempts, logger, metrics };
-  const { resumed, ended: endedRuns } = await recoverOrphans(takers);
+  const { resumed, ended: endedRuns } = opened.isAlone ? await recoverOrphans(takers) : { resumed: [], ended: 0 };
 
   const retention = stack.use(new Retention(store, limits, logger));
-  const blobs = await DiskBlobStore.open(folder.blobs);
+  const blobs = await DiskBlobStore.open(dataFolder(config.dataDir).blobs);
   const images = new ImageBlobs(store.reads, blobs);
   const blobSweep = stack.use(new BlobSweep(store, blobs, limits, logger));
 
@@ -212,6 +206,7 @@ export async function compose(
     isShuttingDown,
     activeRuns: () => engine.activeRuns,
     maxActiveRuns: limits.activeRuns,
+    logger,
   });
   const runReads = new RunReads(store, eventLog);
   const chats = new Chats(store);
@@ -259,7 +254,7 @@ export async function compose(
     activeRuns: () => engine.activeRuns,
     openStreams: () => streams.size,
     fullStreams: () => streams.full,
-    writerQueue: () => sqlite.queueLength,
+    writerQueue: () => opened.queueLength(),
     unstoredBytes: () => eventLog.unstoredBytes,
     syncMs,
     sweepEvents: () => retention.sweep(),
@@ -315,15 +310,7 @@ function urlOf(address: AddressInfo): string {
 
 /** A new key of the first owner, for whoever lost theirs; works beside a running server, which sees it at once. */
 export async function createKeyHere(config: Config, secrets: Secrets, name: string): Promise<string> {
-  const folder = dataFolder(config.dataDir);
-  if (!existsSync(folder.database)) {
-    throw new SettingRefused(
-      `There is no installation in ${config.dataDir}; start the server once, or set RUNWIRE_DATA_DIR to its folder.`,
-    );
-  }
-  const onFatal = (error: unknown) => {
-    throw error;
-  };
-  await using store = await SqliteStore.open({ path: folder.database, migrate: false, waitAt: undefined, onFatal });
-  return await createKeyOfFirstOwner(store, new KeySigning(secrets.secret ?? keepSecret(folder.secretFile)), name);
+  await using stack = new AsyncDisposableStack();
+  const { store, secret } = await openStoreHere(config, secrets, stack);
+  return await createKeyOfFirstOwner(store, new KeySigning(secret), name);
 }

@@ -26,6 +26,7 @@ const agentPorts = ['agent/port.ts', 'agent/ports.ts', 'agent/*-port.ts', 'agent
 export const serverImports: Readonly<Record<string, readonly string[]>> = {
   'main.ts': everything,
   'compose.ts': everything,
+  'compose-store.ts': everything,
   'index.ts': everything,
   config: ['domain', 'lib'],
   http: ['admission', 'runs', 'chats', 'accounts', 'agencies', 'files', 'eventlog', 'webhooks', ...base],
@@ -62,7 +63,7 @@ export const adapters = [
   'files/s3/**',
   'sandbox/*/**',
 ];
-export const adapterUsers = ['compose.ts', 'testing/**'];
+export const adapterUsers = ['compose.ts', 'compose-store.ts', 'testing/**'];
 
 export interface PackageRule {
   /** Packages of this repository, by their import names. */
@@ -100,7 +101,7 @@ export const packageEntryFiles = [...new Set(Object.values(packageEntries))];
 /** Module → the only files of the server that may import it. */
 export const databaseModules: Readonly<Record<string, readonly string[]>> = {
   kysely: ['store/**', 'compose.ts'],
-  pg: ['store/**', 'compose.ts'],
+  pg: ['store/**', 'compose.ts', 'testing/**'],
   'node:sqlite': ['store/**', 'compose.ts', 'testing/**'],
 };
 

@@ -1,4 +1,4 @@
-import { installation, raiseAccountsVersion } from '../store/queries/accounts.ts';
+import { installation, lockInstallation, raiseAccountsVersion } from '../store/queries/accounts.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { AccountCache } from './account-cache.ts';
@@ -62,6 +62,7 @@ export class AccountChanges implements Disposable {
 
   async change<T>(job: (tx: Tx) => Promise<T>): Promise<T> {
     const result = await this.#store.transact('account', async (tx) => {
+      await tx.all(lockInstallation, {});
       const value = await job(tx);
       await tx.run(raiseAccountsVersion, {});
       return value;

@@ -2,11 +2,18 @@ import type { Agencies } from '../agencies/agencies.ts';
 import { RUN_SECONDS_BY_SETTING } from '../domain/admission.ts';
 import { newId } from '../domain/ids.ts';
 import { sortableId } from '../lib/sortable-id.ts';
-import { anyKey, insertInstallation, insertIntegration, insertOwner, installation } from '../store/queries/accounts.ts';
-import { first, type Store } from '../store/store.ts';
+import {
+  anyKey,
+  insertInstallation,
+  insertIntegration,
+  insertOwner,
+  installation,
+  lockInstallation,
+} from '../store/queries/accounts.ts';
+import { first, type Store, UniqueViolation } from '../store/store.ts';
 import { DEMO_AGENCY } from './integrations.ts';
 import type { KeySigning } from './key-signing.ts';
-import { createKeyOfFirstOwner } from './keys.ts';
+import { signKeyOfFirstOwner } from './keys.ts';
 
 export const DEMO_INTEGRATION = 'demo';
 
@@ -15,7 +22,7 @@ export async function firstStart(store: Store, agencies: Agencies): Promise<bool
   if ((await first(store.reads.all(installation, {}))) !== undefined) return false;
   const ownerId = newId('own');
   const now = Date.now();
-  await store.transact('account', async (tx) => {
+  const made = store.transact('account', async (tx) => {
     await tx.run(insertInstallation, { now });
     await tx.run(insertOwner, { ownerId, email: null, nameJson: null, administrator: 1, now });
     await tx.run(insertIntegration, {
@@ -36,7 +43,14 @@ export async function firstStart(store: Store, agencies: Agencies): Promise<bool
       now,
     });
   });
-  return true;
+  try {
+    await made;
+    return true;
+  } catch (error) {
+    // Another node was first, at the same moment.
+    if (error instanceof UniqueViolation) return false;
+    throw error;
+  }
 }
 
 /**
@@ -45,5 +59,12 @@ export async function firstStart(store: Store, agencies: Agencies): Promise<bool
  */
 export async function firstKey(store: Store, signing: KeySigning): Promise<string | null> {
   if ((await store.reads.all(anyKey, {})).length > 0) return null;
-  return createKeyOfFirstOwner(store, signing, 'first');
+  const key = await signKeyOfFirstOwner(store, signing, 'first');
+  return store.transact('account', async (tx) => {
+    await tx.all(lockInstallation, {});
+    // Of several nodes that start at once, one makes it.
+    if ((await tx.all(anyKey, {})).length > 0) return null;
+    await key.store(tx);
+    return key.apiKey;
+  });
 }

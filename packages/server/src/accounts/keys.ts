@@ -1,5 +1,6 @@
 import { newId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { StartRefused } from '../domain/start-refused.ts';
 import { iso } from '../domain/time.ts';
 import {
   firstOwner,
@@ -44,11 +45,15 @@ export async function signKey(
   return { keyId, apiKey, now, store: (tx: Tx) => tx.run(insertKey, row) };
 }
 
+export async function signKeyOfFirstOwner(store: Store, signing: KeySigning, name: string) {
+  const owner = await first(store.reads.all(firstOwner, {}));
+  if (owner === undefined) throw new StartRefused('The installation has no owner yet; start the server once first.');
+  return signKey(signing, { ownerId: owner.owner_id, name, expiresAt: null });
+}
+
 /** For a command beside the server: its caches learn of it by the version. */
 export async function createKeyOfFirstOwner(store: Store, signing: KeySigning, name: string): Promise<string> {
-  const owner = await first(store.reads.all(firstOwner, {}));
-  if (owner === undefined) throw new Error('The installation has no owner yet; start the server once first.');
-  const key = await signKey(signing, { ownerId: owner.owner_id, name, expiresAt: null });
+  const key = await signKeyOfFirstOwner(store, signing, name);
   await store.transact('account', async (tx) => {
     await key.store(tx);
     await tx.run(raiseAccountsVersion, {});

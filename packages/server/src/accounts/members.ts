@@ -5,6 +5,7 @@ import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { sortableId } from '../lib/sortable-id.ts';
 import { deleteMember, listMembers, type MemberRow, memberById, putMember } from '../store/queries/accounts.ts';
+import { lockMember } from '../store/queries/admission.ts';
 import { memberAllowance, periodDays } from '../store/queries/allowance.ts';
 import type { Page } from '../store/queries/page.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
@@ -26,6 +27,7 @@ export class Members {
       );
     }
     const created = await this.#store.transact('account', async (tx) => {
+      await tx.all(lockMember, { integrationId, consumerId });
       const row = await first(tx.all(memberById, { integrationId, consumerId }));
       const now = Date.now();
       const name = input.name === undefined ? (row?.name_json ?? null) : input.name && JSON.stringify(input.name);

@@ -4,13 +4,23 @@ import { dayOf } from '../domain/allowance.ts';
 import type { Meta, RunEvent } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
 import type { ModelPrice, Prices } from '../domain/prices.ts';
+import { CommitUnknown } from '../domain/unavailable.ts';
 import type { AdmittedRun, RunEngine } from '../engine/port.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { type GivenImage, type ImageBlobs, ImageGone, type KeptImage, referToImages } from '../files/image-blobs.ts';
-import { admissionFacts, growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
+import {
+  admissionFacts,
+  growChat,
+  insertChat,
+  insertMessage,
+  insertRun,
+  lockMember,
+} from '../store/queries/admission.ts';
 import { periodDays } from '../store/queries/allowance.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
-import { first, type Reads, type Store, type Tx, UniqueViolation } from '../store/store.ts';
+import { unfinishedRun } from '../store/queries/takeover.ts';
+import { first, type Reads, repeatOnConflict, type Store, type Tx, UniqueViolation } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 /** A request whose body is checked and whose caller owns the integration. */
 export interface CompletionRequest extends AdmissionRequest {
@@ -38,9 +48,11 @@ export interface AdmissionDeps {
   readonly isShuttingDown: () => boolean;
   readonly activeRuns: () => number;
   readonly maxActiveRuns: number;
+  readonly logger: Logger;
 }
 
-const MAX_TRIES = 5;
+/** The facts have changed since they were read: the indexes say so, or an image was swept meanwhile. */
+const isConflict = (error: unknown) => error instanceof UniqueViolation || error instanceof ImageGone;
 
 /** Decides whether a request may become a run, in one transaction that admits everything or reserves nothing. */
 export class RunAdmission {
@@ -76,22 +88,41 @@ export class RunAdmission {
       const { decision } = await this.#decide(store.reads, request, this.#isFull);
       if (decision.kind === 'replay') return replayOf(decision);
     }
-    for (let tries = 1; ; tries += 1) {
+    return repeatOnConflict(async () => {
       const images =
         request.images.length === 0 ? [] : await this.#deps.images.keep(request.integrationId, request.images);
       const place = { taken: false };
+      const made: { start: AdmittedRun | null } = { start: null };
       try {
-        const result = await store.transact('admit', (tx) => this.#transaction(tx, request, images, place));
+        const result = await store.transact('admit', async (tx) => {
+          const result = await this.#transaction(tx, request, images, place);
+          made.start = result.start;
+          return result;
+        });
         // In the same step in which the commit returns: nobody can know this run before it can be stopped.
         if (result.start !== null) engine.start(result.start);
         return result.admission;
       } catch (error) {
-        // The indexes decide: whoever lost reads the facts again and finds the winner.
-        if (!(error instanceof UniqueViolation || error instanceof ImageGone) || tries >= MAX_TRIES) throw error;
+        if (error instanceof CommitUnknown && made.start !== null) this.#startIfCommitted(error, made.start);
+        throw error;
       } finally {
         if (place.taken) this.#reserving -= 1;
       }
-    }
+    }, isConflict);
+  }
+
+  /** The caller was told that nobody knows. Once it is known, a run that was admitted after all is not left lying. */
+  #startIfCommitted({ happened }: CommitUnknown, run: AdmittedRun): void {
+    const { store, engine, logger } = this.#deps;
+    const start = async () => {
+      if (!(await happened)) return;
+      const row = await first(store.reads.all(unfinishedRun, { runId: run.runId }));
+      if (row === undefined) return;
+      engine.start(run);
+      // Cancelled before anybody here could be told.
+      if (row.cancel_mode !== null) engine.stop(run.runId, row.cancel_mode);
+    };
+    start().catch((error: unknown) => logger.error({ err: error, runId: run.runId }, 'a run was not started'));
   }
 
   /** Throws the refusal where it is one. */
@@ -119,6 +150,8 @@ export class RunAdmission {
     images: readonly KeptImage[],
     place: { taken: boolean },
   ): Promise<{ readonly admission: Admission; readonly start: AdmittedRun | null }> {
+    const { integrationId, consumerId } = request;
+    if (consumerId !== null) await tx.all(lockMember, { integrationId, consumerId });
     const { decision, now } = await this.#decide(tx, request, !place.taken && this.#isFull);
     if (decision.kind === 'replay') return { admission: replayOf(decision), start: null };
     if (!place.taken) {
@@ -151,51 +184,59 @@ export class RunAdmission {
     const runId = newId('run');
     const chatKey = decision.chat?.chatKey ?? newId('chat');
     const chatId = decision.chat?.chatId ?? request.chatId ?? chatKey;
+    // All at once: to a database beyond the network that is one trip.
+    const writes: Promise<number>[] = [];
     if (decision.chat === null) {
-      await tx.run(insertChat, {
-        chatKey,
-        integrationId,
-        chatId,
-        alias: request.aliasChatId,
-        consumerId,
-        numMessages: 1,
-        textBytes: messageBytes,
-        now,
-      });
+      writes.push(
+        tx.run(insertChat, {
+          chatKey,
+          integrationId,
+          chatId,
+          alias: request.aliasChatId,
+          consumerId,
+          numMessages: 1,
+          textBytes: messageBytes,
+          now,
+        }),
+      );
     } else {
-      await tx.run(growChat, { chatKey, textBytes: messageBytes, alias: decision.chat.alias, now });
+      writes.push(tx.run(growChat, { chatKey, textBytes: messageBytes, alias: decision.chat.alias, now }));
     }
-    await tx.run(insertMessage, {
-      messageId: newId('msg'),
-      chatKey,
-      runId,
-      role: 'user',
-      status: 'completed',
-      agent: decision.agent,
-      contentJson: JSON.stringify(message),
-      errorCode: null,
-      errorMessage: null,
-      now,
-    });
+    writes.push(
+      tx.run(insertMessage, {
+        messageId: newId('msg'),
+        chatKey,
+        runId,
+        role: 'user',
+        status: 'completed',
+        agent: decision.agent,
+        contentJson: JSON.stringify(message),
+        errorCode: null,
+        errorMessage: null,
+        now,
+      }),
+    );
     const attached = images.length === 0 ? [] : await referToImages(tx, { integrationId, chatKey, runId, now }, images);
-    await tx.run(insertRun, {
-      runId,
-      integrationId,
-      chatKey,
-      consumerId,
-      usageRequestId,
-      fingerprint: request.fingerprint,
-      agency: decision.agency,
-      agent: decision.agent,
-      nodeId: this.#deps.nodeId,
-      held: decision.held,
-      unit: decision.unit,
-      day: dayOf(now),
-      period: decision.period,
-      periodStart: decision.periodStart,
-      userContextJson: request.userContext === undefined ? null : JSON.stringify(request.userContext),
-      now,
-    });
+    writes.push(
+      tx.run(insertRun, {
+        runId,
+        integrationId,
+        chatKey,
+        consumerId,
+        usageRequestId,
+        fingerprint: request.fingerprint,
+        agency: decision.agency,
+        agent: decision.agent,
+        nodeId: this.#deps.nodeId,
+        held: decision.held,
+        unit: decision.unit,
+        day: dayOf(now),
+        period: decision.period,
+        periodStart: decision.periodStart,
+        userContextJson: request.userContext === undefined ? null : JSON.stringify(request.userContext),
+        now,
+      }),
+    );
     const meta: Meta = {
       runId,
       chatId,
@@ -206,7 +247,8 @@ export class RunAdmission {
       createdAt: now,
     };
     const event: RunEvent = { type: 'meta', meta, id: 1 };
-    await tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([event]) });
+    writes.push(tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([event]) }));
+    await Promise.all(writes);
     return {
       runId,
       requestId: request.requestId,

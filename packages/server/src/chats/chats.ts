@@ -18,13 +18,14 @@ import {
   deleteChat,
   deleteMessages,
   listChats,
+  lockChat,
   type MessageRow,
   messagesBefore,
 } from '../store/queries/chats.ts';
 import { deleteChunksOfChat, deleteStepsOfChat } from '../store/queries/eventlog.ts';
 import type { Page } from '../store/queries/page.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
-import { first, type Store } from '../store/store.ts';
+import { first, repeatOnConflict, type Store } from '../store/store.ts';
 
 export function chatJson(row: ChatRow) {
   return {
@@ -100,25 +101,27 @@ export class Chats {
     if (consumerId !== null && isBlank(consumerId)) {
       throw new Refusal('invalid_request', '`consumerId` must not be blank.');
     }
-    await this.#store.transact('account', async (tx) => {
-      if (consumerId !== null && (await first(tx.all(memberById, { integrationId, consumerId }))) === undefined) {
-        throw new Refusal('member_not_found');
-      }
-      if ((await first(tx.all(chatById, { integrationId, chatId }))) !== undefined) throw new Refusal('chat_exists');
-      if (alias !== null && (await first(tx.all(chatByAlias, { integrationId, alias }))) !== undefined) {
-        throw new Refusal('alias_taken');
-      }
-      await tx.run(insertChat, {
-        chatKey: newId('chat'),
-        integrationId,
-        chatId,
-        alias,
-        consumerId,
-        numMessages: 0,
-        textBytes: 0,
-        now: Date.now(),
+    const create = () =>
+      this.#store.transact('account', async (tx) => {
+        if (consumerId !== null && (await first(tx.all(memberById, { integrationId, consumerId }))) === undefined) {
+          throw new Refusal('member_not_found');
+        }
+        if ((await first(tx.all(chatById, { integrationId, chatId }))) !== undefined) throw new Refusal('chat_exists');
+        if (alias !== null && (await first(tx.all(chatByAlias, { integrationId, alias }))) !== undefined) {
+          throw new Refusal('alias_taken');
+        }
+        await tx.run(insertChat, {
+          chatKey: newId('chat'),
+          integrationId,
+          chatId,
+          alias,
+          consumerId,
+          numMessages: 0,
+          textBytes: 0,
+          now: Date.now(),
+        });
       });
-    });
+    await repeatOnConflict(create);
     return this.get(integrationId, chatId);
   }
 
@@ -150,6 +153,7 @@ export class Chats {
   /** Its id and alias are free again; run rows, usage and usage request ids stay. */
   async delete(integrationId: string, chatId: string): Promise<void> {
     await this.#store.transact('account', async (tx) => {
+      await tx.all(lockChat, { integrationId, chatId });
       const chat = await first(tx.all(chatById, { integrationId, chatId }));
       if (chat === undefined) throw new Refusal('chat_not_found', 'There is no such chat in this integration.');
       if (chat.active_run_id !== null) {

@@ -15,6 +15,8 @@ export interface Config {
   readonly model: string;
   /** How OpenAI, or a server that speaks as it does, is asked; null: it is not set up. */
   readonly openAi: OpenAiConfig | null;
+  /** PostgreSQL in place of the embedded store; null: the embedded one. */
+  readonly database: DatabaseConfig | null;
   /** What models cost in credits. */
   readonly prices: Prices;
 }
@@ -25,11 +27,22 @@ export interface OpenAiConfig {
   readonly api: 'responses' | 'chat';
 }
 
+export interface DatabaseConfig {
+  /** Host and database, to be printed. */
+  readonly place: string;
+  /** Connections besides the writer's. */
+  readonly pool: number;
+  /** It is reached through a pooler in transaction mode. */
+  readonly pooled: boolean;
+}
+
 export interface Secrets {
-  /** `RUNWIRE_SECRET`; null: made in the data folder. */
+  /** `RUNWIRE_SECRET`; null: made in the data folder, or in the database. */
   readonly secret: string | null;
   /** The hash of `RUNWIRE_API_KEY`; null: not set. */
   readonly apiKeyHash: Buffer | null;
+  /** `DATABASE_URL`; null: not set. */
+  readonly databaseUrl: string | null;
   /** `OPENAI_API_KEY`; null: not set. */
   readonly openAiKey: string | null;
 }

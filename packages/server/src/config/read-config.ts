@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { NO_PRICES } from '../domain/prices.ts';
 import type { Config, Secrets } from './config.ts';
+import { readDatabase } from './read-database.ts';
 import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
 import { readModels } from './read-models.ts';
 import { readPrices } from './read-prices.ts';
@@ -14,7 +15,6 @@ const NOT_BUILT = [
   'RUNWIRE_AGENCIES_DIR',
   'RUNWIRE_FETCH_ALLOW',
   'RUNWIRE_SANDBOX',
-  'DATABASE_URL',
   'S3_BUCKET',
   'S3_ENDPOINT',
   'S3_UPLOADS',
@@ -30,6 +30,7 @@ const KNOWN = new Set([
   'RUNWIRE_LOG_LEVEL',
   'RUNWIRE_MODEL',
   'RUNWIRE_OPENAI_API',
+  'RUNWIRE_DATABASE_POOL',
   ...Object.keys(LIMIT_SETTINGS),
   'RUNWIRE_PRICES',
 ]);
@@ -49,10 +50,9 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     }
   }
   const apiKey = readApiKey(env);
-  const { model, openAi, openAiKey } = readModels(
-    (name) => (isSet(env, name) ? String(env[name]) : null),
-    readUrl(env, 'OPENAI_BASE_URL'),
-  );
+  const read = (name: string) => (isSet(env, name) ? String(env[name]) : null);
+  const { model, openAi, openAiKey } = readModels(read, readUrl(env, 'OPENAI_BASE_URL'));
+  const { database, databaseUrl } = readDatabase(read);
   const config: Config = Object.freeze({
     host: isSet(env, 'HOST') ? String(env.HOST) : '127.0.0.1',
     port: readPort(env),
@@ -64,6 +64,7 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     limits: readLimits(env),
     model,
     openAi,
+    database,
     prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
   });
   return {
@@ -71,6 +72,7 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     secrets: {
       secret: readSecret(env),
       apiKeyHash: apiKey === null ? null : hash('sha256', apiKey, 'buffer'),
+      databaseUrl,
       openAiKey,
     },
   };

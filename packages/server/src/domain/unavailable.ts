@@ -1,4 +1,16 @@
-/** The store cannot take writes now and may later; nothing of what was asked happened. */
+/** The store cannot take writes now and may later; nothing of what was asked happened, unless it is `CommitUnknown`. */
 export class StoreUnavailable extends Error {
-  override readonly name = 'StoreUnavailable';
+  override readonly name: string = 'StoreUnavailable';
+}
+
+/** The commit was sent and its answer lost: what was asked may have happened, whole, or not at all. */
+export class CommitUnknown extends StoreUnavailable {
+  override readonly name = 'CommitUnknown';
+  /** Settles when it is known whether it happened, or with false when the store is closed. */
+  readonly happened: Promise<boolean>;
+
+  constructor(happened: Promise<boolean>) {
+    super('The answer to a commit was lost, and the database does not say what became of it.');
+    this.happened = happened;
+  }
 }

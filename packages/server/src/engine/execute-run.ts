@@ -9,7 +9,7 @@ import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
 import { journalStep } from '../runs/journal.ts';
-import { RunLost } from '../runs/run-lost.ts';
+import { AlreadyEnded, RunLost } from '../runs/run-lost.ts';
 import { buildPrompt } from './build-prompt.ts';
 import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
@@ -219,7 +219,10 @@ async function settle(
         startedAt: log.startedAt,
       }),
     ),
-  );
+  ).catch((error: unknown) => {
+    // The answer to an earlier try's commit was lost.
+    if (!(error instanceof AlreadyEnded)) throw error;
+  });
   log.publish(events);
   const { runId, requestId, attempt: tries } = run;
   const { status, error } = outcome;

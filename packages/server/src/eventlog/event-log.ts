@@ -16,12 +16,12 @@ export interface EventLogOptions extends RunLogBounds {
 
 /** Writes chunks inside somebody's transaction: with a step or an end, its events commit. */
 export async function storeChunks(tx: Tx, runId: string, chunks: readonly Chunk[]): Promise<void> {
-  for (const chunk of chunks) await tx.run(insertChunk, { runId, ...chunk });
+  await Promise.all(chunks.map((chunk) => tx.run(insertChunk, { runId, ...chunk })));
 }
 
 async function storeLog(tx: Tx, log: RunLog, chunks: readonly Chunk[]): Promise<void> {
-  if (!log.markedRunning) await tx.run(markRunning, { runId: log.runId, now: log.startedAt });
-  await storeChunks(tx, log.runId, chunks);
+  const marked = log.markedRunning ? null : tx.run(markRunning, { runId: log.runId, now: log.startedAt });
+  await Promise.all([marked, storeChunks(tx, log.runId, chunks)]);
 }
 
 function stored(log: RunLog, chunks: readonly Chunk[]): void {
@@ -135,7 +135,7 @@ export class EventLog implements AsyncDisposable {
     if (work.length === 0) return;
     try {
       await this.#store.transact('flush', async (tx) => {
-        for (const { log, chunks } of work) await storeLog(tx, log, chunks);
+        await Promise.all(work.map(({ log, chunks }) => storeLog(tx, log, chunks)));
       });
       for (const { log, chunks } of work) stored(log, chunks);
       this.#failing = false;

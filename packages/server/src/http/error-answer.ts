@@ -2,7 +2,7 @@ import { type ErrorCode, errors } from '@runwire/contract';
 import type { ErrorObject } from 'ajv';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../domain/refusal.ts';
-import { StoreUnavailable } from '../domain/unavailable.ts';
+import { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { COMPLETION_PATH } from './paths.ts';
 import { validationSentence } from './validation-sentence.ts';
@@ -69,6 +69,8 @@ export function answerError(
   logger: Logger,
 ): FastifyReply {
   const refusal = asRefusal(error);
+  // Whether there is a run is not known: neither word would be true.
+  if (error instanceof CommitUnknown) reply.removeHeader('x-agent-run-admitted');
   if (refusal !== null) return refusalAnswer(refusal, request, reply);
   logger.error({ err: error, requestId: request.id, method: request.method, path: request.routeOptions.url }, 'fault');
   return refusalAnswer(new Refusal('internal_error'), request, reply);

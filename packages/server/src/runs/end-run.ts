@@ -8,10 +8,10 @@ import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
 import { growChat, insertMessage } from '../store/queries/admission.ts';
 import { raiseUsageDay } from '../store/queries/allowance.ts';
-import { finishRun } from '../store/queries/runs.ts';
-import type { Tx } from '../store/store.ts';
+import { endOfRun, finishRun } from '../store/queries/runs.ts';
+import { first, type Tx } from '../store/store.ts';
 import { storeStep } from './journal.ts';
-import { RunLost } from './run-lost.ts';
+import { AlreadyEnded, RunLost } from './run-lost.ts';
 
 export interface RunEnd {
   readonly runId: string;
@@ -45,25 +45,29 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
   const now = Date.now();
   const byModel = withCredits(end.byModel, end.prices);
   const charge = chargeFor(end.usage, byModel, end.error?.code ?? null);
-  await tx.run(growChat, {
-    chatKey: end.chatKey,
-    textBytes: Buffer.byteLength(end.text),
-    alias: null,
-    now,
-  });
-  await tx.run(insertMessage, {
-    messageId: newId('msg'),
-    chatKey: end.chatKey,
-    runId: end.runId,
-    role: 'assistant',
-    status: end.status,
-    agent: end.agent,
-    contentJson: JSON.stringify(end.text),
-    errorCode: end.error?.code ?? null,
-    errorMessage: end.error?.message ?? null,
-    now,
-  });
-  const changed = await tx.run(finishRun, {
+  // All at once: to a database beyond the network that is one trip.
+  const writes: Promise<unknown>[] = [];
+  writes.push(
+    tx.run(growChat, {
+      chatKey: end.chatKey,
+      textBytes: Buffer.byteLength(end.text),
+      alias: null,
+      now,
+    }),
+    tx.run(insertMessage, {
+      messageId: newId('msg'),
+      chatKey: end.chatKey,
+      runId: end.runId,
+      role: 'assistant',
+      status: end.status,
+      agent: end.agent,
+      contentJson: JSON.stringify(end.text),
+      errorCode: end.error?.code ?? null,
+      errorMessage: end.error?.message ?? null,
+      now,
+    }),
+  );
+  const finished = tx.run(finishRun, {
     runId: end.runId,
     attempt: end.attempt,
     nextAttempt: end.nextAttempt,
@@ -80,16 +84,28 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
     startedAt: end.startedAt,
     now,
   });
-  if (changed !== 1) throw new RunLost(`Run ${end.runId} is no longer of attempt ${end.attempt}.`);
-  if (end.lastStep !== null) await storeStep(tx, end.runId, end.lastStep);
-  await storeChunks(tx, end.runId, end.chunks);
+  writes.push(finished);
+  if (end.lastStep !== null) writes.push(storeStep(tx, end.runId, end.lastStep));
+  writes.push(storeChunks(tx, end.runId, end.chunks));
   if (end.consumerId !== null && charge.runs > 0) {
-    await tx.run(raiseUsageDay, {
-      integrationId: end.integrationId,
-      consumerId: end.consumerId,
-      day: end.day,
-      ...charge,
-    });
+    writes.push(
+      tx.run(raiseUsageDay, {
+        integrationId: end.integrationId,
+        consumerId: end.consumerId,
+        day: end.day,
+        ...charge,
+      }),
+    );
   }
+  await Promise.all(writes);
+  if ((await finished) !== 1) throw await whyNotEnded(tx, end);
   return charge;
+}
+
+/** A repeated end whose first try was committed without anybody's learning of it is no loss: it is done. */
+async function whyNotEnded(tx: Tx, end: RunEnd): Promise<Error> {
+  const row = await first(tx.all(endOfRun, { runId: end.runId }));
+  const isOwn = row?.status === end.status && row.attempt === end.nextAttempt && row.last_event_id === end.lastEventId;
+  if (isOwn) return new AlreadyEnded(`Run ${end.runId} has this end already.`);
+  return new RunLost(`Run ${end.runId} is no longer of attempt ${end.attempt}.`);
 }

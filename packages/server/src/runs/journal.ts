@@ -51,7 +51,7 @@ export interface StepDone {
 /** T3: the journal record and all events up to it; a chunk ends exactly there. */
 export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
   const { runId, step } = done;
-  const changed = await tx.run(advanceRun, {
+  const advanced = tx.run(advanceRun, {
     runId,
     attempt: step.attempt,
     step: done.begun,
@@ -59,7 +59,6 @@ export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
     byModelJson: JSON.stringify(done.byModel),
     startedAt: done.startedAt,
   });
-  if (changed !== 1) throw new RunLost(`Run ${runId} is no longer of attempt ${step.attempt}.`);
-  await storeStep(tx, runId, step);
-  await storeChunks(tx, runId, done.chunks);
+  await Promise.all([advanced, storeStep(tx, runId, step), storeChunks(tx, runId, done.chunks)]);
+  if ((await advanced) !== 1) throw new RunLost(`Run ${runId} is no longer of attempt ${step.attempt}.`);
 }

@@ -2,3 +2,8 @@
 export class RunLost extends Error {
   override readonly name = 'RunLost';
 }
+
+/** This very end was written before, and the answer to its commit lost: nothing is to be written again. */
+export class AlreadyEnded extends Error {
+  override readonly name = 'AlreadyEnded';
+}

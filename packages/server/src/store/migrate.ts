@@ -1,10 +1,11 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
 import { StartRefused } from '../domain/start-refused.ts';
 import * as first from './migrations/0001-first.ts';
 import * as compaction from './migrations/0002-compaction.ts';
 import * as attachments from './migrations/0003-attachments.ts';
 import * as rowidTables from './migrations/0004-rowid-tables.ts';
+import * as scaleOut from './migrations/0006-scale-out.ts';
 import type { Schema } from './schema.ts';
 import type { StoreKind } from './store.ts';
 
@@ -13,6 +14,7 @@ const MIGRATIONS = {
   '0002-compaction': compaction,
   '0003-attachments': attachments,
   '0004-rowid-tables': rowidTables,
+  '0006-scale-out': scaleOut,
 };
 
 function migrationsOf(kind: StoreKind): Record<string, Migration> {
@@ -21,10 +23,16 @@ function migrationsOf(kind: StoreKind): Record<string, Migration> {
   );
 }
 
+async function currentSchema(db: Kysely<Schema>): Promise<string | undefined> {
+  return (await sql<{ name: string }>`select current_schema() as name`.execute(db)).rows[0]?.name;
+}
+
 /** Brings the schema up to this program's; one that is newer than the program is left alone and refused. */
 export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE)) {
+  // PostgreSQL may hold other people's tables, in schemas of their own.
+  const schema = kind === 'postgres' ? await currentSchema(db) : undefined;
+  if (tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE && table.schema === schema)) {
     const applied = await (db as unknown as Kysely<{ [DEFAULT_MIGRATION_TABLE]: { name: string } }>)
       .selectFrom(DEFAULT_MIGRATION_TABLE)
       .select('name')
@@ -35,7 +43,11 @@ export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void
       );
     }
   }
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrationsOf(kind) } });
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => migrationsOf(kind) },
+    ...(schema === undefined ? {} : { migrationTableSchema: schema }),
+  });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
 }

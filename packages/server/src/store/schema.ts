@@ -21,6 +21,12 @@ export const NODE_DEAD = 1;
 /** It stopped in good order and let go of its unfinished runs: they did not crash. */
 export const NODE_RELEASED = 2;
 
+/** Where several nodes share a secret that no setting gives them. */
+export interface InstallationSecretTable {
+  id: number;
+  secret: string;
+}
+
 export interface NodesTable {
   node_id: string;
   boot: string;
@@ -222,6 +228,7 @@ export interface AttachmentsTable {
 
 export interface Schema {
   installation: InstallationTable;
+  installation_secret: InstallationSecretTable;
   nodes: NodesTable;
   node_beats: NodeBeatsTable;
   owners: OwnersTable;

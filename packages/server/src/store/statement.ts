@@ -14,13 +14,25 @@ interface Compilable<R> {
 export interface Statement<P, R> {
   readonly name: string;
   build(db: Kysely<Schema>, params: P): Compilable<R>;
+  /**
+   * A lock on rows, which a store with one writer at a time has no need of: there it is passed over, and gives no rows.
+   * It stands in a statement of its own, before the facts are read: one that waited for a lock still sees what was
+   * there before the wait.
+   */
+  readonly locks?: true;
+  /**
+   * A write to rows that many transactions share. Where several commit together, it runs after everything else of all
+   * of them, in this order. Its count is not known.
+   */
+  readonly last?: (params: P) => string;
 }
 
 export function statement<P, R>(
   name: string,
   build: (db: Kysely<Schema>, params: P) => Compilable<R>,
+  kind: Pick<Statement<P, R>, 'locks' | 'last'> = {},
 ): Statement<P, R> {
-  return { name, build };
+  return { name, build, ...kind };
 }
 
 class Hole {

@@ -21,14 +21,21 @@ export interface Tx extends Reads {
   run<P, R>(statement: Statement<P, R>, params: P): Promise<number>;
 }
 
+/** A run's own transactions: its flushes, steps and end never overtake each other. */
+export const ORDERED: ReadonlySet<TransactionName> = new Set(['flush', 'step', 'end', 'takeover'] as const);
+
 export type StoreKind = 'sqlite' | 'postgres';
 
 export interface Store extends AsyncDisposable {
   readonly kind: StoreKind;
   readonly reads: Reads;
   /**
-   * All or nothing, durable when it resolves. Transactions commit in the order in which they were handed in.
-   * A thrown error rolls back this transaction alone.
+   * All or nothing, durable when it resolves. A thrown error rolls back this transaction alone. The job may be called
+   * again from its start, where another transaction was in its way or failed beside it: it changes nothing but by `tx`.
+   *
+   * Transactions of `ORDERED` commit in the order in which they were handed in, and each sees what those before it
+   * wrote. The others are only in order with what their callers waited for: on SQLite they all go through the one
+   * writer, on PostgreSQL each has a connection of its own, where it may wait for a lock without holding up the writer.
    */
   transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>): Promise<T>;
 }
@@ -36,6 +43,22 @@ export interface Store extends AsyncDisposable {
 /** A unique index said no. */
 export class UniqueViolation extends Error {
   override readonly name = 'UniqueViolation';
+}
+
+const MAX_TRIES = 5;
+
+/** "The indexes decide": whoever lost looks again, and finds the winner. */
+export async function repeatOnConflict<T>(
+  transact: () => Promise<T>,
+  isConflict = (error: unknown): boolean => error instanceof UniqueViolation,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await transact();
+    } catch (error) {
+      if (!isConflict(error) || tries >= MAX_TRIES) throw error;
+    }
+  }
 }
 
 export async function first<R>(rows: Promise<R[]>): Promise<R | undefined> {

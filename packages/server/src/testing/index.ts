@@ -4,11 +4,13 @@ export type { Overrides } from '../compose.ts';
 export { WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
 export type { Store, Tx } from '../store/store.ts';
 export { type Answer, ApiClient } from './api-client.ts';
+export { CommitProxy } from './commit-proxy.ts';
 export { FakeProvider, ProviderCall } from './fake-provider.ts';
 export { gateAgency } from './gate-agency.ts';
 export { type GateCall, GateKeeper } from './gate-keeper.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
+export { PostgresServer, postgresFolder } from './postgres-server.ts';
 export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ShownImage, scriptedModel } from './scripted-model.ts';
@@ -23,3 +25,4 @@ export {
   type TestServerOptions,
   temporaryFolder,
 } from './test-server.ts';
+export { freshDatabase, sharedPostgresUrl, testStore } from './test-store.ts';

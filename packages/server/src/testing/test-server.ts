@@ -8,6 +8,7 @@ import { readConfig } from '../config/read-config.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { ApiClient } from './api-client.ts';
 import type { ProcessOptions } from './server-process.ts';
+import { forgetStore, storeEnvironment } from './test-store.ts';
 
 /** The key of the first owner in every test installation. */
 export const TEST_API_KEY = 'test-key-0123456789-0123456789-0123456789';
@@ -22,9 +23,9 @@ export class TestServer implements AsyncDisposable {
   readonly server: RunningServer;
   readonly api: ApiClient;
   readonly dataDir: string;
-  readonly #cleanUp: () => void;
+  readonly #cleanUp: () => Promise<void>;
 
-  constructor(server: RunningServer, dataDir: string, cleanUp: () => void) {
+  constructor(server: RunningServer, dataDir: string, cleanUp: () => Promise<void>) {
     this.server = server;
     this.dataDir = dataDir;
     this.api = new ApiClient(server.url, TEST_API_KEY);
@@ -37,7 +38,7 @@ export class TestServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.server[Symbol.asyncDispose]();
-    this.#cleanUp();
+    await this.#cleanUp();
   }
 }
 
@@ -52,14 +53,16 @@ function environment(dataDir: string, env: Readonly<Record<string, string>> = {}
 /** The real server in this process, on a free port. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { dataDir = temporaryFolder(), env, ...overrides } = options;
-  const { config, secrets } = readConfig(environment(dataDir, env));
+  const { config, secrets } = readConfig(environment(dataDir, { ...(await storeEnvironment(dataDir)), ...env }));
   const logger = overrides.logger ?? createLogger('silent');
   const onFatal = (error: unknown) => {
     throw error;
   };
   const server = await compose(config, secrets, onFatal, { ...overrides, logger });
-  return new TestServer(server, dataDir, () => {
-    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+  return new TestServer(server, dataDir, async () => {
+    if (options.dataDir !== undefined) return;
+    rmSync(dataDir, { recursive: true, force: true });
+    await forgetStore(dataDir);
   });
 }
 
@@ -95,7 +98,11 @@ export class ServerProcess implements AsyncDisposable {
     const { dataDir, env, entry = fileURLToPath(new URL('./server-main.ts', import.meta.url)), ...rest } = options;
     const child = fork(entry, [JSON.stringify(rest)], {
       execArgv: ['-C', 'runwire'],
-      env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: compileCache, ...environment(dataDir, env) },
+      env: {
+        PATH: process.env.PATH ?? '',
+        NODE_COMPILE_CACHE: compileCache,
+        ...environment(dataDir, { ...(await storeEnvironment(dataDir)), ...env }),
+      },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     let said = '';

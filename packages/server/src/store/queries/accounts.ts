@@ -16,6 +16,25 @@ export const insertInstallation = statement('insert installation', (db, p: { now
   db.insertInto('installation').values({ id: 1, accounts_version: 1, created_at: p.now }),
 );
 
+/** Changes of accounts come one after the other: each looks at what is there before it writes. */
+export const lockInstallation = statement(
+  'lock installation',
+  (db, _: Record<string, never>) => db.selectFrom('installation').select('id').forUpdate(),
+  { locks: true },
+);
+
+export const keptSecret = statement('kept secret', (db, _: Record<string, never>) =>
+  db.selectFrom('installation_secret').select('secret'),
+);
+
+/** Of several nodes that make one at once, one does. */
+export const keepSecretOnce = statement('keep secret once', (db, p: { secret: string }) =>
+  db
+    .insertInto('installation_secret')
+    .values({ id: 1, secret: p.secret })
+    .onConflict((c) => c.column('id').doNothing()),
+);
+
 export const raiseAccountsVersion = statement('raise accounts version', (db, _: Record<string, never>) =>
   db.updateTable('installation').set((eb) => ({ accounts_version: eb('accounts_version', '+', 1) })),
 );

@@ -5,6 +5,19 @@ import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
 import { raw } from './raw.ts';
 
+/** "T1 locks the member row in a statement of its own": then what it reads of the member's use is what counts. */
+export const lockMember = statement(
+  'lock member',
+  (db, p: { integrationId: string; consumerId: string }) =>
+    db
+      .selectFrom('members')
+      .select('consumer_id')
+      .where('integration_id', '=', p.integrationId)
+      .where('consumer_id', '=', p.consumerId)
+      .forUpdate(),
+  { locks: true },
+);
+
 /**
  * Everything admission decides from, in one statement, so in one snapshot. The conditions on `status` and
  * `deleted_at` stand as literals: a partial index serves only the words it was made with.
@@ -92,7 +105,8 @@ export const growChat = statement(
         alias: eb.fn.coalesce('alias', eb.val(p.alias)),
         updated_at: p.now,
       }))
-      .where('chat_key', '=', p.chatKey),
+      .where('chat_key', '=', p.chatKey)
+      .where('deleted_at', 'is', null),
 );
 
 /** At the end of the chat as it is then: the position is the count that `growChat` or `insertChat` just wrote. */

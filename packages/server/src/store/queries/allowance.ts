@@ -77,4 +77,5 @@ export const raiseUsageDay = statement(
           credits: eb('usage_days.credits', '+', eb.ref('excluded.credits')),
         })),
       ),
+  { last: (p) => JSON.stringify([p.integrationId, p.consumerId, p.day]) },
 );

@@ -48,6 +48,20 @@ export type ChatRow = Awaited<ReturnType<ReturnType<(typeof chatByKey)['build']>
 export const listChats = (integrationId: string, page: Page) => (db: Kysely<Schema>) =>
   pageOf(liveChats(db, integrationId), page, 'chats.created_at', 'chats.chat_key');
 
+/** A chat that is being deleted gets no run meanwhile. */
+export const lockChat = statement(
+  'lock chat',
+  (db, p: { integrationId: string; chatId: string }) =>
+    db
+      .selectFrom('chats')
+      .select('chat_key')
+      .where('integration_id', '=', p.integrationId)
+      .where('chat_id', '=', p.chatId)
+      .where('deleted_at', 'is', null)
+      .forUpdate(),
+  { locks: true },
+);
+
 export const deleteChat = statement('delete chat', (db, p: { chatKey: string; now: number }) =>
   db.updateTable('chats').set({ deleted_at: p.now, updated_at: p.now }).where('chat_key', '=', p.chatKey),
 );
@@ -76,7 +90,8 @@ export const messagesBefore = statement(
       .selectFrom('messages')
       .select(messageColumns)
       .where('chat_key', '=', p.chatKey)
-      .where('position', '<', p.before)
+      // The largest position that a cursor can name is larger than the column's own type.
+      .where('position', '<', sql<number>`cast(${p.before} as bigint)`)
       .orderBy('position', 'desc')
       .limit(p.limit),
 );

@@ -27,7 +27,7 @@ export const chunkAfter = statement('chunk after', (db, p: { runId: string; afte
           .where('c.last_id', '>', p.after)
           .orderBy('c.first_id', 'desc')
           .limit(1),
-        sql<number>`${p.after} + 1`,
+        sql<number>`cast(${p.after} as bigint) + 1`,
       ),
     )
     .orderBy('first_id')

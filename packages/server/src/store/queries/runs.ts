@@ -115,23 +115,32 @@ export const insertStep = statement(
       completedAt: number;
     },
   ) =>
-    db.insertInto('steps').values({
-      run_id: p.runId,
-      step: p.step,
-      attempt: p.attempt,
-      kind: p.kind,
-      agent: p.agent,
-      caller_agent: p.callerAgent,
-      model: p.model,
-      tool: p.tool,
-      call_id: p.callId,
-      status: p.status,
-      first_event_id: p.firstEventId,
-      last_event_id: p.lastEventId,
-      record_json: p.recordJson,
-      started_at: p.startedAt,
-      completed_at: p.completedAt,
-    }),
+    db
+      .insertInto('steps')
+      .values({
+        run_id: p.runId,
+        step: p.step,
+        attempt: p.attempt,
+        kind: p.kind,
+        agent: p.agent,
+        caller_agent: p.callerAgent,
+        model: p.model,
+        tool: p.tool,
+        call_id: p.callId,
+        status: p.status,
+        first_event_id: p.firstEventId,
+        last_event_id: p.lastEventId,
+        record_json: p.recordJson,
+        started_at: p.startedAt,
+        completed_at: p.completedAt,
+      })
+      // A step whose commit was not known is written again.
+      .onConflict((c) => c.columns(['run_id', 'step']).doNothing()),
+);
+
+/** What an end left, for whoever wrote it without learning that it did. */
+export const endOfRun = statement('end of run', (db, p: { runId: string }) =>
+  db.selectFrom('runs').select(['status', 'attempt', 'last_event_id']).where('run_id', '=', p.runId),
 );
 
 /** T5. "`immediate` overrides a pending `after_step`, never the reverse"; only an unfinished run takes it. */
@@ -269,7 +278,7 @@ export const stepsBefore = statement('steps before', (db, p: { runId: string; be
     .selectFrom('steps')
     .selectAll()
     .where('run_id', '=', p.runId)
-    .where('step', '<', p.before)
+    .where('step', '<', sql<number>`cast(${p.before} as bigint)`)
     .orderBy('step', 'desc')
     .limit(p.limit),
 );

@@ -68,6 +68,7 @@ class Connection implements Reads {
   }
 
   async all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
+    if (statement.locks === true) return [];
     const { compiled, prepared } = this.prepare(statement);
     return prepared.all(...(compiled.bind(params) as SQLInputValue[])) as R[];
   }

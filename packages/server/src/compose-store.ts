@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { Config, Secrets } from './config/config.ts';
+import { dataFolder, keepSecret, makeDataFolder } from './config/data-folder.ts';
+import { SettingRefused } from './config/setting-refused.ts';
+import type { WaitAt } from './domain/wait-points.ts';
+import { PostgresStore } from './store/postgres/postgres-store.ts';
+import { keepSecretOnce, keptSecret } from './store/queries/accounts.ts';
+import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
+import { SqliteStore } from './store/sqlite/sqlite-store.ts';
+import { first, type Store } from './store/store.ts';
+
+const SLOW_SYNC_MS = 5;
+
+export interface OpenedStore {
+  readonly store: Store;
+  /** Signs keys: `RUNWIRE_SECRET`, or what the installation keeps. */
+  readonly secret: string;
+  /**
+   * Whether nobody else can run what is unfinished here. True on the embedded store: whoever holds the lock on the data
+   * folder finds every unfinished run orphaned. On PostgreSQL other nodes may be running them.
+   */
+  readonly isAlone: boolean;
+  readonly queueLength: () => number;
+  /** The median time of a commit, in milliseconds, and what there is to say about it. */
+  readonly measure: () => Promise<{ readonly commitMs: number; readonly warning: string | null }>;
+}
+
+export interface StoreHooks {
+  readonly waitAt: WaitAt | undefined;
+  readonly onFatal: (error: unknown) => void;
+  readonly onCommit: (commitMs: number, syncMs: number) => void;
+}
+
+/** Opens the store that the settings name; what it holds is let go by `stack`. */
+export async function openStore(
+  config: Config,
+  secrets: Secrets,
+  hooks: StoreHooks,
+  stack: AsyncDisposableStack,
+): Promise<OpenedStore> {
+  if (config.database !== null && secrets.databaseUrl !== null) {
+    const settings = { ...config.database, url: secrets.databaseUrl };
+    const store = stack.use(await PostgresStore.open({ ...settings, ...hooks, migrate: true }));
+    makeDataFolder(config.dataDir);
+    return {
+      store,
+      secret: secrets.secret ?? (await sharedSecret(store)),
+      isAlone: false,
+      queueLength: () => store.queueLength,
+      measure: async () => ({ commitMs: await store.measureCommit(), warning: null }),
+    };
+  }
+  const folder = makeDataFolder(config.dataDir);
+  stack.use(lockDataFolder(folder.lock));
+  const secret = secrets.secret ?? keepSecret(folder.secretFile);
+  const store = stack.use(await SqliteStore.open({ path: folder.database, ...hooks, migrate: true }));
+  return {
+    store,
+    secret,
+    isAlone: true,
+    queueLength: () => store.queueLength,
+    measure: async () => {
+      const commitMs = store.measureSync();
+      const warning = commitMs > SLOW_SYNC_MS ? 'the disk is slow to sync: every commit waits for it' : null;
+      return { commitMs, warning };
+    },
+  };
+}
+
+/** The store of an installation that is there already, for a command beside its servers. */
+export async function openStoreHere(config: Config, secrets: Secrets, stack: AsyncDisposableStack) {
+  if (config.database !== null && secrets.databaseUrl !== null) {
+    const settings = { ...config.database, pool: 1, url: secrets.databaseUrl };
+    const store = stack.use(await PostgresStore.open({ ...settings, migrate: false, waitAt: undefined }));
+    if (!(await store.hasInstallation())) {
+      throw new SettingRefused(
+        `There is no installation in the database ${config.database.place}; start the server once, or mend DATABASE_URL.`,
+      );
+    }
+    return { store, secret: secrets.secret ?? (await sharedSecret(store)) };
+  }
+  const folder = dataFolder(config.dataDir);
+  if (!existsSync(folder.database)) {
+    throw new SettingRefused(
+      `There is no installation in ${config.dataDir}; start the server once, or set RUNWIRE_DATA_DIR to its folder.`,
+    );
+  }
+  const onFatal = (error: unknown) => {
+    throw error;
+  };
+  const store = stack.use(
+    await SqliteStore.open({ path: folder.database, migrate: false, waitAt: undefined, onFatal }),
+  );
+  return { store, secret: secrets.secret ?? keepSecret(folder.secretFile) };
+}
+
+/** Made once for all nodes: of several that make it at the same moment, the row of one stays. */
+async function sharedSecret(store: Store): Promise<string> {
+  const kept = await first(store.reads.all(keptSecret, {}));
+  if (kept !== undefined) return kept.secret;
+  return store.transact('account', async (tx) => {
+    await tx.run(keepSecretOnce, { secret: randomBytes(48).toString('base64url') });
+    return (await first(tx.all(keptSecret, {})))?.secret ?? '';
+  });
+}

@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import pg from 'pg';
+import { missingService } from '../../../../../test/support/services.ts';
+import { CommitUnknown, StoreUnavailable } from '../../domain/unavailable.ts';
+import type { WaitPoint } from '../../domain/wait-points.ts';
+import { CommitProxy } from '../../testing/commit-proxy.ts';
+import { storeConformance } from '../../testing/store-conformance.ts';
+import { freshDatabase } from '../../testing/test-store.ts';
+import { putMember } from '../queries/accounts.ts';
+import { insertChat, lockMember } from '../queries/admission.ts';
+import { raiseUsageDay } from '../queries/allowance.ts';
+import { insertChunk, lastStoredId } from '../queries/eventlog.ts';
+import { first } from '../store.ts';
+import { PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
+
+const missing = await missingService('postgres');
+const skip = missing ?? false;
+
+const open = (url: string, options: Partial<PostgresStoreOptions> = {}) =>
+  PostgresStore.open({ url, pool: 4, pooled: false, migrate: true, waitAt: undefined, ...options });
+const chunk = (runId: string, id: number) => ({ runId, firstId: id, lastId: id, data: 'x' });
+const lastOf = async (store: PostgresStore, runId: string) =>
+  (await first(store.reads.all(lastStoredId, { runId })))?.last_id ?? null;
+const member = (consumerId: string) => ({
+  integrationId: 'i',
+  consumerId,
+  sortKey: consumerId,
+  nameJson: null,
+  active: 1,
+  metadataJson: '{}',
+  ownLimit: null,
+  createdAt: 1,
+  now: 1,
+});
+
+if (missing === null) {
+  for (const pooled of [false, true]) {
+    storeConformance(pooled ? 'postgres without prepared statements' : 'postgres', async () => {
+      const database = await freshDatabase();
+      return { open: () => open(database.url, { pooled }), cleanUp: () => database[Symbol.asyncDispose]() };
+    });
+  }
+} else test('postgres: the promises of a store', { skip }, () => {});
+
+test('transactions of one turn share one commit, and each passes its wait points', { skip }, async () => {
+  await using database = await freshDatabase();
+  const points: WaitPoint[] = [];
+  await using store = await open(database.url, { waitAt: (point) => points.push(point) });
+  await Promise.all([1, 2].map((id) => store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', id)))));
+  assert.deepEqual(points, ['flush.before-commit', 'flush.before-commit', 'flush.after-commit', 'flush.after-commit']);
+  const rows = await store.reads.query((db) =>
+    db.selectFrom('event_chunks').select((eb) => eb.ref('first_id').as('id')),
+  );
+  assert.equal(rows.length, 2);
+});
+
+test('an admission that waits for a lock does not hold up the writer', { skip }, async () => {
+  await using database = await freshDatabase();
+  await using store = await open(database.url);
+  await store.transact('account', (tx) => tx.run(putMember, member('m')));
+  const holds = Promise.withResolvers<void>();
+  const letGo = Promise.withResolvers<void>();
+  const holder = store.transact('admit', async (tx) => {
+    await tx.all(lockMember, { integrationId: 'i', consumerId: 'm' });
+    holds.resolve();
+    await letGo.promise;
+  });
+  await holds.promise;
+  let waited = true;
+  const waiter = store.transact('admit', async (tx) => {
+    await tx.all(lockMember, { integrationId: 'i', consumerId: 'm' });
+    waited = false;
+  });
+  await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', 1)));
+  assert.equal(await lastOf(store, 'r'), 1);
+  assert.equal(waited, true, 'the other is still waiting');
+  letGo.resolve();
+  await Promise.all([holder, waiter]);
+  assert.equal(waited, false);
+});
+
+test('a lock that is not let go ends the wait as a store that is away, not for ever', { skip }, async () => {
+  await using database = await freshDatabase();
+  await using store = await open(database.url);
+  await store.transact('account', (tx) => tx.run(putMember, member('m')));
+  const other = new pg.Client({ connectionString: database.url });
+  await other.connect();
+  await other.query(`begin; select * from members for update`);
+  await assert.rejects(
+    store.transact('admit', (tx) => tx.all(lockMember, { integrationId: 'i', consumerId: 'm' })),
+    StoreUnavailable,
+  );
+  await other.end();
+});
+
+test('of two transactions that wait for each other one is repeated, and both are done', { skip }, async () => {
+  await using database = await freshDatabase();
+  await using store = await open(database.url);
+  for (const id of ['a', 'b']) await store.transact('account', (tx) => tx.run(putMember, member(id)));
+  let calls = 0;
+  const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const crossed = (mine: string, others: string, place: number) =>
+    store.transact('account', async (tx) => {
+      calls += 1;
+      await tx.all(lockMember, { integrationId: 'i', consumerId: mine });
+      both[place]?.resolve();
+      await both[1 - place]?.promise;
+      await tx.all(lockMember, { integrationId: 'i', consumerId: others });
+    });
+  await Promise.all([crossed('a', 'b', 0), crossed('b', 'a', 1)]);
+  assert.equal(calls, 3, 'one of the two came twice');
+});
+
+test('day totals of two nodes that end the same members’ runs in crossed order do not deadlock', { skip }, async () => {
+  await using database = await freshDatabase();
+  await using one = await open(database.url);
+  await using other = await open(database.url);
+  const end = (store: PostgresStore, consumerId: string) =>
+    store.transact('end', (tx) =>
+      tx.run(raiseUsageDay, { integrationId: 'i', consumerId, day: 1, runs: 1, tokens: 1, credits: 0 }),
+    );
+  const before = await deadlocks(database.url);
+  const members = Array.from({ length: 20 }, (_, index) => `m${index}`);
+  for (let round = 0; round < 10; round += 1) {
+    await Promise.all([...members.map((id) => end(one, id)), ...members.toReversed().map((id) => end(other, id))]);
+  }
+  const rows = await one.reads.query((db) => db.selectFrom('usage_days').select('runs'));
+  assert.deepEqual([...new Set(rows.map((row) => row.runs))], [20]);
+  assert.equal(await deadlocks(database.url), before);
+});
+
+async function deadlocks(url: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('select pg_stat_force_next_flush()');
+  const { rows } = await client.query('select deadlocks from pg_stat_database where datname = current_database()');
+  await client.end();
+  return Number(rows[0].deadlocks);
+}
+
+test('a database of a newer version is refused in one sentence', { skip }, async () => {
+  await using database = await freshDatabase();
+  await (await open(database.url))[Symbol.asyncDispose]();
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(`insert into kysely_migration (name, timestamp) values ('9999-future', '2030-01-01')`);
+  await client.end();
+  await assert.rejects(open(database.url), /newer version of Runwire/);
+});
+
+test('a table of somebody else’s migrations in another schema is left alone', { skip }, async () => {
+  await using database = await freshDatabase();
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(
+    `create schema other; create table other.kysely_migration (name text, timestamp text);
+     insert into other.kysely_migration values ('2020-theirs', '')`,
+  );
+  await client.end();
+  await (await open(database.url))[Symbol.asyncDispose]();
+});
+
+test('several stores opened at once on an empty database migrate it once', { skip }, async () => {
+  await using database = await freshDatabase();
+  const stores = await Promise.all([1, 2, 3, 4].map(() => open(database.url)));
+  for (const [place, store] of stores.entries()) {
+    await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', place + 1)));
+    await store[Symbol.asyncDispose]();
+  }
+});
+
+test('every connection ends a transaction that stands still, a wait for a lock and a long statement', {
+  skip,
+}, async () => {
+  await using database = await freshDatabase();
+  for (const pooled of [false, true]) {
+    await using store = await open(database.url, { pooled });
+    for (const name of ['flush', 'admit'] as const) {
+      const settings = await store.transact(name, (tx) =>
+        tx.query((db) =>
+          db
+            .selectFrom('pg_settings' as never)
+            .select(['name' as never, 'setting' as never])
+            .where('name' as never, 'in', [
+              'idle_in_transaction_session_timeout',
+              'lock_timeout',
+              'statement_timeout',
+            ] as never)
+            .orderBy('name' as never),
+        ),
+      );
+      assert.deepEqual(
+        settings.map((row) => (row as { setting: string }).setting),
+        ['3000', '2000', '5000'],
+      );
+    }
+  }
+});
+
+test('a commit whose answer is lost is found out by another connection', { skip }, async () => {
+  await using database = await freshDatabase();
+  const { port } = new URL(database.url);
+  await using proxy = await CommitProxy.start(Number(port));
+  const url = database.url.replace(`:${port}`, `:${proxy.port}`);
+  await using store = await open(url);
+  for (const [index, name] of (['admit', 'flush'] as const).entries()) {
+    proxy.swallow(1, 'insert chunk', false);
+    await store.transact(name, (tx) => tx.run(insertChunk, chunk('r', index + 1)));
+    assert.equal(proxy.swallowed, index + 1);
+    assert.equal(await lastOf(store, 'r'), index + 1);
+  }
+});
+
+test('a commit whose answer is lost, with nobody to ask, is unknown, and known later', { skip }, async () => {
+  await using database = await freshDatabase();
+  const { port } = new URL(database.url);
+  await using proxy = await CommitProxy.start(Number(port));
+  const url = database.url.replace(`:${port}`, `:${proxy.port}`);
+  await using store = await open(url);
+  proxy.swallow(1, 'insert chat', true);
+  const row = { integrationId: 'i', alias: null, consumerId: null, numMessages: 0, textBytes: 0, now: 1 };
+  const unknown = await store
+    .transact('admit', (tx) => tx.run(insertChat, { ...row, chatKey: 'k', chatId: 'c' }))
+    .catch((error: unknown) => error);
+  assert.ok(unknown instanceof CommitUnknown, String(unknown));
+  await assert.rejects(
+    store.transact('admit', (tx) => tx.run(insertChat, { ...row, chatKey: 'l', chatId: 'd' })),
+    (error) => error instanceof StoreUnavailable && !(error instanceof CommitUnknown),
+  );
+  proxy.unblock();
+  assert.equal(await unknown.happened, true);
+});

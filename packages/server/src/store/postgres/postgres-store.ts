@@ -1,0 +1,172 @@
+import type { Kysely } from 'kysely';
+import { Pool, type PoolClient, type QueryConfig } from 'pg';
+import { StoreUnavailable } from '../../domain/unavailable.ts';
+import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
+import { touchInstallation } from '../queries/accounts.ts';
+import type { Schema } from '../schema.ts';
+import type { Statement } from '../statement.ts';
+import { ORDERED, type QueryOf, type Reads, type Store, type Tx } from '../store.ts';
+import { CommitOutcomes } from './commit-outcome.ts';
+import { ConnectionLost, Repeatable, translate } from './errors.ts';
+import { prepareDatabase } from './prepare-database.ts';
+import { beginText, type PostgresSettings, sessionConfig } from './settings.ts';
+import { Statements } from './statements.ts';
+import { PostgresTransaction } from './transaction.ts';
+import { MAX_TRIES, Writer } from './writer.ts';
+
+const IDLE_CONNECTION_MS = 60_000;
+
+export interface PostgresStoreOptions extends PostgresSettings {
+  /** False: beside running servers, whose schema is their own affair. */
+  readonly migrate: boolean;
+  readonly waitAt: WaitAt | undefined;
+  /** Told after each commit of the writer: how long it took with all its jobs, and how long the commit itself. */
+  readonly onCommit?: (commitMs: number, syncMs: number) => void;
+}
+
+/** One connection for the writer, a few for admissions, accounts and reads. */
+export class PostgresStore implements Store {
+  readonly kind = 'postgres';
+  readonly reads: Reads;
+  readonly #pool: Pool;
+  readonly #writer: Writer;
+  readonly #statements: Statements;
+  readonly #outcomes: CommitOutcomes;
+  readonly #begin: string;
+  readonly #waitAt: WaitAt | undefined;
+  #closing: Promise<void> | null = null;
+
+  private constructor(options: PostgresStoreOptions) {
+    const { waitAt, onCommit } = options;
+    this.#waitAt = waitAt;
+    this.#begin = beginText(options);
+    this.#statements = new Statements(!options.pooled);
+    this.#outcomes = new CommitOutcomes(options);
+    this.#pool = new Pool({ ...sessionConfig(options), max: options.pool, idleTimeoutMillis: IDLE_CONNECTION_MS });
+    // Without a listener an error of a connection ends the process; whoever uses the connection hears of it.
+    this.#pool.on('error', () => {});
+    this.#pool.on('connect', (client) => client.on('error', () => {}));
+    this.#writer = new Writer({
+      settings: options,
+      statements: this.#statements,
+      outcomes: this.#outcomes,
+      waitAt,
+      onCommit,
+    });
+    this.reads = {
+      all: <P, R>(statement: Statement<P, R>, params: P) => this.#read<R>(this.#statements.bound(statement, params)),
+      query: <R>(build: (db: Kysely<Schema>) => QueryOf<R>) => this.#read<R>(this.#statements.built(build)),
+    };
+  }
+
+  static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
+    await prepareDatabase(options, options.migrate);
+    return new PostgresStore(options);
+  }
+
+  /** Whether a server has ever made its tables here. */
+  async hasInstallation(): Promise<boolean> {
+    const rows = await this.#read<{ made: boolean }>({
+      text: `select to_regclass('installation') is not null as made`,
+    });
+    return rows[0]?.made === true;
+  }
+
+  /** Transactions handed in and not answered yet, and those that wait for a connection. */
+  get queueLength(): number {
+    return this.#writer.queueLength + this.#pool.waitingCount;
+  }
+
+  async transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>): Promise<T> {
+    if (this.#closing !== null) throw new StoreUnavailable('The store is closed.');
+    if (ORDERED.has(name)) return this.#writer.transact(name, job);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#transactAlone(name, job);
+      } catch (error) {
+        if (!(error instanceof Repeatable) || tries >= MAX_TRIES) throw error;
+      }
+    }
+  }
+
+  async #transactAlone<T>(name: TransactionName, job: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await this.#connected();
+    const tx = new PostgresTransaction(client, this.#statements, this.#begin);
+    let value: T;
+    let xid: string | null;
+    try {
+      value = await job(tx);
+      xid = await tx.finish();
+      this.#waitAt?.(`${name}.before-commit`);
+    } catch (error) {
+      rollBack(client, error);
+      throw error;
+    }
+    try {
+      const { command } = await client.query('commit');
+      client.release();
+      if (command !== 'COMMIT') throw new StoreUnavailable('The database rolled a transaction back.');
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      client.release(true);
+      // One that wrote nothing has nothing to lose.
+      if (xid !== null) await this.#outcomes.settle(xid, error);
+    }
+    this.#waitAt?.(`${name}.after-commit`);
+    return value;
+  }
+
+  async #read<R>(query: QueryConfig): Promise<R[]> {
+    const client = await this.#connected();
+    let failed: unknown = null;
+    try {
+      return (await client.query(query)).rows as R[];
+    } catch (error) {
+      failed = translate(error);
+      throw failed;
+    } finally {
+      client.release(failed instanceof ConnectionLost);
+    }
+  }
+
+  async #connected(): Promise<PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  /** The median time of a commit, in milliseconds. */
+  async measureCommit(): Promise<number> {
+    const times: number[] = [];
+    for (let i = 0; i < 5; i += 1) {
+      const start = performance.now();
+      await this.transact('account', (tx) => tx.run(touchInstallation, {}));
+      times.push(performance.now() - start);
+    }
+    return times.sort((a, b) => a - b)[2] ?? 0;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#writer[Symbol.asyncDispose]();
+    this.#outcomes[Symbol.dispose]();
+    await this.#pool.end();
+  }
+}
+
+/** Nobody waits for it: the connection is free again once it is done. */
+function rollBack(client: PoolClient, error: unknown): void {
+  if (error instanceof ConnectionLost) client.release(true);
+  else {
+    client.query('rollback').then(
+      () => client.release(),
+      () => client.release(true),
+    );
+  }
+}

@@ -1,0 +1,57 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import { Client, DatabaseError, Pool } from 'pg';
+import { StartRefused } from '../../domain/start-refused.ts';
+import { StoreUnavailable } from '../../domain/unavailable.ts';
+import { migrate } from '../migrate.ts';
+import type { Schema } from '../schema.ts';
+import { translate } from './errors.ts';
+import { type PostgresSettings, plainConfig, sessionConfig } from './settings.ts';
+
+const OLDEST_VERSION = 15;
+
+/** Looks whether this database can be used, and brings its schema up to this program's; safe with several nodes at once. */
+export async function prepareDatabase(settings: PostgresSettings, migrates: boolean): Promise<void> {
+  const pool = new Pool({ ...plainConfig(settings.url), max: 2 });
+  pool.on('error', () => {});
+  // As all others will be made: what it may not set shows here.
+  const client = new Client(sessionConfig(settings));
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: string; encoding: string }>(
+      `select current_setting('server_version_num') as version, current_setting('server_encoding') as encoding`,
+    );
+    const version = Math.floor(Number(rows[0]?.version) / 10_000);
+    if (version < OLDEST_VERSION) {
+      throw new StartRefused(
+        `The database of DATABASE_URL is PostgreSQL ${version}; use PostgreSQL ${OLDEST_VERSION} or a newer one.`,
+      );
+    }
+    if (rows[0]?.encoding !== 'UTF8') {
+      throw new StartRefused(
+        `The database of DATABASE_URL has the encoding ${rows[0]?.encoding}; make one with the encoding UTF8.`,
+      );
+    }
+    // Kysely's migrator holds a lock in the database meanwhile, so of two nodes one waits and finds it done.
+    if (migrates) await migrate(new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }), 'postgres');
+  } catch (error) {
+    throw startRefusal(error);
+  } finally {
+    await client.end();
+    await pool.end();
+  }
+}
+
+/** What a person can mend, in one sentence. The driver's sentences hold no password. */
+function startRefusal(error: unknown): unknown {
+  if (error instanceof StartRefused || !(error instanceof Error)) return error;
+  // Several addresses of one name were tried.
+  const said = error instanceof AggregateError ? String(error.errors[0]?.message) : error.message;
+  // A refused password, role or database, or a schema that it may not write to.
+  const isRefused = error instanceof DatabaseError && /^(28|3D|42501)/.test(error.code ?? '');
+  if (!isRefused && !(translate(error) instanceof StoreUnavailable)) return error;
+  const remedy = /unsupported startup parameter/.test(said)
+    ? 'behind PgBouncer add ?pgbouncer=true to DATABASE_URL'
+    : 'mend that, or DATABASE_URL';
+  return new StartRefused(`The database of DATABASE_URL cannot be used (${said}); ${remedy}.`);
+}

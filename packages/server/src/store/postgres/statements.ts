@@ -1,0 +1,58 @@
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
+import type { QueryConfig } from 'pg';
+import type { Schema } from '../schema.ts';
+import { type CompiledStatement, compileStatement, type Statement } from '../statement.ts';
+import type { QueryOf } from '../store.ts';
+
+/** Compiles for PostgreSQL and runs nothing. */
+const compiler = new Kysely<Schema>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
+
+/** All statements, compiled once for all connections; each connection prepares one by its name when it first needs it. */
+export class Statements {
+  readonly #compiled = new Map<Statement<never, unknown>, CompiledStatement>();
+  readonly #named: boolean;
+  /** Gives the transaction under way a number where it has none, and tells it. */
+  readonly xid: QueryConfig;
+
+  /** `named`: false behind a pooler that gives each transaction another connection. */
+  constructor(named: boolean) {
+    this.#named = named;
+    const text = 'select pg_current_xact_id()::text as xid';
+    this.xid = named ? { name: 'xid', text } : { text };
+  }
+
+  bound<P, R>(statement: Statement<P, R>, params: P): QueryConfig {
+    let compiled = this.#compiled.get(statement as Statement<never, unknown>);
+    if (compiled === undefined) {
+      compiled = compileStatement(compiler, statement);
+      this.#compiled.set(statement as Statement<never, unknown>, compiled);
+    }
+    const values = storable(compiled.bind(params));
+    return this.#named ? { name: compiled.name, text: compiled.sql, values } : { text: compiled.sql, values };
+  }
+
+  built<R>(build: (db: Kysely<Schema>) => QueryOf<R>): QueryConfig {
+    const { sql, parameters } = build(compiler).compile();
+    return { text: sql, values: storable([...parameters]) };
+  }
+}
+
+/**
+ * PostgreSQL's text takes every character but U+0000. What people say is stored as JSON text, which has none. It is
+ * left where somebody looks for an id that has one, and in a model's own ids: there U+0001 stands for it, which no
+ * caller's id may hold, so that nothing is found which should not be.
+ */
+function storable(values: unknown[]): unknown[] {
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i];
+    if (typeof value === 'string' && value.includes('\0')) values[i] = value.replaceAll('\0', '\u0001');
+  }
+  return values;
+}

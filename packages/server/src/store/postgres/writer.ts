@@ -1,0 +1,150 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Client } from 'pg';
+import { StoreUnavailable } from '../../domain/unavailable.ts';
+import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
+import type { Tx } from '../store.ts';
+import type { CommitOutcomes } from './commit-outcome.ts';
+import { ConnectionLost, Repeatable, translate } from './errors.ts';
+import { beginText, type PostgresSettings, sessionConfig } from './settings.ts';
+import type { Statements } from './statements.ts';
+import { PostgresTransaction } from './transaction.ts';
+
+export const MAX_TRIES = 5;
+/** Few enough that the first does not wait long for the last, nor others for the rows that they hold. */
+const JOBS_PER_COMMIT = 64;
+
+export interface WriterOptions {
+  readonly settings: PostgresSettings;
+  readonly statements: Statements;
+  readonly outcomes: CommitOutcomes;
+  readonly waitAt: WaitAt | undefined;
+  readonly onCommit: ((commitMs: number, syncMs: number) => void) | undefined;
+}
+
+interface Job {
+  readonly name: TransactionName;
+  readonly work: (tx: Tx) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The node's one writer, on a connection of its own: what is handed in while it commits is committed together next,
+ * in order. There are no savepoints, which would cost a trip for each job: where a job is refused, all that commit with
+ * it are rolled back and done again one by one, and only the bad one fails.
+ */
+export class Writer implements AsyncDisposable {
+  readonly #options: WriterOptions;
+  readonly #begin: string;
+  #client: Client | null = null;
+  #queue: Job[] = [];
+  #committing = 0;
+  #draining: Promise<void> | null = null;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#begin = beginText(options.settings);
+  }
+
+  transact<T>(name: TransactionName, work: (tx: Tx) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ name, work, resolve: resolve as (value: unknown) => void, reject });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  get queueLength(): number {
+    return this.#queue.length + this.#committing;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
+      await nextTurn();
+      const batch = this.#queue.splice(0, JOBS_PER_COMMIT);
+      this.#committing = batch.length;
+      await this.#commitTogether(batch);
+      this.#committing = 0;
+    }
+    this.#draining = null;
+  }
+
+  async #commitTogether(batch: readonly Job[]): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const values = await this.#try(batch);
+        for (const [place, job] of batch.entries()) {
+          this.#options.waitAt?.(`${job.name}.after-commit`);
+          job.resolve(values[place]);
+        }
+        return;
+      } catch (error) {
+        if (error instanceof Repeatable && tries < MAX_TRIES) continue;
+        if (error instanceof StoreUnavailable || batch.length === 1) {
+          for (const job of batch) job.reject(error);
+          return;
+        }
+        for (const job of batch) await this.#commitTogether([job]);
+        return;
+      }
+    }
+  }
+
+  async #try(batch: readonly Job[]): Promise<unknown[]> {
+    const { statements, outcomes, waitAt, onCommit } = this.#options;
+    const startedAt = performance.now();
+    const client = await this.#connected();
+    const tx = new PostgresTransaction(client, statements, this.#begin);
+    const values: unknown[] = [];
+    let xid: string | null;
+    try {
+      for (const job of batch) values.push(await job.work(tx));
+      xid = await tx.finish();
+      if (waitAt !== undefined) for (const job of batch) waitAt(`${job.name}.before-commit`);
+    } catch (error) {
+      await this.#rollBack(client, error);
+      throw error;
+    }
+    const workedAt = performance.now();
+    try {
+      const { command } = await client.query('commit');
+      if (command !== 'COMMIT') throw new StoreUnavailable('The database rolled a transaction back.');
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      this.#drop(client);
+      if (xid !== null) await outcomes.settle(xid, error);
+    }
+    const committedAt = performance.now();
+    onCommit?.(committedAt - startedAt, committedAt - workedAt);
+    return values;
+  }
+
+  async #connected(): Promise<Client> {
+    if (this.#client !== null) return this.#client;
+    const client = new Client(sessionConfig(this.#options.settings));
+    client.on('error', () => this.#drop(client));
+    try {
+      await client.connect();
+    } catch (error) {
+      this.#drop(client);
+      throw translate(error);
+    }
+    this.#client = client;
+    return client;
+  }
+
+  async #rollBack(client: Client, error: unknown): Promise<void> {
+    if (error instanceof ConnectionLost) return this.#drop(client);
+    await client.query('rollback').catch(() => this.#drop(client));
+  }
+
+  #drop(client: Client): void {
+    if (this.#client === client) this.#client = null;
+    client.end().catch(() => {});
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#draining;
+    await this.#client?.end().catch(() => {});
+    this.#client = null;
+  }
+}

@@ -1,0 +1,177 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+
+const run = promisify(execFile);
+const UP_MS = 60_000;
+/** By its full path: not everybody's path leads there. */
+const SETPRIV = '/usr/bin/setpriv';
+
+/** The folder of Debian's newest PostgreSQL that has the server itself: clients alone are of no use here. */
+export function postgresFolder(): string | null {
+  if (!existsSync(SETPRIV)) return null;
+  const folders = globSync('/usr/lib/postgresql/*/bin').toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+  return folders.find((folder) => ['postgres', 'initdb'].every((name) => existsSync(join(folder, name)))) ?? null;
+}
+
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** PostgreSQL refuses to be run by root; then it is run by the user that its package made. */
+function serverOwner(): Owner | null {
+  if (process.getuid?.() !== 0) return null;
+  const line = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'));
+  return { uid: Number(line?.[1] ?? 65_534), gid: Number(line?.[2] ?? 65_534) };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A real PostgreSQL for tests, on a free port of this machine; it ends with the process that started it, however that ends. */
+export class PostgresServer implements AsyncDisposable {
+  readonly port: number;
+  readonly #bin: string;
+  readonly #folder: string;
+  readonly #owner: Owner | null;
+  #child: ChildProcess | null = null;
+  #databases = 0;
+
+  private constructor(bin: string, folder: string, owner: Owner | null, port: number) {
+    this.#bin = bin;
+    this.#folder = folder;
+    this.#owner = owner;
+    this.port = port;
+  }
+
+  static async start(): Promise<PostgresServer> {
+    const bin = postgresFolder();
+    if (bin === null) throw new Error('PostgreSQL is not installed; get it with: apt-get install -y postgresql');
+    const folder = mkdtempSync(join(tmpdir(), 'runwire-postgres-'));
+    const owner = serverOwner();
+    if (owner !== null) chownSync(folder, owner.uid, owner.gid);
+    chmodSync(folder, 0o700);
+    const data = join(folder, 'data');
+    await run(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'], {
+      ...owner,
+      cwd: folder,
+      // Not `C`: people's databases have a collation of their language, and nothing here may depend on it.
+      env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' },
+    });
+    const server = new PostgresServer(bin, folder, owner, await freePort());
+    await server.startAgain();
+    return server;
+  }
+
+  url(database = 'postgres'): string {
+    return `postgres://postgres@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** After `stop`, on the same data and port. */
+  async startAgain(): Promise<void> {
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      port: this.port,
+      unix_socket_directories: '',
+      max_connections: 200,
+      fsync: 'off',
+      shared_buffers: '32MB',
+    };
+    const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const program = [join(this.#bin, 'postgres'), '-D', join(this.#folder, 'data'), ...options];
+    // The kernel tells it when its parent dies. It is set after the change of user, which would clear it.
+    const as =
+      this.#owner === null ? [] : [`--reuid=${this.#owner.uid}`, `--regid=${this.#owner.gid}`, '--clear-groups'];
+    this.#child = spawn(SETPRIV, [...as, '--pdeathsig', 'QUIT', '--', ...program], {
+      cwd: this.#folder,
+      stdio: 'ignore',
+      env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' },
+    });
+    const child = this.#child;
+    for (const until = performance.now() + UP_MS; ; await sleep(50)) {
+      if (child.exitCode !== null) throw new Error(`PostgreSQL ended at its start, with ${child.exitCode}.`);
+      if (await this.#answers()) return;
+      if (performance.now() > until) throw new Error('PostgreSQL did not come up.');
+    }
+  }
+
+  async #answers(): Promise<boolean> {
+    try {
+      await this.query('select 1');
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** As its administrator. */
+  async query(text: string, database?: string): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client({ connectionString: this.url(database), connectionTimeoutMillis: 10_000 });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** An empty database of its own; resolves to its address. */
+  async database(): Promise<string> {
+    this.#databases += 1;
+    return makeDatabase(this.url(), `test_${process.pid}_${this.#databases}`);
+  }
+
+  /** As a crash of the server: `immediate` ends every connection without a word of farewell to anybody's transaction. */
+  async stop(): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGQUIT');
+    await gone;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+export async function makeDatabase(adminUrl: string, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    await client.query(`create database ${pg.escapeIdentifier(name)} template template0`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+export async function dropDatabase(adminUrl: string, url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    await client.query(`drop database if exists ${pg.escapeIdentifier(new URL(url).pathname.slice(1))} with (force)`);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommitProxy, freshDatabase, PostgresServer, startTestServer } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
+import { CliServer, folderOf, keysIn, runwire } from './support/cli-process.ts';
+import { PgBouncer } from './support/pgbouncer.ts';
+import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
+import { missingService } from './support/services.ts';
+
+const missing = await missingService('postgres');
+const skip = missing ?? false;
+const WAIT_MS = 60_000;
+
+async function until(claim: string, holds: () => Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + WAIT_MS; !(await holds()); await sleep(50)) {
+    if (performance.now() > end) throw new Error(`Not within ${WAIT_MS} ms: ${claim}`);
+  }
+}
+
+test('two servers that start at once on an empty database share owner, key and secret', { skip }, async (t) => {
+  cites(t, 'contract-1-database-url', 'contract-1-secret-database', 'contract-1-lost-key');
+  await using database = await freshDatabase();
+  const url = new URL(database.url);
+  url.password = 'hunter22';
+  const env = () => ({ RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: url.href, RUNWIRE_LOG_LEVEL: 'debug' });
+  const none = await runwire(['keys', 'create'], { env: env() });
+  assert.equal(none.code, 1);
+  assert.match(none.stderr, /^There is no installation in the database [^\n]+\.\n$/);
+  const servers = await Promise.all([CliServer.start({ env: env() }), CliServer.start({ env: env() })]);
+  const keys = servers.flatMap(({ stdout }) => keysIn(stdout));
+  assert.equal(keys.length, 1, 'one key is printed, by one of them');
+  const made = await runwire(['keys', 'create'], { env: env() });
+  assert.equal(made.code, 0, made.stderr);
+  for (const server of servers) {
+    for (const key of [...keys, made.stdout.trim()]) {
+      const api = server.api(key);
+      assert.equal((await api.get('/v2/me')).status, 200);
+      const reader = await api.complete({});
+      await reader.whole();
+      assert.equal(messagesFrame(reader).status, 'completed');
+    }
+    assert.deepEqual((await server.api(null).get('/readyz')).body, { status: 'ok', store: 'postgres' });
+    assert.match(server.stdout, /Database: PostgreSQL at 127\.0\.0\.1:\d+\/test_/);
+  }
+  const ends = await Promise.all(servers.map((server) => server.stop()));
+  for (const { code, stdout, stderr } of [...ends, { ...none, code: 0 }]) {
+    assert.equal(code, 0);
+    assert.ok(!`${stdout}${stderr}`.includes('hunter22'), 'the password is nowhere said');
+  }
+});
+
+test('a server that starts leaves the runs of another one alone', { skip }, async () => {
+  await using database = await freshDatabase();
+  const env = { DATABASE_URL: database.url };
+  await using first = await ScriptedServer.start({ env });
+  const { reader, call, runId } = await first.hold({});
+  await using second = await startTestServer({ env });
+  assert.deepEqual([second.server.resumedRuns, second.server.endedRuns], [0, 0]);
+  await call.text('Still here');
+  await call.end();
+  await reader.whole();
+  assert.equal(messagesFrame(reader).status, 'completed');
+  const { body } = await second.api.get(`/v2/integrations/demo/runs/${runId}`);
+  assert.deepEqual([body.status, body.attempt], ['completed', 1]);
+});
+
+test('without the database: 503 with header false, runs wait, and all is settled when it is back', {
+  skip,
+}, async (t) => {
+  cites(t, 'contract-8-503-unavailable', 'contract-4-header-false');
+  await using postgres = await PostgresServer.start();
+  await using rig = await ScriptedServer.start({ env: { DATABASE_URL: await postgres.database() } });
+  const integration = await rig.metered({ unit: 'runs', limit: 10, period: 'lifetime' });
+  const who = { apiIntegrationId: integration, consumerId: 'ann' };
+  const { reader, call, runId } = await rig.hold({ ...who, usageRequestId: 'u1' });
+  await call.text('Before, ');
+  await reader.untilText('Before, ');
+  await postgres.stop();
+  await until('readiness says so', async () => (await rig.api.get('/readyz')).status === 503);
+  const { status, admitted, body } = await refusal(await rig.api.complete({ ...who, usageRequestId: 'u2' }));
+  assert.deepEqual([status, admitted, body.code], [503, 'false', 'unavailable']);
+  assert.equal((await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`)).status, 503);
+  await call.text('during');
+  await reader.untilText('during');
+  await call.end();
+  assert.ok(!reader.text.includes('event: end'), 'the end is not sent before it is durable');
+  await postgres.startAgain();
+  await reader.whole();
+  assert.equal(messagesFrame(reader).status, 'completed');
+  const stored = await rig.api.events(runId, 0, integration);
+  await stored.whole();
+  assert.equal(stored.text.replaceAll(/^:.*\n\n/gm, ''), reader.text.replaceAll(/^:.*\n\n/gm, ''));
+  await rig.answer({ ...who, usageRequestId: 'u2' });
+  const { used, reserved } = await rig.allowance(integration);
+  assert.deepEqual([used, reserved], [2, 0]);
+});
+
+if (missing === null) {
+  let postgres: PostgresServer;
+  before(async () => {
+    postgres = await PostgresServer.start();
+  });
+  after(() => postgres[Symbol.asyncDispose]());
+
+  const behindProxy = async () => {
+    const proxy = await CommitProxy.start(postgres.port);
+    const url = (await postgres.database()).replace(`:${postgres.port}/`, `:${proxy.port}/`);
+    return { proxy, rig: await ScriptedServer.start({ env: { DATABASE_URL: url } }) };
+  };
+
+  const noBouncer = await missingService('pgbouncer');
+  test('behind PgBouncer in transaction mode it works as the docs say, or says why not', {
+    skip: noBouncer ?? false,
+  }, async () => {
+    await using bouncer = await PgBouncer.start(postgres.port);
+    const url = (await postgres.database()).replace(`:${postgres.port}/`, `:${bouncer.port}/`);
+    await assert.rejects(startTestServer({ env: { DATABASE_URL: url } }), /cannot be used .*\?pgbouncer=true/);
+    await using server = await startTestServer({ env: { DATABASE_URL: `${url}?pgbouncer=true` } });
+    const answers = Array.from({ length: 20 }, async (_, index) => {
+      const reader = await server.api.complete({ usageRequestId: `u${index}` });
+      await reader.whole();
+      return messagesFrame(reader).status;
+    });
+    assert.deepEqual(new Set(await Promise.all(answers)), new Set(['completed']));
+  });
+
+  test('an admission whose commit is not answered is found out: 200, header true, one run', async (t) => {
+    cites(t, 'contract-4-header-unknown');
+    const { proxy, rig } = await behindProxy();
+    await using _ = proxy;
+    await using server = rig;
+    proxy.swallow(1, 'insert run', false);
+    const { reader, call, runId } = await server.hold({ usageRequestId: 'u1' });
+    assert.equal(proxy.swallowed, 1);
+    assert.equal(reader.headers['x-agent-run-admitted'], 'true');
+    await call.end();
+    await reader.whole();
+    const replay = await server.api.complete({ usageRequestId: 'u1' });
+    assert.deepEqual([replay.headers['x-run-id'], replay.headers['x-run-replayed']], [runId, 'true']);
+    await replay.whole();
+  });
+
+  test('an admission that nobody can find out about: 503 without the header, and the run is not left lying', async (t) => {
+    cites(t, 'contract-4-header-unknown', 'contract-8-503-unavailable');
+    const { proxy, rig } = await behindProxy();
+    await using _ = proxy;
+    await using server = rig;
+    proxy.swallow(1, 'insert run', true);
+    const { status, admitted, body } = await refusal(await server.api.complete({ usageRequestId: 'u1' }));
+    assert.deepEqual([status, admitted, body.code], [503, undefined, 'unavailable']);
+    const again = await refusal(await server.api.complete({ usageRequestId: 'u2' }));
+    assert.deepEqual([again.status, again.admitted], [503, 'false'], 'where nothing was sent, that is known');
+    proxy.unblock();
+    const call = await server.controller.nextCall();
+    await call.text('After all');
+    await call.end();
+    const replay = await server.api.complete({ usageRequestId: 'u1' });
+    assert.equal(replay.headers['x-run-replayed'], 'true');
+    await replay.whole();
+    assert.equal(messagesFrame(replay).status, 'completed');
+  });
+
+  test('an end whose commit is not answered is not written twice, however late that is known', async () => {
+    const { proxy, rig } = await behindProxy();
+    await using _ = proxy;
+    await using server = rig;
+    const integration = await server.metered({ unit: 'runs', limit: 10, period: 'lifetime' });
+    const who = { apiIntegrationId: integration, consumerId: 'ann', chatId: 'c' };
+    for (const blockAfter of [false, true]) {
+      const { reader, call } = await server.hold({ ...who, usageRequestId: `u${blockAfter}` });
+      await call.text('Once');
+      proxy.swallow(1, 'finish run', blockAfter);
+      await call.end();
+      // Longer than anybody asks what became of a commit: then the end is tried again.
+      if (blockAfter) await sleep(7000);
+      proxy.unblock();
+      await reader.whole();
+      assert.equal(messagesFrame(reader).status, 'completed');
+    }
+    assert.equal(proxy.swallowed, 2);
+    const { body } = await server.api.get(`/v2/integrations/${integration}/chats/c/messages`);
+    assert.equal(body.items.length, 4);
+    const { used, reserved } = await server.allowance(integration);
+    assert.deepEqual([used, reserved], [2, 0]);
+  });
+}

@@ -1,0 +1,6 @@
+import { PostgresServer, postgresFolder } from '@runwire/server/testing';
+
+/** One server for all tests of a gate; null where PostgreSQL is not installed. It ends with the gate, however that ends. */
+export async function startGatePostgres(): Promise<PostgresServer | null> {
+  return postgresFolder() === null ? null : PostgresServer.start();
+}
