@@ -7,7 +7,7 @@ test('identical posts at once make one run, one model call and one usage record,
   assert.equal(code, 0, stderr);
   assert.match(
     stdout,
-    /^PROVED one-run posts=100 runs=1 model_calls=1 usage_records=1 equal_streams=100 kill_posts=100 .*kill_runs=1 kill_model_calls=1 kill_usage_records=1 kill_equal_streams=100\n$/m,
+    /^PROVED one-run posts=100 runs=1 model_calls=1 usage_records=1 equal_streams=100 kill_posts=100 .*kill_runs=1 kill_model_calls=2 kill_usage_records=1 kill_equal_streams=100\n$/m,
   );
 });
 

@@ -33,6 +33,7 @@ const run = {
   reasoning_tokens: 0,
   by_model_json: JSON.stringify([{ model: 'own/model', ...finished, credits: 0 }]),
   text_bytes: 40,
+  images: 0,
 } as UnfinishedRun;
 
 /** A finished step with a tool's output up to id 5, and a second response under way behind it. */
