@@ -103,8 +103,10 @@ test('the data folder holds what a key is called and when it was used, never the
   assert.equal(listed.name, 'kept');
   assert.ok(listed.lastUsedAt !== null && listed.revokedAt !== null);
   const [head = '', payload = '', signature = ''] = apiKey.split('.');
-  for (const name of readdirSync(server.dataDir)) {
-    const bytes = readFileSync(join(server.dataDir, name));
+  for (const entry of readdirSync(server.dataDir, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) continue;
+    const name = join(entry.parentPath, entry.name);
+    const bytes = readFileSync(name);
     for (const secret of [`${head}.${payload}`, payload, signature]) assert.ok(!bytes.includes(secret), name);
   }
 });

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { ModelController, scriptedModel, startTestServer, testAgency } from '@runwire/server/testing';
+import { startTestServer, testAgency } from '@runwire/server/testing';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { StartRefused } from '../packages/server/src/domain/start-refused.ts';
 import { cites } from '../requirements/cite.ts';
 import { folderOf } from './support/cli-process.ts';
+import { KillableServer } from './support/killable-server.ts';
 import { type HeldRun, refusal, ScriptedServer } from './support/scripted-server.ts';
 
 /** Half a credit a token of input, a quarter where it was cached, two of output. */
@@ -138,22 +139,17 @@ test('a run cancelled before its model said a word costs one run, no tokens and 
   }
 });
 
-test('a run that its process left behind is free in every unit, and holds nothing', async (t) => {
+test('a run that its process left behind and that cannot go on is free in every unit, and holds nothing', async (t) => {
   cites(t, 'contract-6-charged-zero', 'contract-6-reservation-ends');
-  const dataDir = folderOf(t);
-  await using controller = await ModelController.start();
-  const options = { dataDir, env, model: scriptedModel(controller.port), agencies: { test: testAgency } };
-  {
-    await using server = await startTestServer(options);
-    for (const unit of UNITS) {
-      await server.api.post('/v2/integrations', { apiIntegrationId: unit, allowances: limited(unit) });
-      await server.api.put(`/v2/integrations/${unit}/members/ann`, {});
-      await server.api.complete({ apiIntegrationId: unit, consumerId: 'ann', usageRequestId: 'u' });
-      const call = await controller.nextCall();
-      await call.text('Hello there');
-    }
+  await using server = await KillableServer.start({ env });
+  for (const unit of UNITS) {
+    await server.api.post('/v2/integrations', { apiIntegrationId: unit, allowances: limited(unit) });
+    await server.api.put(`/v2/integrations/${unit}/members/ann`, {});
+    const { call } = await server.hold({ apiIntegrationId: unit, consumerId: 'ann', usageRequestId: 'u' });
+    await call.text('Hello there');
   }
-  await using server = await startTestServer(options);
+  await server.process.kill();
+  await server.startAgain({ env, limits: { maxAttempts: 1 } });
   for (const unit of UNITS) {
     const [record] = (await server.api.get(`/v2/integrations/${unit}/usage`)).body.items;
     assert.deepEqual([record.status, record.charged], ['failed', { unit, amount: 0 }]);

@@ -179,7 +179,11 @@ test('the memory of a running server holds no trace of RUNWIRE_API_KEY, and neit
   const memory = readFileSync(join(cwd, snapshot), 'utf8');
   assert.ok(memory.includes('opaqueKeyHash') && memory.trimEnd().endsWith('}'), 'the snapshot is whole');
   assert.ok(!memory.includes(OWN_KEY));
-  for (const name of readdirSync(dataDir)) assert.ok(!readFileSync(join(dataDir, name)).includes(OWN_KEY), name);
+  for (const entry of readdirSync(dataDir, { recursive: true, withFileTypes: true })) {
+    if (entry.isDirectory()) continue;
+    const name = join(entry.parentPath, entry.name);
+    assert.ok(!readFileSync(name).includes(OWN_KEY), name);
+  }
 });
 
 test('a lost key: one command makes a new one beside the running server, which takes it at once', async (t) => {
