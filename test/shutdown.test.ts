@@ -34,12 +34,20 @@ async function onOpenConnection<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A connection without a request. */
+const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+
+/** A connection on which nothing was asked yet. */
 async function connected(url: string): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => {});
   await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
   return socket;
+}
+
+/** Asks on it, and resolves to the head of the answer. */
+async function asked(socket: Socket): Promise<string> {
+  socket.write(HEALTH);
+  return String(await new Promise<Buffer>((resolve) => socket.once('data', resolve)));
 }
 
 test('at SIGTERM takes no new run, while streams go on to their end and known ids are still served', async (t) => {
@@ -50,11 +58,12 @@ test('at SIGTERM takes no new run, while streams go on to their end and known id
   const { reader, call } = await server.hold(body);
   const idle = await connected(server.process.url);
   const idleClosed = new Promise<void>((resolve) => idle.once('close', () => resolve()));
-  idle.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
-  await new Promise<void>((resolve) => idle.once('data', () => resolve()));
+  await asked(idle);
+  const fresh = await connected(server.process.url);
   process.kill(server.process.pid, 'SIGTERM');
   await draining(api);
   await idleClosed;
+  assert.match(await asked(fresh), /^HTTP\/1.1 200 /, 'whoever has connected and not asked yet is answered');
   assert.equal((await onOpenConnection(() => api.get('/healthz'))).status, 200, 'it lives');
   const { status, admitted, retryAfter, body: said } = await refusal(await api.complete({ usageRequestId: 'u2' }));
   assert.deepEqual([status, admitted, retryAfter, said.code], [503, 'false', '1', 'shutting_down']);

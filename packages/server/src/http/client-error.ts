@@ -10,11 +10,16 @@ const SENTENCES: Readonly<Record<string, string>> = {
 
 /** For what is not HTTP, from its first byte on or in the middle of a body: answered on the bare socket. */
 export class ClientErrors {
-  /** The newest on each connection. */
+  /** The newest on each connection, while it is under way: its request holds the caller's key. */
   readonly #answers = new WeakMap<Socket, ServerResponse>();
 
   watch(server: Server): void {
-    server.on('request', ({ socket }: IncomingMessage, answer: ServerResponse) => this.#answers.set(socket, answer));
+    server.on('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
+      this.#answers.set(socket, answer);
+      answer.once('close', () => {
+        if (this.#answers.get(socket) === answer) this.#answers.delete(socket);
+      });
+    });
   }
 
   handle(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {

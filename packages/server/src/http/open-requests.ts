@@ -1,12 +1,16 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** Requests from their first byte of head to the close of their answer, streams included. */
 export class OpenRequests {
-  readonly #server: Server;
+  readonly #connections = new Set<Socket>();
   readonly #answers = new Set<ServerResponse>();
 
   constructor(server: Server) {
-    this.#server = server;
+    server.on('connection', (socket: Socket) => {
+      this.#connections.add(socket);
+      socket.once('close', () => this.#connections.delete(socket));
+    });
     server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
       this.#answers.add(response);
       response.once('close', () => this.#answers.delete(response));
@@ -18,11 +22,12 @@ export class OpenRequests {
   }
 
   /**
-   * Closes the connections on which nothing is asked or answered. To Node an answer is over when its end was written,
-   * also where its reader has not taken it yet, and it would be cut: so not before all such answers have left.
+   * Closes the connections that are kept from an earlier answer. Node's own `closeIdleConnections` also closes those on
+   * which a request is on its way and not read yet, whose caller then gets no answer at all, and those whose last answer
+   * is ended but not taken yet.
    */
   closeIdleConnections(): void {
-    for (const answer of this.#answers) if (answer.writableEnded) return;
-    this.#server.closeIdleConnections();
+    const busy = new Set([...this.#answers].map(({ req }) => req.socket));
+    for (const socket of this.#connections) if (socket.bytesWritten > 0 && !busy.has(socket)) socket.destroy();
   }
 }
