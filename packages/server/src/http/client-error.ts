@@ -12,18 +12,27 @@ const SENTENCES: Readonly<Record<string, string>> = {
 export class ClientErrors {
   /** The newest on each connection, while it is under way: its request holds the caller's key. */
   readonly #answers = new WeakMap<Socket, ServerResponse>();
+  /** Connections on which the newest request had its answer before its body came whole. */
+  readonly #answeredEarly = new WeakSet<Socket>();
 
   watch(server: Server): void {
     server.on('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
       this.#answers.set(socket, answer);
+      this.#answeredEarly.delete(socket);
       answer.once('close', () => {
-        if (this.#answers.get(socket) === answer) this.#answers.delete(socket);
+        if (this.#answers.get(socket) !== answer) return;
+        this.#answers.delete(socket);
+        if (!answer.req.complete) this.#answeredEarly.add(socket);
       });
     });
   }
 
   handle(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
     const answer = this.#answers.get(socket);
+    if (answer === undefined && this.#answeredEarly.has(socket)) {
+      socket.destroy();
+      return;
+    }
     // Broken in the middle of its body, or behind a whole request.
     const broken = answer !== undefined && !answer.req.complete ? answer : null;
     // Nothing may be written into an answer that is under way, nor before one that is still to come: a whole request may
