@@ -228,7 +228,7 @@ export const errors = {
   },
   attachment_unavailable: {
     status: null,
-    sentence: 'An attachment could not be fetched; check that its URL is public and attach it again.',
+    sentence: 'An attachment could not be read; attach it again to a new message.',
     retryable: false,
     inStream: true,
   },
