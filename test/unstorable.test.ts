@@ -3,19 +3,25 @@ import { test } from 'node:test';
 import {
   ModelController,
   type Store,
+  StoreUnavailable,
   scriptedModel,
   startTestServer,
   type Tx,
   withoutComments,
 } from '@runwire/server/testing';
 
-/** A store that refuses every event chunk with this word in it, for good. */
-function refusing(word: string): (store: Store) => Store {
+/** A store that refuses every event chunk with this word in it, for good, and is away for the first few ends of such runs. */
+function refusing(word: string, away = 0): (store: Store) => Store {
+  let left = away;
   return (store) => ({
     kind: store.kind,
     reads: store.reads,
-    transact: (name, job) =>
-      store.transact(name, (tx) => {
+    transact: async (name, job) => {
+      if (name === 'takeover' && left > 0) {
+        left -= 1;
+        throw new StoreUnavailable('away');
+      }
+      return store.transact(name, (tx) => {
         const guarded: Tx = {
           all: (statement, params) => tx.all(statement, params),
           query: (build) => tx.query(build),
@@ -26,7 +32,8 @@ function refusing(word: string): (store: Store) => Store {
           },
         };
         return job(guarded);
-      }),
+      });
+    },
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   });
 }
@@ -74,6 +81,24 @@ test('a run whose events the store refuses fails alone, and its chat goes on', a
 
   controller.answerAll('next');
   const next = await api.complete({ chatId: 'bad' });
+  await next.whole();
+  assert.equal(next.answer, 'next');
+});
+
+test('a run whose events the store refuses ends also where the store is away for a while', async () => {
+  await using controller = await ModelController.start();
+  await using server = await startTestServer({
+    model: scriptedModel(controller.port),
+    wrapStore: refusing('poison', 2),
+  });
+  const bad = await server.api.complete({ chatId: 'bad' });
+  const call = await controller.nextCall();
+  await call.text('poison');
+  assert.equal(await bad.over, false, 'the reader is cut, without an end');
+  const run = (await server.api.get(`/v2/integrations/demo/runs/${bad.headers['x-run-id']}`)).body;
+  assert.deepEqual([run.status, run.error?.code], ['failed', 'internal_error']);
+  controller.answerAll('next');
+  const next = await server.api.complete({ chatId: 'bad' });
   await next.whole();
   assert.equal(next.answer, 'next');
 });

@@ -147,7 +147,7 @@ export async function compose(
   const { prices } = config;
   const { maxAttempts } = limits;
   const takers = { store, eventLog, agencies, model, prices, nodeId, maxAttempts, logger, metrics };
-  const { resumed, ended: endedRuns } = opened.isAlone ? await recoverOrphans(takers) : { resumed: [], ended: 0 };
+  const { resumed, ended: endedRuns } = await recoverOrphans(takers);
 
   const retention = stack.use(new Retention(store, limits, logger));
   const blobs = await DiskBlobStore.open(dataFolder(config.dataDir).blobs);

@@ -51,8 +51,14 @@ export interface AdmissionDeps {
   readonly logger: Logger;
 }
 
-/** The facts have changed since they were read: the indexes say so, or an image was swept meanwhile. */
-const isConflict = (error: unknown) => error instanceof UniqueViolation || error instanceof ImageGone;
+/** The chat was deleted between the facts and the writes. */
+class ChatGone extends Error {
+  override readonly name = 'ChatGone';
+}
+
+/** The facts have changed since they were read: the indexes say so, or chat or image went meanwhile. */
+const isConflict = (error: unknown) =>
+  error instanceof UniqueViolation || error instanceof ChatGone || error instanceof ImageGone;
 
 /** Decides whether a request may become a run, in one transaction that admits everything or reserves nothing. */
 export class RunAdmission {
@@ -185,24 +191,21 @@ export class RunAdmission {
     const chatKey = decision.chat?.chatKey ?? newId('chat');
     const chatId = decision.chat?.chatId ?? request.chatId ?? chatKey;
     // All at once: to a database beyond the network that is one trip.
-    const writes: Promise<number>[] = [];
-    if (decision.chat === null) {
-      writes.push(
-        tx.run(insertChat, {
-          chatKey,
-          integrationId,
-          chatId,
-          alias: request.aliasChatId,
-          consumerId,
-          numMessages: 1,
-          textBytes: messageBytes,
-          now,
-        }),
-      );
-    } else {
-      writes.push(tx.run(growChat, { chatKey, textBytes: messageBytes, alias: decision.chat.alias, now }));
-    }
-    writes.push(
+    const joined =
+      decision.chat === null
+        ? tx.run(insertChat, {
+            chatKey,
+            integrationId,
+            chatId,
+            alias: request.aliasChatId,
+            consumerId,
+            numMessages: 1,
+            textBytes: messageBytes,
+            now,
+          })
+        : tx.run(growChat, { chatKey, textBytes: messageBytes, alias: decision.chat.alias, now });
+    const writes = [
+      joined,
       tx.run(insertMessage, {
         messageId: newId('msg'),
         chatKey,
@@ -215,9 +218,6 @@ export class RunAdmission {
         errorMessage: null,
         now,
       }),
-    );
-    const attached = images.length === 0 ? [] : await referToImages(tx, { integrationId, chatKey, runId, now }, images);
-    writes.push(
       tx.run(insertRun, {
         runId,
         integrationId,
@@ -236,7 +236,7 @@ export class RunAdmission {
         userContextJson: request.userContext === undefined ? null : JSON.stringify(request.userContext),
         now,
       }),
-    );
+    ];
     const meta: Meta = {
       runId,
       chatId,
@@ -249,6 +249,9 @@ export class RunAdmission {
     const event: RunEvent = { type: 'meta', meta, id: 1 };
     writes.push(tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([event]) }));
     await Promise.all(writes);
+    if ((await joined) !== 1) throw new ChatGone();
+    // Behind the others: a job awaits all that it has sent before it sends what depends on answers.
+    const attached = images.length === 0 ? [] : await referToImages(tx, { integrationId, chatKey, runId, now }, images);
     return {
       runId,
       requestId: request.requestId,

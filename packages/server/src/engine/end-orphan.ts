@@ -3,12 +3,14 @@ import type { RunError } from '../domain/run-state.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { endRun } from '../runs/end-run.ts';
 import { userMessageOfRun } from '../store/queries/chats.ts';
+import { lastStoredId } from '../store/queries/eventlog.ts';
 import { journalOf, type UnfinishedRun, unfinishedRun } from '../store/queries/takeover.ts';
+import { NODE_ALIVE } from '../store/schema.ts';
 import { first, type Tx } from '../store/store.ts';
 import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
 import { type EndReport, reportEnd } from './report-end.ts';
-import { foldItems, lastKeptId, spentSoFar } from './stored-run.ts';
+import { foldItems, lastKeptId, type Spent, spentSoFar } from './stored-run.ts';
 
 export type EndDeps = Pick<EngineDeps, 'store' | 'eventLog' | 'agencies' | 'prices' | 'logger' | 'metrics'>;
 
@@ -21,8 +23,35 @@ export async function endOrphan(deps: EndDeps, runId: string, error: RunError): 
   if (report !== null) reportEnd(deps, report);
 }
 
-/** T6 and T4 in one, under the next attempt: what is stored counts, and the text so far stays. */
-export async function writeEnd(tx: Tx, deps: EndDeps, run: UnfinishedRun, fault: RunError): Promise<EndReport> {
+/** Ends an orphan of which nothing but its row can be read. Null where it is none any more. */
+export async function endUnreadable(deps: EndDeps, runId: string, error: RunError): Promise<EndReport | null> {
+  const report = await deps.store.transact('takeover', async (tx) => {
+    const run = await first(tx.all(unfinishedRun, { runId }));
+    if (run === undefined || run.node_dead === NODE_ALIVE) return null;
+    const spent = spentSoFar({ ...run, by_model_json: readableList(run.by_model_json) }, '', [], 0);
+    const lastId = (await first(tx.all(lastStoredId, { runId })))?.last_id ?? 0;
+    const items: RunItem[] = [{ kind: 'user', agent: run.agent, text: '', timestamp: run.created_at * 1000 }];
+    return writeEnd(tx, deps, run, error, { items, lastId, ...spent });
+  });
+  if (report !== null) reportEnd(deps, report);
+  return report;
+}
+
+function readableList(json: string): string {
+  try {
+    return Array.isArray(JSON.parse(json)) ? json : '[]';
+  } catch {
+    return '[]';
+  }
+}
+
+/** What is left of a run. */
+interface Remains extends Spent {
+  readonly items: readonly RunItem[];
+  readonly lastId: number;
+}
+
+async function remainsOf(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<Remains> {
   const stored = await deps.eventLog.allStored(tx, run.run_id);
   const keptId = lastKeptId(run.attempt, await tx.all(journalOf, { runId: run.run_id }));
   const message = await first(tx.all(userMessageOfRun, { chatKey: run.chat_key, runId: run.run_id }));
@@ -31,14 +60,25 @@ export async function writeEnd(tx: Tx, deps: EndDeps, run: UnfinishedRun, fault:
     { kind: 'user', agent: run.agent, text, timestamp: run.created_at * 1000 },
     ...foldItems(stored),
   ];
+  const instructions = deps.agencies.agent(run.agency, run.agent)?.definition.instructions ?? '';
+  const lastStored = stored.at(-1);
+  const lastId = lastStored === undefined ? 0 : lastFrameId(lastStored);
+  return { items, lastId, ...spentSoFar(run, instructions, stored, keptId) };
+}
+
+/** T6 and T4 in one, under the next attempt: what is stored counts, and the text so far stays. */
+export async function writeEnd(
+  tx: Tx,
+  deps: EndDeps,
+  run: UnfinishedRun,
+  fault: RunError,
+  given?: Remains,
+): Promise<EndReport> {
+  const { items, usage, byModel, lastId: discardAfter } = given ?? (await remainsOf(tx, deps, run));
   const cancelled = run.cancel_requested_at !== null;
   const error = cancelled ? null : fault;
   const status = cancelled ? 'cancelled' : 'failed';
-  const instructions = deps.agencies.agent(run.agency, run.agent)?.definition.instructions ?? '';
-  const { usage, byModel } = spentSoFar(run, instructions, stored, keptId);
   const attempt = run.attempt + 1;
-  const lastStored = stored.at(-1);
-  const discardAfter = lastStored === undefined ? 0 : lastFrameId(lastStored);
   let id = attemptBase(attempt) + 1;
   const events: RunEvent[] = [
     { type: 'resumed' as const, runId: run.run_id, attempt, discardAfter },

@@ -42,12 +42,12 @@ export async function executeRun(
     stop.throwIfRefused();
     if (stop.isShutDown && outcome.status !== 'completed') {
       // What its readers saw is kept, as far as the store takes it.
-      await deps.eventLog.flush();
+      await deps.eventLog.flushAll();
       return;
     }
     await settle(deps, run, log, stop, progress, outcome, steps);
   } catch (error) {
-    if (!(error instanceof RunLost) && !stop.isShutDown) await giveUp(deps, run, log, error);
+    if (!(error instanceof RunLost) && !stop.isShutDown) await giveUp(deps, run, log, stop, error);
   } finally {
     deps.eventLog.close(log);
   }
@@ -70,11 +70,17 @@ const INTERNAL_ERROR: RunError = {
  * The store refuses what this run has to say. It ends as a run whose process is gone would: what is stored counts,
  * the rest is void, and its readers, cut now, find that out when they come back. No chat stays busy.
  */
-async function giveUp(deps: EngineDeps, run: AdmittedRun, log: RunLog, error: unknown): Promise<void> {
+async function giveUp(
+  deps: EngineDeps,
+  run: AdmittedRun,
+  log: RunLog,
+  stop: StopHandle,
+  error: unknown,
+): Promise<void> {
   log.abandon();
   deps.logger.error({ err: error, runId: run.runId }, 'a run cannot be stored and ends');
   try {
-    await endOrphan(deps, run.runId, INTERNAL_ERROR);
+    await storeSurely(deps, stop, () => endOrphan(deps, run.runId, INTERNAL_ERROR));
   } catch (again) {
     deps.logger.fatal({ err: again, runId: run.runId }, 'the end of a run cannot be stored; the next start ends it');
   }

@@ -9,7 +9,7 @@ import { attachmentsOfRun } from '../store/queries/attachments.ts';
 import { userMessageOfRun } from '../store/queries/chats.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import { deleteChunksAfter, journalOf, takeRun, type UnfinishedRun, unfinishedRun } from '../store/queries/takeover.ts';
-import { NODE_RELEASED } from '../store/schema.ts';
+import { NODE_ALIVE, NODE_RELEASED } from '../store/schema.ts';
 import { first, type Tx } from '../store/store.ts';
 import type { EngineDeps } from './deps.ts';
 import { type EndDeps, writeEnd } from './end-orphan.ts';
@@ -26,13 +26,13 @@ export interface TakeOverDeps extends EndDeps, Pick<EngineDeps, 'model'> {
 }
 
 /**
- * T6: takes a run whose node is gone. Resolves to what the engine goes on with; to null where the run was ended here
- * instead, or is no longer unfinished. Whoever takes it, this process after a restart or another node, takes it so.
+ * T6: takes a run whose node is gone. Whoever takes it, this process after a restart or another node, takes it so; of
+ * several that try at once one does, and the others find it taken, or meet `RunLost` or `AlreadyEnded`.
  */
-export async function takeOver(deps: TakeOverDeps, runId: string): Promise<AdmittedRun | null> {
+export async function takeOver(deps: TakeOverDeps, runId: string): Promise<Taken> {
   const taken = await deps.store.transact('takeover', async (tx): Promise<Taken> => {
     const run = await first(tx.all(unfinishedRun, { runId }));
-    if (run === undefined) return {};
+    if (run === undefined || run.node_dead === NODE_ALIVE) return {};
     // A node that let go of its runs in good order did not crash on them.
     const crashes = run.crashes + (run.node_dead === NODE_RELEASED ? 0 : 1);
     const obstacle = obstacleTo(deps, run, crashes);
@@ -40,15 +40,16 @@ export async function takeOver(deps: TakeOverDeps, runId: string): Promise<Admit
     return { ended: await writeEnd(tx, deps, run, interrupted(obstacle ?? '')) };
   });
   if (taken.ended !== undefined) reportEnd(deps, taken.ended);
-  return taken.resumed ?? null;
+  return taken;
 }
 
-interface Taken {
+/** What became of a run: it goes on here, or was ended here; neither: another has it, or its rows are not whole. */
+export interface Taken {
   readonly resumed?: AdmittedRun;
   readonly ended?: EndReport;
 }
 
-const interrupted = (obstacle: string): RunError => ({
+export const interrupted = (obstacle: string): RunError => ({
   code: 'run_interrupted',
   message: `The server stopped while this run was under way, and it cannot go on: ${obstacle} Send the message again, with a new \`usageRequestId\`.`,
 });

@@ -128,6 +128,15 @@ export class EventLog implements AsyncDisposable {
     return this.#flushing;
   }
 
+  /** Everything that was appended before: a flush under way may have been begun without it. */
+  async flushAll(): Promise<void> {
+    if (this.#flushing !== null) {
+      await this.#flushing;
+      if (this.#failing) return;
+    }
+    await this.flush();
+  }
+
   async #flush(): Promise<void> {
     const work: { log: RunLog; chunks: readonly Chunk[] }[] = [];
     for (const log of this.#dirty) if (log.wantsFlush) work.push({ log, chunks: log.takeChunks() });
@@ -155,6 +164,7 @@ export class EventLog implements AsyncDisposable {
     try {
       await this.#store.transact('flush', (tx) => storeLog(tx, log, chunks));
       stored(log, chunks);
+      this.#failing = false;
     } catch (error) {
       if (this.#logs.get(log.runId) !== log) return;
       if (error instanceof StoreUnavailable) this.#dirty.add(log);
@@ -189,7 +199,7 @@ export class EventLog implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    await this.flush();
+    await this.flushAll();
     if (this.#timer !== null) clearTimeout(this.#timer);
     for (const log of [...this.#logs.values()]) this.close(log);
   }

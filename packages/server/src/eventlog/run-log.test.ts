@@ -22,6 +22,12 @@ const newLog = (bounds: Bounds, attempt = 1, unstored = new UnstoredBytes(1_000_
   new RunLog('run_1', attempt, [], { unstoredRunBytes: 1_000_000, ...bounds }, unstored, () => {});
 const ids = (events: readonly RunEvent[]) => events.map((event) => event.id);
 
+function appended(log: RunLog, body: RunEventBody): RunEvent {
+  const event = log.append(body);
+  assert.ok(event !== null);
+  return event;
+}
+
 /** Reads as a connection does: what is held or stored first, then live; each event by its id once. */
 class Reader implements LiveReader {
   readonly got: RunEvent[] = [];
@@ -118,7 +124,7 @@ class Rig {
   step(step: Step): void {
     switch (step.do) {
       case 'append':
-        this.#events.push(this.log.append(body(step)));
+        this.#events.push(appended(this.log, body(step)));
         break;
       case 'deliver':
         this.log.deliver();
@@ -203,9 +209,9 @@ test('under any interleaving chunks keep their bounds, nothing unstored is dropp
 
 test('ids begin after those of the attempt before and grow by the width of each event', () => {
   const log = newLog({ chunkBytes: 100, heldBytes: 100 }, 2);
-  assert.equal(log.append({ type: 'item_added', item }).id, 1_000_000_001);
-  assert.equal(log.append(delta('a')).id, 1_000_000_003);
-  assert.equal(log.append({ type: 'item_done', item }).id, 1_000_000_004);
+  assert.equal(appended(log, { type: 'item_added', item }).id, 1_000_000_001);
+  assert.equal(appended(log, delta('a')).id, 1_000_000_003);
+  assert.equal(appended(log, { type: 'item_done', item }).id, 1_000_000_004);
   assert.equal(log.lastId, 1_000_000_006);
 });
 
@@ -237,6 +243,38 @@ test('events that end the run are sent and flushed only once they are durable', 
   log.deliver();
   assert.deepEqual(ids(reader.got), [1, 2]);
   assert.deepEqual(log.takeChunks(), []);
+});
+
+test('nothing is appended behind a prepared end: its ids are taken', () => {
+  const log = newLog({ chunkBytes: 1000, heldBytes: 1000 });
+  const reader = new Reader();
+  log.attach(reader);
+  log.append(delta('a'));
+  const { events } = log.prepare([{ type: 'end' }]);
+  assert.equal(log.append(delta('late')), null);
+  log.publish(events);
+  assert.equal(log.append(delta('later')), null);
+  log.deliver();
+  assert.deepEqual(ids(reader.got), [1, 2]);
+  assert.equal(log.unstoredBytes, 0);
+});
+
+test('a log that is gone weighs nothing, whatever is acknowledged or appended after', () => {
+  const unstored = new UnstoredBytes(1000, () => {});
+  const [one, other] = [1, 2].map(() => newLog({ chunkBytes: 1000, heldBytes: 1000 }, 1, unstored));
+  assert.ok(one !== undefined && other !== undefined);
+  let told = 0;
+  one.onStored = () => {
+    told += 1;
+  };
+  other.append(delta('y'.repeat(84)));
+  one.append(delta('x'.repeat(184)));
+  const taken = one.takeChunks().at(-1)?.lastId ?? 0;
+  one.release();
+  assert.deepEqual([unstored.bytes, one.wantsFlush], [100, false]);
+  one.acknowledge(taken);
+  assert.equal(one.append(delta('late')), null);
+  assert.deepEqual([unstored.bytes, one.unstoredBytes, told], [100, 0, 0]);
 });
 
 test('a log that is given up cuts its readers and keeps none', () => {

@@ -48,7 +48,7 @@ export class RunLog {
   #deliveredCount: number;
   /** Events after this id are all held. */
   #droppedId: number;
-  /** Set once the end is being made durable: its events must not reach the store by a mere flush. */
+  /** Set once the end is being made durable: its events must not reach the store by a mere flush, and have taken their ids. */
   #ending = false;
   /** When the oldest event was appended that no chunk holds yet, and when the oldest in an unacknowledged one; 0: none. */
   #unchunkedSince = 0;
@@ -114,7 +114,9 @@ export class RunLog {
     this.#unstored.add(bytes);
   }
 
-  append(body: RunEventBody): RunEvent {
+  /** Null once the end is being made durable, or the log is gone: what comes then has no place any more. */
+  append(body: RunEventBody): RunEvent | null {
+    if (this.#ending) return null;
     // One object per event, on the road of every token: the body is not copied.
     const event = body as RunEventBody & { id: number };
     event.id = this.#nextId;
@@ -207,6 +209,11 @@ export class RunLog {
   /** The log goes: what it has not stored weighs on nobody any more. */
   release(): void {
     this.#count(-this.#unstoredBytes);
+    // A flush or step under way may still acknowledge, and a tool still speak: neither counts any more.
+    this.#storedId = this.lastId;
+    this.#unacknowledged.length = 0;
+    this.#unstoredSince = 0;
+    this.#ending = true;
     this.#unstored.forget(this);
   }
 

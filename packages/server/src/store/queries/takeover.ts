@@ -3,12 +3,13 @@ import { NODE_ALIVE } from '../schema.ts';
 import { statement } from '../statement.ts';
 import type { UsageColumns } from './runs.ts';
 
-/** Oldest first, so that nobody waits for ever behind newer ones. */
-export const orphanedRuns = statement('orphaned runs', (db, _: Record<string, never>) =>
+/** Those whose node is not alive, oldest first; one that cannot be taken is passed over by `after`. */
+export const orphanedRuns = statement('orphaned runs', (db, p: { after: string }) =>
   db
     .selectFrom('runs')
     .select('run_id')
     .where(sql<boolean>`status in ('admitted', 'running')`)
+    .where('run_id', '>', p.after)
     .where('node_id', 'not in', (eb) => eb.selectFrom('nodes').select('node_id').where('dead', '=', NODE_ALIVE))
     .orderBy('run_id')
     .limit(100),

@@ -3,15 +3,18 @@ import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
+import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { WaitPoint } from '../../domain/wait-points.ts';
 import { storeConformance } from '../../testing/store-conformance.ts';
 import { temporaryFolder } from '../../testing/test-server.ts';
 import * as first from '../migrations/0001-first.ts';
 import { attachmentsOfRun } from '../queries/attachments.ts';
 import { insertChunk } from '../queries/eventlog.ts';
+import { raw } from '../queries/raw.ts';
 import { runsToCompact } from '../queries/retention.ts';
+import type { Tx } from '../store.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { sqliteDialect } from './dialect.ts';
 import { SqliteStore } from './sqlite-store.ts';
@@ -44,6 +47,102 @@ test('transactions of one turn share one commit, and each passes its wait points
     ),
   );
   assert.deepEqual(points, ['flush.before-commit', 'flush.before-commit', 'flush.after-commit', 'flush.after-commit']);
+  rmSync(folder, { recursive: true });
+});
+
+/** Runs SQL on the connection that writes. */
+const execute = (tx: Tx, text: string) => tx.query((db) => raw(db, sql.raw(text)));
+const chunk = (runId: string, id: number, data = 'x') => ({ runId, firstId: id, lastId: id, data });
+
+test('where the disk is full in the midst of writes sent at once, nothing is durable, and later all is', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'test.db');
+  await using store = await SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal });
+  const runs = async () =>
+    (await store.reads.query((db) => db.selectFrom('event_chunks').select('run_id').orderBy('run_id'))).map(
+      (row) => row.run_id,
+    );
+  const big = 'x'.repeat(1024 * 1024);
+  const atOnce = (own: string) =>
+    store.transact('end', async (tx) => {
+      await execute(tx, 'pragma max_page_count = 1');
+      await Promise.all([
+        tx.run(insertChunk, chunk(`${own} before`, 1)),
+        tx.run(insertChunk, chunk(`${own} big`, 1, big)),
+        tx.run(insertChunk, chunk(`${own} after`, 1)),
+        tx.run(insertChunk, chunk(`${own} last`, 1)),
+      ]);
+    });
+  const write = (own: string) => store.transact('flush', (tx) => tx.run(insertChunk, chunk(own, 1)));
+  const alone = await Promise.allSettled([atOnce('alone')]);
+  const among = await Promise.allSettled([write('neighbour'), atOnce('among'), write('later')]);
+  for (const { status, reason } of [...alone, ...among] as PromiseRejectedResult[]) {
+    assert.equal(status, 'rejected');
+    assert.ok(reason instanceof StoreUnavailable, String(reason));
+  }
+  assert.deepEqual(await runs(), []);
+  await store.transact('account', (tx) => execute(tx, 'pragma max_page_count = 1000000'));
+  await write('there is room');
+  assert.deepEqual(await runs(), ['there is room']);
+  rmSync(folder, { recursive: true });
+});
+
+test('a write that was refused takes those sent with it along, and its neighbours stay', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'test.db');
+  await using store = await SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal });
+  let statuses: string[] = [];
+  const swallowing = (own: string) =>
+    store.transact('step', async (tx) => {
+      const writes = [own, null, `${own} after`].map((data) =>
+        tx.run(insertChunk, { ...chunk('r', 1), runId: `${own} ${data}`, data: data as string }),
+      );
+      statuses = (await Promise.allSettled(writes)).map(({ status }) => status);
+      throw new Error('no');
+    });
+  const results = await Promise.allSettled([
+    store.transact('flush', (tx) => tx.run(insertChunk, chunk('a', 1))),
+    swallowing('b'),
+    store.transact('flush', (tx) => tx.run(insertChunk, chunk('c', 1))),
+  ]);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual(statuses, ['fulfilled', 'rejected', 'rejected']);
+  const rows = await store.reads.query((db) => db.selectFrom('event_chunks').select('run_id').orderBy('run_id'));
+  assert.deepEqual(
+    rows.map((row) => row.run_id),
+    ['a', 'c'],
+  );
+  rmSync(folder, { recursive: true });
+});
+
+test('a job that cannot be taken back fails its commit, and the next one begins anew', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'test.db');
+  await using store = await SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal });
+  const write = (own: string) => store.transact('flush', (tx) => tx.run(insertChunk, chunk(own, 1)));
+  const results = await Promise.allSettled([
+    write('a'),
+    store.transact('step', async (tx) => {
+      await tx.run(insertChunk, chunk('b', 1));
+      // Its savepoint is gone: there is nothing to go back to.
+      await execute(tx, 'release job');
+      throw new Error('no');
+    }),
+  ]);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  await write('c');
+  await Promise.all([write('d'), write('e')]);
+  const rows = await store.reads.query((db) => db.selectFrom('event_chunks').select('run_id').orderBy('run_id'));
+  assert.deepEqual(
+    rows.map((row) => row.run_id),
+    ['c', 'd', 'e'],
+  );
   rmSync(folder, { recursive: true });
 });
 

@@ -83,6 +83,8 @@ class WriteConnection extends Connection implements Tx {
   /** Whether the job under way has written, and whether it has a savepoint to go back to. */
   #written = false;
   #marked = false;
+  /** Whether a statement of the job under way was refused: writes sent at once with it must not go on without it. */
+  #refused = false;
   /** Whether an earlier job of this transaction has written: until then, to go back is to begin again. */
   #keeps = false;
   #pages = 0;
@@ -102,6 +104,8 @@ class WriteConnection extends Connection implements Tx {
   }
 
   async run<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
+    // A full disk ends the whole transaction: what came after it would commit by itself.
+    if (this.#refused || !this.database.isTransaction) throw new StoreUnavailable('The transaction is over.');
     const { compiled, prepared } = this.prepare(statement);
     if (!this.#written) {
       this.#written = true;
@@ -116,6 +120,7 @@ class WriteConnection extends Connection implements Tx {
     try {
       return Number(prepared.run(...bound).changes);
     } catch (error) {
+      this.#refused = true;
       throw translate(error);
     }
   }
@@ -129,6 +134,7 @@ class WriteConnection extends Connection implements Tx {
 
   begin(): void {
     this.#keeps = false;
+    this.#forgetJob();
     this.#begin.run();
   }
 
@@ -147,8 +153,7 @@ class WriteConnection extends Connection implements Tx {
   keepJob(): void {
     if (this.#marked) this.#release.run();
     this.#keeps ||= this.#written;
-    this.#written = false;
-    this.#marked = false;
+    this.#forgetJob();
   }
 
   dropJob(): void {
@@ -160,8 +165,13 @@ class WriteConnection extends Connection implements Tx {
       this.rollback();
       this.begin();
     }
+    this.#forgetJob();
+  }
+
+  #forgetJob(): void {
     this.#written = false;
     this.#marked = false;
+    this.#refused = false;
   }
 }
 
