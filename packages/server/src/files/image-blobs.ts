@@ -77,8 +77,8 @@ export class ImageBlobs {
       return { blobKey, isNew: true };
     }
     const blobKey = known.blob_key;
-    // One that was lost or cut short is mended by whoever sends it again, for all messages that refer to it.
-    if ((await this.#blobs.size(blobKey)) !== bytes.length) await this.#blobs.put(blobKey, bytes);
+    // One that was lost or damaged is mended by whoever sends it again, for all messages that refer to it.
+    if (!(await this.#blobs.holds(blobKey, bytes))) await this.#blobs.put(blobKey, bytes);
     return { blobKey, isNew: false };
   }
 
