@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -281,14 +281,35 @@ test('an image that was lost or damaged on the disk fails the run, names it, is 
       `\`attachments[1]\` of an earlier message (run ${first.runId}), image/png of ${png.length} bytes, ${says}; attach the image again.`,
     );
     assert.equal((await rig.allowance(integration)).used, used, 'it costs nothing');
-    if (index === 2) writeFileSync(file, png);
-    else {
-      const mended = await rig.hold({ ...body, usageRequestId: `again-${index}`, attachments: [imageAttachment(png)] });
-      assert.equal(imagesShown(mended.call).flat().length, 3 + index);
-      await mended.call.end({ requestCount: 1, inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 });
-      await mended.reader.whole();
-    }
+    const mended = await rig.hold({ ...body, usageRequestId: `again-${index}`, attachments: [imageAttachment(png)] });
+    assert.equal(imagesShown(mended.call).flat().length, 3 + index);
+    assert.deepEqual(readFileSync(file), png);
+    await mended.call.end({ requestCount: 1, inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 });
+    await mended.reader.whole();
   }
+});
+
+test('an image that cannot be read for now fails the run, and the message sent again works', async (t) => {
+  cites(t, 'contract-8-stream-attachment-unavailable');
+  await using rig = await ScriptedServer.start();
+  const { runId } = await rig.answer({ chatId: 'c', attachments: [imageAttachment(png)] });
+  const [path = ''] = blobsIn(rig.server.dataDir);
+  const file = join(rig.server.dataDir, 'blobs', path);
+  // A folder in its place: opened, but not read.
+  rmSync(file);
+  mkdirSync(file);
+  const reader = await rig.api.complete({ chatId: 'c', message: 'And now?' });
+  await reader.whole();
+  const { error } = messagesFrame(reader);
+  assert.deepEqual(error, {
+    code: 'attachment_unavailable',
+    message:
+      `\`attachments[0]\` of an earlier message (run ${runId}), image/png of ${png.length} bytes, cannot be read from the ` +
+      'stored files now; send the message again, and if that does not help, attach the image again.',
+  });
+  rmSync(file, { recursive: true });
+  writeFileSync(file, png);
+  await rig.answer({ chatId: 'c', message: 'And now?' });
 });
 
 test('the offline model says which images it got', async () => {

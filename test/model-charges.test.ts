@@ -41,7 +41,7 @@ async function setUp(api: Protocol) {
     return { reader, call, shown, ended, cancel: () => server.api.post(`${runPath}/cancel`) };
   };
   const events = (script: StreamScript) => providerEvents(api, script);
-  return { hold, events, [Symbol.asyncDispose]: dispose };
+  return { hold, events, provider, [Symbol.asyncDispose]: dispose };
 }
 
 for (const protocol of PROTOCOLS) {
@@ -77,3 +77,31 @@ for (const protocol of PROTOCOLS) {
     assert.deepEqual(await ended(), ['cancelled', 1, shown, Math.ceil(('{"zone"'.length + 'Hm'.length) / 4)]);
   });
 }
+
+test('what a provider reports with an answer that it then gives anew is charged too', async (t) => {
+  cites(t, 'contract-6-charged-cut-step');
+  await using set = await setUp('responses');
+  const failed = (input_tokens: number, output_tokens: number) => {
+    const usage = { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens };
+    const error = { code: 'server_error', message: 'Oops.' };
+    return sseText([{ type: 'response.failed', response: { status: 'failed', error, usage } }]);
+  };
+  const usage = { requestCount: 1, inputTokens: 100, cachedTokens: 0, outputTokens: 10, reasoningTokens: 0 };
+  const whole = sseText(set.events({ said: [{ kind: 'text', deltas: ['Hello'] }], usage }));
+  const retried = await set.hold();
+  await retried.call.stream(failed(7, 1));
+  await (await set.provider.nextCall()).stream(failed(8, 2));
+  await (await set.provider.nextCall()).stream(whole);
+  assert.deepEqual(await retried.ended(), ['completed', 3, 115, 13]);
+
+  const gaveUp = await set.hold();
+  await gaveUp.call.stream(failed(7, 1));
+  await (await set.provider.nextCall()).stream(failed(8, 2));
+  await (await set.provider.nextCall()).stream(failed(9, 3));
+  assert.deepEqual(await gaveUp.ended(), ['failed', 3, 24, 6]);
+
+  const unreported = await set.hold();
+  await unreported.call.stream(failed(7, 1));
+  await (await set.provider.nextCall()).stream(sseText(set.events({ said: [{ kind: 'text', deltas: ['Word'] }] })));
+  assert.deepEqual(await unreported.ended(), ['completed', 2, 7 + unreported.shown, 1 + 1]);
+});

@@ -35,6 +35,15 @@ const WRONG: readonly Settings[] = [
     (url) => [{ RUNWIRE_PUBLIC_URL: url }, { RUNWIRE_STAGING_URL: url }],
   ),
   { RUNWIRE_PUBLIC_URL: 'https://example.com/#a' },
+  ...[
+    'https://u:hunter22@models.example.com',
+    'https://hunter22@models.example.com/v1',
+    'https://models.example.com/v1?key=hunter22',
+    'https://models.example.com/v1#hunter22',
+    'u:hunter22@models.example.com',
+    '//u:hunter22@models.example.com',
+    'sk-hunter22',
+  ].flatMap((url) => [{ OPENAI_BASE_URL: url }, { RUNWIRE_PUBLIC_URL: url }, { RUNWIRE_STAGING_URL: url }]),
   { RUNWIRE_API_KEY: 'x'.repeat(31) },
   { RUNWIRE_API_KEY: `${'x'.repeat(40)} ${'x'.repeat(40)}` },
   { RUNWIRE_API_KEY: 'é'.repeat(40) },
@@ -88,7 +97,7 @@ test('every wrong setting is refused with one sentence that names it and says wh
       () => readConfig(settings),
       (error) => {
         assert.ok(error instanceof StartRefused, `${JSON.stringify(settings)}: ${error}`);
-        assert.ok(!error.message.includes('hunter22'), 'no password is printed');
+        assert.ok(!error.message.includes('hunter22'), 'no password and no key is printed');
         assertOneSentence(error.message, new RegExp(`^${name} .*(set it to|set one|set OPENAI|give it|must be|unset)`));
         return true;
       },

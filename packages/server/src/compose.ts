@@ -89,6 +89,8 @@ export interface RunningServer extends AsyncDisposable {
     readonly openStreams: () => number;
     readonly fullStreams: () => number;
     readonly unstoredBytes: () => number;
+    /** Of bodies that are being read or parsed, and of images that are not stored yet. */
+    readonly heldBodyBytes: () => number;
     readonly syncMs: number;
     /** Compacts at once what is old enough; resolves to how many runs that were. */
     readonly sweepEvents: () => Promise<number>;
@@ -256,6 +258,7 @@ export async function compose(
     fullStreams: () => streams.full,
     writerQueue: () => opened.queueLength(),
     unstoredBytes: () => eventLog.unstoredBytes,
+    heldBodyBytes: () => bodies.heldBytes,
     syncMs,
     sweepEvents: () => retention.sweep(),
     sweepBlobs: () => blobSweep.sweep(),

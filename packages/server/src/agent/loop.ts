@@ -2,7 +2,7 @@ import type { AgentDefinition } from '@runwire/agency';
 import type { RunEventBody, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
 import { shownStep } from '../domain/shown-step.ts';
 import type { Step } from '../domain/step.ts';
-import type { Usage } from '../domain/usage.ts';
+import { addUsage, type Usage } from '../domain/usage.ts';
 import { type CalledTool, callTool, OUTCOME_UNKNOWN } from './call-tool.ts';
 import { type Model, type PromptItem, type Room, RunFailure, type Tool } from './ports.ts';
 import { estimatedUsage, type Progress, promptBytes } from './progress.ts';
@@ -86,6 +86,7 @@ async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promi
   const assembly = new ResponseAssembly(model.id, agent.name, progress, input.room, input.emit);
   const used = (hasBegun: boolean) =>
     assembly.reportedUsage ?? estimatedUsage(promptBytes(agent.instructions, prompt), assembly.outputBytes, hasBegun);
+  const withEarlier = (usage: Usage) => addUsage(assembly.earlierUsage, usage);
   let usage: Usage;
   try {
     const request = {
@@ -97,9 +98,9 @@ async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promi
       tools,
       ...(agent.reasoning === undefined ? {} : { reasoning: agent.reasoning }),
     };
-    usage = (await model.call(request, assembly, signal)).usage ?? used(true);
+    usage = withEarlier((await model.call(request, assembly, signal)).usage ?? used(true));
   } catch (error) {
-    progress.add(used(assembly.hasBegun), model.id);
+    progress.add(withEarlier(used(assembly.hasBegun)), model.id);
     throw error;
   }
   progress.add(usage, model.id);

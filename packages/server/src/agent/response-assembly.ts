@@ -1,6 +1,6 @@
 import type { MessageItem, OutputItem, ReasoningItem, ResponseRef, RunEventBody } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
-import type { Usage } from '../domain/usage.ts';
+import { addUsage, NO_USAGE, type Usage } from '../domain/usage.ts';
 import type { ModelOutput, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
 
@@ -16,6 +16,8 @@ export class ResponseAssembly implements ModelOutput {
   #begun = false;
   #argumentsBytes = 0;
   reportedUsage: Usage | null = null;
+  /** What was reported with answers that were given up and asked for again. */
+  earlierUsage: Usage = NO_USAGE;
 
   constructor(model: string, agent: string, progress: Progress, room: Room, emit: (event: RunEventBody) => void) {
     this.#response = { id: newId('resp'), model, agent, callerAgent: null };
@@ -48,10 +50,11 @@ export class ResponseAssembly implements ModelOutput {
     return said + Math.max(called, this.#argumentsBytes);
   }
 
-  /** What an answer before it reported or half said is void: nothing of it was handed on. */
+  /** What an answer before it half said is void: nothing of it was handed on. What it reported was used all the same. */
   begun(): void {
     this.#begun = true;
     this.#argumentsBytes = 0;
+    if (this.reportedUsage !== null) this.earlierUsage = addUsage(this.earlierUsage, this.reportedUsage);
     this.reportedUsage = null;
   }
 

@@ -96,14 +96,20 @@ function readPort(env: Environment): number {
 function readUrl(env: Environment, name: string): string | null {
   if (!isSet(env, name)) return null;
   const text = String(env[name]);
-  const url = URL.parse(text);
-  const usable = url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
-  if (!usable || url.username !== '' || url.password !== '') {
+  const problem = urlProblem(URL.parse(text));
+  // The value is not repeated: whoever writes a password or a key into an address does not want to see it printed.
+  if (problem !== null) {
     throw new SettingRefused(
-      `${name} is \`${text}\`; set it to an http or https address without query, such as https://agents.example.com.`,
+      `${name} ${problem}; set it to an http or https address alone, such as https://agents.example.com.`,
     );
   }
   return text.replace(/\/+$/, '');
+}
+
+function urlProblem(url: URL | null): string | null {
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'is no http or https address';
+  if (url.username !== '' || url.password !== '') return 'has a user or a password in it';
+  return url.search === '' && url.hash === '' ? null : 'has a query or a fragment';
 }
 
 function readLogLevel(env: Environment): Config['logLevel'] {

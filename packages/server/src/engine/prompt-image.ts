@@ -17,9 +17,8 @@ export function promptImage(image: AttachedImage, ownRunId: string, images: Pick
         if (!(error instanceof ImageUnavailable)) throw error;
         const whose = image.runId === ownRunId ? 'this message' : `an earlier message (run ${image.runId})`;
         const name = `\`attachments[${image.position}]\` of ${whose}, ${mediaType} of ${sizeBytes} bytes,`;
-        throw new RunFailure('attachment_unavailable', `${name} ${error.message}; attach the image again.`, {
-          cause: error,
-        });
+        const sentence = `${name} ${error.message}; ${error.remedy}.`;
+        throw new RunFailure('attachment_unavailable', sentence, { cause: error });
       }
     },
   };

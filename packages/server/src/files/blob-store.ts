@@ -27,8 +27,8 @@ export interface BlobStore {
   put(key: BlobKey, bytes: Uint8Array): Promise<void>;
   /** Null: it is not there. */
   read(key: BlobKey): Promise<Uint8Array | null>;
-  /** How many bytes it has; null: it is not there. */
-  size(key: BlobKey): Promise<number | null>;
+  /** Whether it is there with exactly these bytes, without a second copy of them in memory. */
+  holds(key: BlobKey, bytes: Uint8Array): Promise<boolean>;
   /** Of one that is not there, it is done already. */
   delete(key: BlobKey): Promise<void>;
   /** All that are there from the beginning to the end of the listing, and perhaps some that come or go meanwhile. */

@@ -29,9 +29,15 @@ export class ImageGone extends Error {
   override readonly name = 'ImageGone';
 }
 
-/** The bytes of an image cannot be had. */
+/** The bytes of an image cannot be had. The message is the end of a sentence about it, `remedy` says what to do. */
 export class ImageUnavailable extends Error {
   override readonly name = 'ImageUnavailable';
+  readonly remedy: string;
+
+  constructor(message: string, remedy = 'attach the image again', options?: ErrorOptions) {
+    super(message, options);
+    this.remedy = remedy;
+  }
 }
 
 /**
@@ -77,18 +83,20 @@ export class ImageBlobs {
       return { blobKey, isNew: true };
     }
     const blobKey = known.blob_key;
-    // One that was lost or cut short is mended by whoever sends it again, for all messages that refer to it.
-    if ((await this.#blobs.size(blobKey)) !== bytes.length) await this.#blobs.put(blobKey, bytes);
+    // One that was lost or damaged is mended by whoever sends it again, for all messages that refer to it.
+    if (!(await this.#blobs.holds(blobKey, bytes))) await this.#blobs.put(blobKey, bytes);
     return { blobKey, isNew: false };
   }
 
-  /** The bytes, checked. Throws `ImageUnavailable`, with the end of a sentence about the image. */
+  /** The bytes, checked. Throws `ImageUnavailable`. */
   async read({ blobKey, sizeBytes }: Pick<AttachedImage, 'blobKey' | 'sizeBytes'>): Promise<Uint8Array> {
     let bytes: Uint8Array | null;
     try {
       bytes = await this.#blobs.read(blobKey);
     } catch (error) {
-      throw new ImageUnavailable('cannot be read from the stored files', { cause: error });
+      // Too many open files, or a disk that stumbles: the bytes may be as good as ever.
+      const remedy = 'send the message again, and if that does not help, attach the image again';
+      throw new ImageUnavailable('cannot be read from the stored files now', remedy, { cause: error });
     }
     if (bytes === null) throw new ImageUnavailable('is missing from the stored files');
     // Off the main thread: 20 MiB take 14 ms.

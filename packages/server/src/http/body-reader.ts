@@ -55,9 +55,10 @@ export class BodyReader implements AsyncDisposable {
       this.#read(request, payload, done),
     );
     app.decorateRequest('inlineImages', null);
-    app.addHook('preValidation', (request, reply, done) => {
-      // However the request ends, its images are not held beyond it.
-      if (request.inlineImages !== null) reply.raw.once('close', () => request.inlineImages?.release());
+    // Refused by whichever check, or failed. Not by the connection's `close`: it comes before there are images, where the
+    // caller leaves while its body is parsed, and never for an answer that has no connection yet.
+    app.addHook('onError', (request, _reply, _error, done) => {
+      request.inlineImages?.release();
       done();
     });
   }

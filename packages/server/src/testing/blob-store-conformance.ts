@@ -37,14 +37,14 @@ export function blobStoreConformance(name: string, harness: () => Promise<BlobSt
       await blobs.put(key, bytes);
       for (const store of [blobs, await again()]) {
         assert.ok(Buffer.from((await store.read(key)) ?? []).equals(bytes), String(size));
-        assert.equal(await store.size(key), size);
+        assert.equal(await store.holds(key, bytes), true);
       }
     }
   });
 
   blobTest('what is not there is null, and deleting it is done already', async (blobs) => {
     const key = keyOf(Buffer.from('never'));
-    assert.deepEqual([await blobs.read(key), await blobs.size(key)], [null, null]);
+    assert.deepEqual([await blobs.read(key), await blobs.holds(key, Buffer.from('never'))], [null, false]);
     await blobs.delete(key);
     assert.equal((await listed(blobs)).size, 0);
   });
@@ -67,6 +67,22 @@ export function blobStoreConformance(name: string, harness: () => Promise<BlobSt
     await Promise.all(Array.from({ length: 8 }, () => blobs.put(key, bytes)));
     assert.ok(Buffer.from((await blobs.read(key)) ?? []).equals(bytes));
     assert.equal((await listed(blobs)).size, 1);
+  });
+
+  blobTest('holds exactly the bytes that were put, and none of which one is another', async (blobs) => {
+    const bytes = randomBytes(3 * 1024 * 1024 + 5);
+    const key = keyOf(bytes);
+    for (const place of [0, 1024 * 1024, bytes.length - 1]) {
+      const other = Buffer.from(bytes);
+      other.writeUInt8(other.readUInt8(place) ^ 1, place);
+      await blobs.put(key, other);
+      assert.deepEqual([await blobs.holds(key, bytes), await blobs.holds(key, other)], [false, true], String(place));
+    }
+    await blobs.put(key, bytes.subarray(1));
+    assert.equal(await blobs.holds(key, bytes), false);
+    assert.equal(await blobs.holds(key, bytes.subarray(0, -1)), false);
+    await blobs.put(key, bytes);
+    assert.equal(await blobs.holds(key, bytes), true);
   });
 
   blobTest('lists all with the time at which they were put, and forgets what was deleted', async (blobs, again) => {

@@ -77,7 +77,7 @@ function userContent(text: string, images: readonly PromptImage[], maker: BodyMa
 export class ResponsesReader extends ProtocolReader {
   readonly #callIds = new Set<string>();
   /** Which text parts came by deltas: servers that send none give the text at the part's end. */
-  #deltaPart = '';
+  readonly #deltaParts = new Set<string>();
   #reasoningPart = '';
 
   constructor(asked: Asked, output: ModelOutput) {
@@ -92,14 +92,14 @@ export class ResponsesReader extends ProtocolReader {
     switch (event.type) {
       case 'response.output_text.delta':
       case 'response.refusal.delta':
-        this.#deltaPart = partOf(event);
+        this.#deltaParts.add(partOf(event));
         this.say(event.delta);
         return false;
       case 'response.output_text.done':
-        if (this.#deltaPart !== partOf(event)) this.say(event.text);
+        if (!this.#deltaParts.has(partOf(event))) this.say(event.text);
         return false;
       case 'response.refusal.done':
-        if (this.#deltaPart !== partOf(event)) this.say(event.refusal);
+        if (!this.#deltaParts.has(partOf(event))) this.say(event.refusal);
         return false;
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':

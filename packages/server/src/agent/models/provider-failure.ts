@@ -141,15 +141,20 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Providers put it under `error`, under `response.error`, or at the top. */
+/** Providers put it under `error`, under `response.error`, or at the top; some hand on what another one told them. */
+const MAX_ERROR_DEPTH = 3;
+
 function errorIn(body: unknown): { readonly message: string; readonly code: string; readonly type: string } {
-  if (!isObject(body)) return { message: '', code: '', type: '' };
-  if (isObject(body.error)) return errorIn(body.error);
-  if (isObject(body.response)) return errorIn(body.response);
+  let error = isObject(body) ? body : {};
+  for (let depth = 0; depth < MAX_ERROR_DEPTH; depth += 1) {
+    const inner = [error.error, error.response].find(isObject);
+    if (inner === undefined) break;
+    error = inner;
+  }
   const text = (value: unknown) => (typeof value === 'string' ? value : '');
   // Some servers give a status as the code, as a number.
-  const code = typeof body.code === 'number' ? String(body.code) : text(body.code);
-  return { message: text(body.message) || text(body.error), code, type: text(body.type) };
+  const code = typeof error.code === 'number' ? String(error.code) : text(error.code);
+  return { message: text(error.message) || text(error.error), code, type: text(error.type) };
 }
 
 /** ": what the provider said", in one line, bounded, and without the key, whole or in part. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
@@ -11,6 +11,8 @@ const KEY = /^[0-9a-f]{64}-[0-9a-f]{16}$/;
 const DRAFTS = 'drafts';
 /** What passes by itself, or when somebody makes room. */
 const NOT_NOW: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
+/** How much of a file is read to be compared. */
+const PIECE_BYTES = 1024 * 1024;
 /** No put takes so long: a draft that old belongs to a process that died. */
 const DRAFT_MS = 86_400_000;
 
@@ -50,8 +52,7 @@ export class DiskBlobStore implements BlobStore {
       await syncFolder(shard);
     } catch (error) {
       await rm(draft, { force: true });
-      const { code } = error as NodeJS.ErrnoException;
-      throw NOT_NOW.has(code) ? new StoreUnavailable(`A file cannot be stored now: ${code}.`, { cause: error }) : error;
+      throw notNow(error);
     }
   }
 
@@ -59,8 +60,20 @@ export class DiskBlobStore implements BlobStore {
     return await unlessMissing(readFile(this.#path(key)));
   }
 
-  async size(key: BlobKey): Promise<number | null> {
-    return (await unlessMissing(stat(this.#path(key))))?.size ?? null;
+  async holds(key: BlobKey, bytes: Uint8Array): Promise<boolean> {
+    try {
+      const file = await unlessMissing(open(this.#path(key), 'r'));
+      if (file === null) return false;
+      try {
+        return (await file.stat()).size === bytes.length && (await hasBytes(file, bytes));
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      // What the disk cannot give back is not held.
+      if ((error as NodeJS.ErrnoException).code === 'EIO') return false;
+      throw notNow(error);
+    }
   }
 
   async delete(key: BlobKey): Promise<void> {
@@ -94,6 +107,24 @@ export class DiskBlobStore implements BlobStore {
   #path(key: BlobKey): string {
     return join(this.#shard(key), key);
   }
+}
+
+/** The error, or that it may be tried again later. */
+function notNow(error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  return NOT_NOW.has(code) ? new StoreUnavailable(`A file cannot be stored now: ${code}.`, { cause: error }) : error;
+}
+
+/** Piece by piece: the main thread compares one in 0.2 ms, where hashing it would take ten times as long. */
+async function hasBytes(file: FileHandle, bytes: Uint8Array): Promise<boolean> {
+  const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, bytes.length));
+  for (let offset = 0; offset < bytes.length; ) {
+    const { bytesRead } = await file.read(piece, 0, piece.length, offset);
+    if (bytesRead === 0) return false;
+    if (!piece.subarray(0, bytesRead).equals(bytes.subarray(offset, offset + bytesRead))) return false;
+    offset += bytesRead;
+  }
+  return true;
 }
 
 async function syncFolder(path: string): Promise<void> {

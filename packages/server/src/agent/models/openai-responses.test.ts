@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Listener } from '../../testing/model-conformance.ts';
+import { ResponsesReader } from './openai-responses.ts';
+
+test('the parts of an answer may grow at once: each is said once, by its deltas or at its end', () => {
+  const output = new Listener();
+  const reader = new ResponsesReader({ model: 'm', apiKey: null }, output);
+  const tell = (event: object) => reader.event(JSON.stringify(event));
+  const [one, other, last] = [0, 1, 2].map((output_index) => ({ output_index, content_index: 0 }));
+  tell({ type: 'response.output_text.delta', ...one, delta: 'A' });
+  tell({ type: 'response.refusal.delta', ...other, delta: 'B' });
+  tell({ type: 'response.output_text.done', ...one, text: 'A' });
+  tell({ type: 'response.refusal.done', ...other, refusal: 'B' });
+  tell({ type: 'response.output_text.done', ...last, text: 'C' });
+  assert.equal(output.all('text'), 'ABC');
+});

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { failureOfEvent, failureOfStatus } from './provider-failure.ts';
+
+const asked = { model: 'm', apiKey: 'sk-1' };
+
+/** An error within errors. */
+function nested(depth: number): string {
+  return `${'{"error":'.repeat(depth)}{"message":"Deep.","code":"server_error"}${'}'.repeat(depth)}`;
+}
+
+test('an error is found where providers put it', () => {
+  const error = { message: 'Oops.', code: 'server_error' };
+  for (const event of [error, { error }, { response: { error } }, { error: { response: { error } } }]) {
+    const { failure, retryable } = failureOfEvent(asked, event);
+    assert.deepEqual([failure.message, retryable], ['The model provider reported an error: Oops.', true]);
+  }
+});
+
+test('an error that is nested without end is an error like any other', () => {
+  const { failure, retryable } = failureOfEvent(asked, JSON.parse(nested(1_000_000)));
+  assert.deepEqual([failure.code, retryable], ['model_error', false]);
+  assert.equal(failure.message, 'The model provider reported an error.');
+  assert.match(failureOfStatus(asked, 400, nested(1_000_000), null).failure.message, /refused the request \(400\)\.$/);
+});

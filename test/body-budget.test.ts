@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { imageAttachment, pngOf, startTestServer, TEST_API_KEY, type TestServer } from '@runwire/server/testing';
+import { refusal } from './support/scripted-server.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (const end = performance.now() + 60_000; !isSo(); await sleep(5)) assert.ok(performance.now() < end, `${isSo}`);
+}
+
+/** Sends a whole completion; resolves when it was taken in, and does not wait for its answer. */
+async function sendWhole(server: TestServer, fields: object, isFree: () => boolean = () => false): Promise<Socket> {
+  const body = Buffer.from(JSON.stringify({ apiIntegrationId: 'demo', message: 'Look', ...fields }));
+  const { heldBodyBytes } = server.server.probes;
+  const before = heldBodyBytes();
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(
+    `POST /get_completion_v2 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TEST_API_KEY}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
+  );
+  socket.write(body);
+  await until(() => heldBodyBytes() >= before + body.length || isFree());
+  return socket;
+}
+
+test('images of callers who leave while their bodies are parsed are not held for ever, however the request ends', async () => {
+  const limits = { bodiesBytes: 40 * MEBIBYTE, bodyThreadBytes: 64 * 1024, bodyValues: 10_000_000 };
+  await using server = await startTestServer({ limits });
+  const { heldBodyBytes } = server.server.probes;
+  const attachments = [imageAttachment(pngOf(100_000, 5))];
+  const ends: readonly object[] = [
+    { apiIntegrationId: 'unknown' },
+    { message: 5 },
+    { attachments: [...attachments, { type: 'input_image', image_url: 'data:,' }] },
+    {},
+  ];
+  // Bodies are parsed one after the other: while this one is, the others wait for their turn.
+  const slow = await sendWhole(server, { more: Array(8_000_000).fill(0), message: 1 });
+  let isFree = false;
+  slow.once('data', () => {
+    isFree = true;
+  });
+  for (const fields of ends) {
+    const socket = await sendWhole(server, { attachments, ...fields }, () => isFree);
+    socket.resetAndDestroy();
+  }
+  await until(() => isFree && heldBodyBytes() === 0);
+  slow.destroy();
+  for (const apiIntegrationId of ['unknown', 'unknown', 'unknown', 'demo']) {
+    const large = { apiIntegrationId, attachments: [imageAttachment(pngOf(12 * MEBIBYTE, 6))] };
+    const reader = await server.api.complete(large);
+    if (apiIntegrationId === 'demo') await reader.whole();
+    else assert.equal((await refusal(reader)).status, 404);
+  }
+  assert.equal(heldBodyBytes(), 0);
+});
