@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { type AgencyDefinition, defineAgency } from '@runwire/agency';
-import { startTestServer, TEST_API_KEY, temporaryFolder } from '@runwire/server/testing';
+import { startTestServer, storeEnvironment, TEST_API_KEY, temporaryFolder } from '@runwire/server/testing';
 import { root } from './support/cli-process.ts';
 
 const run = promisify(execFile);
@@ -35,7 +35,8 @@ async function paste(t: TestContext, sample: string, env: Readonly<Record<string
 test('the samples about accounts work as pasted, one after the other', async (t) => {
   await using server = await startTestServer();
   const { body: spare } = await server.api.post('/v2/api_keys', { name: 'spare' });
-  const variables = { RUNWIRE_DATA_DIR: server.dataDir, KEY_ID: String(spare.keyId) };
+  const store = await storeEnvironment(server.dataDir);
+  const variables = { ...store, RUNWIRE_DATA_DIR: server.dataDir, KEY_ID: String(spare.keyId) };
   const [settings = '', ...samples] = samplesOf('docs/accounts.md', 'sh');
   const named = settings.replace('http://127.0.0.1:8787', server.url).replace('<your key>', TEST_API_KEY);
   assert.ok(named.includes(server.url) && named.includes(TEST_API_KEY), 'the first one sets the address and the key');

@@ -25,4 +25,4 @@ export {
   type TestServerOptions,
   temporaryFolder,
 } from './test-server.ts';
-export { freshDatabase, sharedPostgresUrl, testStore } from './test-store.ts';
+export { freshDatabase, sharedPostgresUrl, storeEnvironment, testStore } from './test-store.ts';
