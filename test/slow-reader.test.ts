@@ -7,12 +7,12 @@ import { ScriptedServer } from './support/scripted-server.ts';
 
 const HEARTBEAT_MS = 1000;
 /** The time without progress after which a reader is cut; the server looks ten times a heartbeat. */
-const DRAIN_MS = 3000;
+const DRAIN_MS = 10_000;
 /** One frame, far more than the kernel's buffers hold. */
 const FRAME_CHARS = 20_000_000;
-/** A reader's step: more than the kernel waits for until it takes more, and one in a tenth of the time. */
+/** A reader's step: more than the kernel waits for until it takes more, and twelve in the time. */
 const STEP_BYTES = 1_000_000;
-const STEP_MS = DRAIN_MS / 10;
+const STEP_MS = DRAIN_MS / 12;
 
 /** The bytes of a stream, taken only when asked for. */
 class StepReader {

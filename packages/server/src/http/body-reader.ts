@@ -55,8 +55,8 @@ export class BodyReader implements AsyncDisposable {
       this.#read(request, payload, done),
     );
     app.decorateRequest('inlineImages', null);
-    // Refused by whichever check, or failed. Not by the connection's `close`: it comes before there are images, where the
-    // caller leaves while its body is parsed, and never for an answer that has no connection yet.
+    // Refused by whichever check, or failed. Not by the connection's `close`: where the caller leaves while its body is
+    // parsed, it comes before there are images.
     app.addHook('onError', (request, _reply, _error, done) => {
       request.inlineImages?.release();
       done();

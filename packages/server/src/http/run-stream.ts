@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { RunEvent } from '../domain/events.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
@@ -83,7 +84,7 @@ function unsentBytes(response: ServerResponse): number {
   return response.writableLength + (handle?.writeQueueSize ?? 0);
 }
 
-/** One response that follows one run, in one framing. */
+/** One response that follows one run, in one framing. It has no socket while it waits behind another on a connection. */
 export class RunStream implements Sink {
   readonly runId: string;
   readonly #response: ServerResponse;
@@ -173,9 +174,15 @@ export class RunStream implements Sink {
   }
 
   cut(): void {
-    // To HTTP/1.0, which has no chunks, a plain close is the end of a whole answer; only a reset is not.
     const { socket, req } = this.#response;
-    if (req.httpVersionMinor === 0) socket?.resetAndDestroy();
+    if (socket === null) {
+      this.#breaksOff = true;
+      this.#fill();
+      this.#response.once('socket', () => this.cut());
+      return;
+    }
+    // To HTTP/1.0, which has no chunks, a plain close is the end of a whole answer; only a reset is not.
+    if (req.httpVersionMinor === 0) socket.resetAndDestroy();
     this.#response.destroy();
   }
 
@@ -185,10 +192,13 @@ export class RunStream implements Sink {
     this.#fill();
     const { socket, req } = this.#response;
     // What was written in this turn is still held by the response, and reaches the socket at the turn's end.
-    setImmediate(() => {
-      if (req.httpVersionMinor === 0) socket?.write('', () => this.cut());
-      else socket?.destroySoon();
-    });
+    const end = (by: Socket) =>
+      setImmediate(() => {
+        if (req.httpVersionMinor === 0) by.write('', () => this.cut());
+        else by.destroySoon();
+      });
+    if (socket === null) this.#response.once('socket', end);
+    else end(socket);
   }
 
   onTick(): void {
@@ -218,6 +228,8 @@ export class RunStream implements Sink {
   #watchProgress(): void {
     const { tick, drainTicks } = this.#streams;
     const unsent = unsentBytes(this.#response);
+    // Its reader is still taking the answer before it.
+    if (this.#response.socket === null) this.#progressTick = tick;
     if (this.#unsentBytes !== null && unsent !== this.#unsentBytes) this.#progressTick = tick;
     this.#unsentBytes = unsent;
     if (tick - this.#progressTick >= drainTicks) this.cut();

@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { blobStoreConformance } from '../../testing/blob-store-conformance.ts';
 import { temporaryFolder } from '../../testing/test-server.ts';
@@ -31,6 +43,62 @@ test('a file lies in the folder of its hash, for its owner alone, and its draft 
   const path = join(folder, hash('sha256', bytes).slice(0, 2), key);
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(join(folder, 'drafts')), []);
+});
+
+/** Watches which paths are synced, and holds up those that `hold` says. The syncs themselves are real. */
+async function watchSyncs(t: TestContext, hold: (path: string) => Promise<void> | undefined) {
+  const file = await open('/dev/null');
+  const prototype = Object.getPrototypeOf(file) as FileHandle;
+  await file.close();
+  const synced: string[] = [];
+  const original = prototype.sync;
+  t.mock.method(prototype, 'sync', async function (this: FileHandle) {
+    const path = readlinkSync(`/proc/self/fd/${this.fd}`);
+    await hold(path);
+    await original.call(this);
+    synced.push(path);
+  });
+  return synced;
+}
+
+const needsProc = { skip: existsSync('/proc/self/fd') ? false : 'there is no /proc' };
+
+test('the name of the folder for files is made durable too', needsProc, async (t) => {
+  const folder = realpathSync(temporaryFolder());
+  t.after(() => rmSync(folder, { recursive: true }));
+  const synced = await watchSyncs(t, () => undefined);
+  await DiskBlobStore.open(join(folder, 'blobs'));
+  assert.deepEqual(synced, [folder]);
+});
+
+test('a put into a folder that another one has just made waits until its name is durable', needsProc, async (t) => {
+  const folder = realpathSync(temporaryFolder());
+  t.after(() => rmSync(folder, { recursive: true }));
+  const blobs = await DiskBlobStore.open(join(folder, 'blobs'));
+  const reached = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const synced = await watchSyncs(t, (path) => {
+    if (path !== join(folder, 'blobs')) return undefined;
+    reached.resolve();
+    return gate.promise;
+  });
+  const bytes = Buffer.from('hello');
+  const [first, second] = [newBlobKey(hash('sha256', bytes)), newBlobKey(hash('sha256', bytes))];
+  const shard = join(folder, 'blobs', first.slice(0, 2));
+  const puts = [blobs.put(first, bytes)];
+  await reached.promise;
+  let isDone = false;
+  const other = blobs.put(second, bytes).then(() => {
+    isDone = true;
+  });
+  await Promise.race([other, sleep(500)]);
+  assert.equal(isDone, false);
+  gate.resolve();
+  await Promise.all([...puts, other]);
+  assert.ok(synced.indexOf(join(folder, 'blobs')) < synced.indexOf(shard));
+  const before = synced.length;
+  await blobs.put(newBlobKey(hash('sha256', bytes)), bytes);
+  assert.equal(synced.slice(before).includes(join(folder, 'blobs')), false, 'once is enough');
 });
 
 test('a folder that cannot be made stops the start with one sentence', async (t) => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { BlobKey, BlobStore, ListedBlob } from '../blob-store.ts';
@@ -19,6 +19,8 @@ const DRAFT_MS = 86_400_000;
 /** Files in a folder, in 256 folders by the first byte of their hash. */
 export class DiskBlobStore implements BlobStore {
   readonly #folder: string;
+  /** The syncs of the folders' names, once each in this process: who comes second waits for the first. */
+  readonly #shardSyncs = new Map<string, Promise<void>>();
 
   private constructor(folder: string) {
     this.#folder = folder;
@@ -27,6 +29,7 @@ export class DiskBlobStore implements BlobStore {
   static async open(folder: string): Promise<DiskBlobStore> {
     try {
       await mkdir(join(folder, DRAFTS), { recursive: true, mode: 0o700 });
+      await syncFolder(dirname(folder));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new StartRefused(`The folder for files cannot be made (${reason}); make room for it in the data folder.`);
@@ -46,14 +49,25 @@ export class DiskBlobStore implements BlobStore {
         await file.close();
       }
       const shard = this.#shard(key);
-      // The folder's own name must be as durable as what is in it.
-      if ((await mkdir(shard, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(this.#folder);
+      await this.#makeShard(shard);
       await rename(draft, path);
       await syncFolder(shard);
     } catch (error) {
       await rm(draft, { force: true });
       throw notNow(error);
     }
+  }
+
+  /** The folder's own name must be as durable as what is in it. */
+  async #makeShard(shard: string): Promise<void> {
+    const isNew = (await mkdir(shard, { recursive: true, mode: 0o700 })) !== undefined;
+    let synced = isNew ? undefined : this.#shardSyncs.get(shard);
+    if (synced === undefined) {
+      synced = syncFolder(this.#folder);
+      this.#shardSyncs.set(shard, synced);
+      synced.catch(() => this.#shardSyncs.delete(shard));
+    }
+    await synced;
   }
 
   async read(key: BlobKey): Promise<Uint8Array | null> {

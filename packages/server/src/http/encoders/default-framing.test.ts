@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { lastFrameId, type MessageItem, type RunEvent } from '../../domain/events.ts';
 import { DefaultFraming } from './default-framing.ts';
 
@@ -59,6 +61,32 @@ test('from every cursor the frames after it come once each, with the same bytes'
   const all = frameTexts(pages(0));
   assert.equal(all.length, 10);
   for (let cursor = 0; cursor < 10; cursor += 1) assert.deepEqual(frameTexts(pages(cursor)), all.slice(cursor));
+});
+
+test('nothing large stays behind a turn, and nothing of a run behind its end', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const framing = new DefaultFraming();
+  const large = (): WeakRef<object>[] => {
+    const one = framing.page(EVENTS, 2, 3, PAGE_CHARS);
+    assert.equal(framing.page(EVENTS, 2, 3, PAGE_CHARS).data.toString(), one.data, 'those of one turn share it');
+    return [new WeakRef(framing.page(EVENTS, 2, 3, PAGE_CHARS).data as Buffer)];
+  };
+  const ended = (): WeakRef<object>[] => {
+    const events: RunEvent[] = [{ type: 'end', id: 10 }];
+    return [new WeakRef(events), new WeakRef(framing.page(events, 0, 9, PAGE_CHARS))];
+  };
+  for (const remembered of [large, ended]) {
+    const refs = remembered();
+    for (let turn = 0; turn < 100 && refs.some((ref) => ref.deref() !== undefined); turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collect();
+    }
+    assert.deepEqual(
+      refs.map((ref) => ref.deref()),
+      refs.map(() => undefined),
+    );
+  }
 });
 
 test('readers that stand at one place share one copy of a page, within an event too', () => {

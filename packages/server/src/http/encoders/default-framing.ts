@@ -165,9 +165,17 @@ export class DefaultFraming implements Encoder {
     this.#events = events;
     this.#end = events.length;
     this.#after = after;
-    this.#page = pageOf(events, from, after, maxChars);
-    return this.#page;
+    const page = pageOf(events, from, after, maxChars);
+    this.#page = page;
+    // Readers of one place come in one turn: after it nothing large is kept, nor a run that has ended.
+    if (page.data.length > maxChars || events[page.next - 1]?.type === 'end') setImmediate(this.#forget);
+    return page;
   }
+
+  #forget = (): void => {
+    this.#events = null;
+    this.#page = null;
+  };
 }
 
 function pageOf(events: readonly RunEvent[], from: number, after: number, maxChars: number): EncodedPage {

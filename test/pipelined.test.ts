@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TEST_API_KEY } from '@runwire/server/testing';
+import { ScriptedServer } from './support/scripted-server.ts';
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (const end = performance.now() + 60_000; !isSo(); await sleep(10)) assert.ok(performance.now() < end, `${isSo}`);
+}
+
+/** One connection on which requests are sent without waiting for answers. */
+class Pipeline {
+  readonly socket: Socket;
+  text = '';
+
+  constructor(server: ScriptedServer) {
+    this.socket = connect(Number(new URL(server.api.url).port), '127.0.0.1');
+    this.socket.on('error', () => {});
+    this.socket.on('data', (chunk: Buffer) => {
+      this.text += chunk.toString('latin1');
+    });
+  }
+
+  send(line: string, body: object | null = null): void {
+    const text = body === null ? '' : JSON.stringify(body);
+    const type = body === null ? '' : `content-type: application/json\r\ncontent-length: ${text.length}\r\n`;
+    this.socket.write(`${line} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TEST_API_KEY}\r\n${type}\r\n${text}`);
+  }
+}
+
+/** A run under way, and one that has ended, on a server with these limits. */
+async function setUp(limits: { readonly drainMs: number; readonly heartbeatMs: number; readonly shutdownMs?: number }) {
+  const server = await ScriptedServer.start({ limits });
+  const live = await server.hold({ message: 'First' });
+  live.reader.cut();
+  const { probes } = server.server.server;
+  await until(() => probes.openStreams() === 0);
+  const pipeline = new Pipeline(server);
+  const events = (runId: string) => `GET /v2/integrations/demo/runs/${runId}/events`;
+  pipeline.send(events(live.runId));
+  await until(() => pipeline.text.includes('event: meta'));
+  const dispose = async () => {
+    pipeline.socket.destroy();
+    await server[Symbol.asyncDispose]();
+  };
+  return { server, live, pipeline, probes, events, [Symbol.asyncDispose]: dispose };
+}
+
+test('a stream that waits behind another on its connection is not cut, however long that takes', async () => {
+  await using set = await setUp({ drainMs: 200, heartbeatMs: 100 });
+  const { server, live, pipeline, probes } = set;
+  const ended = await server.answer({ message: 'Second' }, 'The second answer');
+  await until(() => probes.openStreams() === 1);
+  pipeline.send(set.events(ended.runId));
+  await until(() => probes.openStreams() === 2);
+  // Ten times as long as a reader may take nothing.
+  await sleep(2000);
+  assert.equal(probes.openStreams(), 2);
+  await live.call.text('The first answer');
+  await live.call.end();
+  await until(() => pipeline.text.split('data: [DONE]').length === 3);
+  assert.ok(pipeline.text.indexOf('The first answer') < pipeline.text.indexOf('The second answer'));
+  await until(() => probes.openStreams() === 0);
+  assert.equal(pipeline.socket.closed, false, 'the connection is good for a next request');
+});
+
+test('a stream that breaks off before its turn has come does so in its turn', async () => {
+  await using set = await setUp({ drainMs: 600_000, heartbeatMs: 100 });
+  const { server, live, pipeline, probes } = set;
+  const integration = await server.integration({ textOnly: true });
+  const body = { apiIntegrationId: integration, message: 'Second', usageRequestId: 'u' };
+  const failed = await server.hold(body);
+  await failed.call.text('Half an answer');
+  await failed.call.fail('model_error', 'It broke.');
+  assert.equal(await failed.reader.over, false);
+  await until(() => probes.openStreams() === 1);
+  pipeline.send('POST /get_completion_v2', body);
+  await until(() => probes.openStreams() === 2);
+  await live.call.text('The first answer');
+  await live.call.end();
+  await until(() => pipeline.socket.closed);
+  const [first = '', second = ''] = pipeline.text.split(/(?<=\r\n0\r\n\r\n)/);
+  assert.match(first, /data: \[DONE\]/);
+  assert.match(second, /Half an answer\r\n$/, 'what was said, and no final chunk');
+  await until(() => probes.openStreams() === 0);
+});
+
+test('a stream that waits behind another is forgotten when their connection is gone', async () => {
+  await using set = await setUp({ drainMs: 600_000, heartbeatMs: 100, shutdownMs: 600_000 });
+  const { server, live, pipeline, probes } = set;
+  const other = await server.hold({ message: 'Second' });
+  other.reader.cut();
+  await until(() => probes.openStreams() === 1);
+  pipeline.send(set.events(other.runId));
+  await until(() => probes.openStreams() === 2);
+  pipeline.send('GET /healthz');
+  pipeline.socket.resetAndDestroy();
+  await until(() => probes.openStreams() === 0);
+  await live.call.end();
+  await other.call.end();
+  // Neither they nor the plain answer behind them hold up a stop.
+  await server.server.server.drain();
+});
