@@ -148,7 +148,9 @@ export async function compose(
   const model = (id: string) => models.get(id) ?? openAi?.model(id) ?? null;
   const { prices } = config;
   const { maxAttempts } = limits;
-  const takers = { store, eventLog, agencies, model, prices, nodeId, maxAttempts, logger, metrics };
+  const windowTokens = limits.modelWindowTokens;
+  const prompt = { windowTokens };
+  const takers = { store, eventLog, agencies, model, prices, prompt, nodeId, maxAttempts, logger, metrics };
   const { resumed, ended: endedRuns } = await recoverOrphans(takers);
 
   const retention = stack.use(new Retention(store, limits, logger));
@@ -184,7 +186,7 @@ export async function compose(
       model,
       prices,
       maxSteps: limits.stepsPerRun,
-      prompt: { heal: overrides.healTurn ?? healTurn, windowTokens: limits.modelWindowTokens, images },
+      prompt: { heal: overrides.healTurn ?? healTurn, windowTokens, images },
       maxRunSeconds: limits.maxRunSeconds,
       modelSilenceMs: limits.modelSilenceMs,
       disconnects,

@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Agencies } from '../agencies/agencies.ts';
 import { type AdmissionDecision, type AdmissionRequest, decideAdmission } from '../domain/admission.ts';
 import { dayOf } from '../domain/allowance.ts';
 import type { Meta, RunEvent } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
 import type { ModelPrice, Prices } from '../domain/prices.ts';
-import { CommitUnknown } from '../domain/unavailable.ts';
+import { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 import type { AdmittedRun, RunEngine } from '../engine/port.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { type GivenImage, type ImageBlobs, ImageGone, type KeptImage, referToImages } from '../files/image-blobs.ts';
@@ -18,7 +19,7 @@ import {
 } from '../store/queries/admission.ts';
 import { periodDays } from '../store/queries/allowance.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
-import { unfinishedRun } from '../store/queries/takeover.ts';
+import { type UnfinishedRun, unfinishedRun } from '../store/queries/takeover.ts';
 import { first, type Reads, repeatOnConflict, type Store, type Tx, UniqueViolation } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -50,6 +51,8 @@ export interface AdmissionDeps {
   readonly maxActiveRuns: number;
   readonly logger: Logger;
 }
+
+const LOOK_AGAIN_MS = 500;
 
 /** The chat was deleted between the facts and the writes. */
 class ChatGone extends Error {
@@ -117,18 +120,33 @@ export class RunAdmission {
     }, isConflict);
   }
 
-  /** The caller was told that nobody knows. Once it is known, a run that was admitted after all is not left lying. */
+  /**
+   * The caller was told that nobody knows. Once it is known, a run that was admitted after all is not left lying; where
+   * this server stops before, the next one takes it over.
+   */
   #startIfCommitted({ happened }: CommitUnknown, run: AdmittedRun): void {
-    const { store, engine, logger } = this.#deps;
+    const { engine, isShuttingDown, logger } = this.#deps;
     const start = async () => {
-      if (!(await happened)) return;
-      const row = await first(store.reads.all(unfinishedRun, { runId: run.runId }));
-      if (row === undefined) return;
+      if (!(await happened) || (await this.#unfinished(run.runId)) === undefined || isShuttingDown()) return;
       engine.start(run);
-      // Cancelled before anybody here could be told.
-      if (row.cancel_mode !== null) engine.stop(run.runId, row.cancel_mode);
+      // Asked for once it can be stopped: a cancel from before found nobody here to tell.
+      const row = await this.#unfinished(run.runId);
+      if (row !== undefined && row.cancel_mode !== null) engine.stop(run.runId, row.cancel_mode);
     };
     start().catch((error: unknown) => logger.error({ err: error, runId: run.runId }, 'a run was not started'));
+  }
+
+  /** However long the store does not answer; undefined too where this server stops meanwhile. */
+  async #unfinished(runId: string): Promise<UnfinishedRun | undefined> {
+    while (!this.#deps.isShuttingDown()) {
+      try {
+        return await first(this.#deps.store.reads.all(unfinishedRun, { runId }));
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        await sleep(LOOK_AGAIN_MS, undefined, { ref: false });
+      }
+    }
+    return undefined;
   }
 
   /** Throws the refusal where it is one. */

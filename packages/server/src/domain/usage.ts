@@ -41,8 +41,10 @@ export function addModelUsage(all: readonly ModelUsage[], model: string, usage: 
 }
 
 /** A token is taken for four bytes of UTF-8 wherever nothing better is known. */
+export const BYTES_A_TOKEN = 4;
+
 export function estimateTokens(bytes: number): number {
-  return Math.ceil(bytes / 4);
+  return Math.ceil(bytes / BYTES_A_TOKEN);
 }
 
 /**
@@ -52,7 +54,7 @@ export function estimateTokens(bytes: number): number {
 export const IMAGE_TOKENS = 1000;
 
 /** The text that takes as many tokens as an image. */
-export const IMAGE_TEXT_BYTES = 4 * IMAGE_TOKENS;
+export const IMAGE_TEXT_BYTES = BYTES_A_TOKEN * IMAGE_TOKENS;
 
 /** `usage` as it stands in every answer and frame. */
 export function usageJson(usage: Usage) {

@@ -7,12 +7,21 @@ import { lastStoredId } from '../store/queries/eventlog.ts';
 import { journalOf, type UnfinishedRun, unfinishedRun } from '../store/queries/takeover.ts';
 import { NODE_ALIVE } from '../store/schema.ts';
 import { first, type Tx } from '../store/store.ts';
+import type { PromptSetting } from './build-prompt.ts';
 import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
 import { type EndReport, reportEnd } from './report-end.ts';
-import { foldItems, lastKeptId, type Spent, spentSoFar } from './stored-run.ts';
+import { foldItems, lastKeptId, type PromptParts, type Spent, spentSoFar } from './stored-run.ts';
 
-export type EndDeps = Pick<EngineDeps, 'store' | 'eventLog' | 'agencies' | 'prices' | 'logger' | 'metrics'>;
+export interface EndDeps extends Pick<EngineDeps, 'store' | 'eventLog' | 'agencies' | 'prices' | 'logger' | 'metrics'> {
+  readonly prompt: Pick<PromptSetting, 'windowTokens'>;
+}
+
+/** What a run's model was shown besides the earlier turns. */
+export function promptParts(deps: EndDeps, run: UnfinishedRun, message: string): PromptParts {
+  const instructions = deps.agencies.agent(run.agency, run.agent)?.definition.instructions ?? '';
+  return { instructions, message, windowTokens: deps.prompt.windowTokens };
+}
 
 /** Ends a run that nothing here runs any more, with this error unless somebody had cancelled it. */
 export async function endOrphan(deps: EndDeps, runId: string, error: RunError): Promise<void> {
@@ -28,7 +37,12 @@ export async function endUnreadable(deps: EndDeps, runId: string, error: RunErro
   const report = await deps.store.transact('takeover', async (tx) => {
     const run = await first(tx.all(unfinishedRun, { runId }));
     if (run === undefined || run.node_dead === NODE_ALIVE) return null;
-    const spent = spentSoFar({ ...run, by_model_json: readableList(run.by_model_json) }, '', [], 0);
+    const spent = spentSoFar(
+      { ...run, by_model_json: readableList(run.by_model_json) },
+      promptParts(deps, run, ''),
+      [],
+      0,
+    );
     const lastId = (await first(tx.all(lastStoredId, { runId })))?.last_id ?? 0;
     const items: RunItem[] = [{ kind: 'user', agent: run.agent, text: '', timestamp: run.created_at * 1000 }];
     return writeEnd(tx, deps, run, error, { items, lastId, ...spent });
@@ -60,10 +74,9 @@ async function remainsOf(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<Rem
     { kind: 'user', agent: run.agent, text, timestamp: run.created_at * 1000 },
     ...foldItems(stored),
   ];
-  const instructions = deps.agencies.agent(run.agency, run.agent)?.definition.instructions ?? '';
   const lastStored = stored.at(-1);
   const lastId = lastStored === undefined ? 0 : lastFrameId(lastStored);
-  return { items, lastId, ...spentSoFar(run, instructions, stored, keptId) };
+  return { items, lastId, ...spentSoFar(run, promptParts(deps, run, text), stored, keptId) };
 }
 
 /** T6 and T4 in one, under the next attempt: what is stored counts, and the text so far stays. */

@@ -36,6 +36,8 @@ const run = {
   images: 0,
 } as UnfinishedRun;
 
+const PARTS = { instructions: '', message: 'm'.repeat(8), windowTokens: 1000 };
+
 /** A finished step with a tool's output up to id 5, and a second response under way behind it. */
 const KEPT = 5;
 const events: readonly RunEvent[] = [
@@ -55,7 +57,7 @@ test('goes on behind the last journalled step, or behind what opened the attempt
 });
 
 test('counts of a call that was cut short an estimate from what the model was shown and said', () => {
-  const { usage, byModel } = spentSoFar(run, 'i'.repeat(12), events, KEPT);
+  const { usage, byModel } = spentSoFar(run, { ...PARTS, instructions: 'i'.repeat(12) }, events, KEPT);
   // 12 bytes of instructions, 40 of the chat, 8 of the tool's output; and 8 of the text.
   const expected = { requestCount: 2, inputTokens: 115, cachedTokens: 0, outputTokens: 22, reasoningTokens: 0 };
   assert.deepEqual(usage, expected);
@@ -64,7 +66,19 @@ test('counts of a call that was cut short an estimate from what the model was sh
 
 test('counts what the provider reported where the response was whole, and nothing where none was under way', () => {
   const whole: RunEvent = { type: 'response_done', response, output: [item], usage: finished, id: 12 };
-  const { usage } = spentSoFar(run, '', [...events, whole], KEPT);
+  const { usage } = spentSoFar(run, PARTS, [...events, whole], KEPT);
   assert.deepEqual([usage.requestCount, usage.inputTokens, usage.outputTokens], [2, 200, 40]);
-  assert.deepEqual(spentSoFar(run, '', events.slice(0, 2), KEPT).usage, finished);
+  assert.deepEqual(spentSoFar(run, PARTS, events.slice(0, 2), KEPT).usage, finished);
+});
+
+test('counts of a chat no more than the model was shown: what its window has room for', () => {
+  const long = { ...run, text_bytes: 20_000_008 };
+  // Half of the window for the earlier turns; 2 tokens of the message, 2 of the tool's output.
+  assert.equal(spentSoFar(long, PARTS, events, KEPT).usage.inputTokens, 100 + 500 + 4);
+  const images = { ...run, images: 1000 };
+  assert.equal(spentSoFar(images, PARTS, events, KEPT).usage.inputTokens, 100 + 500 + 4);
+  const known = events.map((event) =>
+    event.type === 'response_created' ? { ...event, response: { ...response, model: 'openai/gpt-4o' } } : event,
+  );
+  assert.equal(spentSoFar(long, PARTS, known, KEPT).usage.inputTokens, 100 + 64_000 + 4);
 });

@@ -1,6 +1,16 @@
 import { estimatedUsage } from '../agent/progress.ts';
+import { historyBudget } from '../chats/fit-window.ts';
 import { attemptBase, type OutputItem, type RunEvent, type RunItem } from '../domain/events.ts';
-import { addModelUsage, addUsage, IMAGE_TEXT_BYTES, type ModelUsage, type Usage } from '../domain/usage.ts';
+import { modelWindow } from '../domain/model-window.ts';
+import {
+  addModelUsage,
+  addUsage,
+  BYTES_A_TOKEN,
+  estimateTokens,
+  IMAGE_TEXT_BYTES,
+  type ModelUsage,
+  type Usage,
+} from '../domain/usage.ts';
 import type { StepRow } from '../store/queries/runs.ts';
 import type { UnfinishedRun } from '../store/queries/takeover.ts';
 
@@ -37,14 +47,22 @@ export interface Spent {
   readonly byModel: readonly ModelUsage[];
 }
 
+/** What the model was shown besides the chat's earlier turns, and how many tokens it takes where its window is not known. */
+export interface PromptParts {
+  readonly instructions: string;
+  /** The run's own. */
+  readonly message: string;
+  readonly windowTokens: number;
+}
+
 /**
  * What a run has used up to its last stored event: the row's own sum, and of the call of the model that was under way
  * behind `keptId` what the provider reported, "else an estimate from the text". A call of which nothing was stored yet,
- * at most a tenth of a second old, is not known of.
+ * at most a tenth of a second old, is not known of. Turns that the model's window had no room for are not in the estimate.
  */
 export function spentSoFar(
   run: UnfinishedRun,
-  instructions: string,
+  { instructions, message, windowTokens }: PromptParts,
   stored: readonly RunEvent[],
   keptId: number,
 ): Spent {
@@ -69,10 +87,12 @@ export function spentSoFar(
   }
   if (model === null) return spent;
   const shown = foldItems(stored.filter(({ id }) => id <= keptId));
+  const others = Buffer.byteLength(instructions) + Buffer.byteLength(message);
+  const earlier = run.text_bytes - Buffer.byteLength(message) + run.images * IMAGE_TEXT_BYTES;
+  const budget = historyBudget(modelWindow(model, windowTokens), estimateTokens(others));
   const inputBytes =
-    Buffer.byteLength(instructions) +
-    run.text_bytes +
-    run.images * IMAGE_TEXT_BYTES +
+    others +
+    Math.max(0, Math.min(earlier, budget * BYTES_A_TOKEN)) +
     shown.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
   const cut = reported ?? estimatedUsage(inputBytes, outputBytes);
   return { usage: addUsage(spent.usage, cut), byModel: addModelUsage(spent.byModel, model, cut) };

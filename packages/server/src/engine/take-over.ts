@@ -12,7 +12,7 @@ import { deleteChunksAfter, journalOf, takeRun, type UnfinishedRun, unfinishedRu
 import { NODE_ALIVE, NODE_RELEASED } from '../store/schema.ts';
 import { first, type Tx } from '../store/store.ts';
 import type { EngineDeps } from './deps.ts';
-import { type EndDeps, writeEnd } from './end-orphan.ts';
+import { type EndDeps, promptParts, writeEnd } from './end-orphan.ts';
 import type { AdmittedRun } from './port.ts';
 import { attachedImage } from './prompt-image.ts';
 import { type EndReport, reportEnd } from './report-end.ts';
@@ -69,8 +69,9 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
   const journal = await tx.all(journalOf, { runId });
   const keptId = lastKeptId(run.attempt, journal);
   const stored = await deps.eventLog.allStored(tx, runId);
-  const instructions = deps.agencies.agent(run.agency, run.agent)?.definition.instructions ?? '';
-  const { usage, byModel } = spentSoFar(run, instructions, stored, keptId);
+  const said = await first(tx.all(userMessageOfRun, { chatKey: run.chat_key, runId }));
+  const message = said === undefined ? '' : (JSON.parse(said.content_json) as string);
+  const { usage, byModel } = spentSoFar(run, promptParts(deps, run, message), stored, keptId);
   const changed = await tx.run(takeRun, {
     runId,
     attempt: run.attempt,
@@ -85,7 +86,6 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
   const id = attemptBase(attempt) + 1;
   const opening: RunEvent = { type: 'resumed', runId, attempt, discardAfter: keptId, id };
   await tx.run(insertChunk, { runId, firstId: id, lastId: id, data: encodeChunk([opening]) });
-  const message = await first(tx.all(userMessageOfRun, { chatKey: run.chat_key, runId }));
   const images = await tx.all(attachmentsOfRun, { chatKey: run.chat_key, runId });
   return {
     runId,
@@ -97,7 +97,7 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
     chatId: run.chat_id,
     agency: run.agency,
     agent: run.agent,
-    message: message === undefined ? '' : (JSON.parse(message.content_json) as string),
+    message,
     images: images.map(attachedImage),
     hasHistory: run.num_messages > 1,
     userContext: run.user_context_json === null ? undefined : JSON.parse(run.user_context_json),

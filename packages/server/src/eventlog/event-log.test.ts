@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { MessageItem, RunEventBody } from '../domain/events.ts';
 import { lastStoredId } from '../store/queries/eventlog.ts';
-import { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { first, type Store } from '../store/store.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { temporaryFolder } from '../testing/test-server.ts';
+import { embeddedStore } from '../testing/test-store.ts';
 import { EventLog } from './event-log.ts';
 
 const OPTIONS = {
@@ -35,15 +34,7 @@ async function withLog(
   body: (log: EventLog, store: Store, errors: () => number) => Promise<void>,
 ): Promise<void> {
   const folder = temporaryFolder();
-  const onFatal = (error: unknown) => {
-    throw error;
-  };
-  await using store = await SqliteStore.open({
-    path: join(folder, 'test.db'),
-    migrate: true,
-    waitAt: undefined,
-    onFatal,
-  });
+  await using store = await embeddedStore(folder);
   const gated: Store = {
     kind: store.kind,
     reads: store.reads,

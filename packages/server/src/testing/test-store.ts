@@ -1,8 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { SqliteStore } from '../store/sqlite/sqlite-store.ts';
+import type { Store } from '../store/store.ts';
 import { dropDatabase, makeDatabase, PostgresServer } from './postgres-server.ts';
 
 /** Which store the servers of this test run use: `TEST_STORE=postgres`, or the embedded one. */
 export const testStore: 'sqlite' | 'postgres' = process.env.TEST_STORE === 'postgres' ? 'postgres' : 'sqlite';
+
+/** The embedded store in a folder, without a server around it. */
+export function embeddedStore(folder: string): Promise<Store> {
+  const onFatal = (error: unknown) => {
+    throw error;
+  };
+  return SqliteStore.open({ path: join(folder, 'test.db'), migrate: true, waitAt: undefined, onFatal });
+}
 
 let own: Promise<PostgresServer> | null = null;
 

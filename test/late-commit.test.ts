@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommitUnknown, type Store, StoreUnavailable } from '@runwire/server/testing';
+import { refusal, ScriptedServer } from './support/scripted-server.ts';
+
+/**
+ * A store that commits the first admission and says that nobody knows; `looked` comes after each look at what became of
+ * the run, and may fail it.
+ */
+function unsure(looked: (times: number, runId: string) => Promise<void>): (store: Store) => Store {
+  let isUnsure = true;
+  let times = 0;
+  return (store) => ({
+    kind: store.kind,
+    reads: {
+      all: async (statement, params) => {
+        const rows = await store.reads.all(statement, params);
+        if (statement.name === 'unfinished run') {
+          times += 1;
+          await looked(times, (params as { runId: string }).runId);
+        }
+        return rows;
+      },
+      query: (build) => store.reads.query(build),
+    },
+    transact: async (name, job) => {
+      const value = await store.transact(name, job);
+      if (name !== 'admit' || !isUnsure) return value;
+      isUnsure = false;
+      throw new CommitUnknown(Promise.resolve(true));
+    },
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  });
+}
+
+test('a run whose admission is known of late is started however often the store is away meanwhile', async () => {
+  const wrapStore = unsure(async (times) => {
+    if (times <= 2) throw new StoreUnavailable('away');
+  });
+  await using rig = await ScriptedServer.start({ wrapStore });
+  assert.equal((await refusal(await rig.api.complete({ usageRequestId: 'u' }))).status, 503);
+  const call = await rig.controller.nextCall();
+  await call.text('After all');
+  await call.end();
+  const replay = await rig.api.complete({ usageRequestId: 'u' });
+  await replay.whole();
+  assert.deepEqual([replay.headers['x-run-replayed'], replay.answer], ['true', 'After all']);
+});
+
+test('a run whose admission is known of late is cancelled, however shortly before its start that was asked for', async () => {
+  let rig: ScriptedServer | null = null;
+  const run = (runId: string) => `/v2/integrations/demo/runs/${runId}`;
+  const cancelled = Promise.withResolvers<string>();
+  const wrapStore = unsure(async (times, runId) => {
+    if (times !== 1) return;
+    assert.equal((await rig?.api.post(`${run(runId)}/cancel`, {}))?.body.status, 'cancelling');
+    cancelled.resolve(runId);
+  });
+  await using server = await ScriptedServer.start({ wrapStore });
+  rig = server;
+  assert.equal((await refusal(await server.api.complete({ usageRequestId: 'u' }))).status, 503);
+  const runId = await cancelled.promise;
+  const status = async () => (await server.api.get(run(runId))).body.status;
+  for (const end = performance.now() + 60_000; (await status()) !== 'cancelled'; await sleep(50)) {
+    assert.ok(performance.now() < end, `It is ${await status()}.`);
+  }
+});
