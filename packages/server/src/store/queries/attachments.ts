@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { ImageDetail } from '../../domain/attached-image.ts';
 import { statement } from '../statement.ts';
+import { runsOfStretch, type Stretch } from './chats.ts';
 
 export const blobByHash = statement('blob by hash', (db, p: { integrationId: string; sha256: string }) =>
   db
@@ -55,24 +56,15 @@ export const insertAttachment = statement(
 
 const attachmentColumns = ['run_id', 'position', 'blob_key', 'media_type', 'size_bytes', 'detail'] as const;
 
-/** Those of the messages at these positions; `before` is not one of them. */
-export const historyAttachments = statement(
-  'history attachments',
-  (db, p: { chatKey: string; from: number; before: number }) =>
-    db
-      .selectFrom('attachments')
-      .select(attachmentColumns)
-      .where('chat_key', '=', p.chatKey)
-      .where('run_id', 'in', (eb) =>
-        eb
-          .selectFrom('messages')
-          .select('run_id')
-          .where('chat_key', '=', p.chatKey)
-          .where('position', '>=', p.from)
-          .where('position', '<', p.before),
-      )
-      .orderBy('run_id')
-      .orderBy('position'),
+/** Those of the messages at these positions. */
+export const historyAttachments = statement('history attachments', (db, p: Stretch) =>
+  db
+    .selectFrom('attachments')
+    .select(attachmentColumns)
+    .where('chat_key', '=', p.chatKey)
+    .where('run_id', 'in', runsOfStretch(db, p))
+    .orderBy('run_id')
+    .orderBy('position'),
 );
 
 export const attachmentsOfRun = statement('attachments of run', (db, p: { chatKey: string; runId: string }) =>

@@ -103,8 +103,15 @@ export const chatLength = statement('chat length', (db, p: { chatKey: string }) 
   db.selectFrom('chats').select(['num_messages', 'text_bytes']).where('chat_key', '=', p.chatKey),
 );
 
-/** The messages at these positions; `before` is not one of them. */
-export const history = statement('history', (db, p: { chatKey: string; from: number; before: number }) =>
+/** Positions in a chat; `before` is not one of them. */
+export interface Stretch {
+  readonly chatKey: string;
+  readonly from: number;
+  readonly before: number;
+}
+
+/** The messages at these positions. */
+export const history = statement('history', (db, p: Stretch) =>
   db
     .selectFrom('messages')
     .select(['run_id', 'role', 'status', 'content_json'])
@@ -114,19 +121,21 @@ export const history = statement('history', (db, p: { chatKey: string; from: num
     .orderBy('position'),
 );
 
-/** The journal of the runs that the messages at these positions name. */
-export const historySteps = statement('history steps', (db, p: { chatKey: string; from: number; before: number }) =>
+/** The runs that the messages at these positions name. */
+export const runsOfStretch = (db: Kysely<Schema>, p: Stretch) =>
+  db
+    .selectFrom('messages')
+    .select('run_id')
+    .where('chat_key', '=', p.chatKey)
+    .where('position', '>=', p.from)
+    .where('position', '<', p.before);
+
+/** Their journal. */
+export const historySteps = statement('history steps', (db, p: Stretch) =>
   db
     .selectFrom('steps')
     .select(['run_id', 'kind', 'caller_agent', 'record_json'])
-    .where('run_id', 'in', (eb) =>
-      eb
-        .selectFrom('messages')
-        .select('run_id')
-        .where('chat_key', '=', p.chatKey)
-        .where('position', '>=', p.from)
-        .where('position', '<', p.before),
-    )
+    .where('run_id', 'in', runsOfStretch(db, p))
     .orderBy('run_id')
     .orderBy('step'),
 );

@@ -24,7 +24,7 @@ export interface UsageColumns {
   byModelJson: string;
 }
 
-const usageColumns = (p: UsageColumns) => ({
+export const usageColumns = (p: UsageColumns) => ({
   request_count: p.requestCount,
   input_tokens: p.inputTokens,
   cached_tokens: p.cachedTokens,

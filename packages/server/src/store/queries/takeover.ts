@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { NODE_ALIVE } from '../schema.ts';
 import { statement } from '../statement.ts';
-import type { UsageColumns } from './runs.ts';
+import { type UsageColumns, usageColumns } from './runs.ts';
 
 /** Those whose node is not alive, oldest first; one that cannot be taken is passed over by `after`. */
 export const orphanedRuns = statement('orphaned runs', (db, p: { after: string }) =>
@@ -46,12 +46,7 @@ export const takeRun = statement(
         attempt: p.nextAttempt,
         node_id: p.nodeId,
         crashes: p.crashes,
-        request_count: p.requestCount,
-        input_tokens: p.inputTokens,
-        cached_tokens: p.cachedTokens,
-        output_tokens: p.outputTokens,
-        reasoning_tokens: p.reasoningTokens,
-        by_model_json: p.byModelJson,
+        ...usageColumns(p),
       })
       .where('run_id', '=', p.runId)
       .where('attempt', '=', p.attempt)
