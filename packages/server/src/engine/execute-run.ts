@@ -67,8 +67,8 @@ const INTERNAL_ERROR: RunError = {
 };
 
 /**
- * The store refuses what this run has to say. It ends as a run whose process is gone would: what is stored counts,
- * the rest is void, and its readers, cut now, find that out when they come back. No chat stays busy.
+ * The store refuses what this run has to say. It ends as a run whose process is gone would: what is stored counts, and
+ * the rest is void. Its readers are cut once that is durable, so that whoever comes back finds it. No chat stays busy.
  */
 async function giveUp(
   deps: EngineDeps,
