@@ -52,6 +52,7 @@ import { runSteps } from './runs/run-steps.ts';
 import { patientReads } from './store/patient-reads.ts';
 import { insertNode, markOtherNodesDead, releaseNode } from './store/queries/accounts.ts';
 import type { Store } from './store/store.ts';
+import { ThisNode } from './store/this-node.ts';
 import { WriteProbe } from './store/write-probe.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
 import { Metrics } from './telemetry/metrics.ts';
@@ -112,6 +113,7 @@ export async function compose(
   await using stack = new AsyncDisposableStack();
 
   const metrics = new Metrics();
+  const node = new ThisNode();
   const onCommit = (commitMs: number, syncTookMs: number) => {
     metrics.commit.observe(commitMs);
     metrics.sync.observe(syncTookMs);
@@ -134,12 +136,13 @@ export async function compose(
   const { commitMs: syncMs, warning } = await opened.measure();
   if (warning !== null) logger.warn({ syncMs }, warning);
 
-  const nodeId = newId('node');
-  const boot = randomBytes(4).toString('hex');
+  const identity = { nodeId: newId('node'), boot: randomBytes(4).toString('hex') };
+  const { nodeId, boot } = identity;
   await store.transact('account', async (tx) => {
     await tx.run(insertNode, { nodeId, boot, version: VERSION, now: Date.now() });
     if (opened.isAlone) await tx.run(markOtherNodesDead, { nodeId });
   });
+  node.registered(identity);
 
   // Behind the last flush: a run that this stop leaves unfinished did not crash.
   stack.defer(() => release(store, nodeId, logger));
@@ -150,7 +153,7 @@ export async function compose(
   const { maxAttempts } = limits;
   const windowTokens = limits.modelWindowTokens;
   const prompt = { windowTokens };
-  const takers = { store, eventLog, agencies, model, prices, prompt, nodeId, maxAttempts, logger, metrics };
+  const takers = { store, eventLog, agencies, model, prices, prompt, node, maxAttempts, logger, metrics };
   const { resumed, ended: endedRuns } = await recoverOrphans(takers);
 
   const retention = stack.use(new Retention(store, limits, logger));
@@ -205,7 +208,7 @@ export async function compose(
     agencies,
     engine,
     images,
-    nodeId,
+    node,
     prices: config.prices,
     isShuttingDown,
     activeRuns: () => engine.activeRuns,

@@ -21,6 +21,7 @@ import { periodDays } from '../store/queries/allowance.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import { type UnfinishedRun, unfinishedRun } from '../store/queries/takeover.ts';
 import { first, type Reads, repeatOnConflict, type Store, type Tx, UniqueViolation } from '../store/store.ts';
+import type { ThisNode } from '../store/this-node.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** A request whose body is checked and whose caller owns the integration. */
@@ -44,7 +45,7 @@ export interface AdmissionDeps {
   readonly agencies: Agencies;
   readonly engine: RunEngine;
   readonly images: ImageBlobs;
-  readonly nodeId: string;
+  readonly node: ThisNode;
   readonly prices: Prices;
   readonly isShuttingDown: () => boolean;
   readonly activeRuns: () => number;
@@ -245,7 +246,7 @@ export class RunAdmission {
         fingerprint: request.fingerprint,
         agency: decision.agency,
         agent: decision.agent,
-        nodeId: this.#deps.nodeId,
+        nodeId: this.#deps.node.nodeId,
         held: decision.held,
         unit: decision.unit,
         day: dayOf(now),

@@ -3,6 +3,11 @@ export class StoreUnavailable extends Error {
   override readonly name: string = 'StoreUnavailable';
 }
 
+/** The others took this node for dead: nothing is written under its old identity any more. */
+export class NodeFenced extends StoreUnavailable {
+  override readonly name = 'NodeFenced';
+}
+
 /** The commit was sent and its answer lost: what was asked may have happened, whole, or not at all. */
 export class CommitUnknown extends StoreUnavailable {
   override readonly name = 'CommitUnknown';

@@ -241,6 +241,7 @@ async function settle(
 /** While the store cannot be written to, a run waits where it is. */
 async function storeSurely<T>(deps: EngineDeps, stop: StopHandle, transact: () => Promise<T>): Promise<T> {
   for (;;) {
+    if (stop.isLost) throw new RunLost('The node that ran it was taken for dead.');
     try {
       return await transact();
     } catch (error) {

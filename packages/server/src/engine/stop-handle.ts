@@ -7,6 +7,8 @@ export class StopHandle {
   #cancelled = false;
   #afterStep = false;
   #shutDown = false;
+  #lost = false;
+  #handsOver = false;
   #failure: RunFailure | null = null;
   #refusedBy: { readonly error: unknown } | null = null;
 
@@ -31,9 +33,30 @@ export class StopHandle {
     this.#controller.abort();
   }
 
-  /** A step is done: the place where `after_step` takes hold. */
+  /** Another has the run, or may have: nothing more of this attempt may be written. */
+  get isLost(): boolean {
+    return this.#lost;
+  }
+
+  lose(): void {
+    this.#lost = true;
+    this.#controller.abort();
+  }
+
+  /** Whether the run was left at the end of a step for another node to go on with. */
+  get isHandedOver(): boolean {
+    return this.#handsOver && this.#shutDown;
+  }
+
+  /** This process ends: the run is left at the end of its step. */
+  handOver(): void {
+    this.#handsOver = true;
+  }
+
+  /** A step is done: the place where `after_step` takes hold, and where a run is handed over. */
   stepDone(): void {
     if (this.#afterStep) this.cancel('immediate');
+    else if (this.#handsOver) this.shutDown();
     this.signal.throwIfAborted();
   }
 

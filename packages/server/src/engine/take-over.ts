@@ -11,6 +11,7 @@ import { insertChunk } from '../store/queries/eventlog.ts';
 import { deleteChunksAfter, journalOf, takeRun, type UnfinishedRun, unfinishedRun } from '../store/queries/takeover.ts';
 import { NODE_ALIVE, NODE_RELEASED } from '../store/schema.ts';
 import { first, type Tx } from '../store/store.ts';
+import type { ThisNode } from '../store/this-node.ts';
 import type { EngineDeps } from './deps.ts';
 import { type EndDeps, promptParts, writeEnd } from './end-orphan.ts';
 import type { AdmittedRun } from './port.ts';
@@ -20,7 +21,7 @@ import { lastKeptId, spentSoFar } from './stored-run.ts';
 
 export interface TakeOverDeps extends EndDeps, Pick<EngineDeps, 'model'> {
   /** The node that takes the run. */
-  readonly nodeId: string;
+  readonly node: ThisNode;
   /** How often a run may be begun by processes that then died. */
   readonly maxAttempts: number;
 }
@@ -76,7 +77,7 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
     runId,
     attempt: run.attempt,
     nextAttempt: attempt,
-    nodeId: deps.nodeId,
+    nodeId: deps.node.nodeId,
     crashes,
     ...usage,
     byModelJson: JSON.stringify(byModel),

@@ -6,6 +6,7 @@ import * as compaction from './migrations/0002-compaction.ts';
 import * as attachments from './migrations/0003-attachments.ts';
 import * as rowidTables from './migrations/0004-rowid-tables.ts';
 import * as scaleOut from './migrations/0006-scale-out.ts';
+import * as leases from './migrations/0007-leases.ts';
 import type { Schema } from './schema.ts';
 import type { StoreKind } from './store.ts';
 
@@ -15,6 +16,7 @@ const MIGRATIONS = {
   '0003-attachments': attachments,
   '0004-rowid-tables': rowidTables,
   '0006-scale-out': scaleOut,
+  '0007-leases': leases,
 };
 
 function migrationsOf(kind: StoreKind): Record<string, Migration> {

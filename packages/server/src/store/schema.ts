@@ -39,6 +39,21 @@ export interface NodesTable {
 export interface NodeBeatsTable {
   node_id: string;
   beat: number;
+  /** By the clock of the node itself, for people alone; 0: it is of a version that does not beat. */
+  seen_at: number;
+  draining: number;
+}
+
+/** Nodes with readers of a run whose integration says `onDisconnect: "cancel"`; rows of dead nodes do not count. */
+export interface RunReadersTable {
+  run_id: string;
+  node_id: string;
+}
+
+/** The mark of the folder that all nodes of this installation keep their files in. */
+export interface BlobFolderTable {
+  id: number;
+  mark: string;
 }
 
 export interface OwnersTable {
@@ -231,6 +246,8 @@ export interface Schema {
   installation_secret: InstallationSecretTable;
   nodes: NodesTable;
   node_beats: NodeBeatsTable;
+  run_readers: RunReadersTable;
+  blob_folder: BlobFolderTable;
   owners: OwnersTable;
   api_keys: ApiKeysTable;
   integrations: IntegrationsTable;
