@@ -260,6 +260,7 @@ export async function compose(
     fullStreams: () => streams.full,
     writerQueue: () => opened.queueLength(),
     unstoredBytes: () => eventLog.unstoredBytes,
+    beatAgeSeconds: () => null,
     heldBodyBytes: () => bodies.heldBytes,
     syncMs,
     sweepEvents: () => retention.sweep(),

@@ -27,14 +27,16 @@ function head(name: string, type: string, help: string): string[] {
 export class Counter implements Metric {
   readonly #name: string;
   readonly #help: string;
-  readonly #values = new Map<string, number>();
+  readonly #values: Map<string, number>;
 
-  constructor(name: string, help: string) {
+  /** `from`: 0 where it has no labels. Then its first step is a growth, which Prometheus does not see in a series that is new. */
+  constructor(name: string, help: string, from?: 0) {
     this.#name = name;
     this.#help = help;
+    this.#values = new Map(from === undefined ? [] : [['', from]]);
   }
 
-  add(labels: Labels): void {
+  add(labels: Labels = {}): void {
     const key = labelText(labels);
     this.#values.set(key, (this.#values.get(key) ?? 0) + 1);
   }
@@ -47,14 +49,14 @@ export class Counter implements Metric {
   }
 }
 
-/** Asked when the metrics are. */
+/** Asked when the metrics are. Null: there is nothing to measure, and only its name is shown. */
 export class Gauge implements Metric {
   readonly #name: string;
   readonly #help: string;
-  readonly #read: () => number;
+  readonly #read: () => number | null;
   readonly #labels: string;
 
-  constructor(name: string, help: string, read: () => number, labels: Labels = {}) {
+  constructor(name: string, help: string, read: () => number | null, labels: Labels = {}) {
     this.#name = name;
     this.#help = help;
     this.#read = read;
@@ -62,7 +64,9 @@ export class Gauge implements Metric {
   }
 
   lines(): string[] {
-    return [...head(this.#name, 'gauge', this.#help), `${this.#name}${this.#labels} ${this.#read()}`];
+    const value = this.#read();
+    const lines = head(this.#name, 'gauge', this.#help);
+    return value === null ? lines : [...lines, `${this.#name}${this.#labels} ${value}`];
   }
 }
 

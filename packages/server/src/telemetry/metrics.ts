@@ -11,6 +11,8 @@ export interface Probes {
   readonly fullStreams: () => number;
   readonly writerQueue: () => number;
   readonly unstoredBytes: () => number;
+  /** Since this node last raised its beat; null where there is no lease to keep, as on the embedded store. */
+  readonly beatAgeSeconds: () => number | null;
   /** Measured once, at the start. */
   readonly syncMs: number;
 }
@@ -22,6 +24,18 @@ export class Metrics {
     'Completion requests by outcome: admitted, replayed, or refused with this code.',
   );
   readonly runsEnded = new Counter('runwire_runs_ended_total', 'Ended runs by status, failed ones by code.');
+  /** One for each run that this node took from another process, also where it only ended it. */
+  readonly runsTakenOver = new Counter(
+    'runwire_runs_taken_over_total',
+    'Runs taken over from a node that died or let go of them.',
+    0,
+  );
+  /** One for each row that this node marked dead; what happens to this node itself is counted by whoever did it. */
+  readonly nodesFenced = new Counter(
+    'runwire_node_fenced_total',
+    'Other nodes that this one found silent and shut out.',
+    0,
+  );
   readonly firstToken = new Histogram(
     'runwire_model_first_token_seconds',
     'From the call of a model to the first thing it said.',
@@ -46,6 +60,9 @@ export class Metrics {
       new Gauge('runwire_full_streams', 'Of these, those whose reader is behind.', probes.fullStreams),
       new Gauge('runwire_writer_queue', 'Transactions that wait for the writer.', probes.writerQueue),
       new Gauge('runwire_unstored_bytes', 'Said by models and not stored yet, of all runs.', probes.unstoredBytes),
+      this.runsTakenOver,
+      this.nodesFenced,
+      new Gauge('runwire_node_beat_age_seconds', 'Since this node last raised its beat.', probes.beatAgeSeconds),
       new Gauge('runwire_start_sync_seconds', 'The median sync measured at start.', () => probes.syncMs / 1000),
       this.firstToken,
       this.eventLag,
