@@ -27,16 +27,16 @@ function head(name: string, type: string, help: string): string[] {
 export class Counter implements Metric {
   readonly #name: string;
   readonly #help: string;
-  readonly #values: Map<string, number>;
+  readonly #values = new Map<string, number>();
 
-  /** `from`: 0 where it has no labels. Then its first step is a growth, which Prometheus does not see in a series that is new. */
-  constructor(name: string, help: string, from?: 0) {
+  /** `known` are shown from the start, as 0: Prometheus does not see the first step of a series that begins with it. */
+  constructor(name: string, help: string, ...known: readonly Labels[]) {
     this.#name = name;
     this.#help = help;
-    this.#values = new Map(from === undefined ? [] : [['', from]]);
+    for (const labels of known) this.#values.set(labelText(labels), 0);
   }
 
-  add(labels: Labels = {}): void {
+  add(labels: Labels): void {
     const key = labelText(labels);
     this.#values.set(key, (this.#values.get(key) ?? 0) + 1);
   }
@@ -49,14 +49,14 @@ export class Counter implements Metric {
   }
 }
 
-/** Asked when the metrics are. Null: there is nothing to measure, and only its name is shown. */
+/** Asked when the metrics are. */
 export class Gauge implements Metric {
   readonly #name: string;
   readonly #help: string;
-  readonly #read: () => number | null;
+  readonly #read: () => number;
   readonly #labels: string;
 
-  constructor(name: string, help: string, read: () => number | null, labels: Labels = {}) {
+  constructor(name: string, help: string, read: () => number, labels: Labels = {}) {
     this.#name = name;
     this.#help = help;
     this.#read = read;
@@ -64,9 +64,7 @@ export class Gauge implements Metric {
   }
 
   lines(): string[] {
-    const value = this.#read();
-    const lines = head(this.#name, 'gauge', this.#help);
-    return value === null ? lines : [...lines, `${this.#name}${this.#labels} ${value}`];
+    return [...head(this.#name, 'gauge', this.#help), `${this.#name}${this.#labels} ${this.#read()}`];
   }
 }
 

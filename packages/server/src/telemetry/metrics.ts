@@ -11,8 +11,8 @@ export interface Probes {
   readonly fullStreams: () => number;
   readonly writerQueue: () => number;
   readonly unstoredBytes: () => number;
-  /** Since this node last raised its beat; null where there is no lease to keep, as on the embedded store. */
-  readonly beatAgeSeconds: () => number | null;
+  /** 0 on the embedded store, which has one node. */
+  readonly beatAgeMs: () => number;
   /** Measured once, at the start. */
   readonly syncMs: number;
 }
@@ -23,18 +23,11 @@ export class Metrics {
     'runwire_admissions_total',
     'Completion requests by outcome: admitted, replayed, or refused with this code.',
   );
-  readonly runsEnded = new Counter('runwire_runs_ended_total', 'Ended runs by status, failed ones by code.');
-  /** One for each run that this node took from another process, also where it only ended it. */
-  readonly runsTakenOver = new Counter(
-    'runwire_runs_taken_over_total',
-    'Runs taken over from a node that died or let go of them.',
-    0,
-  );
-  /** One for each row that this node marked dead; what happens to this node itself is counted by whoever did it. */
-  readonly nodesFenced = new Counter(
-    'runwire_node_fenced_total',
-    'Other nodes that this one found silent and shut out.',
-    0,
+  readonly runsEnded = new Counter(
+    'runwire_runs_ended_total',
+    'Ended runs by status, failed ones by code.',
+    { status: 'failed', code: 'internal_error' },
+    { status: 'failed', code: 'run_interrupted' },
   );
   readonly firstToken = new Histogram(
     'runwire_model_first_token_seconds',
@@ -49,6 +42,14 @@ export class Metrics {
   readonly commit = new Histogram('runwire_commit_seconds', 'A commit of the writer with all that it holds.', FAST_MS);
   readonly sync = new Histogram('runwire_sync_seconds', 'The part of a commit that waits for the disk.', FAST_MS);
 
+  readonly runsTakenOver = new Counter(
+    'runwire_runs_taken_over_total',
+    'Runs of nodes that were gone, by what became of them here: they go on, or were ended.',
+    { outcome: 'resumed' },
+    { outcome: 'ended' },
+  );
+  readonly nodesFenced = new Counter('runwire_nodes_fenced_total', 'Nodes that this one took for dead.', {});
+
   /** The page that Prometheus reads. */
   text(probes: Probes): string {
     return exposition([
@@ -60,10 +61,10 @@ export class Metrics {
       new Gauge('runwire_full_streams', 'Of these, those whose reader is behind.', probes.fullStreams),
       new Gauge('runwire_writer_queue', 'Transactions that wait for the writer.', probes.writerQueue),
       new Gauge('runwire_unstored_bytes', 'Said by models and not stored yet, of all runs.', probes.unstoredBytes),
+      new Gauge('runwire_start_sync_seconds', 'The median sync measured at start.', () => probes.syncMs / 1000),
+      new Gauge('runwire_beat_age_seconds', 'Since the last beat of this node began.', () => probes.beatAgeMs() / 1000),
       this.runsTakenOver,
       this.nodesFenced,
-      new Gauge('runwire_node_beat_age_seconds', 'Since this node last raised its beat.', probes.beatAgeSeconds),
-      new Gauge('runwire_start_sync_seconds', 'The median sync measured at start.', () => probes.syncMs / 1000),
       this.firstToken,
       this.eventLag,
       this.commit,
