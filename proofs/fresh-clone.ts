@@ -11,9 +11,10 @@ import {
 } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseFrames } from '@runwire/server/testing';
+import { machinePath, newcomersEnvironment, withoutHosts } from './support/newcomer.ts';
 import { expectEqual, type Proof, Shortfall, within } from './support/proof.ts';
 
 /*
@@ -28,32 +29,16 @@ const STOP_MS = 20_000;
 const INSTALL_MS = 600_000;
 const TEST_MS = 1_800_000;
 
-/** A folder with the machine's own programs: what npm scripts put on the path is the project's, not the machine's. */
+/** A folder with the machine's own programs. */
 function linkPrograms(folder: string): void {
   mkdirSync(folder);
-  const machine = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'));
+  const machine = machinePath();
   for (const program of PROGRAMS) {
     const found = machine.map((entry) => join(entry, program)).find((path) => existsSync(path));
     if (found === undefined) throw new Error(`There is no \`${program}\` on the path.`);
     symlinkSync(found, join(folder, program));
   }
 }
-
-/** What npm and curl need to reach the world from this machine, and nothing of this process's own settings. */
-function newcomersEnvironment(path: string): Record<string, string> {
-  const env: Record<string, string> = { PATH: path };
-  for (const [name, value] of Object.entries(process.env)) {
-    const isKept =
-      /^(HOME|USER|LANG|TMPDIR|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/.test(name) ||
-      /^(https?|no|all)_proxy$/i.test(name) ||
-      (/^npm_config_/i.test(name) && !/_(local_prefix|global_prefix|prefix)$/i.test(name));
-    if (isKept && value !== undefined) env[name] = value;
-  }
-  return env;
-}
-
-/** Registries are nobody's business. */
-const withoutHosts = (text: string) => text.replace(/https?:\/\/(?!127\.0\.0\.1)[^\s/]+/g, 'https://…');
 
 /** A command in a process group of its own, so that nothing of it is left behind. */
 class Command implements AsyncDisposable {

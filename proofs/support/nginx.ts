@@ -26,21 +26,25 @@ function replaceLine(text: string, line: RegExp, by: string): string {
   return text.replace(line, by);
 }
 
+const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+
+/** For somebody who is not root: where nginx keeps what it does not keep in memory. For `http`. */
+export function temporaryPaths(folder: string): string {
+  return process.getuid?.() === 0 ? '' : TEMPORARY.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
+}
+
 /**
  * Debian's own file with its own settings. Only where it writes, where it listens and, for somebody who is not root,
  * its user are others; the one site passes everything on.
  */
 function configuration(folder: string, port: number, upstream: string, more: string): string {
-  const isRoot = process.getuid?.() === 0;
   let text = readFileSync(DEBIAN_CONFIGURATION, 'utf8');
   text = replaceLine(text, /^pid .*$/m, `pid ${folder}/nginx.pid;`);
   text = replaceLine(text, /^\s*error_log .*$/m, `error_log ${folder}/error.log;`);
   text = replaceLine(text, /^\s*access_log .*$/m, `access_log ${folder}/access.log;`);
-  if (!isRoot) text = replaceLine(text, /^user .*$/m, '');
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-  const paths = isRoot ? '' : temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
+  if (process.getuid?.() !== 0) text = replaceLine(text, /^user .*$/m, '');
   const site = `server { listen 127.0.0.1:${port}; location / { proxy_pass ${upstream}; ${more} } }`;
-  return replaceLine(text, /^\s*include \/etc\/nginx\/sites-enabled\/\*;$/m, `${paths} ${site}`);
+  return replaceLine(text, /^\s*include \/etc\/nginx\/sites-enabled\/\*;$/m, `${temporaryPaths(folder)} ${site}`);
 }
 
 function accepts(port: number): Promise<boolean> {
@@ -54,7 +58,7 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** nginx as Debian ships it, in front of a server; `more` stands in its one `location`. */
+/** Debian's nginx in front of servers. */
 export class Nginx implements AsyncDisposable {
   readonly url: string;
   readonly #child: ChildProcess;
@@ -68,7 +72,13 @@ export class Nginx implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  static async start(upstream: string, more = ''): Promise<Nginx> {
+  /** As Debian ships it, in front of one server; `more` stands in its one `location`. */
+  static start(upstream: string, more = ''): Promise<Nginx> {
+    return Nginx.startWith((folder, port) => configuration(folder, port, upstream, more));
+  }
+
+  /** With a file of one's own, which writes to this folder and listens on this port. */
+  static async startWith(configure: (folder: string, port: number) => string): Promise<Nginx> {
     const missing = await missingService('nginx');
     if (missing !== null) throw new Shortfall(`${missing}.`);
     let said = '';
@@ -77,7 +87,7 @@ export class Nginx implements AsyncDisposable {
       const folder = temporaryFolder();
       mkdirSync(folder, { recursive: true });
       const file = join(folder, 'nginx.conf');
-      writeFileSync(file, configuration(folder, port, upstream, more));
+      writeFileSync(file, configure(folder, port));
       const child = spawn(NGINX, ['-c', file, '-e', join(folder, 'error.log'), '-g', 'daemon off;'], {
         stdio: ['ignore', 'ignore', 'pipe'],
       });

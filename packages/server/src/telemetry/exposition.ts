@@ -29,9 +29,11 @@ export class Counter implements Metric {
   readonly #help: string;
   readonly #values = new Map<string, number>();
 
-  constructor(name: string, help: string) {
+  /** `known` are shown from the start, as 0: Prometheus does not see the first step of a series that begins with it. */
+  constructor(name: string, help: string, ...known: readonly Labels[]) {
     this.#name = name;
     this.#help = help;
+    for (const labels of known) this.#values.set(labelText(labels), 0);
   }
 
   add(labels: Labels): void {

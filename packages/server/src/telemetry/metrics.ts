@@ -23,7 +23,12 @@ export class Metrics {
     'runwire_admissions_total',
     'Completion requests by outcome: admitted, replayed, or refused with this code.',
   );
-  readonly runsEnded = new Counter('runwire_runs_ended_total', 'Ended runs by status, failed ones by code.');
+  readonly runsEnded = new Counter(
+    'runwire_runs_ended_total',
+    'Ended runs by status, failed ones by code.',
+    { status: 'failed', code: 'internal_error' },
+    { status: 'failed', code: 'run_interrupted' },
+  );
   readonly firstToken = new Histogram(
     'runwire_model_first_token_seconds',
     'From the call of a model to the first thing it said.',
@@ -40,8 +45,10 @@ export class Metrics {
   readonly runsTakenOver = new Counter(
     'runwire_runs_taken_over_total',
     'Runs of nodes that were gone, by what became of them here: they go on, or were ended.',
+    { outcome: 'resumed' },
+    { outcome: 'ended' },
   );
-  readonly nodesFenced = new Counter('runwire_nodes_fenced_total', 'Nodes that this one took for dead.');
+  readonly nodesFenced = new Counter('runwire_nodes_fenced_total', 'Nodes that this one took for dead.', {});
 
   /** The page that Prometheus reads. */
   text(probes: Probes): string {

@@ -4,6 +4,8 @@ import { UniqueViolation } from '../store.ts';
 
 /** PostgreSQL's classes of errors by which nothing is wrong with what was asked: it may be asked again. */
 const AWAY_CLASSES = ['08', '40', '53', '55', '57', '58'];
+/** It takes only reads for now: a replica that is about to lead, or a disk that its keeper wants to save. */
+const READ_ONLY = '25006';
 const UNIQUE_VIOLATION = '23505';
 const REPEATED = ['40001', '40P01'];
 
@@ -36,7 +38,9 @@ export function translate(error: unknown): unknown {
   if (REPEATED.includes(code)) return new Repeatable(`${sentence} (${code}).`);
   // The server ends the connection with these.
   if (/^57P0[1-5]|^08|^25P03/.test(code)) return new ConnectionLost(`The database is away: ${sentence} (${code}).`);
-  if (AWAY_CLASSES.includes(code.slice(0, 2))) return new StoreUnavailable(`The database: ${sentence} (${code}).`);
+  if (code === READ_ONLY || AWAY_CLASSES.includes(code.slice(0, 2))) {
+    return new StoreUnavailable(`The database: ${sentence} (${code}).`);
+  }
   return new StatementRefused(`${sentence} (${code})`);
 }
 

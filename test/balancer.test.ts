@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  ApiClient,
+  freshDatabase,
+  ModelController,
+  ServerProcess,
+  TEST_API_KEY,
+  withoutComments,
+} from '@runwire/server/testing';
+import { Nginx } from '../proofs/support/nginx.ts';
+import { BreakingNode, balancerConfiguration } from './support/balancer.ts';
+import { folderOf } from './support/cli-process.ts';
+import { missingServices } from './support/services.ts';
+
+/* deploy/nginx.conf, read by a real nginx. */
+
+const missing = (await missingServices(['nginx', 'postgres'])).join('\n');
+const skip = missing === '' ? false : missing;
+
+/** Where nobody listens: a node that is gone. */
+async function nowhere(): Promise<string> {
+  await using node = await BreakingNode.start();
+  return node.url;
+}
+
+test('streams pass token by token from two nodes on one PostgreSQL, while a third is gone', { skip }, async (t) => {
+  await using database = await freshDatabase();
+  await using controller = await ModelController.start();
+  const env = { DATABASE_URL: database.url };
+  const dataDir = folderOf(t);
+  const start = () => ServerProcess.start({ dataDir, controllerPort: controller.port, env });
+  await using first = await start();
+  await using second = await start();
+  await using nginx = await Nginx.startWith(balancerConfiguration([first.url, second.url, await nowhere()]));
+  const api = new ApiClient(nginx.url, TEST_API_KEY);
+  assert.deepEqual((await api.get('/readyz')).body, { status: 'ok', store: 'postgres' });
+  const runs: string[] = [];
+  for (let n = 0; n < 6; n += 1) {
+    const reader = await api.complete({ usageRequestId: `u${n}` });
+    assert.equal(reader.headers['x-agent-run-admitted'], 'true');
+    const call = await controller.nextCall();
+    for (const token of ['one ', 'two ', 'three ']) {
+      await call.text(token);
+      // The model says the next one only when this one has come through: a buffer in between would wait for ever.
+      await reader.untilText(token);
+    }
+    await call.end();
+    assert.equal((await reader.whole()).at(-1)?.event, 'end');
+    assert.ok(await reader.over);
+    runs.push(reader.text);
+  }
+  for (const node of [first, second]) {
+    const { body } = await node.api.get('/metrics');
+    assert.match(body, /runwire_admissions_total\{outcome="admitted"\} [1-5]\n/, 'each took some of them');
+  }
+  // Whoever sends a request again reaches whichever node, and gets the same run.
+  for (const [n, text] of runs.entries()) {
+    const again = await api.complete({ usageRequestId: `u${n}` });
+    assert.equal(again.headers['x-run-replayed'], 'true');
+    await again.whole();
+    assert.equal(withoutComments(again.text), withoutComments(text));
+  }
+});
+
+test('a body that is too large is refused by Runwire, with its header, and not by nginx', { skip }, async (t) => {
+  await using database = await freshDatabase();
+  await using node = await ServerProcess.start({ dataDir: folderOf(t), env: { DATABASE_URL: database.url } });
+  await using nginx = await Nginx.startWith(balancerConfiguration([node.url, node.url, node.url]));
+  const reader = await new ApiClient(nginx.url, TEST_API_KEY).complete({ message: 'x'.repeat(33 * 1024 * 1024) });
+  await reader.over;
+  assert.deepEqual([reader.status, reader.headers['x-agent-run-admitted']], [400, 'false']);
+  assert.match(reader.text, /body_too_large/);
+});
+
+/** How often a request reaches a node where all nodes break off: 502 in the end. */
+async function asks(method: 'GET' | 'POST', change: (text: string) => string = (text) => text): Promise<string[]> {
+  await using first = await BreakingNode.start();
+  await using second = await BreakingNode.start();
+  await using third = await BreakingNode.start();
+  const nodes = [first, second, third];
+  const configure = balancerConfiguration(nodes.map(({ url }) => url));
+  await using nginx = await Nginx.startWith((folder, port) => change(configure(folder, port)));
+  const path = method === 'POST' ? '/get_completion_v2' : '/v2/integrations';
+  const response = await fetch(nginx.url + path, { method, ...(method === 'POST' ? { body: '{}' } : {}) });
+  assert.equal(response.status, 502);
+  assert.equal(response.headers.get('x-agent-run-admitted'), null, 'nginx does not know, and says nothing');
+  return nodes.flatMap(({ asked }) => asked);
+}
+
+test('a POST that was sent is not sent again, a read is', { skip }, async () => {
+  assert.equal((await asks('POST')).length, 1);
+  assert.equal((await asks('GET')).length, 3);
+});
+
+test('sees a planted fault: a POST that is sent again', { skip }, async () => {
+  const careless = (text: string) => text.replace('error timeout;', 'error timeout non_idempotent;');
+  assert.equal((await asks('POST', careless)).length, 3);
+});

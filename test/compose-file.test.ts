@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ComposeFile, readCompose } from './support/compose-file.ts';
+import { composeProblems, settingsOf } from './support/compose-problems.ts';
+
+test('compose.yaml fits together: settings that exist, one data folder, nodes that nginx finds, time enough to drain', () => {
+  assert.deepEqual(composeProblems(readCompose()), []);
+});
+
+/** The file with one thing changed in its first node. */
+function changed(change: Readonly<Record<string, unknown>>): ComposeFile {
+  const compose = readCompose();
+  const node = { ...compose.services['node-1'], ...change };
+  return { ...compose, services: { ...compose.services, 'node-1': node } } as ComposeFile;
+}
+
+test('sees planted faults in compose.yaml', () => {
+  const environment = readCompose().services['node-1']?.environment ?? {};
+  const faults: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[] = [
+    [{ environment: { ...environment, DATABSE_URL: 'x' } }, /DATABSE_URL is unknown/],
+    [{ environment: { ...environment, RUNWIRE_DRAIN_SECONDS: '60' } }, /killed after 90 s, drains for 60 s/],
+    [{ environment: { ...environment, RUNWIRE_DATABASE_POOL: '80' } }, /take 114 connections/],
+    [{ environment: { RUNWIRE_API_KEY: environment.RUNWIRE_API_KEY } }, /does not use PostgreSQL/],
+    [{ volumes: ['own:/data'] }, /not one for all/],
+    [{ networks: { inside: { ipv4_address: '172.30.87.99' } } }, /the nodes are node-1:172\.30\.87\.99/],
+    [{ healthcheck: { test: ['CMD', 'true'] } }, /not asked by/],
+    [{ depends_on: { redis: { condition: 'service_healthy' } } }, /waits for redis/],
+  ];
+  for (const [fault, sentence] of faults) assert.match(composeProblems(changed(fault)).join('\n'), sentence);
+  assert.throws(
+    () => composeProblems(changed({ environment: { ...environment, RUNWIRE_DRAIN: '5' } })),
+    /RUNWIRE_DRAIN/,
+  );
+});
+
+test('docs/operations.md speaks of every setting, and of no other', () => {
+  const settings = settingsOf('README.md');
+  assert.ok(settings.length > 20 && settings.includes('DATABASE_URL'));
+  assert.deepEqual(settingsOf('docs/operations.md').sort(), settings.sort());
+});

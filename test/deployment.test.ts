@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { freshDatabase, parseFrames, temporaryFolder } from '@runwire/server/testing';
+import { CliServer, keysIn, root, run } from './support/cli-process.ts';
+import { nodeEnvironments, readCompose } from './support/compose-file.ts';
+import { buildImage, type Image, parseDockerfile } from './support/dockerfile.ts';
+import { missingService } from './support/services.ts';
+
+/* The Dockerfile's steps without a container engine; see test/support/dockerfile.ts for what that leaves out. */
+
+/** `npm ci` unpacks 240 MB: 10 s alone, and minutes on a machine with other work. */
+const SLOW = { timeout: 600_000 };
+const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+
+function imageFolder(t: TestContext): string {
+  const folder = temporaryFolder();
+  t.after(() => {
+    // What must not be written to cannot be taken away either.
+    execFileSync('chmod', ['-R', 'u+w', folder]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+/** A container: the image's program with the image's environment and this one, and nothing of this machine's. */
+function start(image: Image, env: Readonly<Record<string, string>>): Promise<CliServer> {
+  return CliServer.start(
+    { cwd: image.cwd, env: { ...image.env, NODE_DISABLE_COMPILE_CACHE: '1', ...env, PORT: '0' } },
+    image.start,
+  );
+}
+
+async function healthOf(image: Image, url: string): Promise<number | null> {
+  const [program, ...args] = image.healthcheck;
+  return (await run(program, args, { cwd: image.cwd, env: { ...image.env, PORT: new URL(url).port } })).code;
+}
+
+async function completion(url: string, key: string): Promise<(string | null)[]> {
+  const { code, stdout } = await run('curl', [
+    ...['-sSN', '--fail', `${url}/get_completion_v2`, '-H', `Authorization: Bearer ${key}`],
+    ...['-H', 'Content-Type: application/json', '-d', '{"apiIntegrationId":"demo","message":"Hello"}'],
+  ]);
+  assert.equal(code, 0);
+  return parseFrames(stdout).map(({ event }) => event);
+}
+
+/** The packages that bring the shared libraries of a program. */
+function libraryPackages(program: string): string[] {
+  const found = [...execFileSync('ldd', [program], { encoding: 'utf8' }).matchAll(/=> (\S+) /g)];
+  // Debian's `/lib` is a link to `/usr/lib`, and packages know their files by one of the two names.
+  const libraries = found.map(([, path = '']) => [path, path.startsWith('/usr') ? path.slice(4) : `/usr${path}`]);
+  // Its exit code says only that it does not know some of the names.
+  const { stdout } = spawnSync('dpkg', ['-S', ...libraries.flat()], { encoding: 'utf8' });
+  const owners = new Map(
+    [...stdout.matchAll(/^([^:]+):(?:\S+)? (\S+)$/gm)].map(([, owner = '', path = '']) => [path, owner]),
+  );
+  return [...new Set(libraries.map((names) => names.map((name) => owners.get(name)).find(Boolean) ?? names.join()))];
+}
+
+/** Of Debian's smallest image: apt itself is in it, and what apt is made of. */
+const BASE_PACKAGES = ['libc6', 'libgcc-s1', 'libstdc++6'];
+
+test(
+  'the steps of the Dockerfile, run in an empty folder by nobody in particular, make a server that works',
+  SLOW,
+  async (t) => {
+    const image = await buildImage(parseDockerfile(dockerfile), imageFolder(t));
+    assert.match(image.user, /^[1-9]\d+:[1-9]\d+$/, 'a number: whoever forbids root looks for one');
+    assert.deepEqual(image.start.slice(-1), ['serve']);
+    for (const left of ['packages/server/src/testing', 'test', 'node_modules/typescript', '.git']) {
+      assert.ok(!existsSync(join(image.cwd, left)), `${left} is not needed to run`);
+    }
+    const data = image.env.RUNWIRE_DATA_DIR ?? '';
+    assert.equal(statSync(data).mode & 0o777, 0o700);
+    execFileSync('chmod', ['-R', 'a-w', image.cwd]);
+
+    await t.test('it starts, says its health, answers, and ends by SIGTERM', async () => {
+      await using server = await start(image, {});
+      const [key = ''] = keysIn(server.stdout);
+      assert.equal(await healthOf(image, server.url), 0);
+      const events = await completion(server.url, key);
+      assert.deepEqual([events[0], ...events.slice(-2)], ['meta', 'messages', 'end']);
+      if (process.getuid?.() === 0) {
+        const owner = readFileSync(`/proc/${server.pid}/status`, 'utf8').match(/^Uid:\t(\d+)/m)?.[1];
+        assert.equal(`${owner}:${owner}`, image.user, 'not root');
+      }
+      const { code, signal } = await server.stop('SIGTERM');
+      assert.deepEqual([code, signal], [0, null]);
+      assert.equal(await healthOf(image, server.url), 1, 'nobody is there any more');
+    });
+
+    const missing = await missingService('postgres');
+    await t.test('each node of compose.yaml starts with its settings', { skip: missing ?? false }, async () => {
+      await using database = await freshDatabase();
+      const key = 'k'.repeat(48);
+      const environments = nodeEnvironments(readCompose(), { POSTGRES_PASSWORD: 'p', RUNWIRE_API_KEY: key });
+      await using servers = new AsyncDisposableStack();
+      assert.equal(environments.length, 3);
+      // What is the same for all of them is tried once.
+      for (const environment of new Map(environments.map((one) => [JSON.stringify(one), one])).values()) {
+        assert.match(environment.DATABASE_URL ?? '', /^postgres:\/\/runwire:p@postgres:5432\/runwire$/);
+        const server = servers.use(await start(image, { ...environment, DATABASE_URL: database.url }));
+        const { body } = await server.api(null).get('/readyz');
+        assert.deepEqual(body, { status: 'ok', store: 'postgres' });
+        assert.equal((await completion(server.url, key)).at(-1), 'end');
+      }
+    });
+
+    await t.test('what Node needs of the system is in the image', { skip: !existsSync('/usr/bin/dpkg') }, () => {
+      // In both directions: nothing is lacking, and nothing is installed for no reason.
+      const needed = libraryPackages(join(image.cwd, 'node_modules/.bin/node'));
+      assert.deepEqual(
+        needed.filter((name) => !BASE_PACKAGES.includes(name)),
+        image.packages,
+      );
+    });
+  },
+);
+
+test('sees a planted fault: an image whose packages were left out of the build does not start', async (t) => {
+  const folder = imageFolder(t);
+  const broken = dockerfile.replace(/^RUN npm ci .*$/m, 'RUN true');
+  assert.notEqual(broken, dockerfile);
+  const image = await buildImage(parseDockerfile(broken), folder);
+  await assert.rejects(start(image, {}));
+});

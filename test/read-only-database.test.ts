@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PostgresServer } from '@runwire/server/testing';
+import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
+import { missingService } from './support/services.ts';
+
+const skip = (await missingService('postgres')) ?? false;
+
+test('a database that takes only reads, as after a failover, is away: runs wait for it', { skip }, async () => {
+  await using postgres = await PostgresServer.start();
+  const url = await postgres.database();
+  const database = new URL(url).pathname.slice(1);
+  /** From the next connection on, and there are only new ones. */
+  const become = async (readOnly: 'on' | 'off') => {
+    await postgres.query(`alter database ${database} set default_transaction_read_only = ${readOnly}`);
+    await postgres.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
+  };
+  await using rig = await ScriptedServer.start({ env: { DATABASE_URL: url } });
+  const { reader, call } = await rig.hold({});
+  const readiness = async () => (await rig.api.as(null).get('/readyz')).status;
+  await become('on');
+  while ((await readiness()) !== 503) await sleep(50);
+  await call.text('Said meanwhile');
+  await call.end();
+  await reader.untilText('Said meanwhile');
+  const refused = await rig.api.complete({ chatId: 'other' });
+  await refused.over;
+  assert.deepEqual([refused.status, refused.headers['x-agent-run-admitted']], [503, 'false']);
+  await become('off');
+  await reader.whole();
+  const { status, error } = messagesFrame(reader);
+  assert.deepEqual([status, error], ['completed', null]);
+  while ((await readiness()) !== 200) await sleep(50);
+});

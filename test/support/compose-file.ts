@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { root } from './cli-process.ts';
+
+interface Service {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly networks?: Readonly<Record<string, { readonly ipv4_address: string }>>;
+  readonly extra_hosts?: readonly string[];
+  readonly stop_grace_period?: string;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+}
+
+export interface ComposeFile {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+  readonly networks: Readonly<Record<string, unknown>>;
+}
+
+export function readCompose(): ComposeFile {
+  return parse(readFileSync(join(root, 'compose.yaml'), 'utf8'), { merge: true }) as ComposeFile;
+}
+
+export function nodesOf(compose: ComposeFile): (readonly [string, Service])[] {
+  return Object.entries(compose.services).filter(([name]) => name.startsWith('node-'));
+}
+
+/** As Compose puts it together: `${NAME}`, `${NAME:-otherwise}`, `${NAME:?what to do}`. */
+function filledIn(text: string, variables: Readonly<Record<string, string>>): string {
+  return text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind: string, rest: string) => {
+    const value = variables[name] ?? '';
+    if (value !== '') return value;
+    if (kind === '?') throw new Error(`${name}: ${rest}`);
+    return rest ?? '';
+  });
+}
+
+/** What each node finds in its environment. */
+export function nodeEnvironments(
+  compose: ComposeFile,
+  variables: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>>[] {
+  return nodesOf(compose).map(([, { environment = {} }]) =>
+    Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filledIn(String(value), variables)])),
+  );
+}

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readConfig } from '../../packages/server/src/config/read-config.ts';
+import { root } from './cli-process.ts';
+import { type ComposeFile, nodeEnvironments, nodesOf } from './compose-file.ts';
+
+const VARIABLES = { POSTGRES_PASSWORD: 'p'.repeat(32), RUNWIRE_API_KEY: 'k'.repeat(48) };
+/** PostgreSQL's own, less what it keeps for its administrator. */
+const DATABASE_CONNECTIONS = 97;
+/** Besides the pool: writer, beat and LISTEN, and for a moment the start's two and the one that asks after a commit. */
+const OWN_CONNECTIONS = 6;
+
+/** The names in the first column of the table under a page's heading `## Settings`. */
+export function settingsOf(page: string): string[] {
+  const text = readFileSync(join(root, page), 'utf8');
+  const [, section = ''] = text.split(/^## Settings$/m);
+  const rows = section.split(/^## /m)[0]?.matchAll(/^\| ((?:`[A-Z0-9_]+`(?:, )?)+) \|/gm) ?? [];
+  return [...rows].flatMap(([, names = '']) => [...names.matchAll(/`([A-Z0-9_]+)`/g)].map(([, name = '']) => name));
+}
+
+/** The nodes that nginx knows, with their ports. */
+function balanced(): string[] {
+  const text = readFileSync(join(root, 'deploy/nginx.conf'), 'utf8');
+  return [...text.matchAll(/^ *server (\S+:\d+) /gm)].map(([, place = '']) => place);
+}
+
+const seconds = (text = '0s') => Number(/^(\d+)s$/.exec(text)?.[1] ?? Number.NaN);
+
+/** What does not fit together in a compose file: with itself, with the settings, and with deploy/nginx.conf. */
+export function composeProblems(compose: ComposeFile): string[] {
+  const problems: string[] = [];
+  const expect = (holds: boolean, problem: string) => {
+    if (!holds) problems.push(problem);
+  };
+  const { services, volumes, networks } = compose;
+  const settings = settingsOf('README.md');
+  const nodes = nodesOf(compose);
+  let connections = 0;
+  for (const [index, environment] of nodeEnvironments(compose, VARIABLES).entries()) {
+    const name = nodes[index]?.[0];
+    for (const setting of Object.keys(environment))
+      expect(settings.includes(setting), `${name}: ${setting} is unknown`);
+    const { config } = readConfig(environment);
+    const drainSeconds = config.limits.shutdownMs / 1000;
+    const graceSeconds = seconds(nodes[index]?.[1].stop_grace_period);
+    expect(graceSeconds >= 2 * drainSeconds, `${name}: killed after ${graceSeconds} s, drains for ${drainSeconds} s`);
+    expect(config.database !== null, `${name}: it does not use PostgreSQL`);
+    connections += (config.database?.pool ?? 0) + OWN_CONNECTIONS;
+  }
+  expect(connections <= DATABASE_CONNECTIONS, `the nodes take ${connections} connections`);
+  const folders = new Set(nodes.map(([, node]) => String(node.volumes)));
+  expect(folders.size === 1 && folders.has('data:/data'), `the data folder is not one for all: ${[...folders]}`);
+  for (const [name, service] of Object.entries(services)) {
+    for (const volume of service.volumes ?? []) {
+      const [source = ''] = volume.split(':');
+      expect(source.startsWith('./') || source in volumes, `${name}: there is no volume ${source}`);
+    }
+    const joined = Array.isArray(service.networks) ? service.networks : Object.keys(service.networks ?? {});
+    for (const network of joined) expect(network in networks, `${name}: there is no network ${network}`);
+    for (const other of Object.keys(service.depends_on ?? {})) {
+      expect(services[other]?.healthcheck !== undefined, `${name}: waits for ${other}, which has no healthcheck`);
+    }
+  }
+  for (const [name, node] of nodes) {
+    expect(node.healthcheck?.test.join(' ').includes('/readyz') ?? false, `${name}: is not asked by /readyz`);
+  }
+  const places = nodes.map(([name]) => `${name}:8787`);
+  expect(String(balanced()) === String(places), `nginx knows ${balanced()}, and there are ${places}`);
+  const addresses = nodes.map(([name, node]) => `${name}:${node.networks?.inside?.ipv4_address}`);
+  const known = services.nginx?.extra_hosts ?? [];
+  expect(String(known) === String(addresses), `nginx finds ${known}, and the nodes are ${addresses}`);
+  return problems;
+}
