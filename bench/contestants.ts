@@ -9,6 +9,7 @@ import type { Announcement, Memory, ServerSettings } from './server-process.ts';
 export type ContestantName = 'floor' | 'ours';
 
 export interface Contestant extends AsyncDisposable {
+  /** The first, where it is several. */
   readonly process: ChildProcess;
   readonly order: Omit<LoadOrder, 'phases'>;
 }
@@ -17,6 +18,8 @@ export interface ContestantOptions {
   readonly members: number;
   readonly synchronous: ServerSettings['synchronous'];
   readonly providerPort?: number | null;
+  /** Ours on PostgreSQL, by so many processes that share the data folder. */
+  readonly postgres?: { readonly url: string; readonly nodes: number };
 }
 
 const INTEGRATION = 'bench';
@@ -30,7 +33,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 
 const script = (name: string) => join(import.meta.dirname, name);
 
-/** Starts one server in a process of its own, on a data folder of its own that goes when it goes. */
+/** Starts one server in a process of its own (or several on one database), on a data folder that goes when it goes. */
 export async function startContestant(name: ContestantName, options: ContestantOptions): Promise<Contestant> {
   const dataDir = mkdtempSync(join(tmpdir(), `runwire-bench-${name}-`));
   folders.add(dataDir);
@@ -38,42 +41,53 @@ export async function startContestant(name: ContestantName, options: ContestantO
     dataDir,
     synchronous: options.synchronous,
     providerPort: options.providerPort ?? null,
+    databaseUrl: options.postgres?.url ?? null,
   };
-  // A line a run is part of what it costs; it goes where a server's log goes, into a file.
-  const logFile = join(dataDir, 'server.log');
+  const children: ChildProcess[] = [];
+  const stop = async () => {
+    await Promise.all(children.map(end));
+    rmSync(dataDir, { recursive: true, force: true });
+    folders.delete(dataDir);
+  };
+  const servers: { pid: number; port: number }[] = [];
+  let key: string | null = null;
+  for (let node = 1; node <= (options.postgres?.nodes ?? 1); node += 1) {
+    // A line a run is part of what it costs; it goes where a server's log goes, into a file.
+    const logFile = join(dataDir, `server-${node}.log`);
+    try {
+      const child = forkServer(name, settings, logFile);
+      children.push(child);
+      const { port, apiKey } = await firstMessage<Announcement>(child);
+      servers.push({ pid: child.pid ?? 0, port });
+      // The first of several makes the key for all.
+      key ??= apiKey;
+      if (node === 1 && key !== null) await prepareAccounts(`http://127.0.0.1:${port}`, key, options.members);
+    } catch (error) {
+      process.stderr.write(readFileSync(logFile));
+      await stop();
+      throw error;
+    }
+  }
+  const path = name === 'ours' ? '/get_completion_v2' : '/';
+  const order = { servers, path, apiKey: key, integrationId: INTEGRATION, members: options.members };
+  return { process: children[0] as ChildProcess, order, [Symbol.asyncDispose]: stop };
+}
+
+function forkServer(name: ContestantName, settings: ServerSettings, logFile: string): ChildProcess {
   const log = openSync(logFile, 'a');
   const child = fork(script(`${name}.ts`), [JSON.stringify(settings)], {
     execArgv: ['-C', 'runwire', '--expose-gc'],
     stdio: ['ignore', log, log, 'ipc'],
   });
   closeSync(log);
-  const stop = async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    }
-    rmSync(dataDir, { recursive: true, force: true });
-    folders.delete(dataDir);
-  };
-  try {
-    const { port, apiKey } = await firstMessage<Announcement>(child);
-    if (apiKey !== null) await prepareAccounts(`http://127.0.0.1:${port}`, apiKey, options.members);
-    const path = name === 'ours' ? '/get_completion_v2' : '/';
-    const order = {
-      pid: child.pid ?? 0,
-      port,
-      path,
-      apiKey,
-      integrationId: INTEGRATION,
-      members: options.members,
-    };
-    return { process: child, order, [Symbol.asyncDispose]: stop };
-  } catch (error) {
-    process.stderr.write(readFileSync(logFile));
-    await stop();
-    throw error;
-  }
+  return child;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
 }
 
 /** The scripted provider, in a process of its own; it goes when the benchmark goes. */

@@ -21,6 +21,9 @@ const order = JSON.parse(process.argv[2] ?? '') as LoadOrder;
 const bootId = `${process.pid}-${Date.now().toString(36)}`;
 let requests = 0;
 
+const portOf = (connection: number) => order.servers[connection % order.servers.length]?.port ?? 0;
+const serversCpuMs = () => order.servers.reduce((sum, { pid }) => sum + cpuMs(pid), 0);
+
 function requestText(phase: Phase, connection: number): string {
   requests += 1;
   const body = JSON.stringify({
@@ -31,14 +34,14 @@ function requestText(phase: Phase, connection: number): string {
   });
   const authorization = order.apiKey === null ? '' : `authorization: Bearer ${order.apiKey}\r\n`;
   return (
-    `POST ${order.path} HTTP/1.1\r\nhost: 127.0.0.1:${order.port}\r\n${authorization}` +
+    `POST ${order.path} HTTP/1.1\r\nhost: 127.0.0.1:${portOf(connection)}\r\n${authorization}` +
     `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
   );
 }
 
 /** CPU since it was made. */
 class Meter {
-  readonly #server = cpuMs(order.pid);
+  readonly #server = serversCpuMs();
   readonly #machine = machineCpuMs();
   readonly #own = process.cpuUsage();
   readonly #start = performance.now();
@@ -46,7 +49,7 @@ class Meter {
   read() {
     const own = process.cpuUsage(this.#own);
     const ownMs = (own.user + own.system) / 1000;
-    const serverMs = cpuMs(order.pid) - this.#server;
+    const serverMs = serversCpuMs() - this.#server;
     const othersMs = Math.max(0, machineCpuMs() - this.#machine - serverMs - ownMs);
     const elapsedMs = performance.now() - this.#start;
     const load = {
@@ -65,7 +68,7 @@ const NOTHING = {
 };
 
 async function answers(phase: Phase): Promise<PhaseResult> {
-  const connections = Array.from({ length: phase.atOnce }, () => new Connection(order.port, null));
+  const connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(portOf(i), null));
   const firstTokens: number[] = [];
   let slowestMs = 0;
   const meter = new Meter();
@@ -98,7 +101,7 @@ class TooShort extends Error {}
 
 /** Opens all streams of a phase and resolves when each has said something. */
 async function openStreams(phase: Phase, lags: Lags | null) {
-  const connections = Array.from({ length: phase.atOnce }, () => new Connection(order.port, lags));
+  const connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(portOf(i), lags));
   const allBegan = Promise.withResolvers<void>();
   allBegan.promise.catch(() => {});
   let begun = 0;

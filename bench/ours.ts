@@ -4,12 +4,13 @@ import { benchModel } from './model.ts';
 import { announce, readSettings } from './server-process.ts';
 
 /** Our server as it is, with its default limits; only the model, or its provider, is the benchmark's. */
-const { dataDir, providerPort } = readSettings();
+const { dataDir, providerPort, databaseUrl } = readSettings();
 const provider =
   providerPort === null
     ? {}
     : { RUNWIRE_MODEL: 'openai/bench', OPENAI_BASE_URL: `http://127.0.0.1:${providerPort}/v1`, OPENAI_API_KEY: 'sk-1' };
-const { config, secrets } = readConfig({ PORT: '0', RUNWIRE_DATA_DIR: dataDir, ...provider });
+const database = databaseUrl === null ? {} : { DATABASE_URL: databaseUrl };
+const { config, secrets } = readConfig({ PORT: '0', RUNWIRE_DATA_DIR: dataDir, ...database, ...provider });
 const onFatal = (error: unknown) => {
   throw error;
 };

@@ -25,8 +25,8 @@ export const SCENARIOS = {
 } as const satisfies Readonly<Record<string, Omit<Phase, 'name' | 'seconds'>>>;
 
 export interface LoadOrder {
-  readonly pid: number;
-  readonly port: number;
+  /** Connection i goes to server i modulo their number. */
+  readonly servers: readonly { readonly pid: number; readonly port: number }[];
   readonly path: string;
   readonly apiKey: string | null;
   readonly integrationId: string;

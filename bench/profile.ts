@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type ContestantName, firstMessage, load, startContestant, startProvider } from './contestants.ts';
+import { DatabaseMeter, startDurablePostgres } from './database-meter.ts';
 import { type Phase, SCENARIOS } from './phases.ts';
 import type { ProfileCommand } from './server-process.ts';
 
 /*
  * Where a server's time goes: `node -C runwire bench/profile.ts short|long|bursts|single|slow [--who floor]`.
- * `--in-process`: with the model in the server's own process.
+ * `--in-process`: with the model in the server's own process. `--postgres`: on PostgreSQL, with its slowest statements.
  * Prints self times by function and by file, in µs a run (short, single) or a token, and leaves the profile for
  * Chromium's developer tools.
  */
@@ -21,6 +22,7 @@ const { values: options, positionals } = parseArgs({
     top: { type: 'string', default: '40' },
     seconds: { type: 'string', default: '6' },
     'in-process': { type: 'boolean', default: false },
+    postgres: { type: 'boolean', default: false },
   },
 });
 
@@ -36,8 +38,11 @@ if (scenario === undefined) throw new Error(`There is no scenario ${name}; there
 
 const provider = options['in-process'] ? null : await startProvider();
 const who: ContestantName = options.who === 'floor' ? 'floor' : 'ours';
+await using postgres = options.postgres ? await startDurablePostgres() : null;
+const url = await postgres?.database();
 await using contestant = await startContestant(who, {
   ...{ members: 32, synchronous: 'full', providerPort: provider?.port ?? null },
+  ...(url === undefined ? {} : { postgres: { url, nodes: 1 } }),
 });
 const tell = async <T>(command: ProfileCommand): Promise<T> => {
   contestant.process.send(command);
@@ -91,5 +96,12 @@ const unit = scenario.tokens <= 20 ? 'run' : 'token';
 process.stdout.write(`${who}, ${name}: ${runs} runs, ${(busy / units).toFixed(2)} µs of the main thread a ${unit}\n`);
 print(`Self time by function, µs a ${unit}`, byFunction, Number(options.top));
 print(`Self time by file, µs a ${unit}`, byFile, Number(options.top));
+if (postgres !== null && url !== undefined) {
+  process.stdout.write('\nStatements by the time they took PostgreSQL, the warm-up with them: µs each, calls\n');
+  for (const { query, calls, ms } of await new DatabaseMeter(postgres, url).slowest(Number(options.top))) {
+    const text = query.replace(/\s+/g, ' ').slice(0, 100);
+    process.stdout.write(`${((ms * 1000) / calls).toFixed(1).padStart(8)} µs  ${String(calls).padStart(7)}  ${text}\n`);
+  }
+}
 process.stdout.write(`\n${file}\n`);
 provider?.stop();

@@ -8,6 +8,8 @@ export interface ServerSettings {
   readonly synchronous: 'full' | 'normal';
   /** Where the scripted provider listens; null: the model is in the server's own process. */
   readonly providerPort: number | null;
+  /** Of ours: the PostgreSQL that it stores in; null: the embedded database. */
+  readonly databaseUrl: string | null;
 }
 
 export interface Announcement {

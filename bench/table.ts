@@ -24,7 +24,11 @@ export function table(rows: readonly Row[]): string {
     ours.toFixed(metric.digits),
     `${ratio.toFixed(2)} ×`,
   ]);
-  const head = ['', 'floor', 'ours', 'ours to floor'];
+  return grid(['', 'floor', 'ours', 'ours to floor'], cells);
+}
+
+/** As Markdown has it: the first column is of words, the others of numbers. */
+export function grid(head: readonly string[], cells: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]) =>
     `| ${row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`;

@@ -182,8 +182,9 @@ export class RunAdmission {
     place: { taken: boolean },
   ): Promise<{ readonly admission: Admission; readonly start: AdmittedRun | null }> {
     const { integrationId, consumerId } = request;
-    if (consumerId !== null) await tx.all(lockMember, { integrationId, consumerId });
-    const { decision, now } = await this.#decide(tx, request, !place.taken && this.#isFull);
+    // Sent with the facts, in one trip; they are read once the lock is held.
+    const locked = consumerId === null ? null : tx.all(lockMember, { integrationId, consumerId });
+    const [, { decision, now }] = await Promise.all([locked, this.#decide(tx, request, !place.taken && this.#isFull)]);
     if (decision.kind === 'replay') return { admission: replayOf(decision), start: null };
     if (!place.taken) {
       place.taken = true;

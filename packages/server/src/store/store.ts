@@ -40,7 +40,7 @@ export interface Store extends AsyncDisposable {
    * again from its start, where another transaction was in its way or failed beside it: it changes nothing but by `tx`.
    *
    * Transactions of `ORDERED` commit in the order in which they were handed in, and each sees what those before it
-   * wrote. The others are only in order with what their callers waited for: on SQLite they all go through the one
+   * wrote; on PostgreSQL, where some commit together, what they wrote before their first answer. The others are only in order with what their callers waited for: on SQLite they all go through the one
    * writer, on PostgreSQL each has a connection of its own, where it may wait for a lock without holding up the writer.
    */
   transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>): Promise<T>;

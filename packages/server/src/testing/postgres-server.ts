@@ -45,17 +45,26 @@ export class PostgresServer implements AsyncDisposable {
   readonly #bin: string;
   readonly #folder: string;
   readonly #owner: Owner | null;
+  readonly #settings: Readonly<Record<string, string>>;
   #child: ChildProcess | null = null;
   #databases = 0;
 
-  private constructor(bin: string, folder: string, owner: Owner | null, port: number) {
+  private constructor(
+    bin: string,
+    folder: string,
+    owner: Owner | null,
+    port: number,
+    settings: Readonly<Record<string, string>>,
+  ) {
     this.#bin = bin;
     this.#folder = folder;
     this.#owner = owner;
     this.port = port;
+    this.#settings = settings;
   }
 
-  static async start(): Promise<PostgresServer> {
+  /** `settings`: of the server itself, over those that make tests fast. */
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
     const bin = postgresFolder();
     if (bin === null) throw new Error('PostgreSQL is not installed; get it with: apt-get install -y postgresql');
     const folder = mkdtempSync(join(tmpdir(), 'runwire-postgres-'));
@@ -69,7 +78,7 @@ export class PostgresServer implements AsyncDisposable {
       // Not `C`: people's databases have a collation of their language, and nothing here may depend on it.
       env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' },
     });
-    const server = new PostgresServer(bin, folder, owner, await freePort());
+    const server = new PostgresServer(bin, folder, owner, await freePort(), settings);
     await server.startAgain();
     return server;
   }
@@ -87,6 +96,7 @@ export class PostgresServer implements AsyncDisposable {
       max_connections: 200,
       fsync: 'off',
       shared_buffers: '32MB',
+      ...this.#settings,
     };
     const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const program = [join(this.#bin, 'postgres'), '-D', join(this.#folder, 'data'), ...options];

@@ -1,4 +1,5 @@
 import pg, { type ClientConfig } from 'pg';
+import { GatheringSocket } from '../../lib/gathering-socket.ts';
 
 /** How the database is reached; `url` holds its password. */
 export interface PostgresSettings {
@@ -36,7 +37,8 @@ const types = {
 
 /** Every connection but those of migrations: whoever stands still inside a transaction must not hold up others. */
 export function sessionConfig({ url, pooled }: PostgresSettings): ClientConfig {
-  const bare: ClientConfig = { ...plainConfig(url), query_timeout: ANSWER_MS, pipeline: true };
+  const stream = () => new GatheringSocket();
+  const bare: ClientConfig = { ...plainConfig(url), query_timeout: ANSWER_MS, pipeline: true, stream };
   if (pooled) return bare;
   return {
     ...bare,

@@ -106,10 +106,10 @@ export class Writer implements AsyncDisposable {
     const client = await this.#connected();
     fence.check(as);
     const tx = new PostgresTransaction(client, statements, this.#begin, as?.nodeId ?? null);
-    const values: unknown[] = [];
+    let values: unknown[];
     let xid: string | null;
     try {
-      for (const job of batch) values.push(await job.work(tx));
+      values = await inOneTrip(batch, tx);
       xid = await tx.finish();
       if (waitAt !== undefined) for (const job of batch) waitAt(`${job.name}.before-commit`);
     } catch (error) {
@@ -160,4 +160,25 @@ export class Writer implements AsyncDisposable {
     await this.#client?.end().catch(() => {});
     this.#client = null;
   }
+}
+
+/**
+ * All begin in the same turn, in order, and what each asks before its first answer is sent in that order. Where one
+ * fails the others are waited for: whatever they asked after a rollback would be asked outside of any transaction.
+ */
+async function inOneTrip(batch: readonly Job[], tx: Tx): Promise<unknown[]> {
+  const errors: unknown[] = [];
+  const values = await Promise.all(
+    batch.map(async ({ work }) => {
+      try {
+        return await work(tx);
+      } catch (error) {
+        errors.push(error);
+        return null;
+      }
+    }),
+  );
+  // The first is the cause: in a transaction that failed, every later statement is refused.
+  if (errors.length > 0) throw errors[0];
+  return values;
 }

@@ -1,0 +1,190 @@
+import { parseArgs } from 'node:util';
+import { type Contestant, load, startContestant, startProvider } from './contestants.ts';
+import { DatabaseMeter, type DatabaseWork, perRun, startDurablePostgres } from './database-meter.ts';
+import { median, type Phase, type PhaseResult, SCENARIOS } from './phases.ts';
+import { grid } from './table.ts';
+import { ANSWER_DELAY_MS, TripCounter } from './trip-counter.ts';
+
+/*
+ * Our server on PostgreSQL, by several processes on one database, beside the embedded database, in one alternating run:
+ * embedded, one node, two, three, embedded, … Each time fresh processes with a fresh database, warmed up first.
+ */
+
+const { values: options } = parseArgs({
+  options: {
+    postgres: { type: 'boolean', default: false },
+    nodes: { type: 'string', default: '1,2,3' },
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    members: { type: 'string', default: '32' },
+  },
+});
+
+const nodeCounts = options.nodes.split(',').map(Number);
+if (!nodeCounts.every((count) => Number.isInteger(count) && count > 0)) {
+  throw new Error(`--nodes is ${options.nodes}; say how many, such as 1,2,3.`);
+}
+const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
+const seconds = Number(options.seconds ?? (options.quick ? 0.5 : 5));
+const members = Number(options.members);
+const warmUpSeconds = options.quick ? 0.4 : 2;
+/** What nodes do by themselves comes every second or two: some of it is to fall into this. */
+const idleSeconds = options.quick ? 2 : 6;
+
+const { short, long, single } = SCENARIOS;
+const warmUps: readonly Phase[] = [
+  { ...short, name: 'warm-up', seconds: warmUpSeconds },
+  { ...long, name: 'warm-up', seconds: warmUpSeconds / 2 },
+];
+const phases: readonly Phase[] = [
+  { ...short, name: 'short', seconds },
+  { ...long, name: 'long', seconds },
+  { ...single, name: 'single', seconds: seconds / 2 },
+];
+
+interface Measured extends PhaseResult {
+  /** Null: the embedded database, whose work is the server's own. */
+  readonly database: DatabaseWork | null;
+}
+
+interface Metric {
+  readonly label: string;
+  readonly phase: string;
+  readonly digits: number;
+  readonly of: (measured: Measured) => number | undefined;
+}
+
+const ofDatabase = (phase: string): readonly Metric[] => [
+  { label: `${phase}: CPU ms a run, PostgreSQL`, phase, digits: 3, of: ({ database }) => database?.cpuMs },
+  { label: `${phase}: commits a run`, phase, digits: 2, of: ({ database }) => database?.commits },
+  { label: `${phase}: writing transactions a run`, phase, digits: 2, of: (m) => m.database?.writingTransactions },
+  { label: `${phase}: statements a run`, phase, digits: 1, of: ({ database }) => database?.statements },
+  { label: `${phase}: rows written a run`, phase, digits: 2, of: ({ database }) => database?.rowsWritten },
+  {
+    label: `${phase}: kB of WAL a run`,
+    phase,
+    digits: 1,
+    of: ({ database }) => (database === null ? undefined : database.walBytes / 1024),
+  },
+];
+const metrics: readonly Metric[] = [
+  ...['short', 'long'].flatMap((phase) => [
+    { label: `${phase}: runs/s`, phase, digits: 0, of: (m: Measured) => m.runsPerSecond },
+    { label: `${phase}: CPU ms a run, servers`, phase, digits: 3, of: (m: Measured) => m.cpuMsPerRun },
+    ...ofDatabase(phase),
+  ]),
+  { label: 'single: first token ms', phase: 'single', digits: 2, of: (m) => m.firstTokenMs },
+  ...ofDatabase('single'),
+];
+
+const provider = await startProvider();
+await using postgres = await startDurablePostgres();
+const columns = ['embedded', ...nodeCounts.map((count) => `${count} ${count === 1 ? 'node' : 'nodes'}`)];
+const results = new Map<string, Measured[]>(columns.map((column) => [column, []]));
+const common = { members, synchronous: 'full', providerPort: provider.port } as const;
+
+async function measureEmbedded(): Promise<Measured[]> {
+  await using contestant = await startContestant('ours', common);
+  await load(contestant, warmUps);
+  return (await load(contestant, phases)).map((result) => ({ ...result, database: null }));
+}
+
+async function measurePostgres(nodes: number): Promise<Measured[]> {
+  const url = await postgres.database();
+  await using contestant = await startContestant('ours', { ...common, postgres: { url, nodes } });
+  await load(contestant, warmUps);
+  const meter = new DatabaseMeter(postgres, url);
+  await meter.measureIdle(idleSeconds);
+  const measured: Measured[] = [];
+  for (const phase of phases) {
+    const { value, done } = await meter.during(() => loadOne(contestant, phase));
+    measured.push({ ...value, database: perRun(done, value.runs) });
+  }
+  return measured;
+}
+
+async function loadOne(contestant: Contestant, phase: Phase): Promise<PhaseResult> {
+  const [result] = await load(contestant, [phase]);
+  if (result === undefined) throw new Error(`The phase ${phase.name} told nothing.`);
+  return result;
+}
+
+/** How many trips a run costs, by phase; with those that the nodes make by themselves, one or two a second. */
+async function countTrips(nodes: number): Promise<ReadonlyMap<string, number>> {
+  await using counter = await TripCounter.start(postgres.port);
+  const url = counter.url(await postgres.database());
+  await using contestant = await startContestant('ours', { ...common, postgres: { url, nodes } });
+  await load(contestant, warmUps);
+  const trips = new Map<string, number>();
+  for (const phase of phases) {
+    const before = counter.trips;
+    const { runs } = await loadOne(contestant, phase);
+    trips.set(phase.name, (counter.trips - before) / runs);
+  }
+  return trips;
+}
+
+for (let round = 1; round <= rounds; round += 1) {
+  for (const [place, column] of columns.entries()) {
+    const nodes = nodeCounts[place - 1];
+    const measured = nodes === undefined ? await measureEmbedded() : await measurePostgres(nodes);
+    results.get(column)?.push(...measured);
+    const figures = measured.map((m) => `${m.name} ${m.runsPerSecond.toFixed(0)}/s ${m.cpuMsPerRun.toFixed(3)} ms`);
+    process.stderr.write(`round ${round} of ${rounds}, ${column.padEnd(8)}: ${figures.join(' · ')}\n`);
+  }
+}
+const trips = new Map<string, ReadonlyMap<string, number>>();
+for (const [place, nodes] of nodeCounts.entries()) trips.set(columns[place + 1] ?? '', await countTrips(nodes));
+provider.stop();
+
+interface Figure {
+  readonly name: string;
+  readonly digits: number;
+  /** By column; null where there is none: the embedded database has no trips. */
+  readonly values: readonly (number | null)[];
+}
+
+const figures: readonly Figure[] = [
+  ...metrics.map(({ label, phase, digits, of }) => {
+    const values = columns.map((column) => {
+      const told = (results.get(column) ?? []).filter(({ name }) => name === phase).map(of);
+      const numbers = told.filter((value) => value !== undefined);
+      return numbers.length === 0 ? null : median(numbers);
+    });
+    return { name: label, digits, values };
+  }),
+  ...phases.map(({ name: phase }) => ({
+    name: `${phase}: round trips a run`,
+    digits: 2,
+    values: columns.map((column) => trips.get(column)?.get(phase) ?? null),
+  })),
+].sort((one, other) => phaseOf(one.name) - phaseOf(other.name));
+
+function phaseOf(name: string): number {
+  return phases.findIndex((phase) => name.startsWith(phase.name));
+}
+
+const cells = figures.map(({ name, digits, values }) => [
+  name,
+  ...values.map((value) => (value === null ? '–' : value.toFixed(digits))),
+]);
+const all = [...results.values()].flat();
+const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
+const generator = Math.max(...all.map((result) => result.generatorLoad));
+const [{ version } = {}] = await postgres
+  .query('show server_version')
+  .then((rows) => rows.map((row) => ({ version: String(row.server_version) })));
+
+process.stdout.write(`${grid(['', ...columns], cells)}
+short: 20 tokens, 32 at once; long: 500 tokens, 16 at once; single: 20 tokens, 1 at once. Medians of ${rounds} alternating rounds of ${seconds} s.
+PostgreSQL ${version} on this machine, fsync=on, its statements counted by pg_stat_statements. What the nodes do by themselves in
+the same time, seen for ${idleSeconds} s before, is taken off PostgreSQL's figures. Round trips: counted once, in a pass of
+their own, with every answer of PostgreSQL held back for ${ANSWER_DELAY_MS} ms.
+Every answer was checked to its end. Of one core the load generator took at most ${percent(generator)}.
+${JSON.stringify({
+  ...{ node: process.version, postgres: version, rounds, seconds, members, columns },
+  figures: figures.map(({ name, values }) => ({ name, values })),
+  measured: Object.fromEntries(results),
+})}
+`);

@@ -1,0 +1,72 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** Without it the answer to the first word of a trip comes before the second is said, now and then. */
+export const ANSWER_DELAY_MS = 3;
+
+/**
+ * Stands between servers and PostgreSQL and counts trips: each time a connection speaks after it was answered. What it
+ * says before the answer comes belongs to the same trip. It costs time, so nothing else is measured through it.
+ */
+export class TripCounter implements AsyncDisposable {
+  readonly port: number;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #trips = 0;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    this.port = (server.address() as { port: number }).port;
+  }
+
+  static async start(databasePort: number): Promise<TripCounter> {
+    const server = createServer({ noDelay: true }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const counter = new TripCounter(server);
+    server.on('connection', (client) => counter.#carry(client, databasePort));
+    return counter;
+  }
+
+  get trips(): number {
+    return this.#trips;
+  }
+
+  /** The same database by way of here. */
+  url(databaseUrl: string): string {
+    const url = new URL(databaseUrl);
+    url.port = String(this.port);
+    return url.href;
+  }
+
+  #carry(client: Socket, databasePort: number): void {
+    const database = connect({ port: databasePort, host: '127.0.0.1', noDelay: true });
+    let answered = true;
+    client.on('data', (said) => {
+      if (answered) this.#trips += 1;
+      answered = false;
+      database.write(said);
+    });
+    // Timers of one length go off in the order in which they were set.
+    database.on('data', (said) => {
+      setTimeout(() => {
+        answered = true;
+        client.write(said);
+      }, ANSWER_DELAY_MS);
+    });
+    for (const [socket, other] of [
+      [client, database],
+      [database, client],
+    ] as const) {
+      this.#sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        this.#sockets.delete(socket);
+        other.destroy();
+      });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
