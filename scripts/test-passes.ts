@@ -23,11 +23,6 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'proofs/bad-models.test.ts': 'about connections to providers',
   'proofs/clients.test.ts': 'about connections of clients through a proxy',
   'proofs/fresh-clone.test.ts': 'a clone starts without settings: on the embedded store',
-  'proofs/heal.test.ts': 'kills servers, whose runs the next start on the folder takes; on PostgreSQL see `takeover`',
-  'proofs/kill-anywhere.test.ts':
-    'kills servers, whose runs the next start on the folder takes; on PostgreSQL see `zombie`',
-  'proofs/one-run.test.ts': 'until leases: kills servers, whose runs the next start on the folder takes',
-  'proofs/resume.test.ts': 'kills servers, whose runs the next start on the folder takes; on PostgreSQL see `takeover`',
   'proofs/slow-readers.test.ts': 'about the memory of connections',
   'test/admission-race.test.ts': 'races that only several connections can run: on PostgreSQL alone',
   'test/docs-page.test.ts': 'the page is made of schemas, without a store',

@@ -110,6 +110,14 @@ test('the memory of a running server holds no trace of RUNWIRE_API_KEY, and neit
   }
 });
 
+test('a key cannot be made where there is no installation, and none is made for it', async (t) => {
+  const dataDir = folderOf(t);
+  const empty = await runwire(['keys', 'create'], { env: { RUNWIRE_DATA_DIR: join(dataDir, 'nothing') } });
+  assert.equal(empty.code, 1);
+  assert.match(empty.stderr, /^There is no installation in .*\.\n$/);
+  assert.equal(existsSync(join(dataDir, 'nothing')), false);
+});
+
 test('the command says how it is used where it is used wrongly', async () => {
   for (const args of [[], ['fly'], ['serve', 'now'], ['keys', 'create', '--colour', 'red']]) {
     const { code, stdout, stderr } = await runwire(args);
