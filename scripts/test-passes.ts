@@ -23,6 +23,8 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'proofs/bad-models.test.ts': 'about connections to providers',
   'proofs/clients.test.ts': 'about connections of clients through a proxy',
   'proofs/fresh-clone.test.ts': 'a clone starts without settings: on the embedded store',
+  'proofs/kill-anywhere.test.ts':
+    'copies a prepared data folder for each kill; on PostgreSQL see `zombie` and `takeover`',
   'proofs/slow-readers.test.ts': 'about the memory of connections',
   'test/admission-race.test.ts': 'races that only several connections can run: on PostgreSQL alone',
   'test/docs-page.test.ts': 'the page is made of schemas, without a store',
