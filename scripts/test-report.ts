@@ -1,10 +1,27 @@
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 
-/** What is left of a run of tests when its output has scrolled away: what failed and why, and which files took long. */
+/** What is left of a run of tests when its output has scrolled away: what failed and why, and what each file took. */
 export interface TestReport {
   readonly failed: readonly { readonly where: string; readonly name: string; readonly error: string }[];
-  readonly files: readonly { readonly file: string; readonly seconds: number }[];
+  readonly files: readonly FileReport[];
+  /** As the test runner counted them itself. */
+  readonly counts: TestCounts;
+}
+
+export interface FileReport {
+  readonly file: string;
+  readonly seconds: number;
+  readonly tests: number;
+  readonly skipped: number;
+}
+
+export interface TestCounts {
+  readonly tests: number;
+  readonly passed: number;
+  readonly cancelled: number;
+  readonly skipped: number;
+  readonly todo: number;
 }
 
 interface TestFailure {
@@ -19,24 +36,29 @@ function told(error: TestFailure | undefined): string {
   return typeof cause === 'string' ? cause : (cause?.stack ?? cause?.message ?? 'failed');
 }
 
-const SLOWEST = 8;
+const SLOWEST = 10;
 
 /** The last words of the gate on its tests: what failed stands at the very end, where every log has it. */
-export function lastWords({ failed, files }: TestReport): string {
-  const slowest = [...files].sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
-  const times = slowest.map(({ file, seconds }) => `  ${seconds.toFixed(1).padStart(6)} s  ${file}\n`);
-  const failures = failed.map(({ where, name, error }) => {
-    const lines = error.split('\n').filter((line) => !line.includes('(node:internal/'));
-    return `\n✖ ${name}\n  ${where}\n${lines.map((line) => `    ${line}\n`).join('')}`;
-  });
-  const count = failed.length === 0 ? '' : `\n${failed.length} failed:\n`;
+export function lastWords(reports: Readonly<Record<string, TestReport>>): string {
+  const passes = Object.entries(reports);
+  const files = passes.flatMap(([pass, report]) => report.files.map((file) => ({ ...file, pass })));
+  const slowest = files.sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+  const times = slowest.map(({ file, seconds, pass }) => `  ${seconds.toFixed(1).padStart(6)} s  ${file} (${pass})\n`);
+  const failures = passes.flatMap(([pass, { failed }]) =>
+    failed.map(({ where, name, error }) => {
+      const lines = error.split('\n').filter((line) => !line.includes('(node:internal/'));
+      return `\n✖ ${name}\n  ${where} (${pass})\n${lines.map((line) => `    ${line}\n`).join('')}`;
+    }),
+  );
+  const count = failures.length === 0 ? '' : `\n${failures.length} failed:\n`;
   return `slowest files:\n${times.join('')}${count}${failures.join('')}`;
 }
 
 /** A reporter of Node's test runner. */
 export async function* testReport(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const failed: TestReport['failed'][number][] = [];
-  const files: TestReport['files'][number][] = [];
+  const files: FileReport[] = [];
+  let counts: TestCounts = { tests: 0, passed: 0, cancelled: 0, skipped: 0, todo: 0 };
   for await (const { type, data } of source) {
     if (type === 'test:fail') {
       const error = data.details.error as TestFailure | undefined;
@@ -45,9 +67,12 @@ export async function* testReport(source: AsyncIterable<TestEvent>): AsyncGenera
       const where = data.file === undefined ? '' : `${relative('.', data.file)}:${data.line ?? 0}`;
       failed.push({ where, name: data.name, error: told(error) });
     }
-    if (type === 'test:summary' && data.file !== undefined) {
-      files.push({ file: relative('.', data.file), seconds: data.duration_ms / 1000 });
+    if (type !== 'test:summary') continue;
+    if (data.file === undefined) counts = data.counts;
+    else {
+      const { tests, skipped } = data.counts;
+      files.push({ file: relative('.', data.file), seconds: data.duration_ms / 1000, tests, skipped });
     }
   }
-  yield JSON.stringify({ failed, files } satisfies TestReport);
+  yield JSON.stringify({ failed, files, counts } satisfies TestReport);
 }

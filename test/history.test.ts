@@ -191,16 +191,17 @@ async function growChat(store: Store, turns: number): Promise<void> {
   const output = sql`'"kind":"tool_output","callId":"call_' || turn || '","text":"${sql.raw('e'.repeat(100))}"'`;
   const text = sql`'"kind":"message","text":"' || ${said.assistant} || '"'`;
   await store.transact('account', async (tx) => {
-    for (const query of [
+    const queries = [
       messages('user', 1),
       messages('assistant', 2),
       steps(1, 'model', call, 'turn % 3 = 1'),
       steps(2, 'tool', output, 'turn % 3 = 1'),
       steps(3, 'model', text, '1 = 1'),
       sql`update chats set num_messages = ${sql.raw(`${turns * 2}`)}, text_bytes = ${sql.raw(`${turns * 400}`)}`,
-    ]) {
+    ];
+    for (const [place, query] of queries.entries()) {
       await tx.run(
-        statement('grow chat', (db, _: object) => raw(db, query)),
+        statement(`grow chat ${place}`, (db, _: object) => raw(db, query)),
         {},
       );
     }

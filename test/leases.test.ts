@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ApiClient,
+  askDatabase,
   freshDatabase,
   ModelController,
   NodeGroup,
   PostgresServer,
-  queryDatabase,
   type ServerProcess,
   scriptedModel,
   startTestServer,
@@ -176,7 +176,7 @@ test('an outage of the database that outlasts the lease takes no run from a node
   await reader.whole();
   assert.equal(messagesFrame(reader).status, 'completed');
   assert.equal((await runOf(other.api, String(reader.headers['x-run-id']))).attempt, 1);
-  assert.deepEqual(await queryDatabase(options.env.DATABASE_URL, 'select distinct dead from nodes'), [{ dead: 0 }]);
+  assert.deepEqual(await askDatabase(options.env.DATABASE_URL, 'select distinct dead from nodes'), [{ dead: 0 }]);
 });
 
 test('a node that could not raise its beat for a lease starts no call until it has', { skip }, async () => {
@@ -185,14 +185,14 @@ test('a node that could not raise its beat for a lease starts no call until it h
   const beatAge = async () =>
     Number(/^runwire_beat_age_seconds (\S+)$/m.exec(String((await rig.api.get('/metrics')).body))?.[1]) * 1000;
   await eventually('it beats', async () => (await beatAge()) < SHORT.leaseMs);
-  await queryDatabase(database.url, 'alter table node_beats rename to hidden_beats');
+  await askDatabase(database.url, 'alter table node_beats rename to hidden_beats');
   await eventually('its beat is old', async () => (await beatAge()) > SHORT.leaseMs);
   const reader = await rig.api.complete({});
   assert.equal(reader.status, 200, 'it is admitted: the store takes writes');
   // Each goes through the same process: a call would have been made long before.
   for (let i = 0; i < 50; i += 1) assert.equal((await rig.api.get('/v2/me')).status, 200);
   assert.equal(rig.controller.calls.length, 0);
-  await queryDatabase(database.url, 'alter table hidden_beats rename to node_beats');
+  await askDatabase(database.url, 'alter table hidden_beats rename to node_beats');
   const call = await rig.controller.nextCall();
   await call.end();
   await reader.whole();
@@ -204,7 +204,7 @@ test('a node that was marked dead refuses with the header false, and then serves
   const env = { DATABASE_URL: database.url };
   await using rig = await ScriptedServer.start({ limits: NEVER_BY_THE_BEAT, env });
   const { reader, call } = await rig.hold({ chatId: 'a' });
-  await queryDatabase(database.url, 'update nodes set dead = 1');
+  await askDatabase(database.url, 'update nodes set dead = 1');
   const { status, admitted, body } = await refusal(await rig.api.complete({ chatId: 'b' }));
   assert.deepEqual([status, admitted, body.code], [503, 'false', 'unavailable']);
   assert.equal(await reader.over, false, 'its runs are given up in the same step');

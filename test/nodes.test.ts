@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  askDatabase,
   freshDatabase,
   ModelController,
   NodeGroup,
-  queryDatabase,
   startTestServer,
   TEST_API_KEY,
 } from '@runwire/server/testing';
@@ -108,7 +108,7 @@ test('a node that has been gone for a day is forgotten, with what it left behind
     ['young', 1, Date.now(), 0],
   ] as const;
   for (const [id, dead, startedAt, seenAt] of nodes) {
-    await queryDatabase(
+    await askDatabase(
       database.url,
       `insert into nodes (node_id, boot, dead, version, started_at) values ('${id}', 'b', ${dead}, '0.0.1', ${startedAt});
        insert into node_beats (node_id, beat, seen_at, draining) values ('${id}', 1, ${seenAt}, 0);
@@ -117,7 +117,7 @@ test('a node that has been gone for a day is forgotten, with what it left behind
   }
   await server.server.probes.sweepNodes();
   const left = async (table: string) =>
-    (await queryDatabase(database.url, `select node_id from ${table} where node_id not like 'node_%' order by 1`)).map(
+    (await askDatabase(database.url, `select node_id from ${table} where node_id not like 'node_%' order by 1`)).map(
       (row) => row.node_id,
     );
   assert.deepEqual(await left('nodes'), ['seen', 'silent', 'young']);

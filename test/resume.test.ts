@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GateKeeper, SCRIPTED_USAGE, testAgency, withoutComments } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 
@@ -260,9 +259,7 @@ test('a run whose agent is gone, or whose journal another version wrote, ends as
   const gone = await server.hold({ apiIntegrationId: 'gone' });
   const foreign = await server.hold({ apiIntegrationId: 'foreign' });
   await server.process.kill();
-  const database = new DatabaseSync(join(server.dataDir, 'runwire.db'));
-  database.prepare('update runs set journal_format = 99 where run_id = ?').run(foreign.runId);
-  database.close();
+  await askStore(server.dataDir, `update runs set journal_format = 99 where run_id = '${foreign.runId}'`);
   await server.startAgain({ agencies: { test: testAgency } });
   const endOf = async (id: string, runId: string) =>
     (await server.api.get(`/v2/integrations/${id}/runs/${runId}`)).body;

@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient } from '@runwire/server/testing';
+import { type ApiClient, fenceServers } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, folderOf } from './support/cli-process.ts';
 import { KillableServer } from './support/killable-server.ts';
@@ -159,6 +159,7 @@ test('a drain ends with exit code 0; a second SIGTERM ends it at once', async (t
   assert.ok(performance.now() - before < AT_ONCE_MS);
   assert.equal(await reader.over, false);
   assert.ok(!reader.text.includes('event: end'));
+  await fenceServers(dataDir);
   await using next = await CliServer.start({ env });
   const { body } = await next.api(key).get('/v2/integrations/demo/chat_status?usageRequestId=long');
   assert.deepEqual([body.status, body.run.attempt, body.run.error], ['running', 2, null]);

@@ -1,35 +1,16 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseFrames, startTestServer } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, folderOf, keysIn, root, run, runwire } from './support/cli-process.ts';
+import { assertWholeStream, isSignedWith, printedCurl } from './support/first-steps.ts';
 
 const OWN_KEY = 'a-key-of-my-own-0123456789-0123456789';
-const SECRET = 'a-secret-of-my-own-0123456789-0123456789';
 
 const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-
-function claims(apiKey: string): { readonly sub: string; readonly jti: string } {
-  return JSON.parse(Buffer.from(apiKey.split('.')[1] ?? '', 'base64url').toString());
-}
-
-function isSignedWith(secret: string, apiKey: string): boolean {
-  const [head, payload, signature] = apiKey.split('.');
-  return createHmac('sha256', secret).update(`${head}.${payload}`).digest('base64url') === signature;
-}
-
-/** The printed command, as somebody copies it from the screen. */
-function printedCurl(stdout: string): string {
-  const lines = stdout.split('\n');
-  const from = lines.findIndex((line) => line.trim().startsWith('curl '));
-  const to = lines.findIndex((line, place) => place >= from && !line.endsWith('\\'));
-  return lines.slice(from, to + 1).join('\n');
-}
 
 function freePort(host: string): Promise<number> {
   const server = createServer();
@@ -39,13 +20,6 @@ function freePort(host: string): Promise<number> {
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
     });
   });
-}
-
-function assertWholeStream(output: string): void {
-  const frames = parseFrames(output);
-  assert.equal(frames[0]?.event, 'meta');
-  assert.equal(JSON.parse(frames.at(-2)?.data ?? '{}').status, 'completed');
-  assert.deepEqual([frames.at(-1)?.event, frames.at(-1)?.data], ['end', '[DONE]']);
 }
 
 test('the first start makes folder, owner, key and demo; its curl works as pasted; the second prints no key', async (t) => {
@@ -107,56 +81,6 @@ test('the first start makes folder, owner, key and demo; its curl works as paste
   assert.equal((await second.api(apiKey).get('/v2/integrations')).body.items.length, 1);
 });
 
-test('RUNWIRE_SECRET signs the keys: with another secret they are void, with the first they hold again', async (t) => {
-  cites(t, 'contract-1-secret');
-  const dataDir = folderOf(t);
-  let apiKey = '';
-  {
-    await using server = await startTestServer({ dataDir, env: { RUNWIRE_SECRET: SECRET } });
-    apiKey = (await server.api.post('/v2/api_keys', {})).body.apiKey;
-    assert.ok(isSignedWith(SECRET, apiKey));
-    assert.equal(existsSync(join(dataDir, 'secret')), false, 'none is made beside it');
-  }
-  for (const [secret, status] of [
-    [`another-${SECRET}`, 401],
-    [SECRET, 200],
-  ] as const) {
-    await using server = await startTestServer({ dataDir, env: { RUNWIRE_SECRET: secret } });
-    assert.equal((await server.api.as(apiKey).get('/v2/me')).status, status);
-  }
-});
-
-test('RUNWIRE_API_KEY is a key of the first owner exactly while it is set, and no other key is printed', async (t) => {
-  cites(t, 'contract-1-api-key', 'contract-1-scripted-start', 'contract-1-scripted-no-other-key');
-  const dataDir = folderOf(t);
-  const other = `${OWN_KEY}-2`;
-  let ownerId = '';
-  {
-    await using server = await CliServer.start({ env: { RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: OWN_KEY } });
-    assert.deepEqual(keysIn(server.stdout + server.stderr), []);
-    assert.ok(!server.stdout.includes(OWN_KEY));
-    const me = await server.api(OWN_KEY).get('/v2/me');
-    assert.deepEqual(me.body.key, { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null });
-    assert.equal(me.body.administrator, true);
-    ownerId = me.body.ownerId;
-    assert.deepEqual((await server.api(OWN_KEY).get('/v2/api_keys')).body.items, []);
-    assert.equal((await server.api(other).get('/v2/me')).status, 401);
-    const pasted = await run('sh', ['-c', printedCurl(server.stdout)], { env: { RUNWIRE_API_KEY: OWN_KEY } });
-    assertWholeStream(pasted.stdout);
-    await server.stop();
-  }
-  {
-    await using server = await startTestServer({ dataDir, env: { RUNWIRE_API_KEY: other } });
-    assert.equal((await server.api.as(other).get('/v2/me')).body.ownerId, ownerId);
-    assert.equal((await server.api.as(OWN_KEY).get('/v2/me')).status, 401);
-  }
-  await using server = await startTestServer({ dataDir, env: { RUNWIRE_API_KEY: '' } });
-  assert.equal((await server.api.as(other).get('/v2/me')).status, 401);
-  assert.equal((await server.api.as(OWN_KEY).get('/v2/me')).status, 401);
-  // Nobody has a key now, so the first one is made as at any first start.
-  assert.equal((await server.api.as(server.server.apiKey).get('/v2/me')).body.ownerId, ownerId);
-});
-
 test('the memory of a running server holds no trace of RUNWIRE_API_KEY, and neither does its data folder', async (t) => {
   cites(t, 'contract-2-opaque-key');
   const dataDir = folderOf(t);
@@ -186,24 +110,8 @@ test('the memory of a running server holds no trace of RUNWIRE_API_KEY, and neit
   }
 });
 
-test('a lost key: one command makes a new one beside the running server, which takes it at once', async (t) => {
-  cites(t, 'contract-1-lost-key');
+test('a key cannot be made where there is no installation, and none is made for it', async (t) => {
   const dataDir = folderOf(t);
-  const env = { RUNWIRE_DATA_DIR: dataDir };
-  await using server = await CliServer.start({ env });
-  const first = keysIn(server.stdout)[0] ?? '';
-  const command = 'npm run --silent runwire -- keys create';
-  const made = await run('sh', ['-c', command], { env: { ...env, HOME: folderOf(t) } });
-  assert.equal(made.code, 0, made.stderr);
-  const [apiKey = ''] = keysIn(made.stdout);
-  assert.equal(made.stdout, `${apiKey}\n`, 'the key and nothing else, so that a script can take it');
-  const me = (await server.api(apiKey).get('/v2/me')).body;
-  assert.deepEqual([me.ownerId, me.administrator], [claims(first).sub, true]);
-  assert.equal(me.key.keyId, claims(apiKey).jti);
-  const named = await runwire(['keys', 'create', '--name', 'night shift'], { env });
-  assert.equal((await server.api(keysIn(named.stdout)[0] ?? '').get('/v2/me')).body.key.name, 'night shift');
-  assert.equal((await server.api(first).get('/v2/api_keys')).body.items.length, 3);
-
   const empty = await runwire(['keys', 'create'], { env: { RUNWIRE_DATA_DIR: join(dataDir, 'nothing') } });
   assert.equal(empty.code, 1);
   assert.match(empty.stderr, /^There is no installation in .*\.\n$/);

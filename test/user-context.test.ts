@@ -1,26 +1,21 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { askStore } from './support/ask-store.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 
 const SECRET = 'planted-secret-4711';
 const body = { user_context: { token: SECRET } };
 
-/** The run's row as it stands in the database's file. */
-function rowOf(dataDir: string, runId: string): Readonly<Record<string, unknown>> {
-  const database = new DatabaseSync(join(dataDir, 'runwire.db'), { readOnly: true });
-  try {
-    const row = database.prepare('select * from runs where run_id = ?').get(runId);
-    assert.ok(row !== undefined);
-    return row;
-  } finally {
-    database.close();
-  }
+/** The run's row as it stands in the database. */
+async function rowOf(dataDir: string, runId: string): Promise<Readonly<Record<string, unknown>>> {
+  const [row] = await askStore(dataDir, `select * from runs where run_id = '${runId}'`);
+  assert.ok(row !== undefined);
+  return row;
 }
 
-const holdsSecret = (dataDir: string, runId: string) => JSON.stringify(rowOf(dataDir, runId)).includes(SECRET);
+const holdsSecret = async (dataDir: string, runId: string) =>
+  JSON.stringify(await rowOf(dataDir, runId)).includes(SECRET);
 
 test('the context of a request is kept while its run runs, and not past its end, however that comes', async () => {
   await using rig = await ScriptedServer.start();
@@ -34,19 +29,25 @@ test('the context of a request is kept while its run runs, and not past its end,
   };
   for (const [status, end] of Object.entries(ends)) {
     const held = await rig.hold(body);
-    assert.equal(holdsSecret(dataDir, held.runId), true);
+    assert.equal(await holdsSecret(dataDir, held.runId), true);
     await end(held);
     await held.reader.whole();
-    assert.deepEqual([rowOf(dataDir, held.runId).status, holdsSecret(dataDir, held.runId)], [status, false]);
+    assert.deepEqual(
+      [(await rowOf(dataDir, held.runId)).status, await holdsSecret(dataDir, held.runId)],
+      [status, false],
+    );
   }
 });
 
 test('the context of a request goes with a run that lost its server and cannot go on', async () => {
   await using server = await KillableServer.start();
   const { runId, reader } = await server.hold({ apiIntegrationId: 'demo', ...body });
-  assert.equal(holdsSecret(server.dataDir, runId), true);
+  assert.equal(await holdsSecret(server.dataDir, runId), true);
   await server.process.kill();
   await reader.over;
   await server.startAgain({ limits: { maxAttempts: 1 } });
-  assert.deepEqual([rowOf(server.dataDir, runId).status, holdsSecret(server.dataDir, runId)], ['failed', false]);
+  assert.deepEqual(
+    [(await rowOf(server.dataDir, runId)).status, await holdsSecret(server.dataDir, runId)],
+    ['failed', false],
+  );
 });

@@ -15,6 +15,8 @@ export function runProof(name: string, ...options: readonly string[]): Promise<P
   const child = spawn(process.execPath, ['-C', 'runwire', main, name, '--short', ...options], {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: LIMIT_MS,
+    // Its servers count as those of this test.
+    env: { ...process.env, TEST_FILE: process.argv[1] },
   });
   let stdout = '';
   let stderr = '';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { ApiClient, temporaryFolder } from '@runwire/server/testing';
+import { ApiClient, forgetStore, noteStore, storeEnvironment, temporaryFolder } from '@runwire/server/testing';
 
 /** The repository. */
 export const root = join(import.meta.dirname, '../..');
@@ -16,7 +16,7 @@ const compileCache = join(tmpdir(), 'runwire-test-compile-cache');
 const command = ['-C', 'runwire', join(root, 'packages/cli/src/main.ts')];
 
 export interface CliOptions {
-  /** All that the process finds in its environment, besides the path. */
+  /** All that the process finds in its environment, besides the path and the store that this test runs on. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly nodeArgs?: readonly string[];
@@ -27,6 +27,12 @@ export interface Finished {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** Where the settings name no other: the database of this data folder, if the tests run on one. */
+async function withStore(options: CliOptions): Promise<CliOptions> {
+  const dataDir = options.env?.RUNWIRE_DATA_DIR ?? join(options.cwd ?? root, '.runwire');
+  return { ...options, env: { ...(await storeEnvironment(dataDir)), ...options.env } };
 }
 
 function start(program: string, args: readonly string[], options: CliOptions): ChildProcess {
@@ -56,8 +62,8 @@ export async function run(program: string, args: readonly string[], options: Cli
 }
 
 /** `runwire …` to its end, by the Node that runs this test. */
-export function runwire(args: readonly string[], options: CliOptions = {}): Promise<Finished> {
-  return run(process.execPath, [...(options.nodeArgs ?? []), ...command, ...args], options);
+export async function runwire(args: readonly string[], options: CliOptions = {}): Promise<Finished> {
+  return run(process.execPath, [...(options.nodeArgs ?? []), ...command, ...args], await withStore(options));
 }
 
 /** `runwire serve`, or another program that starts the server, as a person starts it. */
@@ -87,7 +93,8 @@ export class CliServer implements AsyncDisposable {
     program: readonly [string, ...string[]] = [process.execPath, ...(options.nodeArgs ?? []), ...command, 'serve'],
   ): Promise<CliServer> {
     const [name, ...args] = program;
-    const child = start(name, args, { ...options, env: { PORT: '0', RUNWIRE_LOG_LEVEL: 'silent', ...options.env } });
+    const { env, ...rest } = await withStore(options);
+    const child = start(name, args, { ...rest, env: { PORT: '0', RUNWIRE_LOG_LEVEL: 'silent', ...env } });
     const end = exited(child);
     const said = { stdout: '', stderr: '' };
     child.stderr?.on('data', (chunk: Buffer) => {
@@ -104,6 +111,7 @@ export class CliServer implements AsyncDisposable {
     // The rest is written in the same turn, and a request is answered in a later one: then it is in the pipe.
     await fetch(`${url}/healthz`);
     await setTimeout(20);
+    await noteStore(url);
     return new CliServer(child, end, said, url);
   }
 
@@ -138,6 +146,9 @@ export function keysIn(text: string): string[] {
 /** A folder that goes with the test. */
 export function folderOf(t: TestContext): string {
   const folder = temporaryFolder();
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  t.after(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await forgetStore(folder);
+  });
   return folder;
 }

@@ -1,9 +1,10 @@
 import { rmSync } from 'node:fs';
 import {
   type ApiClient,
+  fenceServers,
+  forgetStore,
   gateAgency,
   ModelController,
-  noteDeaths,
   ServerProcess,
   scriptedModel,
   startTestServer,
@@ -45,7 +46,7 @@ export class KillableServer implements AsyncDisposable {
   /** On the same data folder, once the process is gone; in this process, where a start costs less. */
   async startAgain(options: Omit<TestServerOptions, 'dataDir' | 'model'> = {}): Promise<void> {
     await this.process.gone;
-    await noteDeaths(this.dataDir);
+    await fenceServers(this.dataDir);
     this.#again = await startTestServer({
       agencies: { test: testAgency, gate: gateAgency },
       ...options,
@@ -57,7 +58,7 @@ export class KillableServer implements AsyncDisposable {
   /** The same, in a process that can be killed again. */
   async killAndRestart(options: SpawnOptions = {}): Promise<void> {
     await this.process.kill();
-    await noteDeaths(this.dataDir);
+    await fenceServers(this.dataDir);
     const { dataDir } = this;
     this.process = await ServerProcess.start({ ...options, dataDir, controllerPort: this.controller.port });
   }
@@ -80,5 +81,6 @@ export class KillableServer implements AsyncDisposable {
     await this.#again?.[Symbol.asyncDispose]();
     await this.controller[Symbol.asyncDispose]();
     rmSync(this.dataDir, { recursive: true, force: true });
+    await forgetStore(this.dataDir);
   }
 }

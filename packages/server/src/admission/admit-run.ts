@@ -95,7 +95,7 @@ export class RunAdmission {
     const { store } = this.#deps;
     if (request.images.length > 0) {
       // A replay or a refusal that can be known before its images are stored stores none.
-      const { decision } = await this.#decide(store.reads, request, this.#isFull);
+      const { decision } = await this.#decide(store.reads, request, null);
       if (decision.kind === 'replay') return replayOf(decision);
     }
     return repeatOnConflict(async () => {
@@ -156,13 +156,17 @@ export class RunAdmission {
     return undefined;
   }
 
-  /** Throws the refusal where it is one. */
-  async #decide(reads: Reads, request: CompletionRequest, full: boolean) {
+  /**
+   * Throws the refusal where it is one. A place is taken in the same step in which it is found free: others read their
+   * facts meanwhile.
+   */
+  async #decide(reads: Reads, request: CompletionRequest, place: { taken: boolean } | null) {
     const now = Date.now();
     const { integrationId, consumerId, usageRequestId, chatId, aliasChatId } = request;
     const facts = await first(
       reads.all(admissionFacts, { integrationId, consumerId, usageRequestId, chatId, aliasChatId, ...periodDays(now) }),
     );
+    const full = place?.taken !== true && this.#isFull;
     const decision = decideAdmission(
       facts,
       request,
@@ -172,6 +176,10 @@ export class RunAdmission {
       { of: (agency, agent) => this.#entryPrice(agency, agent) },
     );
     if (decision.kind === 'refuse') throw decision.refusal;
+    if (decision.kind === 'admit' && place?.taken === false) {
+      place.taken = true;
+      this.#reserving += 1;
+    }
     return { decision, now };
   }
 
@@ -184,12 +192,8 @@ export class RunAdmission {
     const { integrationId, consumerId } = request;
     // Sent with the facts, in one trip; they are read once the lock is held.
     const locked = consumerId === null ? null : tx.all(lockMember, { integrationId, consumerId });
-    const [, { decision, now }] = await Promise.all([locked, this.#decide(tx, request, !place.taken && this.#isFull)]);
+    const [, { decision, now }] = await Promise.all([locked, this.#decide(tx, request, place)]);
     if (decision.kind === 'replay') return { admission: replayOf(decision), start: null };
-    if (!place.taken) {
-      place.taken = true;
-      this.#reserving += 1;
-    }
     const start = await this.#reserve(tx, request, images, decision, now);
     const { runId, chatId: made } = start;
     return { admission: { runId, chatId: made, textOnly: decision.textOnly, replayed: false }, start };

@@ -12,8 +12,9 @@ export { type GateCall, GateKeeper } from './gate-keeper.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
 export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
-export { PostgresServer, postgresFolder, queryDatabase } from './postgres-server.ts';
+export { askDatabase, PostgresServer, postgresFolder } from './postgres-server.ts';
 export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
+export { noteStore, type ReportedStore } from './reported-store.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ShownImage, scriptedModel } from './scripted-model.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
@@ -27,4 +28,11 @@ export {
   type TestServerOptions,
   temporaryFolder,
 } from './test-server.ts';
-export { freshDatabase, noteDeaths, sharedPostgresUrl, storeEnvironment, testStore } from './test-store.ts';
+export {
+  fenceServers,
+  forgetStore,
+  freshDatabase,
+  sharedPostgresUrl,
+  storeEnvironment,
+  testStore,
+} from './test-store.ts';

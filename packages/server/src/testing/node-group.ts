@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { queryDatabase } from './postgres-server.ts';
+import { askDatabase } from './postgres-server.ts';
 import { ServerProcess, type SpawnOptions, temporaryFolder } from './test-server.ts';
 import { freshDatabase, type TestDatabase } from './test-store.ts';
 
@@ -53,7 +53,7 @@ export class NodeGroup implements AsyncDisposable {
 
   /** What stands in the database itself. */
   query(text: string): Promise<Record<string, unknown>[]> {
-    return queryDatabase(this.#database.url, text);
+    return askDatabase(this.#database.url, text);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -126,8 +126,8 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   /** As its administrator. */
-  async query(text: string, database?: string): Promise<Record<string, unknown>[]> {
-    return queryDatabase(this.url(database), text);
+  query(text: string, database?: string): Promise<Record<string, unknown>[]> {
+    return askDatabase(this.url(database), text);
   }
 
   /** An empty database of its own; resolves to its address. */
@@ -156,7 +156,8 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
-export async function queryDatabase(url: string, text: string): Promise<Record<string, unknown>[]> {
+/** One statement, on a connection of its own. */
+export async function askDatabase(url: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => {});
   await client.connect();
@@ -167,24 +168,41 @@ export async function queryDatabase(url: string, text: string): Promise<Record<s
   }
 }
 
-export async function makeDatabase(adminUrl: string, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  try {
-    await client.query(`create database ${pg.escapeIdentifier(name)} template template0`);
-  } finally {
-    await client.end();
-  }
+function databaseUrl(adminUrl: string, name: string): string {
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   return url.href;
 }
 
+export async function makeDatabase(adminUrl: string, name: string, template = 'template0'): Promise<string> {
+  await askDatabase(adminUrl, `create database ${pg.escapeIdentifier(name)} template ${pg.escapeIdentifier(template)}`);
+  return databaseUrl(adminUrl, name);
+}
+
 export async function dropDatabase(adminUrl: string, url: string): Promise<void> {
+  const name = pg.escapeIdentifier(new URL(url).pathname.slice(1));
+  await askDatabase(adminUrl, `drop database if exists ${name} with (force)`);
+}
+
+/** Any number, the same in every process. */
+const TEMPLATE_LOCK = 7_340_113;
+
+/** Of several processes that want it at once, one makes it and the others wait. It gets its name when it is whole. */
+export async function makeTemplate(
+  adminUrl: string,
+  name: string,
+  fill: (url: string) => Promise<void>,
+): Promise<string> {
   const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
   try {
-    await client.query(`drop database if exists ${pg.escapeIdentifier(new URL(url).pathname.slice(1))} with (force)`);
+    await client.query(`select pg_advisory_lock(${TEMPLATE_LOCK})`);
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);
+    if (rowCount !== 0) return name;
+    const unfinished = await makeDatabase(adminUrl, `${name}_${process.pid}`);
+    await fill(unfinished);
+    await client.query(`alter database ${name}_${process.pid} rename to ${pg.escapeIdentifier(name)}`);
+    return name;
   } finally {
     await client.end();
   }

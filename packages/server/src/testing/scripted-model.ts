@@ -54,18 +54,20 @@ export interface ShownImage {
   readonly base64: string;
 }
 
-/** The prompt with the bytes of its images. */
+/** The prompt with the bytes of its images, read one after the other as a provider's adapter does. */
 async function shownPrompt(prompt: readonly PromptItem[]): Promise<unknown[]> {
-  return await Promise.all(
-    prompt.map(async (item) => {
-      if (item.kind !== 'user' || item.images === undefined) return item;
-      const images = await Promise.all(
-        item.images.map(async (image): Promise<ShownImage> => {
-          const base64 = Buffer.from(await image.read()).toString('base64');
-          return { mediaType: image.mediaType, detail: image.detail, base64 };
-        }),
-      );
-      return { ...item, images };
-    }),
-  );
+  const shown: unknown[] = [];
+  for (const item of prompt) {
+    if (item.kind !== 'user' || item.images === undefined) {
+      shown.push(item);
+      continue;
+    }
+    const images: ShownImage[] = [];
+    for (const image of item.images) {
+      const base64 = Buffer.from(await image.read()).toString('base64');
+      images.push({ mediaType: image.mediaType, detail: image.detail, base64 });
+    }
+    shown.push({ ...item, images });
+  }
+  return shown;
 }

@@ -7,6 +7,7 @@ import { compose, type Overrides, type RunningServer } from '../compose.ts';
 import { readConfig } from '../config/read-config.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { ApiClient } from './api-client.ts';
+import { noteStore } from './reported-store.ts';
 import type { ProcessOptions } from './server-process.ts';
 import { forgetStore, storeEnvironment } from './test-store.ts';
 
@@ -70,6 +71,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     throw error;
   };
   const server = await compose(config, secrets, onFatal, { ...overrides, logger });
+  await noteStore(server.url);
   return new TestServer(server, dataDir, async () => {
     if (options.dataDir !== undefined) return;
     rmSync(dataDir, { recursive: true, force: true });
@@ -128,6 +130,7 @@ export class ServerProcess implements AsyncDisposable {
       child.once('message', (message) => resolve((message as { url: string }).url));
       child.once('exit', () => reject(new Error(`The server did not come up: ${said}`)));
     });
+    await noteStore(url);
     return new ServerProcess(child, url, gone);
   }
 

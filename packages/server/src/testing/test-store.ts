@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { PostgresStore } from '../store/postgres/postgres-store.ts';
 import { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
-import { dropDatabase, makeDatabase, PostgresServer, queryDatabase } from './postgres-server.ts';
+import { askDatabase, dropDatabase, makeDatabase, makeTemplate, PostgresServer } from './postgres-server.ts';
 
 /** Which store the servers of this test run use: `TEST_STORE=postgres`, or the embedded one. */
 export const testStore: 'sqlite' | 'postgres' = process.env.TEST_STORE === 'postgres' ? 'postgres' : 'sqlite';
@@ -44,6 +45,23 @@ export async function freshDatabase(): Promise<TestDatabase> {
   return { url, [Symbol.asyncDispose]: () => dropDatabase(admin, url) };
 }
 
+let template: Promise<string> | null = null;
+
+/** Copied for each test: the schema is made once, not before every test (30 ms in place of 160). */
+async function migratedTemplate(admin: string): Promise<string> {
+  template ??= makeTemplate(admin, 'runwire_template', async (url) => {
+    await using _ = await PostgresStore.open({ url, pool: 1, pooled: false, migrate: true, waitAt: undefined });
+  });
+  return template;
+}
+
+/** The same with the schema in it: one whose first server is yet to come. */
+async function migratedDatabase(): Promise<TestDatabase> {
+  const admin = await sharedPostgresUrl();
+  const url = await makeDatabase(admin, `test_${randomBytes(8).toString('hex')}`, await migratedTemplate(admin));
+  return { url, [Symbol.asyncDispose]: () => dropDatabase(admin, url) };
+}
+
 const byDataFolder = new Map<string, Promise<TestDatabase>>();
 
 /** The environment that a server of this data folder needs: on PostgreSQL a database of its own, the same each time. */
@@ -51,17 +69,19 @@ export async function storeEnvironment(dataDir: string): Promise<Record<string, 
   if (testStore === 'sqlite') return {};
   let database = byDataFolder.get(dataDir);
   if (database === undefined) {
-    database = freshDatabase();
+    database = migratedDatabase();
     byDataFolder.set(dataDir, database);
   }
   return { DATABASE_URL: (await database).url };
 }
 
-/** All nodes of this data folder are gone, and everybody knows: what others learn by waiting, where they share a database. */
-export async function noteDeaths(dataDir: string): Promise<void> {
+/**
+ * Says of the servers that had this data folder that they are dead. Call it when they are: on the embedded store the kernel
+ * says so in the same moment, on PostgreSQL others would say it 8 s later, when they have seen no beat for so long.
+ */
+export async function fenceServers(dataDir: string): Promise<void> {
   const database = byDataFolder.get(dataDir);
-  if (database === undefined) return;
-  await queryDatabase((await database).url, 'update nodes set dead = 1 where dead = 0');
+  if (database !== undefined) await askDatabase((await database).url, 'update nodes set dead = 1 where dead = 0');
 }
 
 export async function forgetStore(dataDir: string): Promise<void> {

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { differences, misplacements, type Pass, passLine, timesLines } from './compare-stores.ts';
+import { filesOf, type PassName, type SeenServer } from './test-passes.ts';
+import { lastWords, type TestReport } from './test-report.ts';
+
+/** Most files wait more than they work, and a third of them loads the processor while two wait. */
+const CONCURRENCY = 3;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+function seenIn(folder: string): SeenServer[] {
+  if (!existsSync(folder)) return [];
+  const text = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  return text.flatMap((lines) => lines.trimEnd().split('\n')).map((line) => JSON.parse(line) as SeenServer);
+}
+
+/** All files of a pass on its store, by the test runner itself: its output and its closing lines are what is shown. */
+function runPass(name: PassName, env: Env): Pass & { readonly passed: boolean } {
+  const [report, stores] = [resolve(`.work/tests-${name}.json`), resolve(`.work/stores-${name}`)];
+  for (const old of [report, stores]) rmSync(old, { recursive: true, force: true });
+  const files = filesOf(name);
+  const started = performance.now();
+  process.stdout.write(`tests, ${name}: ${files.length} files\n`);
+  const { status, error } = spawnSync(
+    'node',
+    [
+      ...['-C', 'runwire', '--test', `--test-concurrency=${CONCURRENCY}`, '--test-timeout=240000', '--test-force-exit'],
+      ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+      ...['--test-reporter=./scripts/test-reporter.config.ts', `--test-reporter-destination=${report}`],
+      ...files,
+    ],
+    {
+      stdio: 'inherit',
+      env: { ...env, TEST_STORES_SEEN: stores, TEST_STORE: name === 'postgres' ? 'postgres' : 'sqlite' },
+    },
+  );
+  if (error !== undefined) throw error;
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  process.stdout.write(`tests, ${name}: ${status === 0 ? 'ok' : 'failed'}, ${seconds} s\n`);
+  const told = JSON.parse(readFileSync(report, 'utf8')) as TestReport;
+  return { name, files, report: told, seen: seenIn(stores), passed: status === 0 };
+}
+
+/** The whole suite: what has one store once, all else over SQLite and over PostgreSQL. True where all of it held on both. */
+export function runPasses(env: Env, hasPostgres: boolean): boolean {
+  const once = runPass('once', env);
+  const sqlite = runPass('sqlite', env);
+  const postgres = hasPostgres ? runPass('postgres', env) : null;
+  const passes = [once, sqlite, ...(postgres === null ? [] : [postgres])];
+  const problems = misplacements(passes);
+  if (postgres !== null) {
+    problems.push(...differences(sqlite, postgres));
+    process.stdout.write(timesLines(sqlite, postgres));
+  }
+  process.stdout.write(lastWords(Object.fromEntries(passes.map(({ name, report }) => [name, report]))));
+  process.stdout.write(`\n${passes.map(passLine).join('')}`);
+  if (postgres === null) process.stdout.write('postgres left out: it is not installed\n');
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  return problems.length === 0 && passes.every(({ passed }) => passed);
+}

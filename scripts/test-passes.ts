@@ -1,0 +1,75 @@
+import { globSync } from 'node:fs';
+
+/**
+ * Which test files run on which store. A file runs twice, over SQLite and over PostgreSQL, unless one of these lists names
+ * it: a new test is on both stores from the start. The gate sees to it that the lists are true: by what each server of a
+ * test says at `/readyz`.
+ */
+
+/** Run once, for they start no server. A name that ends with `/` is a folder. */
+export const STARTS_NO_SERVER: readonly string[] = [
+  'packages/',
+  'requirements/',
+  'proofs/adapters.test.ts',
+  'test/architecture.test.ts',
+  'test/gate.test.ts',
+];
+
+/** Run once although they start servers: why. */
+export const ONE_STORE: Readonly<Record<string, string>> = {
+  'bench/bench.test.ts':
+    'compares with a floor that has no store; its figures on PostgreSQL are a benchmark of their own',
+  'proofs/bad-input.test.ts': 'what it sends is refused before a store is asked',
+  'proofs/bad-models.test.ts': 'about connections to providers',
+  'proofs/clients.test.ts': 'about connections of clients through a proxy',
+  'proofs/fresh-clone.test.ts': 'a clone starts without settings: on the embedded store',
+  'proofs/kill-anywhere.test.ts':
+    'copies a prepared data folder for each kill; on PostgreSQL see `zombie` and `takeover`',
+  'proofs/slow-readers.test.ts': 'about the memory of connections',
+  'test/admission-race.test.ts': 'races that only several connections can run: on PostgreSQL alone',
+  'test/docs-page.test.ts': 'the page is made of schemas, without a store',
+  'test/openapi.test.ts': 'the description is made of schemas, without a store',
+  'test/postgres.test.ts': 'about PostgreSQL: its outages, its pooler, several servers',
+  'test/settings.test.ts': 'settings are read before there is a store',
+  'test/start.test.ts': 'about the data folder: its secret, its lock; on PostgreSQL see test/postgres.test.ts',
+  'test/two-starts.test.ts': 'two servers on one database: on PostgreSQL alone',
+};
+
+export const allTestFiles = (): string[] =>
+  ['test', 'requirements', 'proofs', 'bench', 'packages'].flatMap((folder) =>
+    globSync(`${folder}/**/*.test.ts`, { exclude: (path) => path.includes('node_modules') }).sort(),
+  );
+
+const startsNoServer = (file: string): boolean =>
+  STARTS_NO_SERVER.some((name) => (name.endsWith('/') ? file.startsWith(name) : file === name));
+
+export type PassName = 'once' | 'sqlite' | 'postgres';
+
+export function filesOf(pass: PassName, files: readonly string[] = allTestFiles()): string[] {
+  return files.filter((file) => (startsNoServer(file) || file in ONE_STORE) === (pass === 'once'));
+}
+
+/** What a server of a test file said at `/readyz`. */
+export interface SeenServer {
+  readonly file: string;
+  readonly store: string;
+}
+
+/** A file that is said to start no server must not start one; one of both stores must, and each on the store asked for. */
+export function misplaced(pass: PassName, files: readonly string[], seen: readonly SeenServer[]): string[] {
+  const problems: string[] = [];
+  for (const file of files) {
+    const stores = new Set(seen.filter((server) => server.file === file).map(({ store }) => store));
+    if (pass !== 'once' && stores.size === 0) {
+      problems.push(`${file} started no server: name it in STARTS_NO_SERVER of scripts/test-passes.ts.`);
+    }
+    for (const store of stores) {
+      if (pass === 'once' && startsNoServer(file)) {
+        problems.push(`${file} started a server: take it out of STARTS_NO_SERVER of scripts/test-passes.ts.`);
+      } else if (pass !== 'once' && store !== pass) {
+        problems.push(`${file} over ${pass} started a server on ${store}: see ONE_STORE of scripts/test-passes.ts.`);
+      }
+    }
+  }
+  return [...new Set(problems)];
+}

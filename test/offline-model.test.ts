@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { createHook } from 'node:async_hooks';
+import { after, before, test } from 'node:test';
+import { type StreamReader, startTestServer, type TestServer } from '@runwire/server/testing';
+import { demoAgency } from '../packages/server/src/agencies/demo-agency.ts';
+import { cites } from '../requirements/cite.ts';
+
+/* The offline model, as a newcomer meets it. */
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server[Symbol.asyncDispose]());
+
+const deltas = (reader: StreamReader) => reader.frames.filter(({ data }) => data.includes('output_text.delta'));
+const ending = (reader: StreamReader) => JSON.parse(reader.frames.at(-2)?.data ?? '{}');
+
+test('/slow sends the first word at once and the rest evenly, until the time is over', async (t) => {
+  cites(t, 'contract-1-slow');
+  const seconds = 2;
+  const reader = await server.api.complete({ message: `/slow ${seconds}` });
+  const arrivals: number[] = [];
+  await reader.until(() => {
+    while (arrivals.length < deltas(reader).length) arrivals.push(performance.now());
+    return reader.frames.some(({ event }) => event === 'end');
+  });
+  const [first = 0] = arrivals;
+  const pauseMs = (seconds * 1000) / (arrivals.length - 1);
+  assert.ok(arrivals.length > 5);
+  // No word comes before its turn; two ticks of the clock are forgiven for each.
+  for (const [place, arrived] of arrivals.entries()) {
+    assert.ok(arrived - first >= place * (pauseMs - 2) - 50, `word ${place} after ${arrived - first} ms`);
+  }
+  assert.equal(ending(reader).status, 'completed');
+});
+
+test('/slow takes at most 600 seconds, and asks for a number where there is none', async (t) => {
+  cites(t, 'contract-1-slow');
+  const brief = await server.api.complete({ message: '/slow 0' });
+  await brief.whole();
+  const pauses = deltas(brief).length - 1;
+  const timers: number[] = [];
+  const hook = createHook({
+    init(_id, type, _trigger, resource) {
+      if (type === 'Timeout') timers.push((resource as { _idleTimeout: number })._idleTimeout);
+    },
+  }).enable();
+  const reader = await server.api.complete({ message: '/slow 86400' });
+  await reader.until(() => deltas(reader).length === 1);
+  const runId = reader.headers['x-run-id'];
+  assert.equal((await server.api.post(`/v2/integrations/demo/runs/${runId}/cancel`)).body.status, 'cancelled');
+  hook.disable();
+  const planned = (total: number) => timers.some((ms) => Math.abs(ms - (total * 1000) / pauses) < 2);
+  assert.deepEqual([planned(600), planned(86_400)], [true, false]);
+  const unclear = await server.api.complete({ message: '/slow down' });
+  await unclear.whole();
+  assert.match(unclear.answer, /\/slow 10/);
+});
+
+test('/fail says something and then fails with model_error', async (t) => {
+  cites(t, 'contract-1-fail');
+  const reader = await server.api.complete({ message: '/fail please' });
+  await reader.whole();
+  assert.equal(deltas(reader).length, 1);
+  assert.equal(JSON.parse(reader.frames.at(-3)?.data ?? '{}').code, 'model_error');
+  assert.equal(ending(reader).status, 'failed');
+});
+
+test('/read answers with one sentence in this version; elsewhere in a message such words are words', async () => {
+  for (const word of ['/read /app/mnt/a.txt']) {
+    const reader = await server.api.complete({ message: word });
+    await reader.whole();
+    assert.match(reader.answer, /^The offline model does not know \/read in this version\.$/);
+  }
+  const reader = await server.api.complete({ message: 'Say /fail' });
+  await reader.whole();
+  assert.equal(ending(reader).status, 'completed');
+});
+
+test('the offline model reports usage: bytes by four, rounded up', async (t) => {
+  cites(t, 'contract-1-offline-usage', 'contract-1-offline-tokens');
+  const instructions = demoAgency.agents[0]?.instructions ?? '';
+  const tokens = (text: string) => Math.ceil(Buffer.byteLength(text) / 4);
+  for (const message of ['', 'a', 'ab', 'abc', 'é😀']) {
+    const reader = await server.api.complete({ message });
+    await reader.whole();
+    const input = tokens(instructions + message);
+    const output = tokens(reader.answer);
+    assert.deepEqual(ending(reader).usage, {
+      request_count: 1,
+      input_tokens: input,
+      cached_tokens: 0,
+      output_tokens: output,
+      reasoning_tokens: 0,
+      total_tokens: input + output,
+    });
+  }
+});
