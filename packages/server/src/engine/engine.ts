@@ -9,6 +9,7 @@ import { StopHandle } from './stop-handle.ts';
 export class Engine implements RunEngine, AsyncDisposable {
   readonly #deps: EngineDeps;
   readonly #watch: RunWatch;
+  #handsOver = false;
   readonly #active = new Map<string, { readonly stop: StopHandle; readonly done: Promise<void> }>();
 
   constructor(deps: EngineDeps) {
@@ -23,6 +24,7 @@ export class Engine implements RunEngine, AsyncDisposable {
   start(run: AdmittedRun, letGo: Promise<void> | null = null): void {
     const { eventLog, disconnects, maxRunSeconds } = this.#deps;
     const stop = new StopHandle();
+    if (this.#handsOver) stop.handOver();
     const log = eventLog.open(run.runId, run.attempt, [run.opening]);
     // The clock of the first attempt counts on: the time between two attempts is the run's own.
     const spentMs = run.resumed === null ? 0 : Date.now() - run.resumed.startedAt;
@@ -48,6 +50,12 @@ export class Engine implements RunEngine, AsyncDisposable {
 
   ended(runId: string): Promise<void> | null {
     return this.#active.get(runId)?.done ?? null;
+  }
+
+  /** From now on every run is left at the end of its step, for another node to go on with. */
+  handOverAll(): void {
+    this.#handsOver = true;
+    for (const { stop } of this.#active.values()) stop.handOver();
   }
 
   /** Leaves every run where it is: its row is unfinished, and the next start goes on with it. */

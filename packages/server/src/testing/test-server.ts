@@ -50,9 +50,24 @@ function environment(dataDir: string, env: Readonly<Record<string, string>> = {}
   return { PORT: '0', RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: TEST_API_KEY, RUNWIRE_LOG_LEVEL: 'silent', ...env };
 }
 
+const foldersOfDatabases = new Map<string, string>();
+
+/** The servers of one database share their folder, also one after the other. */
+function folderOfDatabase(databaseUrl: string): string {
+  const database = new URL(databaseUrl).pathname;
+  const known = foldersOfDatabases.get(database);
+  if (known !== undefined) return known;
+  const folder = temporaryFolder();
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  foldersOfDatabases.set(database, folder);
+  return folder;
+}
+
 /** The real server in this process, on a free port. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { dataDir = temporaryFolder(), env, ...overrides } = options;
+  const shared = options.env?.DATABASE_URL;
+  const ownFolder = shared === undefined ? temporaryFolder : () => folderOfDatabase(shared);
+  const { dataDir = ownFolder(), env, ...overrides } = options;
   const { config, secrets } = readConfig(environment(dataDir, { ...(await storeEnvironment(dataDir)), ...env }));
   const logger = overrides.logger ?? createLogger('silent');
   const onFatal = (error: unknown) => {
@@ -60,7 +75,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   };
   const server = await compose(config, secrets, onFatal, { ...overrides, logger });
   return new TestServer(server, dataDir, async () => {
-    if (options.dataDir !== undefined) return;
+    if (options.dataDir !== undefined || shared !== undefined) return;
     rmSync(dataDir, { recursive: true, force: true });
     await forgetStore(dataDir);
   });
