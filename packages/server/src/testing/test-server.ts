@@ -65,8 +65,8 @@ function folderOfDatabase(databaseUrl: string): string {
 
 /** The real server in this process, on a free port. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const shared = options.env?.DATABASE_URL;
-  const ownFolder = shared === undefined ? temporaryFolder : () => folderOfDatabase(shared);
+  const shared = options.env?.DATABASE_URL ?? '';
+  const ownFolder = shared === '' ? temporaryFolder : () => folderOfDatabase(shared);
   const { dataDir = ownFolder(), env, ...overrides } = options;
   const { config, secrets } = readConfig(environment(dataDir, { ...(await storeEnvironment(dataDir)), ...env }));
   const logger = overrides.logger ?? createLogger('silent');
@@ -75,7 +75,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   };
   const server = await compose(config, secrets, onFatal, { ...overrides, logger });
   return new TestServer(server, dataDir, async () => {
-    if (options.dataDir !== undefined || shared !== undefined) return;
+    if (options.dataDir !== undefined || shared !== '') return;
     rmSync(dataDir, { recursive: true, force: true });
     await forgetStore(dataDir);
   });
