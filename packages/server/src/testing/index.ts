@@ -13,10 +13,11 @@ export { Listener, modelConformance, modelRequest } from './model-conformance.ts
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
 export { PostgresServer, postgresFolder } from './postgres-server.ts';
 export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
+export { type Followed, follow, post } from './roaming-client.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ShownImage, scriptedModel } from './scripted-model.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
-export { type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';
+export { answerOf, type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';
 export { testAgency } from './test-agency.ts';
 export {
   ServerProcess,
@@ -27,3 +28,4 @@ export {
   temporaryFolder,
 } from './test-server.ts';
 export { freshDatabase, sharedPostgresUrl, storeEnvironment, testStore } from './test-store.ts';
+export { ThreeStepLoad } from './three-step-load.ts';
