@@ -23,7 +23,8 @@ test('two servers that start at once on an empty database share owner, key and s
   await using database = await freshDatabase();
   const url = new URL(database.url);
   url.password = 'hunter22';
-  const env = () => ({ RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: url.href, RUNWIRE_LOG_LEVEL: 'debug' });
+  const dataDir = folderOf(t);
+  const env = () => ({ RUNWIRE_DATA_DIR: dataDir, DATABASE_URL: url.href, RUNWIRE_LOG_LEVEL: 'debug' });
   const none = await runwire(['keys', 'create'], { env: env() });
   assert.equal(none.code, 1);
   assert.match(none.stderr, /^There is no installation in the database [^\n]+\.\n$/);

@@ -7,6 +7,7 @@ import { type ApiClient, fenceServers } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, folderOf } from './support/cli-process.ts';
 import { KillableServer } from './support/killable-server.ts';
+import { onOpenConnection } from './support/open-connection.ts';
 import { messagesFrame, refusal } from './support/scripted-server.ts';
 
 /** Far above what an end at once takes here, and under the 30 s that runs may go on. */
@@ -21,17 +22,6 @@ async function draining(api: ApiClient): Promise<void> {
       () => 0,
     );
   while ((await status()) !== 503) await sleep(20);
-}
-
-/** A request on a kept connection can meet its close; one on a new connection cannot. */
-async function onOpenConnection<T>(ask: () => Promise<T>): Promise<T> {
-  for (let kept = 3; ; kept -= 1) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (kept === 0) throw error;
-    }
-  }
 }
 
 const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';

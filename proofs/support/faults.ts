@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type Overrides, type ProcessOptions, type Store, scriptedModel, type Tx } from '@runwire/server/testing';
+import {
+  CommitUnknown,
+  type Overrides,
+  type ProcessOptions,
+  type Store,
+  StoreUnavailable,
+  scriptedModel,
+  type Tx,
+} from '@runwire/server/testing';
+import pg from 'pg';
 
 type Params = Readonly<Record<string, unknown>>;
 type Reads = Store['reads'];
@@ -140,6 +149,55 @@ function deafModel({ controllerPort = 0 }: ProcessOptions): Overrides {
   };
 }
 
+/** A commit that nobody knows the outcome of is taken for one that did not happen. */
+function claimFalse(): Overrides {
+  return {
+    wrapStore: (store) => ({
+      kind: store.kind,
+      reads: store.reads,
+      transact: async (name, job) => {
+        try {
+          return await store.transact(name, job);
+        } catch (error) {
+          if (name !== 'admit' || !(error instanceof CommitUnknown)) throw error;
+          throw new StoreUnavailable('Surely it did not happen.');
+        }
+      },
+      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    }),
+  };
+}
+
+/** Whoever finds the database back first takes everybody for dead, who could not beat meanwhile. */
+function fenceTheLiving(): Overrides {
+  let wasAway = false;
+  const fence = async () => {
+    const client = new pg.Client({ connectionString: process.env.DATABASE_URL });
+    await client.connect();
+    await client.query('update nodes set dead = 1 where dead = 0').finally(() => client.end());
+  };
+  return {
+    wrapStore: (store) => ({
+      kind: store.kind,
+      reads: store.reads,
+      transact: async (name, job) => {
+        try {
+          const value = await store.transact(name, job);
+          if (wasAway) {
+            wasAway = false;
+            await fence();
+          }
+          return value;
+        } catch (error) {
+          if (error instanceof StoreUnavailable) wasAway = true;
+          throw error;
+        }
+      },
+      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    }),
+  };
+}
+
 const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> = {
   'forget-requests': forgetRequests,
   'forget-holds': forgetHolds,
@@ -152,6 +210,8 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'open-calls': leaveCallsOpen,
   'deaf-model': deafModel,
   'hide-failures': hideFailures,
+  'claims-false': claimFalse,
+  'fences-the-living': fenceTheLiving,
 };
 
 export function plantFault(fault: string, options: ProcessOptions): Overrides {

@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgencyDefinition } from '@runwire/agency';
 import { AccountChanges } from './accounts/accounts-version.ts';
 import { Authentication } from './accounts/authenticate.ts';
@@ -20,6 +19,7 @@ import { OpenAiModels } from './agent/models/openai-model.ts';
 import type { Model } from './agent/ports.ts';
 import { Chats } from './chats/chats.ts';
 import { healTurn } from './chats/heal-history.ts';
+import { drain } from './compose-drain.ts';
 import { openStore, openStoreHere } from './compose-store.ts';
 import type { Config, Limits, Secrets } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';
@@ -35,6 +35,7 @@ import { EventLog } from './eventlog/event-log.ts';
 import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
+import { checkSharedFolder } from './files/disk/folder-mark.ts';
 import { ImageBlobs } from './files/image-blobs.ts';
 import { buildApp } from './http/app.ts';
 import { BodyReader } from './http/body-reader.ts';
@@ -61,7 +62,6 @@ import { createLogger, type Logger } from './telemetry/logger.ts';
 import { Metrics } from './telemetry/metrics.ts';
 
 const STORE_RETRY_MS = 500;
-const DRAIN_POLL_MS = 25;
 const READY_GOOD_FOR_MS = 1000;
 const READY_PATIENCE_MS = 2000;
 
@@ -78,7 +78,10 @@ export interface Overrides {
 }
 
 export interface RunningServer extends AsyncDisposable {
-  /** Takes no new run, and resolves when all that runs or is read has ended, or when its time is over. */
+  /**
+   * Takes no new run, and resolves when all that runs or is read has ended, or when its time is over. Where other nodes
+   * can take them, runs that are longer are handed over first, each at the end of its step.
+   */
   drain(): Promise<void>;
   /** Where it listens. */
   readonly url: string;
@@ -139,6 +142,10 @@ export async function compose(
   const hasOpaqueKey = secrets.apiKeyHash !== null;
   const isFirstStart = await firstStart(store, agencies);
   await checkCreditPrices(store.reads, agencies, config.prices);
+  const { blobs: blobFolder } = dataFolder(config.dataDir);
+  const blobs = await DiskBlobStore.open(blobFolder);
+  // Before anything is taken over: those runs may have images.
+  if (!opened.isAlone) await checkSharedFolder(store, blobFolder);
   const { commitMs: syncMs, warning } = await opened.measure();
   if (warning !== null) logger.warn({ syncMs }, warning);
 
@@ -184,7 +191,6 @@ export async function compose(
   const { resumed, ended: endedRuns } = await recoverOrphans(takers, () => maxTaken);
 
   const retention = stack.use(new Retention(store, limits, logger));
-  const blobs = await DiskBlobStore.open(dataFolder(config.dataDir).blobs);
   const images = new ImageBlobs(store.reads, blobs);
   const blobSweep = stack.use(new BlobSweep(store, blobs, limits, logger));
 
@@ -342,16 +348,10 @@ export async function compose(
     resumedRuns: resumed.length,
     endedRuns,
     probes,
-    async drain() {
+    drain() {
       shuttingDown = true;
       lease?.drain();
-      const until = performance.now() + limits.shutdownMs;
-      for (;;) {
-        openRequests.closeIdleConnections();
-        const left = engine.activeRuns + openRequests.count;
-        if (left === 0 || performance.now() >= until) return;
-        await sleep(DRAIN_POLL_MS);
-      }
+      return drain({ engine, openRequests, limits, isAlone: opened.isAlone });
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

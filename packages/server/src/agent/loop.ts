@@ -17,6 +17,8 @@ export interface LoopInput {
   readonly prompt: readonly PromptItem[];
   /** What earlier attempts have finished; it is not done again, and `progress` has it already. */
   readonly finished: readonly Step[];
+  /** No call was under way when the earlier attempt left: one without an outcome was not begun. */
+  readonly leftBetweenSteps: boolean;
   readonly userContext: unknown;
   readonly maxSteps: number;
   readonly progress: Progress;
@@ -59,7 +61,8 @@ export async function runAgent(input: LoopInput): Promise<Step> {
       calls.map((call, place) => {
         const done = outputOf(finished, call.callId);
         if (done !== undefined) return done;
-        const called = known !== undefined && !mayRepeat(input, call) ? OUTCOME_UNKNOWN : null;
+        const isOpen = known !== undefined && !input.leftBetweenSteps;
+        const called = isOpen && !mayRepeat(input, call) ? OUTCOME_UNKNOWN : null;
         return toolStep(input, call, before + 1 + place, shown, called);
       }),
     );

@@ -68,6 +68,8 @@ export interface Limits {
   readonly disconnectMs: number;
   /** How long running streams may go on once the process was told to end. */
   readonly shutdownMs: number;
+  /** How long, after that, runs may go on to the end of their step, to be handed over; where other nodes can take them. */
+  readonly handOverMs: number;
   readonly bodiesBytes: number;
   readonly bodyThreadBytes: number;
   readonly cancelPatienceMs: number;
@@ -114,6 +116,7 @@ export const DEFAULT_LIMITS: Limits = {
   activeRuns: 2000,
   disconnectMs: 10_000,
   shutdownMs: 30_000,
+  handOverMs: 30_000,
   bodiesBytes: 256 * 1024 * 1024,
   bodyThreadBytes: 1024 * 1024,
   cancelPatienceMs: 10_000,

@@ -30,6 +30,7 @@ export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
   RUNWIRE_LOG_DAYS: { limit: 'logMs', scale: DAY_SECONDS * 1000, min: 0, max: 36_500 },
   RUNWIRE_MODEL_WINDOW: { limit: 'modelWindowTokens', scale: 1, min: 1000, max: 999_999_999 },
   RUNWIRE_DRAIN_SECONDS: { limit: 'shutdownMs', scale: 1000, min: 0, max: DAY_SECONDS },
+  RUNWIRE_HAND_OVER_SECONDS: { limit: 'handOverMs', scale: 1000, min: 0, max: DAY_SECONDS },
 };
 
 export function readLimits(env: Readonly<Record<string, string | undefined>>): Limits {

@@ -16,6 +16,7 @@ interface ActiveRun {
 export class Engine implements RunEngine, AsyncDisposable {
   readonly #deps: EngineDeps;
   readonly #watch: RunWatch;
+  #handsOver = false;
   readonly #active = new Map<string, ActiveRun>();
   /** Given up, and not yet at rest. */
   readonly #lost = new Set<Promise<void>>();
@@ -32,6 +33,7 @@ export class Engine implements RunEngine, AsyncDisposable {
   start(run: AdmittedRun, letGo: Promise<void> | null = null): void {
     const { eventLog, disconnects, maxRunSeconds } = this.#deps;
     const stop = new StopHandle();
+    if (this.#handsOver) stop.handOver();
     const log = eventLog.open(run.runId, run.attempt, [run.opening]);
     // The clock of the first attempt counts on: the time between two attempts is the run's own.
     const spentMs = run.resumed === null ? 0 : Date.now() - run.resumed.startedAt;
@@ -59,6 +61,12 @@ export class Engine implements RunEngine, AsyncDisposable {
 
   ended(runId: string): Promise<void> | null {
     return this.#active.get(runId)?.done ?? null;
+  }
+
+  /** From now on every run is left at the end of its step, for another node to go on with. */
+  handOverAll(): void {
+    this.#handsOver = true;
+    for (const { stop } of this.#active.values()) stop.handOver();
   }
 
   /**

@@ -1,11 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { runAgent } from '../agent/loop.ts';
 import { RunFailure } from '../agent/ports.ts';
 import { Progress } from '../agent/progress.ts';
 import type { RunEventBody } from '../domain/events.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
 import type { JournalledStep, Step } from '../domain/step.ts';
-import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
 import { journalStep } from '../runs/journal.ts';
@@ -14,10 +12,12 @@ import { buildPrompt } from './build-prompt.ts';
 import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
 import { endOrphan } from './end-orphan.ts';
+import { handOver } from './hand-over.ts';
 import type { AdmittedRun } from './port.ts';
 import { reportEnd } from './report-end.ts';
 import type { WatchedRun } from './run-watch.ts';
 import type { StopHandle } from './stop-handle.ts';
+import { storeSurely } from './store-surely.ts';
 
 interface Outcome {
   readonly status: RunEndStatus;
@@ -40,6 +40,8 @@ export async function executeRun(
   try {
     const outcome = await attempt(deps, run, log, stop, watched, progress, steps);
     stop.throwIfRefused();
+    // One that was cancelled at the last moment ends here; so it would at whoever took it.
+    if (stop.isHandedOver && outcome.status === 'failed') return await handOver(deps, run, log, stop);
     if (stop.isShutDown && outcome.status !== 'completed') {
       // What its readers saw is kept, as far as the store takes it.
       await deps.eventLog.flushAll();
@@ -133,6 +135,7 @@ async function attempt(
       model: watched.guard(model),
       prompt,
       finished,
+      leftBetweenSteps: run.resumed?.betweenSteps ?? false,
       userContext: run.userContext,
       maxSteps: deps.maxSteps,
       progress,
@@ -177,7 +180,7 @@ async function attempt(
     if (error instanceof RunFailure && error.code !== 'internal_error') {
       return { status: 'failed', error: { code: error.code, message: error.message }, lastStep: null };
     }
-    if (!stop.isShutDown) deps.logger.error({ err: error, runId: run.runId }, 'a run failed by a fault of the server');
+    if (!stop.isLeft) deps.logger.error({ err: error, runId: run.runId }, 'a run failed by a fault of the server');
     return { status: 'failed', error: INTERNAL_ERROR, lastStep: null };
   }
 }
@@ -238,17 +241,4 @@ async function settle(
   const report = { runId, requestId, attempt: tries, status, error, usage: progress.usage, startedAt };
   reportEnd(deps, report);
   deps.waitAt?.('settle.after');
-}
-
-/** While the store cannot be written to, a run waits where it is. */
-async function storeSurely<T>(deps: EngineDeps, stop: StopHandle, transact: () => Promise<T>): Promise<T> {
-  for (;;) {
-    if (stop.isLost) throw new RunLost('The node that ran it was taken for dead.');
-    try {
-      return await transact();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || stop.isShutDown) throw error;
-      await sleep(deps.retryMs);
-    }
-  }
 }

@@ -11,6 +11,8 @@ export interface ResumedFrom {
   /** Of all earlier attempts, what is void included. */
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];
+  /** It was let go at the end of a step: a call without an outcome was not begun. */
+  readonly betweenSteps: boolean;
   readonly createdAt: number;
   /** Of its first attempt. */
   readonly startedAt: number;

@@ -2,6 +2,8 @@ import { type Model, type Room, RunFailure } from '../agent/ports.ts';
 import type { StopHandle } from './stop-handle.ts';
 
 const TICK_MS = 250;
+/** What the end of a run may take; a store that takes longer is away. */
+const END_MS = 2000;
 
 /** Watches all runs of this node with one coarse timer: how long each takes, and how long its model is silent. */
 export class RunWatch implements Disposable {
@@ -16,8 +18,8 @@ export class RunWatch implements Disposable {
   }
 
   /** `spentMs`: what earlier attempts have taken of the run's time. */
-  begin(stop: StopHandle, maxRunSeconds: number, spentMs: number, room: Room): WatchedRun {
-    const run = new WatchedRun(stop, maxRunSeconds, this.#silenceMs, spentMs, room);
+  begin(stop: StopHandle, maxRunSeconds: number, spentMs: number, log: WatchedLog): WatchedRun {
+    const run = new WatchedRun(stop, maxRunSeconds, this.#silenceMs, spentMs, log);
     this.#runs.add(run);
     return run;
   }
@@ -36,21 +38,25 @@ export class RunWatch implements Disposable {
   }
 }
 
+interface WatchedLog extends Room {
+  cut(): void;
+}
+
 export class WatchedRun {
   readonly #stop: StopHandle;
   readonly #maxRunSeconds: number;
   readonly #silenceMs: number;
-  readonly #room: Room;
+  readonly #log: WatchedLog;
   readonly #deadline: number;
   #callsUnderWay = 0;
   #heard = false;
   #silentSince = 0;
 
-  constructor(stop: StopHandle, maxRunSeconds: number, silenceMs: number, spentMs: number, room: Room) {
+  constructor(stop: StopHandle, maxRunSeconds: number, silenceMs: number, spentMs: number, log: WatchedLog) {
     this.#stop = stop;
     this.#maxRunSeconds = maxRunSeconds;
     this.#silenceMs = silenceMs;
-    this.#room = room;
+    this.#log = log;
     this.#deadline = performance.now() + maxRunSeconds * 1000 - spentMs;
   }
 
@@ -80,7 +86,9 @@ export class WatchedRun {
     if (now >= this.#deadline) {
       const sentence = `The run took longer than the ${this.#maxRunSeconds} s it may take; ask for less, or raise \`maxRunSeconds\`.`;
       this.#stop.fail(new RunFailure('run_timeout', sentence));
-    } else if (this.#heard || this.#room.isFull) {
+      // "At the run's limit readers are cut without `end`, and the run is ended when the store is back."
+      if (now >= this.#deadline + END_MS) this.#log.cut();
+    } else if (this.#heard || this.#log.isFull) {
       // Who is not listened to is not silent.
       // Counted from here, up to a tick late: never too early.
       this.#heard = false;

@@ -9,6 +9,7 @@ export class StopHandle {
   #shutDown = false;
   #lost = false;
   #handsOver = false;
+  #handedOver = false;
   #failure: RunFailure | null = null;
   #refusedBy: { readonly error: unknown } | null = null;
 
@@ -45,18 +46,28 @@ export class StopHandle {
 
   /** Whether the run was left at the end of a step for another node to go on with. */
   get isHandedOver(): boolean {
-    return this.#handsOver && this.#shutDown;
+    return this.#handedOver;
   }
 
-  /** This process ends: the run is left at the end of its step. */
+  /** Whether the run is others' from here on: handed over, left where it is, or lost to them. */
+  get isLeft(): boolean {
+    return this.#handedOver || this.#shutDown || this.#lost;
+  }
+
+  /** This process ends soon: the run is left at the end of its step. */
   handOver(): void {
     this.#handsOver = true;
   }
 
   /** A step is done: the place where `after_step` takes hold, and where a run is handed over. */
   stepDone(): void {
+    // What came before has the word: a run past its limit ends here.
+    this.signal.throwIfAborted();
     if (this.#afterStep) this.cancel('immediate');
-    else if (this.#handsOver) this.shutDown();
+    else if (this.#handsOver) {
+      this.#handedOver = true;
+      this.#controller.abort();
+    }
     this.signal.throwIfAborted();
   }
 
@@ -82,6 +93,7 @@ export class StopHandle {
     if (this.#refusedBy !== null) throw this.#refusedBy.error;
   }
 
+  /** This process ends now: the run is left where it is, and nothing is waited for. */
   shutDown(): void {
     this.#shutDown = true;
     this.#controller.abort();

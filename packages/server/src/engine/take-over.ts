@@ -17,7 +17,7 @@ import {
   type UnfinishedRun,
   unfinishedRun,
 } from '../store/queries/takeover.ts';
-import { NODE_ALIVE, NODE_RELEASED } from '../store/schema.ts';
+import { NODE_ALIVE, NODE_RELEASED, RELEASED_RUN } from '../store/schema.ts';
 import { first, type Tx } from '../store/store.ts';
 import type { ThisNode } from '../store/this-node.ts';
 import type { EngineDeps } from './deps.ts';
@@ -47,7 +47,8 @@ export async function takeOver(deps: TakeOverDeps, runId: string): Promise<Taken
     const run = await first(tx.all(unfinishedRun, { runId }));
     if (run === undefined || run.node_dead === NODE_ALIVE) return {};
     // A node that let go of its runs in good order did not crash on them.
-    const crashes = run.crashes + (run.node_dead === NODE_RELEASED ? 0 : 1);
+    const wasLetGo = run.node_id === RELEASED_RUN || run.node_dead === NODE_RELEASED;
+    const crashes = run.crashes + (wasLetGo ? 0 : 1);
     const obstacle = obstacleTo(deps, run, crashes);
     if (obstacle === null && run.cancel_requested_at === null) return { resumed: await goOn(tx, deps, run, crashes) };
     return { ended: await writeEnd(tx, deps, run, interrupted(obstacle ?? '')) };
@@ -132,6 +133,7 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
       steps: journal.map(journalledStep),
       usage,
       byModel,
+      betweenSteps: run.node_id === RELEASED_RUN,
       createdAt: run.created_at,
       startedAt: run.started_at ?? run.created_at,
     },

@@ -20,6 +20,8 @@ export const NODE_ALIVE = 0;
 export const NODE_DEAD = 1;
 /** It stopped in good order and let go of its unfinished runs: they did not crash. */
 export const NODE_RELEASED = 2;
+/** In place of a run's node: it was let go at the end of a step, for any node to go on with. */
+export const RELEASED_RUN = '';
 
 /** Where several nodes share a secret that no setting gives them. */
 export interface InstallationSecretTable {
@@ -148,6 +150,7 @@ export interface RunsTable {
   status: RunStatus;
   agency: string;
   agent: string;
+  /** Or `RELEASED_RUN`. */
   node_id: string;
   attempt: number;
   crashes: number;

@@ -2,7 +2,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
  * Stands between a server and its PostgreSQL. Armed, it lets a `commit` through to the database, keeps its answer, and
- * cuts the connection: what a failing network does at the worst moment.
+ * cuts the connection: what a failing network does at the worst moment. Or it swallows everything and says nothing, as a
+ * network does that drops what it is given.
  */
 export class CommitProxy implements AsyncDisposable {
   readonly port: number;
@@ -13,6 +14,7 @@ export class CommitProxy implements AsyncDisposable {
   #blockAfter = false;
   #blocked = false;
   #swallowed = 0;
+  #hangs = false;
 
   private constructor(server: Server, port: number) {
     this.#server = server;
@@ -44,6 +46,17 @@ export class CommitProxy implements AsyncDisposable {
     this.#blocked = false;
   }
 
+  /** Nothing comes through any more, in either direction; connections are made as ever. */
+  hang(): void {
+    this.#hangs = true;
+  }
+
+  /** Those that were made meanwhile or before are of no use: bytes of theirs are lost. */
+  flow(): void {
+    this.#hangs = false;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
   #carry(client: Socket, databasePort: number): void {
     if (this.#blocked) {
       client.destroy();
@@ -62,6 +75,7 @@ export class CommitProxy implements AsyncDisposable {
       });
     }
     client.on('data', (bytes: Buffer) => {
+      if (this.#hangs) return;
       const text = bytes.toString('latin1');
       if (text.includes('begin')) said = '';
       said += text;
@@ -73,6 +87,7 @@ export class CommitProxy implements AsyncDisposable {
       database.write(bytes);
     });
     database.on('data', (bytes: Buffer) => {
+      if (this.#hangs) return;
       if (!swallowing) {
         client.write(bytes);
         return;

@@ -15,10 +15,11 @@ export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
 export { askDatabase, PostgresServer, postgresFolder } from './postgres-server.ts';
 export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
 export { noteStore, type ReportedStore } from './reported-store.ts';
+export { type Followed, follow, post } from './roaming-client.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ShownImage, scriptedModel } from './scripted-model.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
-export { type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';
+export { answerOf, type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';
 export { testAgency } from './test-agency.ts';
 export {
   ServerProcess,
@@ -36,3 +37,4 @@ export {
   storeEnvironment,
   testStore,
 } from './test-store.ts';
+export { ThreeStepLoad } from './three-step-load.ts';

@@ -19,6 +19,22 @@ export function parseFrames(text: string): Frame[] {
   return frames;
 }
 
+/** The text of all deltas that no `resumed` made void. */
+export function answerOf(all: readonly Frame[]): string {
+  let text = '';
+  let frames = all;
+  for (const frame of all) {
+    if (frame.event !== 'resumed') continue;
+    const { discard_after: last } = JSON.parse(frame.data) as { discard_after: number };
+    frames = frames.filter((other) => other.id <= last || other.id >= frame.id);
+  }
+  for (const frame of frames) {
+    if (frame.event !== null || !frame.data.includes('response.output_text.delta')) continue;
+    text += (JSON.parse(frame.data) as { data: { data: { delta: string } } }).data.data.delta;
+  }
+  return text;
+}
+
 /** The bytes of the frames alone: what must be equal for all readers, whenever a heartbeat came. */
 export function withoutComments(text: string): string {
   return text.replace(/^:[^\n]*\n\n/gm, '');
@@ -66,18 +82,7 @@ export class StreamReader {
 
   /** The answer: the text of all deltas so far that are not void. */
   get answer(): string {
-    let text = '';
-    let frames = this.frames;
-    for (const frame of frames) {
-      if (frame.event !== 'resumed') continue;
-      const { discard_after: last } = JSON.parse(frame.data) as { discard_after: number };
-      frames = frames.filter((other) => other.id <= last || other.id >= frame.id);
-    }
-    for (const frame of frames) {
-      if (frame.event !== null || !frame.data.includes('response.output_text.delta')) continue;
-      text += (JSON.parse(frame.data) as { data: { data: { delta: string } } }).data.data.delta;
-    }
-    return text;
+    return answerOf(this.frames);
   }
 
   /** Resolves when the condition holds; rejects when the connection is over before. */

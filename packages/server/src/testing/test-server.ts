@@ -62,9 +62,24 @@ async function environment(
   };
 }
 
+const foldersOfDatabases = new Map<string, string>();
+
+/** The servers of one database share their folder, also one after the other. */
+function folderOfDatabase(databaseUrl: string): string {
+  const database = new URL(databaseUrl).pathname;
+  const known = foldersOfDatabases.get(database);
+  if (known !== undefined) return known;
+  const folder = temporaryFolder();
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  foldersOfDatabases.set(database, folder);
+  return folder;
+}
+
 /** The real server in this process, on a free port. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { dataDir = temporaryFolder(), env, ...overrides } = options;
+  const shared = options.env?.DATABASE_URL ?? '';
+  const ownFolder = shared === '' ? temporaryFolder : () => folderOfDatabase(shared);
+  const { dataDir = ownFolder(), env, ...overrides } = options;
   const { config, secrets } = readConfig(await environment(dataDir, env));
   const logger = overrides.logger ?? createLogger('silent');
   const onFatal = (error: unknown) => {
@@ -73,7 +88,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const server = await compose(config, secrets, onFatal, { ...overrides, logger });
   await noteStore(server.url);
   return new TestServer(server, dataDir, async () => {
-    if (options.dataDir !== undefined) return;
+    if (options.dataDir !== undefined || shared !== '') return;
     rmSync(dataDir, { recursive: true, force: true });
     await forgetStore(dataDir);
   });

@@ -8,7 +8,7 @@ import type { BlobKey, BlobStore, ListedBlob } from '../blob-store.ts';
 const SHARD = /^[0-9a-f]{2}$/;
 const KEY = /^[0-9a-f]{64}-[0-9a-f]{16}$/;
 /** Where files are written before they have their names. */
-const DRAFTS = 'drafts';
+export const DRAFTS = 'drafts';
 /** What passes by itself, or when somebody makes room. */
 const NOT_NOW: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 /** How much of a file is read to be compared. */
@@ -141,7 +141,7 @@ async function hasBytes(file: FileHandle, bytes: Uint8Array): Promise<boolean> {
   return true;
 }
 
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {
     await folder.sync();
@@ -150,7 +150,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-async function unlessMissing<T>(found: Promise<T>): Promise<T | null> {
+export async function unlessMissing<T>(found: Promise<T>): Promise<T | null> {
   try {
     return await found;
   } catch (error) {

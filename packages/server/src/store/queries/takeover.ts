@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { NODE_ALIVE } from '../schema.ts';
+import { NODE_ALIVE, RELEASED_RUN } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { type UsageColumns, usageColumns } from './runs.ts';
 
@@ -59,6 +59,16 @@ export const takeRun = statement(
       .where('run_id', '=', p.runId)
       .where('attempt', '=', p.attempt)
       .where(sql<boolean>`status in ('admitted', 'running')`),
+);
+
+/** Lets go of a run that this node holds, if it still does. */
+export const releaseRun = statement('release run', (db, p: { runId: string; attempt: number }) =>
+  db
+    .updateTable('runs')
+    .set({ node_id: RELEASED_RUN })
+    .where('run_id', '=', p.runId)
+    .where('attempt', '=', p.attempt)
+    .where(sql<boolean>`status in ('admitted', 'running')`),
 );
 
 export const deleteChunksAfter = statement('delete chunks after', (db, p: { runId: string; after: number }) =>

@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Limits } from './config/config.ts';
+import type { Engine } from './engine/engine.ts';
+import type { OpenRequests } from './http/open-requests.ts';
+
+const POLL_MS = 25;
+
+export interface Draining {
+  readonly engine: Engine;
+  readonly openRequests: OpenRequests;
+  readonly limits: Pick<Limits, 'shutdownMs' | 'handOverMs'>;
+  /** Nobody else can go on with the runs: they are left where they are, to the next start. */
+  readonly isAlone: boolean;
+}
+
+/** Resolves when all that runs or is read has ended or was handed over, or when the time for that is over. */
+export async function drain({ engine, openRequests, limits, isAlone }: Draining): Promise<void> {
+  const none = async (limitMs: number, left: () => number): Promise<void> => {
+    for (const until = performance.now() + limitMs; ; await sleep(POLL_MS)) {
+      openRequests.closeIdleConnections();
+      if (left() === 0 || performance.now() >= until) return;
+    }
+  };
+  await none(limits.shutdownMs, () => engine.activeRuns + openRequests.count);
+  if (isAlone || engine.activeRuns === 0) return;
+  engine.handOverAll();
+  await none(limits.handOverMs, () => engine.activeRuns);
+}

@@ -1,0 +1,24 @@
+import type { RunLog } from '../eventlog/run-log.ts';
+import { RunLost } from '../runs/run-lost.ts';
+import { releaseRun } from '../store/queries/takeover.ts';
+import type { EngineDeps } from './deps.ts';
+import type { AdmittedRun } from './port.ts';
+import type { StopHandle } from './stop-handle.ts';
+import { storeSurely } from './store-surely.ts';
+
+/**
+ * The run's last step is durable with all its events: another node goes on behind it. Its readers are cut when that is
+ * written, and find it wherever they come back.
+ */
+export async function handOver(deps: EngineDeps, run: AdmittedRun, log: RunLog, stop: StopHandle): Promise<void> {
+  const { runId, attempt } = run;
+  log.abandon();
+  await storeSurely(deps, stop, () =>
+    deps.store.transact('takeover', async (tx) => {
+      if ((await tx.run(releaseRun, { runId, attempt })) !== 1) {
+        throw new RunLost(`Run ${runId} is no longer of attempt ${attempt}.`);
+      }
+    }),
+  );
+  deps.logger.info({ runId, attempt }, 'this server ends; a run was handed over at the end of its step');
+}

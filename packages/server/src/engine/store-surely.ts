@@ -1,0 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreUnavailable } from '../domain/unavailable.ts';
+import { RunLost } from '../runs/run-lost.ts';
+import type { EngineDeps } from './deps.ts';
+import type { StopHandle } from './stop-handle.ts';
+
+/** While the store cannot be written to, a run waits where it is. */
+export async function storeSurely<T>(
+  deps: Pick<EngineDeps, 'retryMs'>,
+  stop: StopHandle,
+  transact: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    if (stop.isLost) throw new RunLost('The node that ran it was taken for dead.');
+    try {
+      return await transact();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || stop.isShutDown) throw error;
+      await sleep(deps.retryMs);
+    }
+  }
+}

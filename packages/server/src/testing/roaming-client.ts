@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient, Completion } from './api-client.ts';
+import type { Frame, StreamReader } from './sse-reader.ts';
+
+const AGAIN_MS = 100;
+
+export interface Followed {
+  readonly runId: string;
+  /** Of all connections, each once. */
+  readonly frames: readonly Frame[];
+  /** How many connections it took. */
+  readonly connections: number;
+}
+
+/** Null where the connection broke or the node refused. */
+export async function post(api: ApiClient, body: Completion): Promise<StreamReader | null> {
+  const reader = await api.complete(body).catch(() => null);
+  if (reader?.status === 200) return reader;
+  await reader?.over;
+  return null;
+}
+
+/** Reads a run to its `end`, wherever somebody serves it: cut, it goes on at the next node behind the last id. */
+export async function follow(
+  first: StreamReader,
+  nodes: () => readonly ApiClient[],
+  integrationId: string,
+): Promise<Followed> {
+  const runId = String(first.headers['x-run-id']);
+  const frames: Frame[] = [];
+  let reader: StreamReader | null = first;
+  for (let connections = 1; ; connections += 1) {
+    await reader?.over;
+    if (reader?.status === 200) frames.push(...reader.frames);
+    if (frames.at(-1)?.event === 'end') return { runId, frames, connections };
+    await sleep(AGAIN_MS);
+    const all = nodes();
+    const api = all[connections % all.length] as ApiClient;
+    reader = await api.events(runId, frames.at(-1)?.id ?? 0, integrationId).catch(() => null);
+  }
+}

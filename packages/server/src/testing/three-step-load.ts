@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GateKeeper } from './gate-keeper.ts';
+import { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
+
+/** What each run says in the end. */
+const ANSWER = 'One. Two.';
+const TOKENS = 2 * (SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens);
+
+/**
+ * Leads any number of runs by itself, each call of which takes `pauseMs`: the model says a text and calls the gate, the
+ * gate opens, the model says another text. It outlives the servers that ask, and counts what was asked twice.
+ */
+export class ThreeStepLoad implements AsyncDisposable {
+  readonly answer = ANSWER;
+  /** Of one run. */
+  readonly tokens = TOKENS;
+  readonly model: ModelController;
+  readonly gate: GateKeeper;
+
+  private constructor(model: ModelController, gate: GateKeeper, pauseMs: number) {
+    this.model = model;
+    this.gate = gate;
+    model.onCall = async (call) => {
+      await sleep(pauseMs);
+      await this.#play(call);
+    };
+    gate.onCall = async ({ callId }) => {
+      await sleep(pauseMs);
+      gate.open(callId, 'opened');
+    };
+  }
+
+  static async start(pauseMs: number): Promise<ThreeStepLoad> {
+    return new ThreeStepLoad(await ModelController.start(), await GateKeeper.start(), pauseMs);
+  }
+
+  async #play(call: ModelCall): Promise<void> {
+    const { runId, prompt } = call.request;
+    const last = prompt.at(-1);
+    if (last?.kind === 'tool_output') await call.text(last.output === 'opened' ? 'Two.' : last.output);
+    else {
+      await call.text('One. ');
+      await call.toolCall(`${runId}-gate`, 'gate', JSON.stringify({ port: this.gate.port }));
+    }
+    await call.end();
+  }
+
+  /** Calls of a model for the same step of the same run, and of the gate for the same call, beyond the first. */
+  get repeated(): number {
+    const asked = [
+      ...this.model.calls.map(({ request: { runId, step } }) => `${runId} ${step}`),
+      ...this.gate.calls.map(({ callId }) => callId),
+    ];
+    return asked.length - new Set(asked).size;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.model[Symbol.asyncDispose]();
+    await this.gate[Symbol.asyncDispose]();
+  }
+}

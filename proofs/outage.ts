@@ -1,0 +1,202 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ApiClient,
+  answerOf,
+  CommitProxy,
+  type Followed,
+  follow,
+  PostgresServer,
+  type ServerProcess,
+  ThreeStepLoad,
+} from '@runwire/server/testing';
+import { Claims } from './support/claims.ts';
+import { DataFolder } from './support/data-folder.ts';
+import { expectAtLeast, expectAtMost, expectNumber, type Proof, within } from './support/proof.ts';
+import { startServer } from './support/start-server.ts';
+
+const NODES = 3;
+const SETTLE_MS = 120_000;
+/** To connect, to be answered and to look what became of a commit take 5, 8 and 5 s at most; the rest is the machine's. */
+const ANSWER_MS = 20_000;
+const WHO = { apiIntegrationId: 'mine', consumerId: 'ann' };
+const RUNS = `select usage_request_id as id, status, attempt, created_at, completed_at,
+  input_tokens + output_tokens as tokens from runs`;
+
+interface Stage extends AsyncDisposable {
+  readonly postgres: PostgresServer;
+  readonly load: ThreeStepLoad;
+  readonly servers: readonly ServerProcess[];
+  readonly database: string;
+  readonly proxy: CommitProxy;
+}
+
+/** Servers on one database, behind a proxy that can swallow, and a metered integration whose runs call a tool. */
+async function stage(fault: string | null, pauseMs: number): Promise<Stage> {
+  await using building = new AsyncDisposableStack();
+  const postgres = building.use(await PostgresServer.start());
+  const load = building.use(await ThreeStepLoad.start(pauseMs));
+  const folder = building.use(new DataFolder());
+  const proxy = building.use(await CommitProxy.start(postgres.port));
+  const direct = await postgres.database();
+  const url = direct.replace(`:${postgres.port}/`, `:${proxy.port}/`);
+  const servers: ServerProcess[] = [];
+  for (let i = 0; i < NODES; i += 1) {
+    const env = { DATABASE_URL: url };
+    const options = { dataDir: folder.path, controllerPort: load.model.port, env };
+    servers.push(building.use(await startServer(fault, options)));
+  }
+  const allowances = { unit: 'tokens', limit: 100_000_000, period: 'lifetime' };
+  await servers[0]?.api.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'gate', allowances });
+  await servers[0]?.api.put('/v2/integrations/mine/members/ann', {});
+  const stack = building.move();
+  const database = new URL(direct).pathname.slice(1);
+  return { postgres, load, servers, database, proxy, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+/** Waits until no run is unfinished, and holds all of them against what they must have come to. */
+async function settled(prefix: string, { postgres, servers, database, load }: Stage, claims: Claims) {
+  const rows = () => postgres.query(RUNS, database);
+  const wrong = async () => claims.wrong(prefix, new Set((await rows()).map(({ id }) => id)));
+  // At once too: a run that nobody was told of may never end.
+  await wrong();
+  const isOver = async () => (await rows()).every(({ completed_at: at }) => at !== null);
+  await within(
+    `${prefix}end of all runs`,
+    SETTLE_MS,
+    (async () => {
+      while (!(await isOver())) await sleep(200);
+    })(),
+  );
+  const runs = await rows();
+  const count = (holds: (run: Record<string, unknown>) => boolean) => runs.filter(holds).length;
+  const takenOver = expectNumber(
+    `${prefix}runs taken over`,
+    count(({ attempt }) => attempt !== 1),
+    0,
+  );
+  expectNumber(
+    `${prefix}runs completed`,
+    count(({ status }) => status === 'completed'),
+    runs.length,
+  );
+  expectNumber(
+    `${prefix}runs with their own tokens`,
+    count(({ tokens }) => Number(tokens) === load.tokens),
+    runs.length,
+  );
+  const repeated = expectNumber(`${prefix}calls made twice`, load.repeated, 0);
+  const { body: member } = (await servers[0]?.api.get('/v2/integrations/mine/members/ann')) ?? { body: null };
+  expectNumber(`${prefix}tokens charged`, member.allowance.used, runs.length * load.tokens);
+  expectNumber(`${prefix}tokens reserved`, member.allowance.reserved, 0);
+  const dead = await postgres.query('select count(*) as n from nodes where dead = 1', database);
+  expectNumber(`${prefix}nodes taken for dead`, Number(dead[0]?.n), 0);
+  return { runs, takenOver, repeated, wrong: await wrong() };
+}
+
+/** PostgreSQL is stopped under load: runs in flight with tools, and requests all the time. */
+async function stopped(scene: Stage, outageMs: number, pauseMs: number) {
+  const { servers, postgres, load } = scene;
+  const apis = () => servers.map(({ api }) => api);
+  const claims = new Claims();
+  const calledBefore = load.gate.calls.length;
+  const followed: Promise<Followed>[] = [];
+  let loading = true;
+  const client = async (who: number) => {
+    for (let turn = 0; loading; turn += 1) {
+      const reader = await claims.post(apis()[who % NODES] as ApiClient, WHO, `${who}-${turn}`);
+      if (reader !== null) followed.push(follow(reader, apis, 'mine'));
+      // Admitted, each goes on by itself; refused, it is not asked again at once.
+      await sleep(reader === null ? 250 : pauseMs);
+    }
+  };
+  const clients = Array.from({ length: 2 * NODES }, (_, who) => client(who));
+  await within(
+    'runs with a call of the tool',
+    SETTLE_MS,
+    (async () => {
+      while (load.gate.calls.length < calledBefore + 2 * NODES) await sleep(50);
+    })(),
+  );
+  const wentAt = Date.now();
+  await postgres.stop();
+  await sleep(outageMs);
+  const cameAt = Date.now();
+  await postgres.startAgain();
+  const before = claims.count('true');
+  await within(
+    'an admission after the outage',
+    SETTLE_MS,
+    (async () => {
+      while (claims.count('true') <= before + NODES) await sleep(50);
+    })(),
+  );
+  loading = false;
+  await within('answers to all requests', SETTLE_MS, Promise.all(clients));
+  const read = await within('end of all streams', SETTLE_MS, Promise.all(followed));
+  const { runs, takenOver, repeated, wrong } = await settled('', scene, claims);
+  const whole = read.filter(({ frames }) => answerOf(frames) === load.answer).length;
+  expectNumber('streams read whole', whole, read.length);
+  const inFlight = runs.filter((run) => Number(run.created_at) < wentAt && Number(run.completed_at) > cameAt).length;
+  expectAtLeast('runs in flight', inFlight, 1);
+  return {
+    nodes: NODES,
+    outage_s: Math.round((cameAt - wentAt) / 1000),
+    requests: claims.size,
+    runs: runs.length,
+    in_flight: inFlight,
+    refused: expectAtLeast('requests refused', claims.count('false'), 1),
+    unknown: claims.count('none'),
+    wrong_true: wrong.falseTrue,
+    wrong_false: wrong.falseFalse,
+    taken_over: takenOver,
+    repeated,
+    streams: read.length,
+    slowest_ms: expectAtMost('slowest answer in ms', claims.slowestMs, ANSWER_MS),
+  };
+}
+
+/** The answers to commits of admissions are swallowed: in every other round the database then lets nobody in for a while. */
+async function swallowed(scene: Stage, rounds: number) {
+  const { servers, proxy } = scene;
+  const apis = () => servers.map(({ api }) => api);
+  const claims = new Claims();
+  const readers: Promise<unknown>[] = [];
+  const posts = 8;
+  for (let round = 0; round < rounds; round += 1) {
+    const before = proxy.swallowed;
+    proxy.swallow(posts / 2, 'insert run', round % 2 === 0);
+    const sent = Array.from({ length: posts }, async (_, place) => {
+      const reader = await claims.post(apis()[place % NODES] as ApiClient, WHO, `s${round}-${place}`);
+      if (reader !== null) readers.push(follow(reader, apis, 'mine'));
+    });
+    await within('answers to all requests', SETTLE_MS, Promise.all(sent));
+    proxy.swallow(0, '', false);
+    proxy.unblock();
+    expectAtLeast('answers swallowed in a round', proxy.swallowed - before, 1);
+    for (const api of apis()) while ((await api.get('/readyz')).status !== 200) await sleep(200);
+  }
+  const { wrong } = await settled('swallowed: ', scene, claims);
+  await within('swallowed: end of all streams', SETTLE_MS, Promise.all(readers));
+  return {
+    swallowed: proxy.swallowed,
+    swallowed_requests: claims.size,
+    swallowed_true: claims.count('true'),
+    swallowed_unknown: expectAtLeast('swallowed: answers without the header', claims.count('none'), 1),
+    swallowed_wrong_true: wrong.falseTrue,
+    swallowed_wrong_false: wrong.falseFalse,
+  };
+}
+
+export const proof: Proof = {
+  name: 'outage',
+  faults: ['claims-false', 'fences-the-living'],
+  async run({ fault, short }) {
+    const pauseMs = short ? 500 : 1000;
+    await using scene = await stage(fault, pauseMs);
+    const commits = fault === 'fences-the-living' ? {} : await swallowed(scene, short ? 2 : 40);
+    // Longer than a lease: whoever judged by the time alone would take all others for dead. The fault does so at once.
+    const outageMs = fault === 'fences-the-living' ? 3000 : short ? 10_000 : 60_000;
+    const outage = await stopped(scene, outageMs, pauseMs);
+    return { ...outage, ...commits };
+  },
+};

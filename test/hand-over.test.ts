@@ -1,0 +1,311 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ApiClient,
+  answerOf,
+  type Followed,
+  follow,
+  freshDatabase,
+  post,
+  ServerProcess,
+  type Store,
+  type StreamReader,
+  type TestServer,
+  ThreeStepLoad,
+  temporaryFolder,
+  testStore,
+} from '@runwire/server/testing';
+import pg from 'pg';
+import { GateNodes } from './support/gate-nodes.ts';
+import { onOpenConnection } from './support/open-connection.ts';
+import { messagesFrame, refusal } from './support/scripted-server.ts';
+import { missingService } from './support/services.ts';
+
+const skip = (await missingService('postgres')) ?? false;
+const BODY = { apiIntegrationId: 'mine', consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
+/** Its drain is over at once; its runs have long to come to the end of their step. */
+const DRAINS = { limits: { shutdownMs: 0, handOverMs: 60_000 } };
+
+const run = async (node: TestServer, runId: string) =>
+  (await onOpenConnection(() => node.api.get(`/v2/integrations/mine/runs/${runId}`))).body;
+const cancel = (node: TestServer, runId: string, mode = 'immediate') =>
+  onOpenConnection(() => node.api.post(`/v2/integrations/mine/runs/${runId}/cancel`, { mode }));
+const crashes = async (nodes: GateNodes) => (await nodes.rows('select crashes from runs')).map((row) => row.crashes);
+
+/** Both parts as one reader would have them. */
+function together(first: StreamReader, rest: StreamReader) {
+  const frames = [...first.frames, ...rest.frames];
+  const ids = frames.map(({ id }) => id);
+  assert.deepEqual(
+    ids,
+    [...new Set(ids)].toSorted((a, b) => a - b),
+    'each frame once, in order',
+  );
+  return first.answer + rest.answer;
+}
+
+/** A run that has called the gate and waits there. */
+async function atGate(nodes: GateNodes, node: TestServer, body = BODY) {
+  const reader = await node.api.complete(body);
+  const call = await nodes.model.nextCall();
+  await call.text('One. ');
+  await call.toolCall('c1', 'gate', nodes.gateArguments);
+  await call.end();
+  await nodes.gate.holds('c1');
+  return { reader, runId: String(reader.headers['x-run-id']) };
+}
+
+/** The drain has begun, and what still runs was asked to hand over. */
+async function draining(node: TestServer): Promise<{ readonly drained: Promise<void> }> {
+  const drained = node.server.drain();
+  assert.equal((await onOpenConnection(() => node.api.get('/readyz'))).status, 503);
+  return { drained };
+}
+
+test('a run longer than the drain is left at the end of its step, and goes on elsewhere with no step repeated', {
+  skip,
+}, async () => {
+  await using nodes = await GateNodes.begin();
+  const first = await nodes.node(DRAINS);
+  await nodes.integration(first);
+  const { reader, runId } = await atGate(nodes, first);
+  // One crash would be one too many for it.
+  const second = await nodes.node({ limits: { maxAttempts: 1 } });
+  const { drained } = await draining(first);
+  const { status, admitted, body } = await refusal(await first.api.complete({ ...BODY, usageRequestId: 'u2' }));
+  assert.deepEqual([status, admitted, body.code], [503, 'false', 'shutting_down']);
+  assert.equal((await run(first, runId)).attempt, 1, 'it goes on to the end of its step');
+  nodes.gate.open('c1', 'opened');
+  await drained;
+  assert.equal(await reader.over, false, 'its reader was cut');
+  assert.ok(!reader.text.includes('event: end'));
+  const call = await nodes.model.nextCall();
+  assert.deepEqual([call.request.runId, call.request.attempt, call.request.step], [runId, 2, 3]);
+  assert.match(JSON.stringify(call.request.prompt), /"opened"/, 'the model is shown what the tool said');
+  const rest = await second.api.events(runId, reader.frames.at(-1)?.id ?? 0, 'mine');
+  await call.text('Two.');
+  await call.end();
+  const frames = await rest.whole();
+  assert.equal(frames[0]?.event, 'resumed');
+  const { discard_after: kept } = JSON.parse(frames[0]?.data ?? '{}');
+  assert.equal(kept, reader.frames.at(-1)?.id, 'nothing that was read is void');
+  assert.equal(together(reader, rest), 'One. Two.');
+  assert.equal(messagesFrame(rest).status, 'completed');
+  assert.deepEqual([nodes.model.calls.length, nodes.gate.calls.length], [2, 1]);
+  const { status: ended, attempt } = await run(second, runId);
+  assert.deepEqual([ended, attempt, await crashes(nodes)], ['completed', 2, [0]]);
+  const [record] = (await second.api.get('/v2/integrations/mine/usage')).body.items;
+  assert.deepEqual([record.usage.request_count, record.usage.total_tokens], [2, 30]);
+  const { allowance } = (await second.api.get('/v2/integrations/mine/members/ann')).body;
+  assert.deepEqual([allowance.used, allowance.reserved], [30, 0]);
+});
+
+test('handed over between an answer and its tools, the tools are called by whoever goes on, once', {
+  skip,
+}, async () => {
+  await using nodes = await GateNodes.begin();
+  const first = await nodes.node(DRAINS);
+  await nodes.integration(first);
+  const reader = await first.api.complete(BODY);
+  const runId = String(reader.headers['x-run-id']);
+  const call = await nodes.model.nextCall();
+  const { drained } = await draining(first);
+  // The tool may not be repeated: had it been begun, its outcome would be unknown.
+  await call.toolCall('c1', 'gate', nodes.gateArguments);
+  await call.end();
+  await drained;
+  assert.deepEqual([nodes.gate.calls.length, (await nodes.rows('select node_id from runs'))[0]?.node_id], [0, '']);
+
+  const second = await nodes.node();
+  await nodes.gate.holds('c1');
+  nodes.gate.open('c1', 'opened');
+  const last = await nodes.model.nextCall();
+  assert.match(JSON.stringify(last.request.prompt), /"opened"/);
+  await last.end();
+  const rest = await second.api.events(runId, 0, 'mine');
+  await rest.whole();
+  assert.deepEqual([messagesFrame(rest).status, nodes.gate.calls.length], ['completed', 1]);
+});
+
+test('a run that ends within, by its last step or its cancel, is not handed over', { skip }, async () => {
+  await using nodes = await GateNodes.begin();
+  const first = await nodes.node(DRAINS);
+  await nodes.integration(first);
+  const hold = async (usageRequestId: string) => {
+    const reader = await first.api.complete({ apiIntegrationId: 'mine', consumerId: 'ann', usageRequestId });
+    return { reader, call: await nodes.model.nextCall(), runId: String(reader.headers['x-run-id']) };
+  };
+  const [ends, stops, stopsAfter] = [await hold('u1'), await hold('u2'), await hold('u3')];
+  const { drained } = await draining(first);
+  await ends.call.text('Whole');
+  await ends.call.end();
+  await ends.reader.whole();
+  assert.equal(messagesFrame(ends.reader).status, 'completed');
+  assert.equal((await cancel(first, stops.runId)).body.status, 'cancelled');
+  const answered = cancel(first, stopsAfter.runId, 'after_step');
+  while ((await nodes.rows(`select 1 from runs where cancel_mode = 'after_step'`)).length === 0) await sleep(20);
+  await stopsAfter.call.toolCall('c1', 'gate', nodes.gateArguments);
+  await stopsAfter.call.end();
+  assert.equal((await answered).body.status, 'cancelled');
+  await drained;
+  const rows = await nodes.rows('select attempt, status from runs order by usage_request_id');
+  assert.deepEqual(
+    rows,
+    ['completed', 'cancelled', 'cancelled'].map((status) => ({ attempt: 1, status })),
+  );
+  assert.equal(nodes.gate.calls.length, 0);
+});
+
+test('a run that is cancelled while it is being handed over is ended by whoever takes it', { skip }, async () => {
+  await using nodes = await GateNodes.begin();
+  const letGo = Promise.withResolvers<void>();
+  const releasing = Promise.withResolvers<void>();
+  const wrapStore = (store: Store): Store => ({
+    kind: store.kind,
+    reads: store.reads,
+    async transact(name, job) {
+      if (name === 'takeover') {
+        releasing.resolve();
+        await letGo.promise;
+      }
+      return store.transact(name, job);
+    },
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  });
+  const first = await nodes.node({ limits: { ...DRAINS.limits, cancelPatienceMs: 100 }, wrapStore });
+  await nodes.integration(first);
+  const { reader, runId } = await atGate(nodes, first);
+  const { drained } = await draining(first);
+  nodes.gate.open('c1', 'opened');
+  await releasing.promise;
+  const { status, body } = await cancel(first, runId);
+  assert.deepEqual([status, body.status], [202, 'cancelling']);
+  letGo.resolve();
+  await drained;
+  assert.equal(await reader.over, false);
+  await first[Symbol.asyncDispose]();
+  const second = await nodes.node();
+  while ((await run(second, runId)).status !== 'cancelled') await sleep(50);
+  assert.deepEqual([(await run(second, runId)).attempt, nodes.model.calls.length], [2, 1]);
+});
+
+test('a step that does not end is left when the time to hand over is over, and that is no crash either', {
+  skip,
+}, async () => {
+  await using nodes = await GateNodes.begin();
+  const first = await nodes.node({ limits: { shutdownMs: 0, handOverMs: 300 } });
+  await nodes.integration(first);
+  const { reader, runId } = await atGate(nodes, first);
+  await first.server.drain();
+  assert.equal(first.server.probes.activeRuns(), 1, 'nothing is cut in a drain');
+  await first[Symbol.asyncDispose]();
+  assert.equal(await reader.over, false);
+  const second = await nodes.node({ limits: { maxAttempts: 1 } });
+  const call = await nodes.model.nextCall();
+  assert.match(JSON.stringify(call.request.prompt), /its outcome is unknown/, 'this call was under way');
+  await call.end();
+  const rest = await second.api.events(runId, 0, 'mine');
+  await rest.whole();
+  assert.deepEqual([messagesFrame(rest).status, await crashes(nodes)], ['completed', [0]]);
+});
+
+test('a run that is cancelled when nobody reads it is not cancelled by being handed over', { skip }, async () => {
+  await using nodes = await GateNodes.begin();
+  const limits = { ...DRAINS.limits, disconnectMs: 1000 };
+  const first = await nodes.node({ limits });
+  await nodes.integration(first, { onDisconnect: 'cancel' });
+  const { reader, runId } = await atGate(nodes, first);
+  const { drained } = await draining(first);
+  nodes.gate.open('c1', 'opened');
+  await drained;
+  assert.equal(await reader.over, false);
+  // Longer than it may be alone: nobody counts its readers here any more.
+  await sleep(1500);
+  assert.equal((await nodes.rows('select 1 from runs where cancel_mode is null')).length, 1);
+  await first[Symbol.asyncDispose]();
+  const second = await nodes.node();
+  const call = await nodes.model.nextCall();
+  const rest = await second.api.events(runId, reader.frames.at(-1)?.id ?? 0, 'mine');
+  await call.end();
+  await rest.whole();
+  assert.equal(messagesFrame(rest).status, 'completed');
+});
+
+test('servers are restarted one after the other under load: no run is lost, no step repeated, no text', {
+  skip,
+}, async () => {
+  await using database = await freshDatabase();
+  await using load = await ThreeStepLoad.start(400);
+  const dataDir = temporaryFolder();
+  const start = () =>
+    ServerProcess.start({
+      dataDir,
+      controllerPort: load.model.port,
+      env: { DATABASE_URL: database.url, RUNWIRE_DRAIN_SECONDS: '0', RUNWIRE_HAND_OVER_SECONDS: '60' },
+    });
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => rmSync(dataDir, { recursive: true, force: true }));
+  const servers = [stack.use(await start()), stack.use(await start()), stack.use(await start())];
+  const apis = () => servers.map(({ api }) => api);
+  await apis()[0]?.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'gate' });
+
+  let restarting = true;
+  const followed: Followed[] = [];
+  const client = async (who: number) => {
+    for (let turn = 0; restarting; turn += 1) {
+      const body = { apiIntegrationId: 'mine', usageRequestId: `${who}-${turn}` };
+      let reader: StreamReader | null = null;
+      for (let at = who; reader === null; at += 1) {
+        reader = await post(servers[at % servers.length]?.api as ApiClient, body);
+        if (reader === null) await sleep(50);
+      }
+      followed.push(await follow(reader, apis, 'mine'));
+    }
+  };
+  const clients = Array.from({ length: 6 }, (_, who) => client(who));
+  for (const place of servers.keys()) {
+    const before = followed.length;
+    while (followed.length < before + 4) await sleep(50);
+    await servers[place]?.kill('SIGTERM');
+    servers[place] = stack.use(await start());
+  }
+  restarting = false;
+  await Promise.all(clients);
+  for (const { frames, runId } of followed) {
+    const ids = frames.map(({ id }) => id);
+    assert.deepEqual(
+      ids,
+      [...new Set(ids)].toSorted((a, b) => a - b),
+      `frames of ${runId}`,
+    );
+    assert.equal(answerOf(frames), load.answer);
+  }
+  assert.equal(load.repeated, 0);
+  const reads = new pg.Client({ connectionString: database.url });
+  await reads.connect();
+  const { rows } = await reads.query(
+    'select status, crashes, attempt, request_count, input_tokens + output_tokens as tokens from runs',
+  );
+  await reads.end();
+  assert.equal(rows.length, followed.length);
+  for (const { status, crashes: died, request_count: asked, tokens } of rows) {
+    assert.deepEqual([status, died, Number(asked), Number(tokens)], ['completed', 0, 2, load.tokens]);
+  }
+  assert.ok(
+    rows.some(({ attempt }) => attempt > 1),
+    'some were handed over',
+  );
+});
+
+test('on the embedded store nobody else can go on: the drain is over at its limit', {
+  skip: testStore === 'postgres' ? 'the embedded store alone' : false,
+}, async () => {
+  const { ScriptedServer } = await import('./support/scripted-server.ts');
+  await using rig = await ScriptedServer.start(DRAINS);
+  const { call } = await rig.hold({});
+  await rig.server.server.drain();
+  assert.equal(rig.server.server.probes.activeRuns(), 1);
+  await call.text('still');
+});

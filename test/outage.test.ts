@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommitProxy, GateKeeper, gateAgency, PostgresServer, type StreamReader } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
+import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
+import { missingService } from './support/services.ts';
+
+const missing = await missingService('postgres');
+const WAIT_MS = 60_000;
+/** To connect, to be answered and to look what became of a commit take 5, 8 and 5 s at most; the rest is the machine's. */
+const ANSWERED_MS = 20_000;
+
+async function until(claim: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + WAIT_MS; !(await holds()); await sleep(50)) {
+    if (performance.now() > end) throw new Error(`Not within ${WAIT_MS} ms: ${claim}`);
+  }
+}
+
+if (missing === null) {
+  let postgres: PostgresServer;
+  before(async () => {
+    postgres = await PostgresServer.start();
+  });
+  after(() => postgres[Symbol.asyncDispose]());
+
+  test("without the database readers are cut at the run's limit, and the run is ended when it is back", async (t) => {
+    cites(t, 'contract-8-503-unavailable');
+    await using own = await PostgresServer.start();
+    const limits = { heartbeatMs: 500 };
+    await using rig = await ScriptedServer.start({ env: { DATABASE_URL: await own.database() }, limits });
+    const integration = await rig.metered({ unit: 'runs', limit: 10, period: 'lifetime' }, { maxRunSeconds: 5 });
+    const who = { apiIntegrationId: integration, consumerId: 'ann', chatId: 'c1' };
+    const { reader, call, runId } = await rig.hold({ ...who, usageRequestId: 'u1' });
+    await call.text('Half');
+    await reader.untilText('"Half"');
+    await own.stop();
+    const heard = reader.text.length;
+    await reader.until(({ text }) => text.slice(heard).includes('\n:') || text.slice(heard).startsWith(':'));
+    assert.equal(await reader.over, false, 'cut, while the database is away still');
+    assert.ok(!reader.text.includes('event: end') && !reader.text.includes('event: messages'));
+    await call.closed;
+    await own.startAgain();
+    await until('the run has ended', async () => {
+      const { status, body } = await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`);
+      return status === 200 && body.status === 'failed';
+    });
+    const rest = await rig.api.events(runId, reader.frames.at(-1)?.id ?? 0, integration);
+    await rest.whole();
+    assert.deepEqual([messagesFrame(rest).status, messagesFrame(rest).error?.code], ['failed', 'run_timeout']);
+    await rig.answer({ ...who, usageRequestId: 'u2' });
+    const { used, reserved } = await rig.allowance(integration);
+    assert.deepEqual([used, reserved], [2, 0]);
+  });
+
+  test('a run waits at the end of its step: no tool is called before the step that asked for it is stored', async () => {
+    await using own = await PostgresServer.start();
+    await using gate = await GateKeeper.start();
+    const env = { DATABASE_URL: await own.database() };
+    await using rig = await ScriptedServer.start({ env, agencies: { gate: gateAgency } });
+    const integration = await rig.integration({ agency: 'gate' });
+    const { reader, call } = await rig.hold({ apiIntegrationId: integration });
+    await own.stop();
+    await until('readiness says so', async () => (await rig.api.get('/readyz')).status === 503);
+    await call.toolCall('c1', 'gate', JSON.stringify({ port: gate.port }));
+    await call.end();
+    await reader.untilText('"call_id":"c1"');
+    // It has tried to store the step, and more than once.
+    await sleep(2000);
+    assert.deepEqual([gate.calls.length, rig.controller.calls.length], [0, 1]);
+    await own.startAgain();
+    await gate.holds('c1');
+    gate.open('c1', 'opened');
+    await (await rig.controller.nextCall()).end();
+    await reader.whole();
+    assert.equal(messagesFrame(reader).status, 'completed');
+    assert.equal(gate.calls.length, 1);
+  });
+
+  test('while the database hangs nothing does: every request is answered, and what it claims is so', async (t) => {
+    cites(t, 'contract-4-header-false', 'contract-4-header-unknown', 'contract-8-503-unavailable');
+    const direct = await postgres.database();
+    await using proxy = await CommitProxy.start(postgres.port);
+    const url = direct.replace(`:${postgres.port}/`, `:${proxy.port}/`);
+    await using rig = await ScriptedServer.start({ env: { DATABASE_URL: url } });
+    const integration = await rig.metered({ unit: 'runs', limit: 10_000, period: 'lifetime' });
+    const who = { apiIntegrationId: integration, consumerId: 'ann' };
+    const own = (path: string) => `/v2/integrations/${integration}${path}`;
+    const { reader, call, runId } = await rig.hold({ ...who, usageRequestId: 'held', chatId: 'held' });
+    const { body: key } = await rig.api.post('/v2/api_keys', { name: 'another' });
+    await call.text('Before, ');
+    await reader.untilText('Before, ');
+
+    // A stream of posts, so that the database is cut off in every part of some admission.
+    const claims = new Map<string, string | undefined>();
+    const readers: StreamReader[] = [];
+    const answered = async (ask: () => Promise<unknown>) => {
+      const began = performance.now();
+      await ask();
+      return performance.now() - began;
+    };
+    const post = (id: string) => async () => {
+      const posted = await rig.api.complete({ ...who, usageRequestId: id });
+      claims.set(id, posted.headers['x-agent-run-admitted'] as string | undefined);
+      if (posted.status === 200) readers.push(posted);
+      else assert.equal(posted.status, 503);
+    };
+    rig.controller.answerAll('Hi');
+    const times: Promise<number>[] = [];
+    for (let i = 0, left = 30; left > 0; i += 1) {
+      times.push(answered(post(`u${i}`)));
+      await sleep(5);
+      if (claims.size >= 5) proxy.hang();
+      if (claims.size >= 5) left -= 1;
+    }
+    const refused = (method: string, path: string, body?: unknown) =>
+      answered(async () => assert.equal((await rig.api.call(method, path, body)).status, 503, `${method} ${path}`));
+    times.push(
+      refused('GET', '/readyz'),
+      refused('GET', own(`/runs/${runId}`)),
+      refused('GET', own(`/runs/${runId}/events`)),
+      refused('GET', own('/chats')),
+      refused('GET', own('/usage')),
+      refused('GET', own('/chat_status?usageRequestId=held')),
+      refused('POST', own(`/runs/${runId}/cancel`), {}),
+      refused('PUT', own('/members/bob'), {}),
+      refused('POST', '/v2/integrations', { apiIntegrationId: 'new' }),
+      answered(async () => assert.equal((await rig.api.as(key.apiKey).get('/v2/me')).status, 503)),
+      answered(async () => assert.equal((await rig.api.get('/healthz')).status, 200)),
+    );
+    // And once nothing is trusted from memory any more.
+    const later = sleep(6000).then(() => answered(post('late')));
+    const slowest = Math.max(...(await Promise.all([...times, later])));
+    t.diagnostic(`slowest answer after ${Math.round(slowest)} ms`);
+    assert.ok(slowest < ANSWERED_MS, `slowest answer after ${slowest} ms`);
+    assert.equal(claims.get('late'), 'false');
+    assert.equal(rig.server.server.probes.heldBodyBytes(), 0);
+
+    await call.text('during');
+    await reader.untilText('during');
+    await call.end();
+    assert.ok(!reader.text.includes('event: end'));
+    proxy.flow();
+    await reader.whole();
+    assert.equal(messagesFrame(reader).status, 'completed');
+    await until('all has ended', () => rig.server.server.probes.activeRuns() === 0);
+    // What nobody knew when it was asked may start later still.
+    const database = new URL(direct).pathname.slice(1);
+    const runs = async () => postgres.query('select usage_request_id as id, status, attempt from runs', database);
+    await until('all runs are settled', async () => (await runs()).every(({ status }) => status === 'completed'));
+    const stored = new Map((await runs()).map((row) => [row.id as string, row]));
+    for (const [id, claim] of claims) {
+      if (claim !== undefined) assert.equal(claim, String(stored.has(id)), `what was said of ${id}`);
+    }
+    assert.ok([...claims.values()].includes('false') && [...claims.values()].includes('true'));
+    for (const { attempt } of stored.values()) assert.equal(attempt, 1);
+    const { used, reserved } = await rig.allowance(integration);
+    assert.deepEqual([used, reserved], [stored.size, 0]);
+  });
+}

@@ -1,0 +1,69 @@
+import {
+  freshDatabase,
+  GateKeeper,
+  gateAgency,
+  ModelController,
+  scriptedModel,
+  startTestServer,
+  type TestServer,
+  type TestServerOptions,
+} from '@runwire/server/testing';
+import pg from 'pg';
+
+/** Servers on one database, with one model and one gate that the test leads; all go with it. */
+export class GateNodes implements AsyncDisposable {
+  readonly model: ModelController;
+  readonly gate: GateKeeper;
+  readonly databaseUrl: string;
+  readonly #stack = new AsyncDisposableStack();
+
+  private constructor(model: ModelController, gate: GateKeeper, databaseUrl: string) {
+    this.model = model;
+    this.gate = gate;
+    this.databaseUrl = databaseUrl;
+  }
+
+  static async begin(): Promise<GateNodes> {
+    const database = await freshDatabase();
+    const [model, gate] = await Promise.all([ModelController.start(), GateKeeper.start()]);
+    const nodes = new GateNodes(model, gate, database.url);
+    for (const part of [database, model, gate]) nodes.#stack.use(part);
+    return nodes;
+  }
+
+  async node(options: TestServerOptions = {}): Promise<TestServer> {
+    const server = await startTestServer({
+      agencies: { gate: gateAgency },
+      model: scriptedModel(this.model.port),
+      ...options,
+      env: { DATABASE_URL: this.databaseUrl, ...options.env },
+    });
+    return this.#stack.use(server);
+  }
+
+  /** The integration `mine` on the gate's agency, metered in tokens, with its member `ann`. */
+  async integration(node: TestServer, fields: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    const allowances = { unit: 'tokens', limit: 100_000, period: 'lifetime' };
+    await node.api.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'gate', allowances, ...fields });
+    await node.api.put('/v2/integrations/mine/members/ann', {});
+  }
+
+  /** What the model sends to call the gate. */
+  get gateArguments(): string {
+    return JSON.stringify({ port: this.gate.port });
+  }
+
+  async rows(text: string): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client({ connectionString: this.databaseUrl });
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+}
