@@ -37,12 +37,15 @@ export async function* rowsOf(client: Client, table: string, columns: readonly s
   const names = columns.map((name) => client.escapeIdentifier(name)).join(', ');
   try {
     await client.query(`declare rows_of no scroll cursor for select ${names} from ${client.escapeIdentifier(table)}`);
-    for (;;) {
-      const { rows } = await client.query<Row[]>({ text: `fetch ${BATCH_ROWS} from rows_of`, rowMode: 'array' });
-      if (rows.length > 0) yield rows as unknown as Row[];
-      if (rows.length < BATCH_ROWS) break;
+    try {
+      for (;;) {
+        const { rows } = await client.query<Row[]>({ text: `fetch ${BATCH_ROWS} from rows_of`, rowMode: 'array' });
+        if (rows.length > 0) yield rows as unknown as Row[];
+        if (rows.length < BATCH_ROWS) break;
+      }
+    } finally {
+      await client.query('close rows_of');
     }
-    await client.query('close rows_of');
   } catch (error) {
     throw translate(error);
   }
