@@ -16,6 +16,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   heal: () => import('./heal.ts'),
   cancel: () => import('./cancel.ts'),
   'text-mode': () => import('./text-mode.ts'),
+  restore: () => import('./restore.ts'),
 };
 
 class UsageError extends Error {}

@@ -1,5 +1,5 @@
 import { compose, createKeyHere, type Overrides } from './compose.ts';
-import { backUpHere, moveHere, restoreHere } from './compose-moving.ts';
+import { backUpHere, type MovingOverrides, moveHere, restoreHere } from './compose-moving.ts';
 import type { Config } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';
 import { readConfig } from './config/read-config.ts';
@@ -122,9 +122,13 @@ export async function move(env: Readonly<Record<string, string | undefined>>): P
 const NO_SECRET = 'The secret that signs keys is not in it: RUNWIRE_SECRET is what it was, keep it with the back-up.';
 
 /** Takes a back-up of the installation that the environment names, beside its servers. */
-export async function backup(env: Readonly<Record<string, string | undefined>>, to: string): Promise<string> {
+export async function backup(
+  env: Readonly<Record<string, string | undefined>>,
+  to: string,
+  overrides?: MovingOverrides,
+): Promise<string> {
   const { config, secrets } = readConfig(env);
-  const { rows, images, bytes, missing, hasSecret } = await backUpHere(config, secrets, to);
+  const { rows, images, bytes, missing, hasSecret } = await backUpHere(config, secrets, to, overrides);
   const lines = [`Backed up ${rows} rows and ${images} images, ${bytes} bytes, to ${to}.`];
   if (missing.length > 0) {
     lines.push(

@@ -26,4 +26,4 @@ export {
   type TestServerOptions,
   temporaryFolder,
 } from './test-server.ts';
-export { freshDatabase, sharedPostgresUrl, storeEnvironment, testStore } from './test-store.ts';
+export { freshDatabase, sharedPostgresUrl, stopOwnPostgres, storeEnvironment, testStore } from './test-store.ts';
