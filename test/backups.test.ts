@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -136,11 +137,19 @@ const DAMAGES: readonly [string, (folder: string) => void, RegExp][] = [
     (folder) => swap(join(folder, 'manifest.json'), '"owner_id"', '"email"'),
     /is damaged: its manifest/,
   ],
+  ['a version newer than this', makeNewer, /was made by a newer version of Runwire/],
   ['no manifest', (folder) => rmSync(join(folder, 'manifest.json')), /is no back-up, or an incomplete one/],
   ['a lost secret', (folder) => rmSync(join(folder, 'secret')), /is damaged: secret/],
   ['a lost image', (folder) => rmSync(imageOf(folder)), /is damaged: the image [0-9a-f]{64}-/],
   ['a changed image', (folder) => writeFileSync(imageOf(folder), 'x'), /is damaged: the image [0-9a-f]{64}-/],
 ];
+
+function makeNewer(folder: string): void {
+  const path = join(folder, 'manifest.json');
+  const { manifest } = JSON.parse(readFileSync(path, 'utf8'));
+  manifest.migrations.push('9999-future');
+  writeFileSync(path, JSON.stringify({ sha256: hash('sha256', JSON.stringify(manifest)), manifest }));
+}
 
 const swap = (path: string, from: string, to: string) =>
   writeFileSync(path, readFileSync(path, 'utf8').replace(from, to));
