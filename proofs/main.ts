@@ -17,6 +17,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   cancel: () => import('./cancel.ts'),
   'text-mode': () => import('./text-mode.ts'),
   outage: () => import('./outage.ts'),
+  restore: () => import('./restore.ts'),
 };
 
 class UsageError extends Error {}

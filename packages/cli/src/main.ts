@@ -4,6 +4,9 @@ import { parseArgs } from 'node:util';
 const USAGE = `Usage:
   runwire serve                       start the server
   runwire keys create [--name NAME]   make an API key of the first owner and print it, once
+  runwire move                        copy the embedded installation into the PostgreSQL database of DATABASE_URL
+  runwire backup --to FOLDER          take a back-up, beside running servers
+  runwire restore --from FOLDER       put a back-up into an empty data folder or database
 `;
 
 async function main(args: readonly string[]): Promise<void> {
@@ -13,6 +16,20 @@ async function main(args: readonly string[]): Promise<void> {
     return serve(process.env);
   }
   if (command === 'keys' && rest[0] === 'create') return createKey(rest.slice(1));
+  if (command === 'move' && rest.length === 0) {
+    const { move } = await import('@runwire/server');
+    return say(await move(process.env));
+  }
+  if (command === 'backup') {
+    const to = folderOption(rest, 'to');
+    const { backup } = await import('@runwire/server');
+    return say(await backup(process.env, to));
+  }
+  if (command === 'restore') {
+    const from = folderOption(rest, 'from');
+    const { restore } = await import('@runwire/server');
+    return say(await restore(process.env, from));
+  }
   if (command === 'help' || command === '--help') {
     process.stdout.write(USAGE);
     return;
@@ -22,15 +39,30 @@ async function main(args: readonly string[]): Promise<void> {
 
 class UsageError extends Error {}
 
-async function createKey(args: readonly string[]): Promise<void> {
-  let name = 'command line';
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** The value of the only option that a command has. */
+function option(args: readonly string[], name: string): string | undefined {
   try {
-    name = parseArgs({ args: [...args], options: { name: { type: 'string' } } }).values.name ?? name;
+    const value = parseArgs({ args: [...args], options: { [name]: { type: 'string' } } }).values[name];
+    return typeof value === 'string' ? value : undefined;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+function folderOption(args: readonly string[], name: 'to' | 'from'): string {
+  const folder = option(args, name);
+  if (folder === undefined || folder === '') throw new UsageError(`Name a folder with --${name}.`);
+  return folder;
+}
+
+async function createKey(args: readonly string[]): Promise<void> {
+  const name = option(args, 'name') ?? 'command line';
   const server = await import('@runwire/server');
-  process.stdout.write(`${await server.createKey(process.env, name)}\n`);
+  say(await server.createKey(process.env, name));
 }
 
 try {

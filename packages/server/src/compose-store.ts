@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Config, Secrets } from './config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from './config/data-folder.ts';
+import { refuseMoved } from './config/moved-mark.ts';
 import { SettingRefused } from './config/setting-refused.ts';
 import type { WaitAt } from './domain/wait-points.ts';
 import type { NodeBeats } from './store/node-beats.ts';
@@ -63,6 +64,7 @@ export async function openStore(
   }
   const folder = makeDataFolder(config.dataDir);
   stack.use(lockDataFolder(folder.lock));
+  refuseMoved(folder.movedMark);
   const secret = secrets.secret ?? keepSecret(folder.secretFile);
   const store = stack.use(await SqliteStore.open({ path: folder.database, ...hooks, migrate: true }));
   return {
@@ -97,6 +99,7 @@ export async function openStoreHere(config: Config, secrets: Secrets, stack: Asy
       `There is no installation in ${config.dataDir}; start the server once, or set RUNWIRE_DATA_DIR to its folder.`,
     );
   }
+  refuseMoved(folder.movedMark);
   const onFatal = (error: unknown) => {
     throw error;
   };

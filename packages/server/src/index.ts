@@ -1,1 +1,1 @@
-export { createKey, serve } from './main.ts';
+export { backup, createKey, move, restore, serve } from './main.ts';

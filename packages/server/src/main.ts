@@ -1,5 +1,7 @@
 import { compose, createKeyHere, type Overrides } from './compose.ts';
+import { backUpHere, type MovingOverrides, moveHere, restoreHere } from './compose-moving.ts';
 import type { Config } from './config/config.ts';
+import { dataFolder } from './config/data-folder.ts';
 import { readConfig } from './config/read-config.ts';
 import { StartRefused } from './domain/start-refused.ts';
 import { VERSION } from './domain/version.ts';
@@ -98,4 +100,52 @@ function endAtOnce(error: unknown): void {
 export async function createKey(env: Readonly<Record<string, string | undefined>>, name: string): Promise<string> {
   const { config, secrets } = readConfig(env);
   return createKeyHere(config, secrets, name);
+}
+
+/** Copies the embedded installation of the environment into its PostgreSQL database; resolves to what there is to say. */
+export async function move(env: Readonly<Record<string, string | undefined>>): Promise<string> {
+  const { config, secrets } = readConfig(env);
+  const { tables, wasDone } = await moveHere(config, secrets);
+  const place = config.database?.place ?? '';
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  const copied = wasDone
+    ? `An earlier move had copied everything to PostgreSQL at ${place}; it is finished now.`
+    : `Copied ${tables.length} tables with ${rows} rows from ${config.dataDir} to PostgreSQL at ${place} and read them back: counts and checksums are equal.`;
+  return [
+    copied,
+    ...tables.map((table) => `  ${table.table}: ${table.rows}`),
+    `Images stay in ${config.dataDir}: start all servers with this DATABASE_URL and with that folder as RUNWIRE_DATA_DIR.`,
+    `The embedded database is as it was; ${dataFolder(config.dataDir).movedMark} keeps servers from starting on it.`,
+  ].join('\n');
+}
+
+const NO_SECRET = 'The secret that signs keys is not in it: RUNWIRE_SECRET is what it was, keep it with the back-up.';
+
+/** Takes a back-up of the installation that the environment names, beside its servers. */
+export async function backup(
+  env: Readonly<Record<string, string | undefined>>,
+  to: string,
+  overrides?: MovingOverrides,
+): Promise<string> {
+  const { config, secrets } = readConfig(env);
+  const { rows, images, bytes, missing, hasSecret } = await backUpHere(config, secrets, to, overrides);
+  const lines = [`Backed up ${rows} rows and ${images} images, ${bytes} bytes, to ${to}.`];
+  if (missing.length > 0) {
+    lines.push(
+      `Images that messages refer to but that are missing or damaged here: ${missing.length} (${missing[0]}).`,
+    );
+  }
+  lines.push(hasSecret ? 'The secret that signs keys is in it: keep it where nobody else can read it.' : NO_SECRET);
+  return lines.join('\n');
+}
+
+/** Puts a back-up into the empty place that the environment names. */
+export async function restore(env: Readonly<Record<string, string | undefined>>, from: string): Promise<string> {
+  const { config, secrets } = readConfig(env);
+  const { rows, images, bytes, hasSecret } = await restoreHere(config, secrets, from);
+  const place = config.database === null ? config.dataDir : `PostgreSQL at ${config.database.place}`;
+  const lines = [`Restored ${rows} rows and ${images} images, ${bytes} bytes, to ${place}.`];
+  if (config.database !== null) lines.push(`The images are in ${config.dataDir}, which all servers must share.`);
+  if (!hasSecret) lines.push('The back-up holds no secret: set RUNWIRE_SECRET to what it was when it was taken.');
+  return lines.join('\n');
 }

@@ -27,6 +27,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   'main.ts': everything,
   'compose.ts': everything,
   'compose-store.ts': everything,
+  'compose-moving.ts': everything,
   'index.ts': everything,
   config: ['domain', 'lib'],
   http: ['admission', 'runs', 'chats', 'accounts', 'agencies', 'files', 'eventlog', 'webhooks', ...base],
@@ -63,7 +64,7 @@ export const adapters = [
   'files/s3/**',
   'sandbox/*/**',
 ];
-export const adapterUsers = ['compose.ts', 'compose-store.ts', 'testing/**'];
+export const adapterUsers = ['compose.ts', 'compose-store.ts', 'compose-moving.ts', 'testing/**'];
 
 export interface PackageRule {
   /** Packages of this repository, by their import names. */

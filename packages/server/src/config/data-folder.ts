@@ -19,6 +19,8 @@ export interface DataFolder {
   readonly secretFile: string;
   /** The bytes of images. */
   readonly blobs: string;
+  /** There where the installation went to PostgreSQL. */
+  readonly movedMark: string;
 }
 
 export function dataFolder(dataDir: string): DataFolder {
@@ -27,6 +29,7 @@ export function dataFolder(dataDir: string): DataFolder {
     lock: join(dataDir, 'lock.db'),
     secretFile: join(dataDir, 'secret'),
     blobs: join(dataDir, 'blobs'),
+    movedMark: join(dataDir, 'moved-to-postgres'),
   };
 }
 

@@ -19,6 +19,13 @@ const MIGRATIONS = {
   '0007-leases': leases,
 };
 
+/** The names of migrations that this program does not know: a newer one made them. */
+export function unknownMigrations(names: readonly string[]): string[] {
+  return names.filter((name) => !(name in MIGRATIONS));
+}
+
+export const LATEST_MIGRATION = Object.keys(MIGRATIONS).at(-1) ?? '';
+
 function migrationsOf(kind: StoreKind): Record<string, Migration> {
   return Object.fromEntries(
     Object.entries(MIGRATIONS).map(([name, { up }]) => [name, { up: (db: Kysely<unknown>) => up(db, kind) }]),
@@ -29,8 +36,11 @@ async function currentSchema(db: Kysely<Schema>): Promise<string | undefined> {
   return (await sql<{ name: string }>`select current_schema() as name`.execute(db)).rows[0]?.name;
 }
 
-/** Brings the schema up to this program's; one that is newer than the program is left alone and refused. */
-export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void> {
+/**
+ * Brings the schema up to this program's, or to the migration that is named; one that is newer than the program is left
+ * alone and refused.
+ */
+export async function migrate(db: Kysely<Schema>, kind: StoreKind, upTo: string | null = null): Promise<void> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   // PostgreSQL may hold other people's tables, in schemas of their own.
   const schema = kind === 'postgres' ? await currentSchema(db) : undefined;
@@ -39,7 +49,7 @@ export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void
       .selectFrom(DEFAULT_MIGRATION_TABLE)
       .select('name')
       .execute();
-    if (applied.some(({ name }) => !(name in MIGRATIONS))) {
+    if (unknownMigrations(applied.map(({ name }) => name)).length > 0) {
       throw new StartRefused(
         'The database was made by a newer version of Runwire than this one; start that version, or restore a back-up.',
       );
@@ -50,6 +60,6 @@ export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void
     provider: { getMigrations: async () => migrationsOf(kind) },
     ...(schema === undefined ? {} : { migrationTableSchema: schema }),
   });
-  const { error } = await migrator.migrateToLatest();
+  const { error } = await (upTo === null ? migrator.migrateToLatest() : migrator.migrateTo(upTo));
   if (error !== undefined) throw error;
 }

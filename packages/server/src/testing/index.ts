@@ -34,6 +34,7 @@ export {
   forgetStore,
   freshDatabase,
   sharedPostgresUrl,
+  stopOwnPostgres,
   storeEnvironment,
   testStore,
 } from './test-store.ts';

@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } fro
 import { dirname, join } from 'node:path';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
+import { syncFolder } from '../../lib/durable-files.ts';
 import type { BlobKey, BlobStore, ListedBlob } from '../blob-store.ts';
 
 const SHARD = /^[0-9a-f]{2}$/;
@@ -139,15 +140,6 @@ async function hasBytes(file: FileHandle, bytes: Uint8Array): Promise<boolean> {
     offset += bytesRead;
   }
   return true;
-}
-
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 export async function unlessMissing<T>(found: Promise<T>): Promise<T | null> {

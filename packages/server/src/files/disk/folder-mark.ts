@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { link, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartRefused } from '../../domain/start-refused.ts';
+import { syncFolder } from '../../lib/durable-files.ts';
 import { keepMarkOnce, keptMark } from '../../store/queries/blob-folder.ts';
 import { first, type Store } from '../../store/store.ts';
-import { DRAFTS, syncFolder, unlessMissing } from './disk-blob-store.ts';
+import { DRAFTS, unlessMissing } from './disk-blob-store.ts';
 
 /** Its name in the folder: neither a draft nor a blob, so no sweep looks at it. */
 const MARK_FILE = 'installation';

@@ -55,10 +55,10 @@ export class Statements {
  * left where somebody looks for an id that has one, and in a model's own ids: there U+0001 stands for it, which no
  * caller's id may hold, so that nothing is found which should not be.
  */
-function storable(values: unknown[]): unknown[] {
+export function storable<T>(values: T[]): T[] {
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i];
-    if (typeof value === 'string' && value.includes('\0')) values[i] = value.replaceAll('\0', '\u0001');
+    if (typeof value === 'string' && value.includes('\0')) values[i] = value.replaceAll('\0', '\u0001') as T;
   }
   return values;
 }

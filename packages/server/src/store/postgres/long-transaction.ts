@@ -1,0 +1,52 @@
+import { Client } from 'pg';
+import type { Row } from '../transfer/ports.ts';
+import { BATCH_ROWS } from '../transfer/ports.ts';
+import { translate } from './errors.ts';
+import { type PostgresSettings, plainConfig } from './settings.ts';
+
+/** Also where the role or the database sets limits: a large installation takes its time. */
+const NO_LIMITS =
+  'set local statement_timeout = 0; set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0';
+
+/** One transaction on a connection of its own, as long as it takes; behind a pooler too. */
+export async function beginLong({ url }: PostgresSettings, begin: string): Promise<Client> {
+  const client = new Client(plainConfig(url));
+  // Whoever asks next hears of it.
+  client.on('error', () => {});
+  await client.connect();
+  await client.query(`${begin}; ${NO_LIMITS}`);
+  return client;
+}
+
+/** Ends with what was begun; nothing of it stays that was not committed. */
+export async function endLong(client: Client): Promise<void> {
+  await client.end().catch(() => {});
+}
+
+export async function columnsOf(client: Client, table: string): Promise<string[]> {
+  const { rows } = await client.query<{ column_name: string }>(
+    `select column_name from information_schema.columns where table_schema = current_schema() and table_name = $1
+     order by ordinal_position`,
+    [table],
+  );
+  return rows.map((row) => row.column_name);
+}
+
+/** By a cursor: the driver would hold a whole table in memory. */
+export async function* rowsOf(client: Client, table: string, columns: readonly string[]): AsyncGenerator<Row[]> {
+  const names = columns.map((name) => client.escapeIdentifier(name)).join(', ');
+  try {
+    await client.query(`declare rows_of no scroll cursor for select ${names} from ${client.escapeIdentifier(table)}`);
+    try {
+      for (;;) {
+        const { rows } = await client.query<Row[]>({ text: `fetch ${BATCH_ROWS} from rows_of`, rowMode: 'array' });
+        if (rows.length > 0) yield rows as unknown as Row[];
+        if (rows.length < BATCH_ROWS) break;
+      }
+    } finally {
+      await client.query('close rows_of');
+    }
+  } catch (error) {
+    throw translate(error);
+  }
+}

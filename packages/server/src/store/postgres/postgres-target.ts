@@ -1,0 +1,120 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely';
+import type { Client } from 'pg';
+import { migrate } from '../migrate.ts';
+import type { Schema } from '../schema.ts';
+import type { Row, Target, Value } from '../transfer/ports.ts';
+import { COPIED_TABLES, LEFT_TABLES } from '../transfer/tables.ts';
+import { translate } from './errors.ts';
+import { beginLong, columnsOf, endLong, rowsOf } from './long-transaction.ts';
+import { prepareDatabase } from './prepare-database.ts';
+import type { PostgresSettings } from './settings.ts';
+import { storable } from './statements.ts';
+
+/** The lock that Kysely's migrator takes: a server that starts meanwhile waits for the end of this. */
+const MIGRATION_LOCK = '3853314791062309107';
+
+/** Tables and rows in one transaction: interrupted at any point, the database is as empty as before. */
+export class PostgresTarget implements Target {
+  readonly #client: Client;
+  readonly #migrating: Kysely<Schema>;
+
+  private constructor(client: Client) {
+    this.#client = client;
+    this.#migrating = new Kysely<Schema>({ dialect: withinTransaction(client) });
+  }
+
+  static async open(settings: PostgresSettings): Promise<PostgresTarget> {
+    await prepareDatabase(settings, false);
+    const client = await beginLong(settings, 'begin');
+    await client.query(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    return new PostgresTarget(client);
+  }
+
+  async isEmpty(): Promise<boolean> {
+    const { rows } = await this.#client.query<{ made: number }>(
+      `select count(*) as made from information_schema.tables
+       where table_schema = current_schema() and table_name = any($1)`,
+      [[...COPIED_TABLES, ...LEFT_TABLES]],
+    );
+    return rows[0]?.made === 0;
+  }
+
+  async migrate(upTo: string | null): Promise<void> {
+    await migrate(this.#migrating, 'postgres', upTo);
+    // The migrator has set one.
+    await this.#client.query('set local lock_timeout = 0');
+  }
+
+  columns(table: string): Promise<string[]> {
+    return columnsOf(this.#client, table);
+  }
+
+  storable(row: Row): Row {
+    return storable<Value>([...row]);
+  }
+
+  async insert(table: string, columns: readonly string[], rows: readonly Row[]): Promise<void> {
+    const names = columns.map((name) => this.#client.escapeIdentifier(name)).join(', ');
+    const places = rows.map((row, r) => `(${row.map((_, c) => `$${r * columns.length + c + 1}`).join(', ')})`);
+    const text = `insert into ${this.#client.escapeIdentifier(table)} (${names}) values ${places.join(', ')}`;
+    try {
+      await this.#client.query(text, rows.flat());
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]> {
+    return rowsOf(this.#client, table, columns);
+  }
+
+  async commit(): Promise<void> {
+    try {
+      await this.#client.query('commit');
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return endLong(this.#client);
+  }
+}
+
+/** Kysely over one connection whose transaction is somebody else's: it neither begins nor ends one. */
+function withinTransaction(client: Client): Dialect {
+  const connection: DatabaseConnection = {
+    async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+      const { rows } = await client.query({ text: sql, values: [...parameters] });
+      return { rows: rows as R[] };
+    },
+    async *streamQuery() {
+      yield* [];
+      throw new Error('Migrations read their rows whole.');
+    },
+  };
+  const nothing = async () => {};
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => ({
+      init: nothing,
+      acquireConnection: async () => connection,
+      beginTransaction: nothing,
+      commitTransaction: nothing,
+      rollbackTransaction: nothing,
+      releaseConnection: nothing,
+      destroy: nothing,
+    }),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  };
+}

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { Kysely } from 'kysely';
+import { syncFolder } from '../../lib/durable-files.ts';
+import { migrate } from '../migrate.ts';
+import type { Schema } from '../schema.ts';
+import type { Row, Target } from '../transfer/ports.ts';
+import { sqliteDialect } from './dialect.ts';
+import { columnsOf, quoted, rowsOf } from './sqlite-snapshot.ts';
+
+/** What SQLite keeps beside a database. Left by another one, it would be taken for this one's. */
+const FILES = ['', '-wal', '-shm', '-journal'];
+
+/** A database under another name, which gets its own when it is whole. */
+export class SqliteTarget implements Target {
+  readonly #path: string;
+  readonly #draft: string;
+  readonly #database: DatabaseSync;
+  readonly #inserts = new Map<string, StatementSync>();
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#draft = `${path}.${randomBytes(6).toString('hex')}.part`;
+    this.#database = new DatabaseSync(this.#draft);
+    this.#database.exec('pragma journal_mode = delete; pragma synchronous = full');
+  }
+
+  async isEmpty(): Promise<boolean> {
+    return !FILES.some((suffix) => existsSync(this.#path + suffix));
+  }
+
+  async migrate(upTo: string | null): Promise<void> {
+    this.#commitRows();
+    await migrate(new Kysely<Schema>({ dialect: sqliteDialect(this.#database) }), 'sqlite', upTo);
+  }
+
+  async columns(table: string): Promise<string[]> {
+    return columnsOf(this.#database, table);
+  }
+
+  storable(row: Row): Row {
+    return row;
+  }
+
+  async insert(table: string, columns: readonly string[], rows: readonly Row[]): Promise<void> {
+    if (!this.#database.isTransaction) this.#database.exec('begin');
+    const names = columns.map(quoted).join(', ');
+    const text = `insert into ${quoted(table)} (${names}) values (${columns.map(() => '?').join(', ')})`;
+    let statement = this.#inserts.get(text);
+    if (statement === undefined) {
+      statement = this.#database.prepare(text);
+      this.#inserts.set(text, statement);
+    }
+    for (const row of rows) statement.run(...(row as SQLInputValue[]));
+  }
+
+  rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]> {
+    return rowsOf(this.#database, table, columns);
+  }
+
+  #commitRows(): void {
+    if (this.#database.isTransaction) this.#database.exec('commit');
+  }
+
+  async commit(): Promise<void> {
+    this.#commitRows();
+    this.#database.close();
+    await rename(this.#draft, this.#path);
+    await syncFolder(dirname(this.#path));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#database.isOpen) this.#database.close();
+    for (const suffix of FILES) rmSync(this.#draft + suffix, { force: true });
+  }
+}

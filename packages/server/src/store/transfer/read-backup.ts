@@ -1,0 +1,65 @@
+import { join, resolve } from 'node:path';
+import type { StoreKind } from '../store.ts';
+import { BLOB_LIST, blobFolder, isWhole, readLines, SECRET_FILE, tableFile } from './backup-files.ts';
+import { BackupRefused, type ListedFile, type Manifest, readManifest } from './manifest.ts';
+import { BATCH_ROWS, type Row, type Snapshot } from './ports.ts';
+
+/** A back-up as the snapshot that it is. Every file was held against its checksum before anything is read from it. */
+export class Backup implements Snapshot {
+  readonly kind: StoreKind;
+  readonly manifest: Manifest;
+  readonly blobs: string;
+  readonly #folder: string;
+
+  private constructor(folder: string, manifest: Manifest) {
+    this.#folder = folder;
+    this.manifest = manifest;
+    this.kind = manifest.store;
+    this.blobs = blobFolder(folder);
+  }
+
+  /** Refuses one that is damaged, incomplete or newer than this program. */
+  static async open(from: string): Promise<Backup> {
+    const folder = resolve(from);
+    const manifest = await readManifest(folder);
+    const files: [string, ListedFile][] = Object.entries(manifest.tables).map(([table, listed]) => [
+      tableFile(table),
+      listed,
+    ]);
+    files.push([BLOB_LIST, manifest.blobs]);
+    if (manifest.secret !== null) files.push([SECRET_FILE, manifest.secret]);
+    for (const [name, listed] of files) {
+      if (await isWhole(join(folder, name), listed)) continue;
+      throw new BackupRefused(
+        `The back-up ${folder} is damaged: ${name} is not as it was written; use another back-up.`,
+      );
+    }
+    return new Backup(folder, manifest);
+  }
+
+  async migrations(): Promise<string[]> {
+    return [...this.manifest.migrations];
+  }
+
+  async columns(table: string): Promise<string[]> {
+    return [...(this.manifest.tables[table]?.columns ?? [])];
+  }
+
+  rows(table: string): AsyncIterable<readonly Row[]> {
+    return this.#lines<Row>(tableFile(table));
+  }
+
+  blobKeys(): AsyncIterable<readonly string[]> {
+    return this.#lines<string>(BLOB_LIST);
+  }
+
+  async secret(): Promise<string | null> {
+    if (this.manifest.secret === null) return null;
+    for await (const [secret] of this.#lines<string>(SECRET_FILE)) return secret ?? null;
+    return null;
+  }
+
+  #lines<T>(name: string): AsyncGenerator<T[]> {
+    return readLines<T>(join(this.#folder, name), BATCH_ROWS);
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * What an installation is made of. Every table of the database stands in one of the two lists, and a test compares them
+ * with the database; columns are read from the database itself.
+ */
+export const COPIED_TABLES = [
+  'installation',
+  // An unfinished run is taken over by what its node's row says.
+  'nodes',
+  'owners',
+  'api_keys',
+  'integrations',
+  'members',
+  'chats',
+  'messages',
+  'runs',
+  'usage_days',
+  'event_chunks',
+  'steps',
+  'blobs',
+  'attachments',
+] as const;
+
+/** What stays behind. */
+export const LEFT_TABLES = [
+  // Goes by a way of its own: the embedded store keeps it in a file.
+  'installation_secret',
+  // Of processes and of a folder that are not those of the copy: the next start writes them anew.
+  'node_beats',
+  'run_readers',
+  'blob_folder',
+  // Kysely's own: the copy's tables are made by its migrations.
+  'kysely_migration',
+  'kysely_migration_lock',
+] as const;

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { syncFolder } from '../../lib/durable-files.ts';
+import { BLOB_LIST, blobFolder, LinesFile, SECRET_FILE, TABLES_FOLDER, tableFile } from './backup-files.ts';
+import { BackupRefused, type ListedFile, type ListedTable, type Manifest, writeManifest } from './manifest.ts';
+import type { Snapshot } from './ports.ts';
+import { COPIED_TABLES } from './tables.ts';
+
+/** A back-up that is being written, beside its place: it gets its name when it is whole, and is never there half. */
+export class BackupDraft implements AsyncDisposable {
+  readonly #to: string;
+  readonly #folder: string;
+  readonly blobs: string;
+
+  private constructor(to: string, folder: string) {
+    this.#to = to;
+    this.#folder = folder;
+    this.blobs = blobFolder(folder);
+  }
+
+  static async create(folder: string): Promise<BackupDraft> {
+    const to = resolve(folder);
+    if ((await readdir(to).catch(missing)).length > 0) {
+      throw new BackupRefused(`${to} is not empty; name a folder with --to that is not there yet.`);
+    }
+    const draft = join(dirname(to), `.${basename(to)}.${randomBytes(6).toString('hex')}.part`);
+    try {
+      await mkdir(dirname(to), { recursive: true });
+      await mkdir(draft, { mode: 0o700 });
+      await mkdir(join(draft, TABLES_FOLDER), { mode: 0o700 });
+    } catch (error) {
+      throw new BackupRefused(`No back-up can be written to ${to} (${sentence(error)}); name another place with --to.`);
+    }
+    return new BackupDraft(to, draft);
+  }
+
+  async writeTables(snapshot: Snapshot): Promise<Record<string, ListedTable>> {
+    const tables: Record<string, ListedTable> = {};
+    for (const table of COPIED_TABLES) {
+      const columns = await snapshot.columns(table);
+      if (columns.length === 0) continue;
+      const listed = await this.#write(tableFile(table), snapshot.rows(table, columns));
+      tables[table] = { ...listed, columns };
+    }
+    return tables;
+  }
+
+  writeBlobList(keys: AsyncIterable<readonly string[]>): Promise<ListedFile> {
+    return this.#write(BLOB_LIST, keys);
+  }
+
+  writeSecret(secret: string): Promise<ListedFile> {
+    return this.#write(SECRET_FILE, [[secret]]);
+  }
+
+  async #write(name: string, batches: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>) {
+    const file = await LinesFile.create(join(this.#folder, name));
+    try {
+      for await (const batch of batches) await file.add(batch);
+    } catch (error) {
+      await file.abandon();
+      throw error;
+    }
+    return await file.finish();
+  }
+
+  /** From here on it is there. */
+  async finish(manifest: Manifest): Promise<void> {
+    await syncFolder(join(this.#folder, TABLES_FOLDER));
+    await writeManifest(this.#folder, manifest);
+    await rename(this.#folder, this.#to);
+    await syncFolder(dirname(this.#to));
+  }
+
+  /** What was not finished goes. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function missing(error: NodeJS.ErrnoException): string[] {
+  if (error.code === 'ENOENT') return [];
+  throw new BackupRefused(`No back-up can be written there (${sentence(error)}); name another place with --to.`);
+}
+
+const sentence = (error: unknown) => (error instanceof Error ? error.message : String(error));

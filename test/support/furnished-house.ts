@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { type ApiClient, imageAttachment, pngOf, withoutComments } from '@runwire/server/testing';
+import { CliServer, keysIn } from './cli-process.ts';
+
+/** An installation in which something of everything has happened, and what a caller sees of it. */
+export interface FurnishedHouse {
+  readonly apiKey: string;
+  /** Cut short by SIGKILL. */
+  readonly unfinished: string;
+  readonly seen: Seen;
+}
+
+/** By path, as it is answered; of runs also their streams. */
+export type Seen = ReadonlyMap<string, string>;
+
+const PATH = '/v2/integrations/house';
+/** What PostgreSQL's text does not take, what ends lines for some, and what takes four bytes. */
+const ODD = 'Zero \u0000, separator \u2028, clef 𝄞';
+
+/** Starts a server on an empty place, uses it, and kills it in the middle of a run. */
+export async function furnish(env: Readonly<Record<string, string>>): Promise<FurnishedHouse> {
+  await using server = await CliServer.start({ env });
+  const apiKey = keysIn(server.stdout)[0] ?? '';
+  const api = server.api(apiKey);
+  const allowances = { unit: 'runs', limit: 50, period: 'month' };
+  const made = await api.post('/v2/integrations', { apiIntegrationId: 'house', name: ODD, allowances });
+  assert.equal(made.status, 201);
+  assert.equal((await api.put(`${PATH}/members/ann`, { metadata: { odd: ODD } })).status, 201);
+  const say = async (chatId: string, message: string, more = {}) => {
+    const fields = {
+      apiIntegrationId: 'house',
+      consumerId: 'ann',
+      chatId,
+      message,
+      usageRequestId: `in ${chatId}: ${message}`.slice(0, 20),
+      ...more,
+    };
+    const reader = await api.complete(fields);
+    assert.equal(reader.status, 200, reader.text);
+    await reader.whole();
+  };
+  await say('talk', ODD, { usageRequestId: 'once' });
+  await say('talk', '/tool calculate {"operation":"add","a":1,"b":2}');
+  await say('talk', 'Look', { attachments: [imageAttachment(pngOf(3000, 1)), imageAttachment(pngOf(2000, 2))] });
+  await say('fails', '/fail');
+  const seen = await look(api);
+  const slow = await api.complete({
+    apiIntegrationId: 'house',
+    consumerId: 'ann',
+    chatId: 'slow',
+    message: '/slow 600',
+    usageRequestId: 'slow',
+  });
+  await slow.untilText('event: meta');
+  await server.stop('SIGKILL');
+  return { apiKey, unfinished: String(slow.headers['x-run-id']), seen };
+}
+
+/** Everything that a caller can read of the runs that have ended. */
+export async function look(api: ApiClient): Promise<Seen> {
+  const seen = new Map<string, string>();
+  const keep = async (path: string) => {
+    const { status, body } = await api.get(path);
+    assert.equal(status, 200, path);
+    seen.set(path, JSON.stringify(body));
+    return body;
+  };
+  await keep(`${PATH}`);
+  for (const chat of ['talk', 'fails']) await keep(`${PATH}/chats/${chat}/messages`);
+  for (const list of ['runs', 'usage']) {
+    const { body } = await api.get(`${PATH}/${list}?limit=100`);
+    const ended = body.items.filter(({ status }: { status: string }) => ['completed', 'failed'].includes(status));
+    seen.set(list, JSON.stringify(ended));
+    if (list !== 'runs') continue;
+    for (const { runId } of ended) {
+      await keep(`${PATH}/runs/${runId}/steps`);
+      const stream = await api.events(runId, null, 'house');
+      await stream.whole();
+      seen.set(`events of ${runId}`, withoutComments(stream.text));
+    }
+  }
+  assert.equal([...seen.keys()].filter((key) => key.startsWith('events of')).length, 4);
+  return seen;
+}
