@@ -27,4 +27,11 @@ export {
   type TestServerOptions,
   temporaryFolder,
 } from './test-server.ts';
-export { freshDatabase, noteDeaths, sharedPostgresUrl, stopOwnPostgres, storeEnvironment, testStore } from './test-store.ts';
+export {
+  freshDatabase,
+  noteDeaths,
+  sharedPostgresUrl,
+  stopOwnPostgres,
+  storeEnvironment,
+  testStore,
+} from './test-store.ts';
