@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { stopOwnPostgres } from '@runwire/server/testing';
 import { type Proof, Shortfall } from './support/proof.ts';
 
 const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>> = {
@@ -6,6 +7,8 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   'one-run': () => import('./one-run.ts'),
   'allowance-race': () => import('./allowance-race.ts'),
   'kill-anywhere': () => import('./kill-anywhere.ts'),
+  takeover: () => import('./takeover.ts'),
+  zombie: () => import('./zombie.ts'),
   resume: () => import('./resume.ts'),
   'cut-anywhere': () => import('./cut-anywhere.ts'),
   'slow-readers': () => import('./slow-readers.ts'),
@@ -54,4 +57,6 @@ try {
   else if (error instanceof Shortfall) process.stderr.write(`${error.message}\n`);
   else process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
+} finally {
+  await stopOwnPostgres();
 }

@@ -1,4 +1,4 @@
-import { GateKeeper, type ModelCall, ModelController, SCRIPTED_USAGE, withoutComments } from '@runwire/server/testing';
+import { GateKeeper, ModelController, SCRIPTED_USAGE, withoutComments } from '@runwire/server/testing';
 import { DataFolder } from './support/data-folder.ts';
 import {
   expectAtLeast,
@@ -9,6 +9,15 @@ import {
   Shortfall,
   within,
 } from './support/proof.ts';
+import {
+  answer,
+  type Body,
+  checkReader,
+  checkTools,
+  MODEL_STEPS,
+  repeatedCalls,
+  STEPS,
+} from './support/resumed-run.ts';
 import { startServer } from './support/start-server.ts';
 import { FRAMES, type PlayedRun, playUntil, type Stage, WAIT_MS } from './support/three-step-run.ts';
 
@@ -25,31 +34,12 @@ const LANES = 2;
 /** Among them places where one call is open, where two are, and where the model is in the middle of a word. */
 const SHORT = [22, 27, 2, 6, 21, 42];
 const NEVER_MS = 3_600_000;
-/** The model's answers, by the step that they are: the calls of tools stand between them. */
-const MODEL_STEPS = [1, 4, 6];
-const CALLS = ['a', 'b', 'c'];
-
-// biome-ignore lint/suspicious/noExplicitAny: an answer's body, which was checked against its schema.
-type Body = any;
-
 /** Kills alternate: between tools that may be repeated and tools that may not, and between what reached the disk. */
 function settingOf(index: number) {
   const tool = index % 2 === 0 ? ('gate_again' as const) : ('gate' as const);
   // Where nothing but finished steps is stored, the sum of what was used is known to the token.
   const onlySteps = index % 4 < 2;
   return { tool, onlySteps, limits: onlySteps ? { flushMs: NEVER_MS } : {} };
-}
-
-/** Whatever the model is asked after the kill, it goes on where that step of the run begins. */
-async function answer(call: ModelCall, tool: string, port: number): Promise<void> {
-  const use = (name: string) => call.toolCall(`c1-${name}`, tool, JSON.stringify({ port }));
-  const { step } = call.request;
-  await call.text(`Anew ${step}. `);
-  if (step === MODEL_STEPS[0]) {
-    await use('a');
-    await use('b');
-  } else if (step === MODEL_STEPS[1]) await use('c');
-  await call.end();
 }
 
 interface Counts {
@@ -74,7 +64,7 @@ async function killAndResume(fault: string | null, index: number): Promise<Count
     await doomed.kill();
     await within('end of the cut stream', WAIT_MS, run.reader.over);
   }
-  model.onCall = (call) => void answer(call, tool, gate.port);
+  model.onCall = (call) => void answer(call, 'c1', tool, gate.port);
   gate.onCall = ({ callId }) => gate.open(callId, `anew ${callId}`);
   await using server = await startServer(fault, options);
   const { api } = server;
@@ -83,20 +73,13 @@ async function killAndResume(fault: string | null, index: number): Promise<Count
   if (rest.status !== 204) await within('end of the stream', WAIT_MS, rest.over);
 
   const steps: Body[] = (await api.get(`${PATH}/runs/${run.runId}/steps`)).body.items;
-  const repeated = expectNumber('calls of finished steps repeated', repeatedCalls(steps, model, gate), 0);
+  const repeated = expectNumber('calls of finished steps repeated', repeatedCalls(run.runId, steps, model, gate), 0);
   const { body: ended } = await api.get(`${PATH}/runs/${run.runId}`);
   expectEqual('end of the run', [ended.status, ended.error], ['completed', null]);
   // The last frames come with the end of the run, or a little before it.
   if (index < FRAMES - 6) expectNumber('attempts', ended.attempt, 2);
-  expectEqual('steps', steps.map(({ step, kind }) => `${step} ${kind}`).toReversed(), [
-    '1 model',
-    '2 tool',
-    '3 tool',
-    '4 model',
-    '5 tool',
-    '6 model',
-  ]);
-  checkTools(gate, tool);
+  expectEqual('steps', steps.map(({ step, kind }) => `${step} ${kind}`).toReversed(), STEPS);
+  checkTools(gate, 'c1', tool);
 
   const replay = await api.events(run.runId, null, INTEGRATION);
   await within('end of the replay', WAIT_MS, replay.over);
@@ -105,42 +88,6 @@ async function killAndResume(fault: string | null, index: number): Promise<Count
   expectEqual('`end` of the replay', withoutComments(replay.text).endsWith('event: end\ndata: [DONE]\n\n'), true);
   const exact = await checkUsage(api, ended, steps, model, onlySteps);
   return { repeated, voidFrames, exact };
-}
-
-/** Of steps that an earlier attempt had finished: what later ones asked of model and tools. */
-function repeatedCalls(steps: readonly Body[], model: ModelController, gate: GateKeeper): number {
-  let repeated = 0;
-  for (const { kind, step, callId, attempt } of steps) {
-    if (kind === 'model')
-      repeated += model.calls.filter(({ request: r }) => r.step === step && r.attempt > attempt).length;
-    else if (attempt === 1) repeated += Math.max(0, gate.calls.filter((call) => call.callId === callId).length - 1);
-  }
-  return repeated;
-}
-
-/** A tool that may not be repeated is called once; one that may be is told by its key that it was called before. */
-function checkTools(gate: GateKeeper, tool: string): void {
-  for (const name of CALLS) {
-    const calls = gate.calls.filter(({ callId }) => callId === `c1-${name}`);
-    expectAtMost(`calls of tool ${name}`, calls.length, tool === 'gate' ? 1 : 2);
-    expectAtMost(`idempotency keys of tool ${name}`, new Set(calls.map((call) => call.idempotencyKey)).size, 1);
-  }
-}
-
-type Frames = readonly { readonly id: number; readonly event: string | null; readonly data: string }[];
-
-/** What the reader saw before and after the kill, without what it was told is void, is the whole. */
-function checkReader(seen: Frames, rest: Frames, replay: Frames): number {
-  let kept = [...seen];
-  for (const frame of rest) {
-    if (frame.event === 'resumed') {
-      const { discard_after: last } = JSON.parse(frame.data) as { discard_after: number };
-      kept = kept.filter(({ id }) => id <= last);
-    }
-    kept.push(frame);
-  }
-  expectEqual('what a reader put together', kept, replay);
-  return seen.length + rest.length - kept.length;
 }
 
 /**

@@ -10,6 +10,8 @@ export interface Stage {
   readonly integration: string;
   /** The tool that the model calls: `gate`, unless this says otherwise. */
   readonly tool?: 'gate' | 'gate_again';
+  /** For which member the run is; absent: for none. */
+  readonly consumerId?: string;
 }
 
 interface Scene {
@@ -72,8 +74,9 @@ export async function nextCall(model: ModelController, runId: string): Promise<M
 
 /** Plays the run, in lock-step, until the client has this many frames. */
 export async function playUntil(stage: Stage, chatId: string, frames: number): Promise<PlayedRun> {
-  const { api, model, gate, integration, tool = 'gate' } = stage;
-  const reader = await api.complete({ apiIntegrationId: integration, chatId, message: 'Go' });
+  const { api, model, gate, integration, tool = 'gate', consumerId } = stage;
+  const member = consumerId === undefined ? {} : { consumerId, usageRequestId: chatId };
+  const reader = await api.complete({ apiIntegrationId: integration, chatId, message: 'Go', ...member });
   const runId = String(reader.headers['x-run-id']);
   const callId = (name: string) => `${chatId}-${name}`;
   const scene: Scene = { gate, callId, tool, call: await nextCall(model, runId) };

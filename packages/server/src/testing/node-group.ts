@@ -34,6 +34,10 @@ export class NodeGroup implements AsyncDisposable {
     return group;
   }
 
+  get limits(): NodeGroupOptions['limits'] {
+    return this.#options.limits;
+  }
+
   get databaseUrl(): string {
     return this.#database.url;
   }

@@ -14,7 +14,7 @@ export interface ProcessOptions {
   /** Dies by SIGKILL when it comes to this point for the `killAfter`th time (1 where not given). */
   readonly killAt?: WaitPoint;
   readonly killAfter?: number;
-  /** Stops itself by SIGSTOP there, once, until somebody sends it SIGCONT. */
+  /** Once its parent has armed it, stops itself by SIGSTOP there, until somebody sends it SIGCONT. */
   readonly stopAt?: { readonly point: WaitPoint; readonly time: number };
   /** Stands still at this point until the file is there, takes it away, and goes on; after 10 s it goes on without. */
   readonly hold?: { readonly at: WaitPoint; readonly file: string };
@@ -22,10 +22,14 @@ export interface ProcessOptions {
   readonly fault?: string;
 }
 
-function signaller(signal: NodeJS.Signals, point: WaitPoint, time: number): WaitAt {
+/** What a parent sends to have its `stopAt` count from now on. */
+export const ARM = 'arm';
+let isArmed = false;
+
+function signaller(signal: NodeJS.Signals, point: WaitPoint, time: number, counts = () => true): WaitAt {
   let left = time;
   return (reached) => {
-    if (reached !== point) return;
+    if (reached !== point || !counts()) return;
     left -= 1;
     if (left === 0) process.kill(process.pid, signal);
   };
@@ -58,12 +62,16 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
     ...(options.killAt === undefined ? {} : { waitAt: signaller('SIGKILL', options.killAt, options.killAfter ?? 1) }),
     ...(options.stopAt === undefined
       ? {}
-      : { waitAt: signaller('SIGSTOP', options.stopAt.point, options.stopAt.time) }),
+      : { waitAt: signaller('SIGSTOP', options.stopAt.point, options.stopAt.time, () => isArmed) }),
     ...(options.hold === undefined ? {} : { waitAt: holder(options.hold.at, options.hold.file) }),
     ...planted,
     limits: { ...options.limits, ...planted.limits },
   });
-  process.on('message', () => {
+  process.on('message', (message) => {
+    if (message === ARM) {
+      isArmed = true;
+      return;
+    }
     const { activeRuns, openStreams, fullStreams } = server.probes;
     process.send?.({
       activeRuns: activeRuns(),

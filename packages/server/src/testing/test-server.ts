@@ -8,7 +8,7 @@ import { readConfig } from '../config/read-config.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { ApiClient } from './api-client.ts';
 import { noteStore } from './reported-store.ts';
-import type { ProcessOptions } from './server-process.ts';
+import { ARM, type ProcessOptions } from './server-process.ts';
 import { forgetStore, storeEnvironment } from './test-store.ts';
 
 /** The key of the first owner in every test installation. */
@@ -155,6 +155,11 @@ export class ServerProcess implements AsyncDisposable {
       this.#child.once('message', (message) => resolve(message as never));
       this.#child.send('probe');
     });
+  }
+
+  /** From now on the process counts how often it comes to its `stopAt`. */
+  arm(): void {
+    this.#child.send(ARM);
   }
 
   /** Stops all its threads where they are; it goes on by `goOn`. */

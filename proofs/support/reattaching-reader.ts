@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient, StreamReader } from '@runwire/server/testing';
+import type { Frames } from './resumed-run.ts';
+
+const AGAIN_MS = 200;
+
+/**
+ * What a client does whose stream was cut: asks again behind what it has, at whichever node, until it has `end`. Null
+ * where that is not so in time.
+ */
+export async function reattach(
+  seen: StreamReader,
+  runId: string,
+  integration: string,
+  nodes: readonly ApiClient[],
+  withinMs: number,
+): Promise<Frames | null> {
+  const until = performance.now() + withinMs;
+  await seen.over;
+  const frames = [...seen.frames];
+  for (let place = 0; frames.at(-1)?.event !== 'end'; place += 1) {
+    if (performance.now() > until) return null;
+    const api = nodes[place % nodes.length] as ApiClient;
+    const reader = await api.events(runId, frames.at(-1)?.id ?? 0, integration).catch(() => null);
+    await reader?.over;
+    const more = reader === null || reader.status !== 200 ? [] : reader.frames;
+    frames.push(...more);
+    if (more.length === 0) await sleep(AGAIN_MS);
+  }
+  return frames.slice(seen.frames.length);
+}

@@ -1,0 +1,64 @@
+import type { GateKeeper, ModelCall, ModelController } from '@runwire/server/testing';
+import { expectAtMost, expectEqual } from './proof.ts';
+
+/* The run of `three-step-run.ts` after its process died: how model and tools go on with it, and what must be found. */
+
+/** The model's answers, by the step that they are: the calls of tools stand between them. */
+export const MODEL_STEPS = [1, 4, 6];
+const CALLS = ['a', 'b', 'c'];
+
+/** The journal of such a run, in order. */
+export const STEPS = ['1 model', '2 tool', '3 tool', '4 model', '5 tool', '6 model'];
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer's body, which was checked against its schema.
+export type Body = any;
+
+/** Whatever the model is asked after the kill, it goes on where that step of the run begins. */
+export async function answer(call: ModelCall, chatId: string, tool: string, port: number): Promise<void> {
+  const use = (name: string) => call.toolCall(`${chatId}-${name}`, tool, JSON.stringify({ port }));
+  const { step } = call.request;
+  await call.text(`Anew ${step}. `);
+  if (step === MODEL_STEPS[0]) {
+    await use('a');
+    await use('b');
+  } else if (step === MODEL_STEPS[1]) await use('c');
+  await call.end();
+}
+
+/** Of steps that an earlier attempt had finished: what later ones asked of model and tools. */
+export function repeatedCalls(runId: string, steps: readonly Body[], model: ModelController, gate: GateKeeper): number {
+  let repeated = 0;
+  for (const { kind, step, callId, attempt } of steps) {
+    if (kind === 'model')
+      repeated += model.calls.filter(
+        ({ request: r }) => r.runId === runId && r.step === step && r.attempt > attempt,
+      ).length;
+    else if (attempt === 1) repeated += Math.max(0, gate.calls.filter((call) => call.callId === callId).length - 1);
+  }
+  return repeated;
+}
+
+/** A tool that may not be repeated is called once; one that may be is told by its key that it was called before. */
+export function checkTools(gate: GateKeeper, chatId: string, tool: string): void {
+  for (const name of CALLS) {
+    const calls = gate.calls.filter(({ callId }) => callId === `${chatId}-${name}`);
+    expectAtMost(`calls of tool ${name}`, calls.length, tool === 'gate' ? 1 : 2);
+    expectAtMost(`idempotency keys of tool ${name}`, new Set(calls.map((call) => call.idempotencyKey)).size, 1);
+  }
+}
+
+export type Frames = readonly { readonly id: number; readonly event: string | null; readonly data: string }[];
+
+/** What the reader saw before and after the kill, without what it was told is void, is the whole. */
+export function checkReader(seen: Frames, rest: Frames, replay: Frames): number {
+  let kept = [...seen];
+  for (const frame of rest) {
+    if (frame.event === 'resumed') {
+      const { discard_after: last } = JSON.parse(frame.data) as { discard_after: number };
+      kept = kept.filter(({ id }) => id <= last);
+    }
+    kept.push(frame);
+  }
+  expectEqual('what a reader put together', kept, replay);
+  return seen.length + rest.length - kept.length;
+}
