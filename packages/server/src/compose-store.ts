@@ -4,7 +4,9 @@ import type { Config, Secrets } from './config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from './config/data-folder.ts';
 import { SettingRefused } from './config/setting-refused.ts';
 import type { WaitAt } from './domain/wait-points.ts';
-import { PostgresStore } from './store/postgres/postgres-store.ts';
+import { type Notifier, silentNotifier } from './store/notifier.ts';
+import { PostgresNotifier } from './store/postgres/postgres-notifier.ts';
+import { type ConflictKind, PostgresStore } from './store/postgres/postgres-store.ts';
 import { keepSecretOnce, keptSecret } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
 import { SqliteStore } from './store/sqlite/sqlite-store.ts';
@@ -21,6 +23,8 @@ export interface OpenedStore {
    * folder finds every unfinished run orphaned. On PostgreSQL other nodes may be running them.
    */
   readonly isAlone: boolean;
+  /** Brings the hints of other nodes; made when it is asked for. */
+  readonly notifier: () => Notifier;
   readonly queueLength: () => number;
   /** The median time of a commit, in milliseconds, and what there is to say about it. */
   readonly measure: () => Promise<{ readonly commitMs: number; readonly warning: string | null }>;
@@ -30,6 +34,9 @@ export interface StoreHooks {
   readonly waitAt: WaitAt | undefined;
   readonly onFatal: (error: unknown) => void;
   readonly onCommit: (commitMs: number, syncMs: number) => void;
+  readonly onConflict: (kind: ConflictKind) => void;
+  /** The node whose news the others are told of; null: they are told nothing. */
+  readonly hintsOf: () => string | null;
 }
 
 /** Opens the store that the settings name; what it holds is let go by `stack`. */
@@ -47,6 +54,8 @@ export async function openStore(
       store,
       secret: secrets.secret ?? (await sharedSecret(store)),
       isAlone: false,
+      // LISTEN belongs to a connection, which a pooler gives to others.
+      notifier: () => (settings.pooled ? silentNotifier : new PostgresNotifier(settings)),
       queueLength: () => store.queueLength,
       measure: async () => ({ commitMs: await store.measureCommit(), warning: null }),
     };
@@ -59,6 +68,7 @@ export async function openStore(
     store,
     secret,
     isAlone: true,
+    notifier: () => silentNotifier,
     queueLength: () => store.queueLength,
     measure: async () => {
       const commitMs = store.measureSync();

@@ -29,6 +29,7 @@ import type { WaitAt } from './domain/wait-points.ts';
 import { Engine } from './engine/engine.ts';
 import { recoverOrphans } from './engine/recover-orphans.ts';
 import { EventLog } from './eventlog/event-log.ts';
+import { FarLogs } from './eventlog/far-logs.ts';
 import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
@@ -45,10 +46,13 @@ import { runRoutes } from './http/routes/runs.ts';
 import { serviceRoutes } from './http/routes/service.ts';
 import { usageRoutes } from './http/routes/usage.ts';
 import { Streams } from './http/run-stream.ts';
+import { CancelIntents } from './runs/cancel-intents.ts';
 import { cancelRun } from './runs/cancel-run.ts';
 import { DisconnectWatch } from './runs/disconnect-watch.ts';
+import { FarReaders } from './runs/far-readers.ts';
 import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
+import type { Notifier } from './store/notifier.ts';
 import { patientReads } from './store/patient-reads.ts';
 import { insertNode, markOtherNodesDead, releaseNode } from './store/queries/accounts.ts';
 import type { Store } from './store/store.ts';
@@ -72,6 +76,8 @@ export interface Overrides {
   readonly logger?: Logger;
   /** Stands between the server and its store: how a proof plants a fault. */
   readonly wrapStore?: (store: Store) => Store;
+  /** In place of the one that hears the hints of other nodes: how a proof drops them. */
+  readonly notifier?: Notifier;
 }
 
 export interface RunningServer extends AsyncDisposable {
@@ -118,7 +124,9 @@ export async function compose(
     metrics.commit.observe(commitMs);
     metrics.sync.observe(syncTookMs);
   };
-  const opened = await openStore(config, secrets, { waitAt, onFatal, onCommit }, stack);
+  const onConflict = (kind: string) => metrics.conflicts.add({ kind });
+  const hintsOf = () => node.identity?.nodeId ?? null;
+  const opened = await openStore(config, secrets, { waitAt, onFatal, onCommit, onConflict, hintsOf }, stack);
   const store = overrides.wrapStore?.(opened.store) ?? opened.store;
   const signing = new KeySigning(opened.secret);
 
@@ -147,7 +155,10 @@ export async function compose(
   // Behind the last flush: a run that this stop leaves unfinished did not crash.
   stack.defer(() => release(store, nodeId, logger));
 
-  const eventLog = stack.use(new EventLog(store, limits, logger, (lagMs) => metrics.eventLag.observe(lagMs)));
+  const notifier = stack.use(overrides.notifier ?? opened.notifier());
+  const farLogs = opened.isAlone ? null : stack.use(new FarLogs(store.reads, notifier, logger));
+  const onStored = (lagMs: number) => metrics.eventLag.observe(lagMs);
+  const eventLog = stack.use(new EventLog(store, limits, logger, onStored, farLogs));
   const model = (id: string) => models.get(id) ?? openAi?.model(id) ?? null;
   const { prices } = config;
   const { maxAttempts } = limits;
@@ -176,10 +187,14 @@ export async function compose(
 
   let shuttingDown = false;
   const isShuttingDown = () => shuttingDown;
+  const runsHere = (runId: string) => eventLog.hot(runId) !== undefined;
+  const farReaders = opened.isAlone ? null : stack.use(new FarReaders(store, node, runsHere, logger));
+  await farReaders?.forgetGoneNodes();
   const disconnects = new DisconnectWatch(
     limits.disconnectMs,
     (integrationId, runId) => cancelRun(cancel, integrationId, runId, 'immediate'),
     logger,
+    farReaders,
   );
   const engine = stack.use(
     new Engine({
@@ -199,6 +214,12 @@ export async function compose(
       metrics,
     }),
   );
+  if (!opened.isAlone) {
+    const stop = engine.stop.bind(engine);
+    stack.use(
+      new CancelIntents({ reads: store.reads, node, notifier, activeRuns: () => engine.activeRuns, stop, logger }),
+    );
+  }
   // From here on they can be followed and cancelled; they go on once the server listens.
   const listening = Promise.withResolvers<void>();
   stack.defer(() => listening.resolve());
@@ -235,6 +256,7 @@ export async function compose(
     runReads,
     signalStop: (runId: string, mode: 'immediate' | 'after_step') => engine.stop(runId, mode),
     ended: (runId: string) => engine.ended(runId),
+    elsewhere: opened.isAlone ? null : notifier,
     patienceMs: limits.cancelPatienceMs,
     waitAt,
   };

@@ -35,6 +35,11 @@ export class Metrics {
   readonly commit = new Histogram('runwire_commit_seconds', 'A commit of the writer with all that it holds.', FAST_MS);
   readonly sync = new Histogram('runwire_sync_seconds', 'The part of a commit that waits for the disk.', FAST_MS);
 
+  readonly conflicts = new Counter(
+    'runwire_store_conflicts_total',
+    'Transactions on PostgreSQL that lost a race with another and were done again: by a unique index, or repeated whole.',
+  );
+
   /** The page that Prometheus reads. */
   text(probes: Probes): string {
     return exposition([
@@ -51,6 +56,7 @@ export class Metrics {
       this.eventLag,
       this.commit,
       this.sync,
+      this.conflicts,
     ]);
   }
 }

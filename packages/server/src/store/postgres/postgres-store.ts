@@ -5,9 +5,10 @@ import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import { touchInstallation } from '../queries/accounts.ts';
 import type { Schema } from '../schema.ts';
 import type { Statement } from '../statement.ts';
-import { ORDERED, type QueryOf, type Reads, type Store, type Tx } from '../store.ts';
+import { ORDERED, type QueryOf, type Reads, type Store, type Tx, UniqueViolation } from '../store.ts';
 import { CommitOutcomes } from './commit-outcome.ts';
 import { ConnectionLost, Repeatable, translate } from './errors.ts';
+import { hintQuery } from './hints.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { beginText, type PostgresSettings, sessionConfig } from './settings.ts';
 import { Statements } from './statements.ts';
@@ -22,7 +23,14 @@ export interface PostgresStoreOptions extends PostgresSettings {
   readonly waitAt: WaitAt | undefined;
   /** Told after each commit of the writer: how long it took with all its jobs, and how long the commit itself. */
   readonly onCommit?: (commitMs: number, syncMs: number) => void;
+  /** Told of each transaction that has to be done again because another was in its way. */
+  readonly onConflict?: (kind: ConflictKind) => void;
+  /** The node whose news the others are told of; absent or null: they are told nothing. */
+  readonly hintsOf?: () => string | null;
 }
+
+/** `unique`: an index said no; `repeat`: a deadlock, or a lost race. */
+export type ConflictKind = 'unique' | 'repeat';
 
 /** One connection for the writer, a few for admissions, accounts and reads. */
 export class PostgresStore implements Store {
@@ -34,11 +42,16 @@ export class PostgresStore implements Store {
   readonly #outcomes: CommitOutcomes;
   readonly #begin: string;
   readonly #waitAt: WaitAt | undefined;
+  readonly #hintsOf: () => string | null;
+  readonly #onConflict: ((kind: ConflictKind) => void) | undefined;
   #closing: Promise<void> | null = null;
 
   private constructor(options: PostgresStoreOptions) {
-    const { waitAt, onCommit } = options;
+    const { waitAt, onCommit, onConflict, hintsOf = () => null } = options;
     this.#waitAt = waitAt;
+    // Behind a pooler nobody hears them.
+    this.#hintsOf = options.pooled ? () => null : hintsOf;
+    this.#onConflict = onConflict;
     this.#begin = beginText(options);
     this.#statements = new Statements(!options.pooled);
     this.#outcomes = new CommitOutcomes(options);
@@ -52,6 +65,7 @@ export class PostgresStore implements Store {
       outcomes: this.#outcomes,
       waitAt,
       onCommit,
+      hintsOf: this.#hintsOf,
     });
     this.reads = {
       all: <P, R>(statement: Statement<P, R>, params: P) => this.#read<R>(this.#statements.bound(statement, params)),
@@ -84,7 +98,9 @@ export class PostgresStore implements Store {
       try {
         return await this.#transactAlone(name, job);
       } catch (error) {
+        if (error instanceof UniqueViolation) this.#onConflict?.('unique');
         if (!(error instanceof Repeatable) || tries >= MAX_TRIES) throw error;
+        this.#onConflict?.('repeat');
       }
     }
   }
@@ -101,6 +117,10 @@ export class PostgresStore implements Store {
     } catch (error) {
       rollBack(client, error);
       throw error;
+    }
+    // On the way with the commit: where it fails, so does that.
+    if (name === 'cancel' && this.#hintsOf() !== null) {
+      client.query(hintQuery({ kind: 'cancel' })).catch(() => {});
     }
     try {
       const { command } = await client.query('commit');

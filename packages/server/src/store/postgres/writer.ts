@@ -5,6 +5,7 @@ import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import type { Tx } from '../store.ts';
 import type { CommitOutcomes } from './commit-outcome.ts';
 import { ConnectionLost, Repeatable, translate } from './errors.ts';
+import { hintQuery } from './hints.ts';
 import { beginText, type PostgresSettings, sessionConfig } from './settings.ts';
 import type { Statements } from './statements.ts';
 import { PostgresTransaction } from './transaction.ts';
@@ -19,6 +20,8 @@ export interface WriterOptions {
   readonly outcomes: CommitOutcomes;
   readonly waitAt: WaitAt | undefined;
   readonly onCommit: ((commitMs: number, syncMs: number) => void) | undefined;
+  /** The node that the others are told of with each commit; null: they are told nothing. */
+  readonly hintsOf: () => string | null;
 }
 
 interface Job {
@@ -105,6 +108,7 @@ export class Writer implements AsyncDisposable {
       throw error;
     }
     const workedAt = performance.now();
+    this.#hint(client, xid);
     try {
       const { command } = await client.query('commit');
       if (command !== 'COMMIT') throw new StoreUnavailable('The database rolled a transaction back.');
@@ -116,6 +120,13 @@ export class Writer implements AsyncDisposable {
     const committedAt = performance.now();
     onCommit?.(committedAt - startedAt, committedAt - workedAt);
     return values;
+  }
+
+  /** On the way with the commit: where it fails, so does that. */
+  #hint(client: Client, xid: string | null): void {
+    const nodeId = this.#options.hintsOf();
+    if (xid === null || nodeId === null) return;
+    client.query(hintQuery({ kind: 'log', nodeId })).catch(() => {});
   }
 
   async #connected(): Promise<Client> {
