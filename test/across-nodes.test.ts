@@ -232,15 +232,30 @@ test('a slow reader on another node holds up nobody, and gets everything in the 
   const quick = await there.api.events(runId, 0);
   await slow.untilText('event: meta');
   slow.pause();
-  const word = 'x'.repeat(64 * 1024);
-  for (let i = 0; i < 200; i += 1) await call.text(word);
-  await inStep(call, 'the last of it', [reader, quick]);
-  assert.ok(there.server.server.probes.fullStreams() >= 1, 'its socket is full');
+  // As much as the kernel takes for it, and more.
+  const { fullStreams } = there.server.server.probes;
+  for (let i = 0; fullStreams() === 0; i += 1) {
+    await call.text('x'.repeat(512 * 1024));
+    await inStep(call, ` ${i}.`, [reader, quick]);
+  }
   await call.end();
   assert.deepEqual([await reader.over, await quick.over], [true, true]);
   slow.resume();
   assert.equal(await slow.over, true);
   equalFrames([reader, quick, slow]);
+});
+
+test('a compacted run is read from its start on every node, and refused from a cursor within', { skip }, async () => {
+  await using all = await Cluster.start(2, { limits: { logMs: 0 } });
+  const [here, there] = [all.node(0), all.node(1)];
+  const { runId } = await here.answer({});
+  assert.equal(await there.server.server.probes.sweepEvents(), 1);
+  const within = await refusal(await here.api.events(runId, 3));
+  assert.deepEqual([within.status, within.body.code], [410, 'cursor_too_old']);
+  const readers = [await here.api.events(runId, 0), await there.api.events(runId, 0)];
+  for (const reader of readers) assert.equal(await reader.over, true);
+  equalFrames(readers);
+  assert.equal(readers[0]?.answer, 'Hi');
 });
 
 test('silent runs of other nodes are kept alive by comments', { skip }, async () => {
@@ -270,10 +285,10 @@ test('a revoked key and a changed or deleted integration are seen on every node'
   assert.ok(2 * DEFAULT_LIMITS.accountsVersionMs < 5000, 'read twice within 5 s');
   const [here, there] = [cluster(true).node(0), cluster(true).node(1)];
   const integration = await here.integration();
-  const made = (await here.api.post('/v2/keys', { name: 'short-lived' })).body;
+  const made = (await here.api.post('/v2/api_keys', { name: 'short-lived' })).body;
   const other = there.api.as(made.apiKey);
   assert.equal((await other.get(`/v2/integrations/${integration}`)).status, 200);
-  assert.equal((await here.api.delete(`/v2/keys/${made.keyId}`)).status, 204);
+  assert.equal((await here.api.delete(`/v2/api_keys/${made.keyId}`)).status, 204);
   const revokedAt = performance.now();
   await until('the key is refused', async () => (await other.get('/v2/me')).status === 401);
   assert.ok(performance.now() - revokedAt < 5000 + 2000, 'with a little for a busy machine');

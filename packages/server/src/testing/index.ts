@@ -27,4 +27,4 @@ export {
   type TestServerOptions,
   temporaryFolder,
 } from './test-server.ts';
-export { freshDatabase, sharedPostgresUrl, storeEnvironment, testStore } from './test-store.ts';
+export { freshDatabase, sharedPostgresUrl, stopOwnPostgres, storeEnvironment, testStore } from './test-store.ts';
