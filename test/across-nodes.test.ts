@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Store, type StreamReader, withoutComments } from '@runwire/server/testing';
+import { PostgresServer, type Store, type StreamReader, withoutComments } from '@runwire/server/testing';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { cites } from '../requirements/cite.ts';
 import { Cluster, inStep, until } from './support/cluster.ts';
@@ -265,6 +265,31 @@ test('silent runs of other nodes are kept alive by comments', { skip }, async ()
   await far.until(({ text }) => text.split('\n').filter((line) => line.startsWith(':')).length >= 4);
   await call.end();
   assert.deepEqual([await far.over, await reader.over], [true, true]);
+});
+
+test('while the database is away a reader on another node is kept, and gets the rest when it is back', {
+  skip,
+}, async () => {
+  await using postgres = await PostgresServer.start();
+  await using all = await Cluster.start(2, { databaseUrl: await postgres.database(), limits: { heartbeatMs: 500 } });
+  const { reader, call, runId } = await all.node(0).hold({});
+  const far = await all.node(1).api.events(runId, 0);
+  await inStep(call, 'Before, ', [reader, far]);
+  await postgres.stop();
+  await inStep(call, 'during ', [reader]);
+  const soFar = far.text.length;
+  await far.until(
+    ({ text }) =>
+      text
+        .slice(soFar)
+        .split('\n')
+        .filter((line) => line.startsWith(':')).length >= 3,
+  );
+  await postgres.startAgain();
+  await inStep(call, 'and after', [reader, far]);
+  await call.end();
+  assert.deepEqual([await reader.over, await far.over], [true, true]);
+  equalFrames([reader, far]);
 });
 
 test('a cancel that takes longer than its patience is 202 on another node, and true afterwards', { skip }, async () => {

@@ -6,6 +6,15 @@ import { ScriptedServer } from './scripted-server.ts';
 
 type NodeOptions = NonNullable<Parameters<typeof ScriptedServer.start>[0]>;
 
+interface ClusterOptions extends NodeOptions {
+  /** False: every hint of other nodes is dropped. */
+  readonly hints?: boolean;
+  /** What stands between the servers and the database. */
+  readonly through?: (url: string) => string;
+  /** A database of the test's own. */
+  readonly databaseUrl?: string;
+}
+
 const WAIT_MS = 60_000;
 
 /** A wait for a condition, with a limit that says what did not come. */
@@ -29,14 +38,10 @@ export class Cluster implements AsyncDisposable {
     this.#owned = owned;
   }
 
-  /** `hints`: false: every hint of other nodes is dropped. `through`: what stands between the servers and the database. */
-  static async start(
-    count: number,
-    options: NodeOptions & { readonly hints?: boolean; readonly through?: (url: string) => string } = {},
-  ): Promise<Cluster> {
-    const { hints = true, through = (url: string) => url, ...rest } = options;
+  static async start(count: number, options: ClusterOptions = {}): Promise<Cluster> {
+    const { hints = true, through = (url: string) => url, databaseUrl, ...rest } = options;
     const owned = new AsyncDisposableStack();
-    const { url } = owned.use(await freshDatabase());
+    const url = databaseUrl ?? owned.use(await freshDatabase()).url;
     const env = { ...rest.env, DATABASE_URL: through(url) };
     const cluster = new Cluster(url, { ...rest, env, ...(hints ? {} : { notifier: silentNotifier }) }, owned);
     for (let i = 0; i < count; i += 1) await cluster.join();

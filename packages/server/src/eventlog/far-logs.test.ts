@@ -3,11 +3,10 @@ import { test } from 'node:test';
 import { missingService } from '../../../../test/support/services.ts';
 import { lastFrameId, type MessageItem, type RunEvent } from '../domain/events.ts';
 import { type Hint, type Notifier, silentNotifier } from '../store/notifier.ts';
-import { PostgresStore } from '../store/postgres/postgres-store.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import type { Store } from '../store/store.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { freshDatabase } from '../testing/test-store.ts';
+import { freshDatabase, postgresStore } from '../testing/test-store.ts';
 import { encodeChunk } from './chunk-codec.ts';
 import { EventLog } from './event-log.ts';
 import { FarLogs } from './far-logs.ts';
@@ -110,11 +109,10 @@ const stored = (store: Store, runId: string, ...events: RunEvent[]) => {
 
 async function withLogs(
   notifier: Notifier,
-  body: (log: EventLog, far: FarLogs, store: PostgresStore) => Promise<void>,
+  body: (log: EventLog, far: FarLogs, store: Store) => Promise<void>,
 ): Promise<void> {
   await using database = await freshDatabase();
-  const url = database.url;
-  await using store = await PostgresStore.open({ url, pool: 4, pooled: false, migrate: true, waitAt: undefined });
+  await using store = await postgresStore(database.url);
   await using far = new FarLogs(store.reads, notifier, logger);
   await using log = new EventLog(store, OPTIONS, logger, null, far);
   await body(log, far, store);
@@ -144,7 +142,11 @@ test('a run that becomes this node’s own takes those along who followed it fro
 
 test('followers of one run share what is read, and whoever left is not told', { skip }, async () => {
   const hear: ((hint: Hint) => void)[] = [];
-  const notifier: Notifier = { ...silentNotifier, listen: (onHint) => (hear.push(onHint), () => {}) };
+  const listen = (onHint: (hint: Hint) => void) => {
+    hear.push(onHint);
+    return () => {};
+  };
+  const notifier: Notifier = { ...silentNotifier, listen };
   await withLogs(notifier, async (log, far, store) => {
     await insertRun(store, 'run_1', 'running');
     await stored(store, 'run_1', delta(1));

@@ -42,7 +42,7 @@ export async function cancelRun(deps: CancelDeps, integrationId: string, runId: 
   }
   let row = await deps.runReads.row(integrationId, runId);
   while (deps.elsewhere !== null && !isFinished(row.status) && performance.now() < until) {
-    await nextHint(deps.elsewhere, Math.min(LOOK_MS, until - performance.now()));
+    await nextHint(deps.elsewhere, 'log', Math.min(LOOK_MS, until - performance.now()));
     row = await deps.runReads.row(integrationId, runId);
   }
   const finished = isFinished(row.status);

@@ -17,8 +17,8 @@ export const silentNotifier: Notifier = {
   [Symbol.asyncDispose]: async () => {},
 };
 
-/** Resolves with the next hint, or when the time is over. */
-export function nextHint(notifier: Notifier, timeoutMs: number): Promise<void> {
+/** Resolves with the next hint of this kind, or when the time is over. */
+export function nextHint(notifier: Notifier, kind: Hint['kind'], timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
@@ -26,6 +26,8 @@ export function nextHint(notifier: Notifier, timeoutMs: number): Promise<void> {
       resolve();
     };
     const timer = setTimeout(done, timeoutMs);
-    const stop = notifier.listen(done);
+    const stop = notifier.listen((hint) => {
+      if (hint.kind === kind) done();
+    });
   });
 }

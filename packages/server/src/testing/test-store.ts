@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { PostgresStore } from '../store/postgres/postgres-store.ts';
 import { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
 import { dropDatabase, makeDatabase, PostgresServer } from './postgres-server.ts';
@@ -13,6 +14,11 @@ export function embeddedStore(folder: string): Promise<Store> {
     throw error;
   };
   return SqliteStore.open({ path: join(folder, 'test.db'), migrate: true, waitAt: undefined, onFatal });
+}
+
+/** The store in a database, without a server around it. */
+export function postgresStore(url: string): Promise<Store> {
+  return PostgresStore.open({ url, pool: 4, pooled: false, migrate: true, waitAt: undefined });
 }
 
 let own: Promise<PostgresServer> | null = null;
