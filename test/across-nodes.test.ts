@@ -191,8 +191,7 @@ for (const hints of both) {
 
 test('a run that ends between the last look and the attaching is read whole all the same', { skip }, async () => {
   for (const hints of both) {
-    await using all = await Cluster.start(1, { hints });
-    const here = all.node(0);
+    const here = cluster(hints).node(0);
     const looked = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const wrapStore = (store: Store): Store => ({
@@ -212,7 +211,7 @@ test('a run that ends between the last look and the attaching is read whole all 
       transact: (name, job) => store.transact(name, job),
       [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
     });
-    const there = await all.join({ wrapStore });
+    const there = await cluster(hints).join({ wrapStore });
     const { reader, call, runId } = await here.hold({});
     const far = await there.api.events(runId, 0);
     await looked.promise;
@@ -222,6 +221,7 @@ test('a run that ends between the last look and the attaching is read whole all 
     goOn.resolve();
     assert.equal(await far.over, true);
     equalFrames([reader, far]);
+    await cluster(hints).leave(there);
   }
 });
 
@@ -246,25 +246,27 @@ test('a slow reader on another node holds up nobody, and gets everything in the 
 });
 
 test('a compacted run is read from its start on every node, and refused from a cursor within', { skip }, async () => {
-  await using all = await Cluster.start(2, { limits: { logMs: 0 } });
-  const [here, there] = [all.node(0), all.node(1)];
+  const here = cluster(true).node(0);
   const { runId } = await here.answer({});
-  assert.equal(await there.server.server.probes.sweepEvents(), 1);
+  const there = await cluster(true).join({ limits: { logMs: 0 } });
+  await there.server.server.probes.sweepEvents();
   const within = await refusal(await here.api.events(runId, 3));
   assert.deepEqual([within.status, within.body.code], [410, 'cursor_too_old']);
   const readers = [await here.api.events(runId, 0), await there.api.events(runId, 0)];
   for (const reader of readers) assert.equal(await reader.over, true);
   equalFrames(readers);
   assert.equal(readers[0]?.answer, 'Hi');
+  await cluster(true).leave(there);
 });
 
 test('silent runs of other nodes are kept alive by comments', { skip }, async () => {
-  await using all = await Cluster.start(2, { limits: { heartbeatMs: 200 } });
-  const { reader, call, runId } = await all.node(0).hold({});
-  const far = await all.node(1).api.events(runId, 0);
+  const there = await cluster(true).join({ limits: { heartbeatMs: 200 } });
+  const { reader, call, runId } = await cluster(true).node(0).hold({});
+  const far = await there.api.events(runId, 0);
   await far.until(({ text }) => text.split('\n').filter((line) => line.startsWith(':')).length >= 4);
   await call.end();
   assert.deepEqual([await far.over, await reader.over], [true, true]);
+  await cluster(true).leave(there);
 });
 
 test('while the database is away a reader on another node is kept, and gets the rest when it is back', {
@@ -293,9 +295,8 @@ test('while the database is away a reader on another node is kept, and gets the 
 });
 
 test('a cancel that takes longer than its patience is 202 on another node, and true afterwards', { skip }, async () => {
-  await using all = await Cluster.start(1);
-  const there = await all.join({ limits: { cancelPatienceMs: 300 } });
-  const { reader, call, runId } = await all.node(0).hold({ chatId: 'c' });
+  const there = await cluster(true).join({ limits: { cancelPatienceMs: 300 } });
+  const { reader, call, runId } = await cluster(true).node(0).hold({ chatId: 'c' });
   const cancel = () => there.api.post(`/v2/integrations/demo/runs/${runId}/cancel`, { mode: 'after_step' });
   const { status, body } = await cancel();
   assert.equal(status, 202);
@@ -303,6 +304,7 @@ test('a cancel that takes longer than its patience is 202 on another node, and t
   await call.end();
   await reader.whole();
   assert.deepEqual([(await cancel()).status, (await cancel()).body.status], [200, 'completed']);
+  await cluster(true).leave(there);
 });
 
 test('a revoked key and a changed or deleted integration are seen on every node', { skip }, async (t) => {
