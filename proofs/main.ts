@@ -6,6 +6,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   'fresh-clone': () => import('./fresh-clone.ts'),
   'one-run': () => import('./one-run.ts'),
   'allowance-race': () => import('./allowance-race.ts'),
+  'far-reader': () => import('./far-reader.ts'),
   'kill-anywhere': () => import('./kill-anywhere.ts'),
   takeover: () => import('./takeover.ts'),
   zombie: () => import('./zombie.ts'),
@@ -25,28 +26,43 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
 
 class UsageError extends Error {}
 
-const usage = `Usage: npm run prove -- <name> [--fault <fault>] [--short]\nNames: ${Object.keys(PROOFS).join(', ')}\n`;
+const MAX_NODES = 9;
+const usage = `Usage: npm run prove -- <name> [--fault <fault>] [--nodes <number>] [--short]\nNames: ${Object.keys(PROOFS).join(', ')}\n`;
 
 function readArguments() {
   try {
-    const options = { fault: { type: 'string' }, short: { type: 'boolean', default: false } } as const;
+    const options = {
+      fault: { type: 'string' },
+      nodes: { type: 'string' },
+      short: { type: 'boolean', default: false },
+    } as const;
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     const [name, ...more] = positionals;
     const load = name !== undefined && Object.hasOwn(PROOFS, name) ? PROOFS[name] : undefined;
     if (load === undefined || more.length > 0) throw new UsageError('Give the name of one proof.');
-    return { load, fault: values.fault ?? null, short: values.short };
+    return { load, fault: values.fault ?? null, nodes: nodesIn(values.nodes), short: values.short };
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
 }
 
+function nodesIn(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const nodes = Number(text);
+  if (!Number.isInteger(nodes) || nodes < 2 || nodes > MAX_NODES) {
+    throw new UsageError(`\`--nodes\` must be a whole number from 2 to ${MAX_NODES}.`);
+  }
+  return nodes;
+}
+
 async function prove(): Promise<void> {
-  const { load, fault, short } = readArguments();
+  const { load, fault, nodes, short } = readArguments();
   const { proof } = await load();
   if (fault !== null && !proof.faults.includes(fault)) {
     throw new UsageError(`\`${proof.name}\` has no fault \`${fault}\`; there are: ${proof.faults.join(', ')}.`);
   }
-  const figures = Object.entries(await proof.run({ fault, short }));
+  if (nodes !== null && proof.spreads !== true) throw new UsageError(`\`${proof.name}\` has no \`--nodes\`.`);
+  const figures = Object.entries(await proof.run({ fault, short, nodes }));
   process.stdout.write(`PROVED ${[proof.name, ...figures.map(([key, value]) => `${key}=${value}`)].join(' ')}\n`);
 }
 

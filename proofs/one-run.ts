@@ -1,5 +1,7 @@
 import { type ApiClient, ModelController, type StreamReader, withoutComments } from '@runwire/server/testing';
 import { DataFolder } from './support/data-folder.ts';
+import { LockWaits } from './support/lock-waits.ts';
+import { NodeProcesses } from './support/node-processes.ts';
 import { expectAtLeast, expectAtMost, expectNumber, type Proof, within } from './support/proof.ts';
 import { startServer } from './support/start-server.ts';
 
@@ -8,7 +10,8 @@ const REQUEST = { usageRequestId: 'request-1', message: 'Only once, please.' };
 const WORDS = Array.from({ length: 50 }, (_, i) => `word ${i} `);
 
 const distinct = (values: Iterable<unknown>) => new Set(values).size;
-const many = <T>(count: number, make: () => Promise<T>) => Array.from({ length: count }, make);
+const many = <T>(count: number, make: (place: number) => Promise<T>) =>
+  Array.from({ length: count }, (_, place) => make(place));
 
 /** Every post's answer says what it must: admitted, one run, and all but `firsts` of them replays. */
 function checkHeads(prefix: string, readers: readonly StreamReader[], firsts: number): number {
@@ -47,28 +50,58 @@ async function countRecords(prefix: string, api: ApiClient, runId: unknown) {
   return { usageRecords: expectNumber(`${prefix}usage records`, all.items.length, 1), run: runs.items[0] };
 }
 
-/** All posts at once; the model holds its first token until every one of them is answered. */
-async function together(fault: string | null, posts: number) {
+/** All posts at once, by turns to each server; the model holds its first token until every one of them is answered. */
+async function together(prefix: string, api: (place: number) => ApiClient, model: ModelController, posts: number) {
+  const readers = await within(
+    `${prefix}heads of all posts`,
+    WAIT_MS,
+    Promise.all(many(posts, (place) => api(place).complete(REQUEST))),
+  );
+  const runs = checkHeads(prefix, readers, 1);
+  const call = await within('call of the model', WAIT_MS, model.nextCall());
+  const early = readers.filter(({ answer }) => answer !== '').length;
+  expectNumber(`${prefix}streams with a token before all were attached`, early, 0);
+  for (const word of WORDS) await call.text(word);
+  await call.end();
+  const equalStreams = await countEqual(prefix, readers);
+  expectNumber(`${prefix}answers with every token`, Number(readers[0]?.answer === WORDS.join('')), 1);
+  const { usageRecords, run } = await countRecords(prefix, api(1), readers[0]?.headers['x-run-id']);
+  expectNumber(`${prefix}runs completed`, Number(run.status === 'completed'), 1);
+  const modelCalls = expectNumber(`${prefix}model calls`, model.calls.length, 1);
+  return { posts, runs, model_calls: modelCalls, usage_records: usageRecords, equal_streams: equalStreams };
+}
+
+async function onOne(fault: string | null, posts: number) {
   using folder = new DataFolder();
   await using model = await ModelController.start();
   await using server = await startServer(fault, { dataDir: folder.path, controllerPort: model.port });
-  const readers = await within(
-    'heads of all posts',
-    WAIT_MS,
-    Promise.all(many(posts, () => server.api.complete(REQUEST))),
-  );
-  const runs = checkHeads('', readers, 1);
-  const call = await within('call of the model', WAIT_MS, model.nextCall());
-  const early = readers.filter(({ answer }) => answer !== '').length;
-  expectNumber('streams with a token before all were attached', early, 0);
-  for (const word of WORDS) await call.text(word);
-  await call.end();
-  const equalStreams = await countEqual('', readers);
-  expectNumber('answers with every token', Number(readers[0]?.answer === WORDS.join('')), 1);
-  const { usageRecords, run } = await countRecords('', server.api, readers[0]?.headers['x-run-id']);
-  expectNumber('runs completed', Number(run.status === 'completed'), 1);
-  const modelCalls = expectNumber('model calls', model.calls.length, 1);
-  return { posts, runs, model_calls: modelCalls, usage_records: usageRecords, equal_streams: equalStreams };
+  return await together('', () => server.api, model, posts);
+}
+
+/** One equal post to each node at once, again and again: how their admissions meet in the database. */
+async function meet(prefix: string, nodes: NodeProcesses, model: ModelController, rounds: number) {
+  const calls = model.calls.length;
+  model.answerAll('Once.');
+  for (let round = 1; round <= rounds; round += 1) {
+    const request = { ...REQUEST, usageRequestId: `meeting-${round}` };
+    const posts = many(nodes.servers.length, (place) => nodes.api(place).complete(request));
+    const readers = await within(`${prefix}heads of a meeting`, WAIT_MS, Promise.all(posts));
+    checkHeads(`${prefix}meeting: `, readers, 1);
+    await countEqual(`${prefix}meeting: `, readers);
+  }
+  return expectNumber(`${prefix}model calls of all meetings`, model.calls.length - calls, rounds);
+}
+
+async function onSeveral(fault: string | null, posts: number, meetings: number, nodes: number, dropHints: boolean) {
+  const prefix = dropHints ? 'without hints: ' : '';
+  await using model = await ModelController.start();
+  await using all = await NodeProcesses.start({ nodes, fault, controllerPort: model.port, dropHints });
+  await using waits = await LockWaits.start(all.databaseUrl);
+  const figures = await together(prefix, (place) => all.api(place), model, posts);
+  const met = await meet(prefix, all, model, meetings);
+  const retries = await all.retries();
+  expectAtLeast(`${prefix}lock waits and retries`, waits.count + retries, 1);
+  return { ...figures, meetings: met, lock_waits: waits.count, retries };
 }
 
 /** Half of the posts are attached and half under way when the process dies; then all are sent again, and the run goes on. */
@@ -129,8 +162,20 @@ async function killed(fault: string | null, posts: number) {
 export const proof: Proof = {
   name: 'one-run',
   faults: ['forget-requests'],
-  async run({ fault, short }) {
+  spreads: true,
+  async run({ fault, short, nodes }) {
     const posts = short ? 100 : 1000;
-    return { ...(await together(fault, posts)), ...(await killed(fault, posts)) };
+    if (nodes === null) return { ...(await onOne(fault, posts)), ...(await killed(fault, posts)) };
+    const meetings = short ? 10 : 50;
+    const heard = await onSeveral(fault, posts, meetings, nodes, false);
+    const deaf = await onSeveral(fault, posts, meetings, nodes, true);
+    return {
+      nodes,
+      ...heard,
+      deaf_runs: deaf.runs,
+      deaf_equal_streams: deaf.equal_streams,
+      deaf_lock_waits: deaf.lock_waits,
+      deaf_retries: deaf.retries,
+    };
   },
 };

@@ -186,7 +186,7 @@ export const contractRunsAndStreams = [
     quote:
       'or, where the integration says `onDisconnect: "cancel"`, is cancelled when no reader, […] has been attached for 10 s.',
   },
-  { id: 'contract-4-disconnect-any-node', section: '4', quote: 'on any node,', later: 'Several nodes' },
+  { id: 'contract-4-disconnect-any-node', section: '4', quote: 'on any node,' },
   {
     id: 'contract-4-shutdown-no-disconnect',
     section: '4',

@@ -144,7 +144,6 @@ export const contractStartAndOperations = [
     id: 'contract-2-revocation-nodes',
     section: '2',
     quote: 'and every node sees a revocation within 5 s.',
-    later: 'Several nodes',
   },
   {
     id: 'contract-2-opaque-key',
@@ -246,7 +245,7 @@ export const contractStartAndOperations = [
       "| `GET …/runs/{runId}/events` | the run's stream again, always SSE, after `Last-Event-ID` (beats `?after=`);",
   },
   { id: 'contract-3-events-live', section: '3', quote: 'live while it runs, complete after it ended;' },
-  { id: 'contract-3-events-any-node', section: '3', quote: 'any node.', later: 'Several nodes' },
+  { id: 'contract-3-events-any-node', section: '3', quote: 'any node.' },
   { id: 'contract-3-events-at-end', section: '3', quote: 'A cursor at or after `end`: 204.' },
   { id: 'contract-3-events-invalid-cursor', section: '3', quote: 'Not an integer ≥ 0: 400 `invalid_cursor`.' },
   {

@@ -82,6 +82,24 @@ function skipEvents(): Overrides {
   };
 }
 
+/** Of a run on another node every second chunk is lost on its way to the readers. */
+function skipChunk(): Overrides {
+  let chunks = 0;
+  const lost = (row: Params): boolean => {
+    if (row.data === null) return false;
+    chunks += 1;
+    return chunks % 2 === 0;
+  };
+  return {
+    wrapStore: tamper({
+      rows: (statement, rows) =>
+        statement === 'far news'
+          ? rows.map((row) => (lost(row) ? { ...row, data: '{"v":1,"i":[],"e":[]}' } : row))
+          : rows,
+    }),
+  };
+}
+
 /** Read from the store, every run completed. */
 function hideFailures(): Overrides {
   return {
@@ -204,6 +222,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'leave-orphans': leaveOrphans,
   'forget-journal': forgetJournal,
   'skip-events': skipEvents,
+  'skip-chunk': skipChunk,
   'unbounded-readers': unboundedReaders,
   'endless-patience': endlessPatience,
   'any-depth': anyDepth,

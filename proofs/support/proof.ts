@@ -2,12 +2,16 @@
 export interface ProofOptions {
   readonly fault: string | null;
   readonly short: boolean;
+  /** How many servers share one PostgreSQL; null: one server on the embedded store. */
+  readonly nodes: number | null;
 }
 
 /** A promise of the product that a command can check. */
 export interface Proof {
   readonly name: string;
   readonly faults: readonly string[];
+  /** Whether `--nodes` can be given. */
+  readonly spreads?: boolean;
   /** Resolves to the figures it proved; throws a `Shortfall` where one falls short. */
   run(options: ProofOptions): Promise<Record<string, number>>;
 }

@@ -6,8 +6,10 @@ import { refuseMoved } from './config/moved-mark.ts';
 import { SettingRefused } from './config/setting-refused.ts';
 import type { WaitAt } from './domain/wait-points.ts';
 import type { NodeBeats } from './store/node-beats.ts';
+import { type Notifier, silentNotifier } from './store/notifier.ts';
 import { type BeatTimes, PostgresNodeBeats } from './store/postgres/postgres-node-beats.ts';
-import { PostgresStore } from './store/postgres/postgres-store.ts';
+import { PostgresNotifier } from './store/postgres/postgres-notifier.ts';
+import { type ConflictKind, PostgresStore } from './store/postgres/postgres-store.ts';
 import { keepSecretOnce, keptSecret } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
 import { SqliteStore } from './store/sqlite/sqlite-store.ts';
@@ -27,6 +29,8 @@ export interface OpenedStore {
   readonly isAlone: boolean;
   /** Null on the embedded store, which has one node. */
   readonly beats: (() => NodeBeats) | null;
+  /** Brings the hints of other nodes; made when it is asked for. */
+  readonly notifier: () => Notifier;
   readonly queueLength: () => number;
   /** The median time of a commit, in milliseconds, and what there is to say about it. */
   readonly measure: () => Promise<{ readonly commitMs: number; readonly warning: string | null }>;
@@ -39,6 +43,9 @@ export interface StoreHooks {
   readonly node: ThisNode;
   /** A transaction found that the others took this node for dead. */
   readonly onFenced: (identity: NodeIdentity) => void;
+  readonly onConflict: (kind: ConflictKind) => void;
+  /** The node whose news the others are told of; null: they are told nothing. */
+  readonly hintsOf: () => string | null;
 }
 
 /** Opens the store that the settings name; what it holds is let go by `stack`. */
@@ -58,6 +65,8 @@ export async function openStore(
       secret: secrets.secret ?? (await sharedSecret(store)),
       isAlone: false,
       beats: () => new PostgresNodeBeats(settings, times, hooks.onFatal),
+      // LISTEN belongs to a connection, which a pooler gives to others.
+      notifier: () => (settings.pooled ? silentNotifier : new PostgresNotifier(settings)),
       queueLength: () => store.queueLength,
       measure: async () => ({ commitMs: await store.measureCommit(), warning: null }),
     };
@@ -72,6 +81,7 @@ export async function openStore(
     secret,
     isAlone: true,
     beats: null,
+    notifier: () => silentNotifier,
     queueLength: () => store.queueLength,
     measure: async () => {
       const commitMs = store.measureSync();

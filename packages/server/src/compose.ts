@@ -32,6 +32,7 @@ import { recoverOrphans } from './engine/recover-orphans.ts';
 import { registerNode, releaseThisNode } from './engine/register-node.ts';
 import { TakeFromDead } from './engine/take-from-dead.ts';
 import { EventLog } from './eventlog/event-log.ts';
+import { FarLogs } from './eventlog/far-logs.ts';
 import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
@@ -50,10 +51,13 @@ import { serviceRoutes } from './http/routes/service.ts';
 import { usageRoutes } from './http/routes/usage.ts';
 import { Streams } from './http/run-stream.ts';
 import { monotonicMs } from './lib/monotonic.ts';
+import { CancelIntents } from './runs/cancel-intents.ts';
 import { cancelRun } from './runs/cancel-run.ts';
 import { DisconnectWatch } from './runs/disconnect-watch.ts';
+import { FarReaders } from './runs/far-readers.ts';
 import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
+import type { Notifier } from './store/notifier.ts';
 import { patientReads } from './store/patient-reads.ts';
 import type { Store } from './store/store.ts';
 import { type NodeIdentity, ThisNode } from './store/this-node.ts';
@@ -75,6 +79,8 @@ export interface Overrides {
   readonly logger?: Logger;
   /** Stands between the server and its store: how a proof plants a fault. */
   readonly wrapStore?: (store: Store) => Store;
+  /** In place of the one that hears the hints of other nodes: how a proof drops them. */
+  readonly notifier?: Notifier;
 }
 
 export interface RunningServer extends AsyncDisposable {
@@ -127,7 +133,11 @@ export async function compose(
     metrics.sync.observe(syncTookMs);
   };
   const onFenced = (identity: NodeIdentity) => lease?.lose(identity);
-  const opened = await openStore(config, secrets, limits, { waitAt, onFatal, onCommit, node, onFenced }, stack);
+  const onConflict = (kind: string) => metrics.conflicts.add({ kind });
+  // Nobody is told of anything by a node that has no others beside it.
+  const hintsOf = () => (lease?.hasPeers === false ? null : (node.identity?.nodeId ?? null));
+  const hooks = { waitAt, onFatal, onCommit, onConflict, hintsOf, node, onFenced };
+  const opened = await openStore(config, secrets, limits, hooks, stack);
   const store = overrides.wrapStore?.(opened.store) ?? opened.store;
   const signing = new KeySigning(opened.secret);
 
@@ -180,7 +190,10 @@ export async function compose(
           ),
         );
 
-  const eventLog = stack.use(new EventLog(store, limits, logger, (lagMs) => metrics.eventLag.observe(lagMs)));
+  const notifier = stack.use(overrides.notifier ?? opened.notifier());
+  const farLogs = opened.isAlone ? null : stack.use(new FarLogs(store.reads, notifier, logger));
+  const onStored = (lagMs: number) => metrics.eventLag.observe(lagMs);
+  const eventLog = stack.use(new EventLog(store, limits, logger, onStored, farLogs));
   const model = (id: string) => models.get(id) ?? openAi?.model(id) ?? null;
   const { prices } = config;
   const { maxAttempts } = limits;
@@ -211,10 +224,14 @@ export async function compose(
 
   let shuttingDown = false;
   const isShuttingDown = () => shuttingDown;
+  const runsHere = (runId: string) => eventLog.hot(runId) !== undefined;
+  const farReaders = opened.isAlone ? null : stack.use(new FarReaders(store, node, runsHere, logger));
+  await farReaders?.forgetGoneNodes();
   const disconnects = new DisconnectWatch(
     limits.disconnectMs,
     (integrationId, runId) => cancelRun(cancel, integrationId, runId, 'immediate'),
     logger,
+    farReaders,
   );
   const engine = stack.use(
     new Engine({
@@ -235,6 +252,12 @@ export async function compose(
       metrics,
     }),
   );
+  if (!opened.isAlone) {
+    const stop = engine.stop.bind(engine);
+    stack.use(
+      new CancelIntents({ reads: store.reads, node, notifier, activeRuns: () => engine.activeRuns, stop, logger }),
+    );
+  }
   // From here on they can be followed and cancelled; they go on once the server listens.
   const listening = Promise.withResolvers<void>();
   stack.defer(() => listening.resolve());
@@ -282,6 +305,7 @@ export async function compose(
     runReads,
     signalStop: (runId: string, mode: 'immediate' | 'after_step') => engine.stop(runId, mode),
     ended: (runId: string) => engine.ended(runId),
+    elsewhere: opened.isAlone ? null : notifier,
     patienceMs: limits.cancelPatienceMs,
     waitAt,
   };

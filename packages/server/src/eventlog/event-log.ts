@@ -5,6 +5,8 @@ import { markRunning } from '../store/queries/runs.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type DecodedChunk, decodeChunk } from './chunk-codec.ts';
+import type { FarLogs } from './far-logs.ts';
+import type { LiveLog } from './live-log.ts';
 import { type Chunk, RunLog, type RunLogBounds } from './run-log.ts';
 import { UnstoredBytes } from './unstored-bytes.ts';
 
@@ -42,18 +44,22 @@ export class EventLog implements AsyncDisposable {
   #flushing: Promise<void> | null = null;
   #failing = false;
   readonly #onStored: ((lagMs: number) => void) | null;
+  /** Null: there are no other nodes, and no run that one of them runs. */
+  readonly #far: FarLogs | null;
 
   constructor(
     store: Store,
     options: EventLogOptions,
     logger: Logger,
     onStored: ((lagMs: number) => void) | null = null,
+    far: FarLogs | null = null,
   ) {
     this.#store = store;
     this.#options = options;
     this.#unstored = new UnstoredBytes(options.unstoredBytes, this.#someoneWaits);
     this.#logger = logger;
     this.#onStored = onStored;
+    this.#far = far;
   }
 
   /** `stored`: the events of this attempt that are durable already. */
@@ -61,6 +67,8 @@ export class EventLog implements AsyncDisposable {
     const log = new RunLog(runId, attempt, stored, this.#options, this.#unstored, this.#appended);
     log.onStored = this.#onStored;
     this.#logs.set(runId, log);
+    // Taken over from another node: whoever followed it from here reads on at the hot end.
+    this.#far?.move(runId);
     return log;
   }
 
@@ -70,6 +78,16 @@ export class EventLog implements AsyncDisposable {
 
   hot(runId: string): RunLog | undefined {
     return this.#logs.get(runId);
+  }
+
+  /** Where new events come from: the hot end, or what is heard here of a run that another node runs. */
+  live(runId: string): LiveLog | undefined {
+    return this.#logs.get(runId) ?? this.#far?.get(runId);
+  }
+
+  /** For a reader that has everything stored up to `cursor`; null: nothing more will come. */
+  followElsewhere(runId: string, cursor: number): LiveLog | null {
+    return this.#far?.open(runId, cursor) ?? null;
   }
 
   /** After the end, or when the run is given up here. Readers that still wait are told by `cut`. */

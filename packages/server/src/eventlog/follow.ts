@@ -1,6 +1,6 @@
 import { lastFrameId, type RunEvent } from '../domain/events.ts';
 import type { EventLog } from './event-log.ts';
-import type { LiveReader, RunLog } from './run-log.ts';
+import type { LiveLog, LiveReader } from './live-log.ts';
 
 /** Who the events are for: a connection and its framing. */
 export interface Sink {
@@ -23,15 +23,15 @@ export interface Sink {
  *   reading ──(nothing newer)──▶ live ──(sink full)──▶ waiting ──(resume)──▶ reading
  *      └──────────────(sink full)───────────────────────▲
  *
- * reading: from what the hot end still holds, else from the store, a page at a time. live: attached to the hot end.
- * waiting: attached to nothing and holding nothing but its cursor, so a slow reader costs what its socket holds.
+ * reading: from what the hot end still holds, else from the store, a page at a time. live: attached to the hot end, or
+ * where another node runs the run to what is heard of it here; where it moves to this node, it reads on. waiting: attached to nothing and holding nothing but its cursor, so a slow reader costs what its socket holds.
  */
 export class Follower implements LiveReader {
   readonly #eventLog: EventLog;
   readonly #runId: string;
   readonly #sink: Sink;
   #cursor: number;
-  #attachedTo: RunLog | null = null;
+  #attachedTo: LiveLog | null = null;
   #reading = false;
   #closed = false;
   /** Whether what was taken so far was compacted: a reader gets the whole run or what stays of it, never a mixture. */
@@ -75,6 +75,11 @@ export class Follower implements LiveReader {
     }
   }
 
+  moved(): void {
+    this.#attachedTo = null;
+    void this.#read();
+  }
+
   cut(): void {
     if (this.#closed) return;
     this.close();
@@ -96,21 +101,22 @@ export class Follower implements LiveReader {
     return true;
   }
 
+  #attach(log: LiveLog): void {
+    log.attach(this);
+    this.#attachedTo = log;
+  }
+
   async #read(): Promise<void> {
     if (this.#reading || this.#attachedTo !== null) return;
     this.#reading = true;
     try {
       while (!this.#closed && !this.#sink.full) {
-        const log = this.#eventLog.hot(this.#runId);
+        const log = this.#eventLog.live(this.#runId);
         const held = log?.heldAfter(this.#cursor) ?? null;
         if (log !== undefined && held !== null) {
           const all = this.#take(held.events, held.from);
           if (this.#closed) return;
-          if (all && !this.#sink.full) {
-            log.attach(this);
-            this.#attachedTo = log;
-            return;
-          }
+          if (all && !this.#sink.full) return this.#attach(log);
           continue;
         }
         const page = await this.#eventLog.storedAfter(this.#runId, this.#cursor);
@@ -119,7 +125,10 @@ export class Follower implements LiveReader {
           if (page.compacted && !this.#compacted && this.#cursor > 0) return this.cut();
           this.#compacted = page.compacted;
           this.#take(page.events, 0);
-        } else if (this.#eventLog.hot(this.#runId) === undefined) return this.cut();
+        } else if (this.#eventLog.live(this.#runId) === undefined) {
+          const far = this.#eventLog.followElsewhere(this.#runId, this.#cursor);
+          return far === null ? this.cut() : this.#attach(far);
+        }
       }
     } catch (error) {
       this.#eventLog.readFailed(this.#runId, error);

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { eventSize, lastFrameId, type MessageItem, type RunEvent, type RunEventBody } from '../domain/events.ts';
 import { decodeChunk } from './chunk-codec.ts';
-import { type Chunk, type LiveReader, RunLog, type RunLogBounds } from './run-log.ts';
+import type { LiveReader } from './live-log.ts';
+import { type Chunk, RunLog, type RunLogBounds } from './run-log.ts';
 import { UnstoredBytes } from './unstored-bytes.ts';
 
 const item: MessageItem = {
@@ -50,6 +51,10 @@ class Reader implements LiveReader {
       assert.notEqual(from, -1, 'what is no longer held is stored');
       this.deliver(stored.slice(from, from + 1), 0);
     }
+  }
+
+  moved(): void {
+    assert.fail('the hot end moves nowhere');
   }
 
   deliver(events: readonly RunEvent[], from: number): void {

@@ -1,19 +1,12 @@
 import { attemptBase, eventSize, eventWidth, lastFrameId, type RunEvent, type RunEventBody } from '../domain/events.ts';
 import { encodeChunk } from './chunk-codec.ts';
+import type { LiveLog, LiveReader } from './live-log.ts';
 import type { UnstoredBytes } from './unstored-bytes.ts';
 
 export interface Chunk {
   readonly firstId: number;
   readonly lastId: number;
   readonly data: string;
-}
-
-/** A reader at the hot end. */
-export interface LiveReader {
-  /** The events from `from` on are new. The array is shared between all readers. */
-  deliver(events: readonly RunEvent[], from: number): void;
-  /** The run is given up here without an end: the connection is to be cut. */
-  cut(): void;
 }
 
 export interface RunLogBounds {
@@ -29,7 +22,7 @@ export interface RunLogBounds {
  * The hot end of one run's log on the node that runs it: an appended event reaches its readers in memory at once,
  * the store gets it a little later. Held here are all events that are not stored yet, and the newest stored ones.
  */
-export class RunLog {
+export class RunLog implements LiveLog {
   readonly runId: string;
   readonly attempt: number;
   readonly #bounds: RunLogBounds;
@@ -245,7 +238,6 @@ export class RunLog {
     return low;
   }
 
-  /** Held events after `cursor`, or null where the first of them is no longer held. */
   heldAfter(cursor: number): { readonly events: readonly RunEvent[]; readonly from: number } | null {
     if (cursor < this.#droppedId) return null;
     return { events: this.#held, from: this.#indexAfter(cursor) };

@@ -2,10 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type CancelMode, isFinished } from '../domain/run-state.ts';
 import { usageJson } from '../domain/usage.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
+import { type Notifier, nextHint } from '../store/notifier.ts';
 import { requestCancel } from '../store/queries/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { RunReads } from './read-runs.ts';
 import { usageOf } from './run-json.ts';
+
+/** How often the end of a run on another node is looked for where no hint comes. */
+const LOOK_MS = 250;
 
 export interface CancelDeps {
   readonly store: Store;
@@ -13,13 +17,19 @@ export interface CancelDeps {
   /** Tells the run where it runs; false where it does not run here. */
   readonly signalStop: (runId: string, mode: CancelMode) => boolean;
   readonly ended: (runId: string) => Promise<void> | null;
+  /** Null: there are no other nodes that could run it. */
+  readonly elsewhere: Notifier | null;
   readonly patienceMs: number;
   readonly waitAt: WaitAt | undefined;
 }
 
-/** Cancels exactly that run: the intent is durable first (T5), then the run is told, then its end is awaited. */
+/**
+ * Cancels exactly that run, from whatever node: the intent is durable first (T5), then the run is told, here or by a
+ * hint to its node, then its end is awaited.
+ */
 export async function cancelRun(deps: CancelDeps, integrationId: string, runId: string, mode: CancelMode) {
   const before = await deps.runReads.row(integrationId, runId);
+  const until = performance.now() + deps.patienceMs;
   if (!isFinished(before.status)) {
     deps.waitAt?.('cancel-intent.before');
     const taken = await deps.store.transact('cancel', (tx) => tx.run(requestCancel, { runId, mode, now: Date.now() }));
@@ -27,10 +37,14 @@ export async function cancelRun(deps: CancelDeps, integrationId: string, runId: 
     if (taken === 1) {
       const ended = deps.ended(runId);
       deps.signalStop(runId, mode);
-      if (ended !== null) await withPatience(ended, deps.patienceMs);
+      if (ended !== null) await withPatience(ended, until - performance.now());
     }
   }
-  const row = await deps.runReads.row(integrationId, runId);
+  let row = await deps.runReads.row(integrationId, runId);
+  while (deps.elsewhere !== null && !isFinished(row.status) && performance.now() < until) {
+    await nextHint(deps.elsewhere, 'log', Math.min(LOOK_MS, until - performance.now()));
+    row = await deps.runReads.row(integrationId, runId);
+  }
   const finished = isFinished(row.status);
   return {
     runId,

@@ -1,9 +1,9 @@
 import type { Logger } from '../telemetry/logger.ts';
+import type { FarReaders } from './far-readers.ts';
 
 interface WatchedRun {
   readonly integrationId: string;
-  readers: number;
-  /** When the last reader left, or when the run began without one. */
+  /** When somebody was last known to read it, or when the run began without a reader. */
   aloneSince: number;
   cancelling: boolean;
 }
@@ -11,28 +11,39 @@ interface WatchedRun {
 const TICKS_PER_PATIENCE = 20;
 
 /**
- * Counts the readers of runs whose integration says `onDisconnect: "cancel"`, and cancels a run that "no reader …
- * has been attached" to for its patience. Whoever reads counts: the first, a replay, a resumed stream. It lives as
- * long as the process serves: "shutdown or crash of a node is no disconnect".
+ * Counts the readers of all runs, and cancels one whose integration says `onDisconnect: "cancel"` and to which "no
+ * reader, on any node, has been attached" for its patience. Whoever reads counts: the first, a replay, a resumed
+ * stream. It lives as long as the process serves: "shutdown or crash of a node is no disconnect".
  */
 export class DisconnectWatch implements Disposable {
+  /** Of this node, with the numbers of their readers. */
+  readonly #readers = new Map<string, number>();
   readonly #runs = new Map<string, WatchedRun>();
   readonly #patienceMs: number;
   readonly #cancel: (integrationId: string, runId: string) => Promise<unknown>;
+  /** Null: there are no other nodes. */
+  readonly #far: FarReaders | null;
   readonly #logger: Logger;
   readonly #timer: NodeJS.Timeout;
+  #looking = false;
 
-  constructor(patienceMs: number, cancel: (integrationId: string, runId: string) => Promise<unknown>, logger: Logger) {
+  constructor(
+    patienceMs: number,
+    cancel: (integrationId: string, runId: string) => Promise<unknown>,
+    logger: Logger,
+    far: FarReaders | null = null,
+  ) {
     this.#patienceMs = patienceMs;
     this.#cancel = cancel;
     this.#logger = logger;
+    this.#far = far;
     this.#timer = setInterval(this.#tick, patienceMs / TICKS_PER_PATIENCE);
     this.#timer.unref();
   }
 
-  /** Before any reader can come. */
+  /** Before any reader of this attempt can come; of a run that was taken over there may be some. */
   watch(runId: string, integrationId: string): void {
-    this.#runs.set(runId, { integrationId, readers: 0, aloneSince: performance.now(), cancelling: false });
+    this.#runs.set(runId, { integrationId, aloneSince: performance.now(), cancelling: false });
   }
 
   forget(runId: string): void {
@@ -40,26 +51,51 @@ export class DisconnectWatch implements Disposable {
   }
 
   came(runId: string): void {
-    const run = this.#runs.get(runId);
-    if (run !== undefined) run.readers += 1;
+    const before = this.#readers.get(runId) ?? 0;
+    this.#readers.set(runId, before + 1);
+    if (before === 0) this.#far?.firstCame(runId);
   }
 
   left(runId: string): void {
+    const now = (this.#readers.get(runId) ?? 1) - 1;
+    if (now > 0) {
+      this.#readers.set(runId, now);
+      return;
+    }
+    this.#readers.delete(runId);
+    this.#far?.lastLeft(runId);
     const run = this.#runs.get(runId);
-    if (run === undefined) return;
-    run.readers -= 1;
-    run.aloneSince = performance.now();
+    if (run !== undefined) run.aloneSince = performance.now();
   }
 
   #tick = (): void => {
-    const now = performance.now();
-    for (const [runId, run] of this.#runs) {
-      if (run.readers === 0 && !run.cancelling && now - run.aloneSince >= this.#patienceMs) {
+    if (this.#looking) return;
+    const alone = [...this.#runs].filter(([runId, run]) => !this.#readers.has(runId) && !run.cancelling);
+    if (alone.length === 0) return;
+    this.#looking = true;
+    this.#look(alone)
+      .catch((error: unknown) => this.#logger.warn({ err: error }, 'readers on other nodes were not found out'))
+      .finally(() => {
+        this.#looking = false;
+      });
+  };
+
+  async #look(alone: readonly (readonly [string, WatchedRun])[]): Promise<void> {
+    const askedAt = performance.now();
+    const elsewhere = (await this.#far?.readElsewhere(alone.map(([runId]) => runId))) ?? null;
+    for (const [runId, run] of alone) {
+      if (elsewhere?.has(runId)) run.aloneSince = askedAt;
+      // Meanwhile it may have ended, or somebody may have come.
+      else if (
+        this.#runs.get(runId) === run &&
+        !this.#readers.has(runId) &&
+        askedAt - run.aloneSince >= this.#patienceMs
+      ) {
         run.cancelling = true;
         void this.#cancelAlone(runId, run);
       }
     }
-  };
+  }
 
   async #cancelAlone(runId: string, run: WatchedRun): Promise<void> {
     this.#logger.info({ runId }, 'nobody reads this run any more; it is cancelled, as its integration says');

@@ -50,6 +50,11 @@ export class Metrics {
   );
   readonly nodesFenced = new Counter('runwire_nodes_fenced_total', 'Nodes that this one took for dead.', {});
 
+  readonly conflicts = new Counter(
+    'runwire_store_conflicts_total',
+    'Transactions on PostgreSQL that lost a race with another and were done again: by a unique index, or repeated whole.',
+  );
+
   /** The page that Prometheus reads. */
   text(probes: Probes): string {
     return exposition([
@@ -69,6 +74,7 @@ export class Metrics {
       this.eventLag,
       this.commit,
       this.sync,
+      this.conflicts,
     ]);
   }
 }

@@ -4,6 +4,7 @@ import { compose, type Overrides } from '../compose.ts';
 import type { Limits } from '../config/config.ts';
 import { readConfig } from '../config/read-config.ts';
 import type { WaitAt, WaitPoint } from '../domain/wait-points.ts';
+import { silentNotifier } from '../store/notifier.ts';
 import { gateAgency } from './gate-agency.ts';
 import { scriptedModel } from './scripted-model.ts';
 import { testAgency } from './test-agency.ts';
@@ -19,6 +20,8 @@ export interface ProcessOptions {
   /** Stands still at this point until the file is there, takes it away, and goes on; after 10 s it goes on without. */
   readonly hold?: { readonly at: WaitPoint; readonly file: string };
   readonly limits?: Partial<Limits>;
+  /** No hint of another node is heard. */
+  readonly dropHints?: boolean;
   readonly fault?: string;
 }
 
@@ -64,6 +67,7 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
       ? {}
       : { waitAt: signaller('SIGSTOP', options.stopAt.point, options.stopAt.time, () => isArmed) }),
     ...(options.hold === undefined ? {} : { waitAt: holder(options.hold.at, options.hold.file) }),
+    ...(options.dropHints === true ? { notifier: silentNotifier } : {}),
     ...planted,
     limits: { ...options.limits, ...planted.limits },
   });

@@ -16,6 +16,11 @@ export function embeddedStore(folder: string): Promise<Store> {
   return SqliteStore.open({ path: join(folder, 'test.db'), migrate: true, waitAt: undefined, onFatal });
 }
 
+/** The store in a database, without a server around it. */
+export function postgresStore(url: string): Promise<Store> {
+  return PostgresStore.open({ url, pool: 4, pooled: false, migrate: true, waitAt: undefined });
+}
+
 let own: Promise<PostgresServer> | null = null;
 
 /** The gate's own server where it started one; otherwise one of this process, which ends with it. */

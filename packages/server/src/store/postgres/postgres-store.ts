@@ -5,11 +5,12 @@ import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import { touchInstallation } from '../queries/accounts.ts';
 import type { Schema } from '../schema.ts';
 import type { Statement } from '../statement.ts';
-import { ORDERED, type QueryOf, type Reads, type Store, type Tx } from '../store.ts';
+import { ORDERED, type QueryOf, type Reads, type Store, type Tx, UniqueViolation } from '../store.ts';
 import type { NodeIdentity } from '../this-node.ts';
 import { CommitOutcomes } from './commit-outcome.ts';
 import { ConnectionLost, Repeatable, translate } from './errors.ts';
 import { Fence, type FenceOptions } from './fence.ts';
+import { hintQuery } from './hints.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { beginText, type PostgresSettings, sessionConfig } from './settings.ts';
 import { Statements } from './statements.ts';
@@ -24,7 +25,14 @@ export interface PostgresStoreOptions extends PostgresSettings, FenceOptions {
   readonly waitAt: WaitAt | undefined;
   /** Told after each commit of the writer: how long it took with all its jobs, and how long the commit itself. */
   readonly onCommit?: (commitMs: number, syncMs: number) => void;
+  /** Told of each transaction that has to be done again because another was in its way. */
+  readonly onConflict?: (kind: ConflictKind) => void;
+  /** The node whose news the others are told of; absent or null: they are told nothing. */
+  readonly hintsOf?: () => string | null;
 }
+
+/** `unique`: an index said no; `repeat`: a deadlock, or a lost race. */
+export type ConflictKind = 'unique' | 'repeat';
 
 /** One connection for the writer, a few for admissions, accounts and reads. */
 export class PostgresStore implements Store {
@@ -37,11 +45,16 @@ export class PostgresStore implements Store {
   readonly #fence: Fence;
   readonly #begin: string;
   readonly #waitAt: WaitAt | undefined;
+  readonly #hintsOf: () => string | null;
+  readonly #onConflict: ((kind: ConflictKind) => void) | undefined;
   #closing: Promise<void> | null = null;
 
   private constructor(options: PostgresStoreOptions) {
-    const { waitAt, onCommit } = options;
+    const { waitAt, onCommit, onConflict, hintsOf = () => null } = options;
     this.#waitAt = waitAt;
+    // Behind a pooler nobody hears them.
+    this.#hintsOf = options.pooled ? () => null : hintsOf;
+    this.#onConflict = onConflict;
     this.#begin = beginText(options);
     this.#statements = new Statements(!options.pooled);
     this.#outcomes = new CommitOutcomes(options);
@@ -57,6 +70,7 @@ export class PostgresStore implements Store {
       fence: this.#fence,
       waitAt,
       onCommit,
+      hintsOf: this.#hintsOf,
     });
     this.reads = {
       all: <P, R>(statement: Statement<P, R>, params: P) => this.#read<R>(this.#statements.bound(statement, params)),
@@ -91,7 +105,9 @@ export class PostgresStore implements Store {
         return await this.#transactAlone(name, job, as);
       } catch (error) {
         if (error instanceof NodeFenced) this.#fence.found(as);
+        if (error instanceof UniqueViolation) this.#onConflict?.('unique');
         if (!(error instanceof Repeatable) || tries >= MAX_TRIES) throw error;
+        this.#onConflict?.('repeat');
       }
     }
   }
@@ -110,6 +126,10 @@ export class PostgresStore implements Store {
       const reason = await tx.reason(error);
       rollBack(client, reason);
       throw reason;
+    }
+    // On the way with the commit: where it fails, so does that.
+    if (name === 'cancel' && this.#hintsOf() !== null) {
+      client.query(hintQuery({ kind: 'cancel' })).catch(() => {});
     }
     try {
       const { command } = await client.query('commit');

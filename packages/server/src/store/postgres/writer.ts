@@ -7,6 +7,7 @@ import type { NodeIdentity } from '../this-node.ts';
 import type { CommitOutcomes } from './commit-outcome.ts';
 import { ConnectionLost, Repeatable, translate } from './errors.ts';
 import type { Fence } from './fence.ts';
+import { hintQuery } from './hints.ts';
 import { beginText, type PostgresSettings, sessionConfig } from './settings.ts';
 import type { Statements } from './statements.ts';
 import { PostgresTransaction } from './transaction.ts';
@@ -22,6 +23,8 @@ export interface WriterOptions {
   readonly fence: Fence;
   readonly waitAt: WaitAt | undefined;
   readonly onCommit: ((commitMs: number, syncMs: number) => void) | undefined;
+  /** The node that the others are told of with each commit; null: they are told nothing. */
+  readonly hintsOf: () => string | null;
 }
 
 interface Job {
@@ -118,6 +121,7 @@ export class Writer implements AsyncDisposable {
       throw reason;
     }
     const workedAt = performance.now();
+    this.#hint(client, xid);
     try {
       const { command } = await client.query('commit');
       if (command !== 'COMMIT') throw new StoreUnavailable('The database rolled a transaction back.');
@@ -129,6 +133,13 @@ export class Writer implements AsyncDisposable {
     const committedAt = performance.now();
     onCommit?.(committedAt - startedAt, committedAt - workedAt);
     return values;
+  }
+
+  /** On the way with the commit: where it fails, so does that. */
+  #hint(client: Client, xid: string | null): void {
+    const nodeId = this.#options.hintsOf();
+    if (xid === null || nodeId === null) return;
+    client.query(hintQuery({ kind: 'log', nodeId })).catch(() => {});
   }
 
   async #connected(): Promise<Client> {

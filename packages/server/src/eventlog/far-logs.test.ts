@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { missingService } from '../../../../test/support/services.ts';
+import { lastFrameId, type MessageItem, type RunEvent } from '../domain/events.ts';
+import { type Hint, type Notifier, silentNotifier } from '../store/notifier.ts';
+import { insertChunk } from '../store/queries/eventlog.ts';
+import type { Store } from '../store/store.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { freshDatabase, postgresStore } from '../testing/test-store.ts';
+import { encodeChunk } from './chunk-codec.ts';
+import { EventLog } from './event-log.ts';
+import { FarLogs } from './far-logs.ts';
+import { Follower, type Sink } from './follow.ts';
+
+const skip = (await missingService('postgres')) ?? false;
+const OPTIONS = {
+  flushMs: 600_000,
+  chunkBytes: 1000,
+  heldBytes: 1000,
+  unstoredRunBytes: 1_000_000,
+  unstoredBytes: 1_000_000,
+};
+const logger = createLogger('silent');
+const item: MessageItem = {
+  kind: 'message',
+  id: 'msg_1',
+  agent: 'A',
+  callerAgent: null,
+  outputIndex: 0,
+  text: '',
+  complete: false,
+  timestamp: 1,
+};
+const delta = (id: number): RunEvent => ({ type: 'delta', item, text: `${id}`, id });
+
+/** Takes everything, and tells when it has come to an id. */
+class Taker implements Sink {
+  readonly ids: number[] = [];
+  full = false;
+  outcome: 'finished' | 'cut' | null = null;
+  #wake: (() => void)[] = [];
+
+  take(events: readonly RunEvent[], from: number, cursor: number): number {
+    let last = cursor;
+    for (const event of events.slice(from)) {
+      this.ids.push(event.id);
+      last = lastFrameId(event);
+    }
+    this.#changed();
+    return last;
+  }
+
+  finish(): void {
+    this.outcome = 'finished';
+    this.#changed();
+  }
+
+  cut(): void {
+    this.outcome = 'cut';
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const wake of this.#wake.splice(0)) wake();
+  }
+
+  async until(holds: (taker: Taker) => boolean): Promise<void> {
+    while (!holds(this)) await new Promise<void>((resolve) => this.#wake.push(resolve));
+  }
+}
+
+async function insertRun(store: Store, runId: string, status: string): Promise<void> {
+  await store.transact('account', async (tx) => {
+    await tx.query((db) =>
+      db
+        .insertInto('runs')
+        .values({
+          run_id: runId,
+          integration_id: 'i',
+          chat_key: runId,
+          status: status as 'running',
+          agency: 'a',
+          agent: 'a',
+          node_id: 'other',
+          attempt: 1,
+          crashes: 0,
+          step: 0,
+          journal_format: 1,
+          held: 0,
+          day: 0,
+          request_count: 0,
+          input_tokens: 0,
+          cached_tokens: 0,
+          output_tokens: 0,
+          reasoning_tokens: 0,
+          by_model_json: '[]',
+          created_at: 0,
+        } as never)
+        .returning('run_id'),
+    );
+  });
+}
+
+const stored = (store: Store, runId: string, ...events: RunEvent[]) => {
+  const [first, last] = [events[0] as RunEvent, events.at(-1) as RunEvent];
+  const chunk = { runId, firstId: first.id, lastId: lastFrameId(last), data: encodeChunk(events) };
+  return store.transact('flush', (tx) => tx.run(insertChunk, chunk));
+};
+
+async function withLogs(
+  notifier: Notifier,
+  body: (log: EventLog, far: FarLogs, store: Store) => Promise<void>,
+): Promise<void> {
+  await using database = await freshDatabase();
+  await using store = await postgresStore(database.url);
+  await using far = new FarLogs(store.reads, notifier, logger);
+  await using log = new EventLog(store, OPTIONS, logger, null, far);
+  await body(log, far, store);
+}
+
+test('a run that becomes this node’s own takes those along who followed it from here', { skip }, async () => {
+  await withLogs(silentNotifier, async (log, far, store) => {
+    await insertRun(store, 'run_1', 'running');
+    await stored(store, 'run_1', delta(1), delta(2));
+    const taker = new Taker();
+    const follower = new Follower(log, 'run_1', 0, taker);
+    follower.start();
+    await taker.until(({ ids }) => ids.includes(2));
+    while (far.size === 0) await new Promise(setImmediate);
+    // Taken over: what this node stores and what it says come from here on.
+    const opening: RunEvent = { type: 'resumed', runId: 'run_1', attempt: 2, discardAfter: 2, id: 1_000_000_001 };
+    await stored(store, 'run_1', opening);
+    const hot = log.open('run_1', 2, [opening]);
+    assert.equal(far.size, 0);
+    await taker.until(({ ids }) => ids.includes(opening.id));
+    const said = hot.append({ type: 'delta', item, text: 'hot' });
+    await taker.until(({ ids }) => ids.includes(said?.id ?? 0));
+    assert.deepEqual(taker.ids, [1, 2, opening.id, said?.id]);
+    follower.close();
+  });
+});
+
+test('followers of one run share what is read, and whoever left is not told', { skip }, async () => {
+  const hear: ((hint: Hint) => void)[] = [];
+  const listen = (onHint: (hint: Hint) => void) => {
+    hear.push(onHint);
+    return () => {};
+  };
+  const notifier: Notifier = { ...silentNotifier, listen };
+  await withLogs(notifier, async (log, far, store) => {
+    await insertRun(store, 'run_1', 'running');
+    await stored(store, 'run_1', delta(1));
+    const takers = [new Taker(), new Taker(), new Taker()];
+    const followers = takers.map((taker) => new Follower(log, 'run_1', 0, taker));
+    for (const follower of followers) follower.start();
+    await Promise.all(takers.map((taker) => taker.until(({ ids }) => ids.includes(1))));
+    while (far.size === 0) await new Promise(setImmediate);
+    followers[2]?.close();
+    await stored(store, 'run_1', delta(2), delta(3));
+    await stored(store, 'run_1', { type: 'end', id: 4 });
+    for (const onHint of hear) onHint({ kind: 'log', nodeId: 'other' });
+    const open = takers.slice(0, 2);
+    await Promise.all(open.map((taker) => taker.until(({ outcome }) => outcome !== null)));
+    for (const { ids, outcome } of open) assert.deepEqual([ids, outcome], [[1, 2, 3, 4], 'finished']);
+    assert.deepEqual(takers[2]?.ids, [1]);
+    assert.equal(far.size, 0, 'nothing is held for a run that nobody follows');
+  });
+});
+
+test('where nothing more will come the reader is cut, not left waiting', { skip }, async () => {
+  await withLogs(silentNotifier, async (log, far, store) => {
+    await insertRun(store, 'ended', 'completed');
+    for (const runId of ['ended', 'unknown']) {
+      const taker = new Taker();
+      new Follower(log, runId, 7, taker).start();
+      await taker.until(({ outcome }) => outcome !== null);
+      assert.deepEqual([taker.outcome, taker.ids], ['cut', []]);
+    }
+    assert.equal(far.size, 0);
+  });
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WokenLoop } from './woken-loop.ts';
+
+const HOUR_MS = 3_600_000;
+
+test('woken while it works, it works once more behind that, however often it was woken', async () => {
+  let works = 0;
+  let gate = Promise.withResolvers<void>();
+  const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await using loop = new WokenLoop(
+    HOUR_MS,
+    async () => {
+      begun[works]?.resolve();
+      works += 1;
+      await gate.promise;
+    },
+    (error) => assert.ifError(error),
+  );
+  loop.wake();
+  await begun[0]?.promise;
+  for (let i = 0; i < 3; i += 1) loop.wake();
+  assert.equal(works, 1);
+  const first = gate;
+  gate = Promise.withResolvers();
+  first.resolve();
+  await begun[1]?.promise;
+  gate.resolve();
+  await loop[Symbol.asyncDispose]();
+  assert.equal(works, 2);
+});
+
+test('works by the clock without being woken, and tells a failure once in a row', async () => {
+  const errors: unknown[] = [];
+  let works = 0;
+  const enough = Promise.withResolvers<void>();
+  await using loop = new WokenLoop(
+    1,
+    async (byClock) => {
+      assert.ok(byClock);
+      works += 1;
+      if (works >= 6) enough.resolve();
+      // Twice in a row, then it goes well, then again.
+      if (works !== 3) throw new Error(`failure ${works}`);
+    },
+    (error) => errors.push((error as Error).message),
+  );
+  loop.start();
+  await enough.promise;
+  await loop[Symbol.asyncDispose]();
+  assert.deepEqual(errors.slice(0, 2), ['failure 1', 'failure 4']);
+});
+
+test('once closed it is woken by nobody', async () => {
+  let works = 0;
+  const work = async () => {
+    works += 1;
+  };
+  const loop = new WokenLoop(HOUR_MS, work, (error) => assert.ifError(error));
+  await loop[Symbol.asyncDispose]();
+  loop.wake();
+  loop.start();
+  assert.equal(works, 0);
+});

@@ -1,0 +1,52 @@
+import type { CancelMode } from '../domain/run-state.ts';
+import { WokenLoop } from '../lib/woken-loop.ts';
+import type { Notifier } from '../store/notifier.ts';
+import { cancelIntents } from '../store/queries/across-nodes.ts';
+import type { Reads } from '../store/store.ts';
+import type { ThisNode } from '../store/this-node.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+const POLL_MS = 1000;
+
+export interface CancelIntentsDeps {
+  readonly reads: Reads;
+  readonly node: ThisNode;
+  readonly notifier: Notifier;
+  readonly activeRuns: () => number;
+  readonly stop: (runId: string, mode: CancelMode) => boolean;
+  readonly logger: Logger;
+}
+
+/** Hears which runs of this node were cancelled on another: by a hint, and each second by one query for all of them. */
+export class CancelIntents implements AsyncDisposable {
+  readonly #deps: CancelIntentsDeps;
+  readonly #loop: WokenLoop;
+  readonly #unlisten: () => void;
+
+  constructor(deps: CancelIntentsDeps) {
+    this.#deps = deps;
+    this.#loop = new WokenLoop(
+      POLL_MS,
+      () => this.#look(),
+      (error) => deps.logger.warn({ err: error }, 'cancels of other nodes were not read; tried again each second'),
+    );
+    this.#loop.start();
+    this.#unlisten = deps.notifier.listen((hint) => {
+      if (hint.kind === 'cancel') this.#loop.wake();
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { reads, node, activeRuns, stop } = this.#deps;
+    if (activeRuns() === 0 || node.identity === null) return;
+    // Said again as long as the run has not ended: a second time it changes nothing.
+    for (const { run_id, cancel_mode } of await reads.all(cancelIntents, { nodeId: node.nodeId })) {
+      stop(run_id, cancel_mode);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#unlisten();
+    await this.#loop[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,94 @@
+import { sql } from 'kysely';
+import type { CancelMode, RunStatus } from '../../domain/run-state.ts';
+import { NODE_ALIVE } from '../schema.ts';
+import { statement } from '../statement.ts';
+import { raw } from './raw.ts';
+
+/*
+ * What a node asks of runs that it shares with others. Lists of ids are arrays, which PostgreSQL alone has: on the
+ * embedded store there is no other node, and nobody asks.
+ */
+
+export interface FarNews {
+  run_id: string;
+  /** Null: there is no such run. */
+  status: RunStatus | null;
+  node_id: string | null;
+  /** The stored chunk that goes on after what was asked for; null: there is none. */
+  first_id: number | null;
+  last_id: number | null;
+  data: string | null;
+  /** Whether there is another behind it. */
+  more: boolean;
+}
+
+/** For each run the chunk that holds `after + 1`, or the next one, found from the key. */
+export const farNews = statement('far news', (db, p: { runIds: readonly string[]; afters: readonly number[] }) =>
+  raw(
+    db,
+    sql<FarNews>`
+      select f.run_id, r.status, r.node_id, c.first_id, c.last_id, c.data,
+        exists (select 1 from event_chunks m where m.run_id = f.run_id and m.first_id > c.last_id) as more
+      from unnest(cast(${p.runIds} as text[]), cast(${p.afters} as bigint[])) as f(run_id, after)
+      left join runs r on r.run_id = f.run_id
+      left join lateral (
+        select e.first_id, e.last_id, e.data from event_chunks e
+        where e.run_id = f.run_id and e.first_id >= coalesce((
+          select case when b.last_id > f.after then b.first_id end from event_chunks b
+          where b.run_id = f.run_id and b.first_id <= f.after order by b.first_id desc limit 1), f.after + 1)
+        order by e.first_id limit 1) c on true`,
+  ),
+);
+
+/** What this node's runs were asked for. */
+export const cancelIntents = statement('cancel intents', (db, p: { nodeId: string }) =>
+  db
+    .selectFrom('runs')
+    .select(['run_id', (eb) => eb.ref('cancel_mode').$castTo<CancelMode>().as('cancel_mode')])
+    .where('node_id', '=', p.nodeId)
+    .where(sql<boolean>`status in ('admitted', 'running')`)
+    .where('cancel_mode', 'is not', null),
+);
+
+/** Those that end when nobody reads them, of these. */
+export const runsThatWantReaders = statement('runs that want readers', (db, p: { runIds: readonly string[] }) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('integrations', 'integrations.integration_id', 'runs.integration_id')
+    .select('runs.run_id')
+    .where(sql<boolean>`runs.run_id = any(cast(${p.runIds} as text[]))`)
+    .where(sql<boolean>`runs.status in ('admitted', 'running')`)
+    .where('integrations.on_disconnect', '=', 'cancel'),
+);
+
+export const noteReaders = statement('note readers', (db, p: { runId: string; nodeId: string }) =>
+  db
+    .insertInto('run_readers')
+    .values({ run_id: p.runId, node_id: p.nodeId })
+    .onConflict((c) => c.columns(['run_id', 'node_id']).doNothing()),
+);
+
+export const forgetReaders = statement('forget readers', (db, p: { runId: string; nodeId: string }) =>
+  db.deleteFrom('run_readers').where('run_id', '=', p.runId).where('node_id', '=', p.nodeId),
+);
+
+/** Rows that a node left behind when it died. */
+export const forgetReadersOfGoneNodes = statement('forget readers of gone nodes', (db, _: Record<string, never>) =>
+  db
+    .deleteFrom('run_readers')
+    .where('node_id', 'not in', (eb) => eb.selectFrom('nodes').select('node_id').where('dead', '=', NODE_ALIVE)),
+);
+
+/** Those of these runs that have readers on other nodes; "rows of dead nodes do not count". */
+export const runsReadElsewhere = statement(
+  'runs read elsewhere',
+  (db, p: { runIds: readonly string[]; nodeId: string }) =>
+    db
+      .selectFrom('run_readers')
+      .innerJoin('nodes', 'nodes.node_id', 'run_readers.node_id')
+      .select('run_readers.run_id')
+      .distinct()
+      .where(sql<boolean>`run_readers.run_id = any(cast(${p.runIds} as text[]))`)
+      .where('run_readers.node_id', '<>', p.nodeId)
+      .where('nodes.dead', '=', NODE_ALIVE),
+);

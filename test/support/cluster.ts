@@ -1,0 +1,94 @@
+import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freshDatabase, type StreamReader, silentNotifier, temporaryFolder } from '@runwire/server/testing';
+import pg from 'pg';
+import { ScriptedServer } from './scripted-server.ts';
+
+type NodeOptions = NonNullable<Parameters<typeof ScriptedServer.start>[0]>;
+
+interface ClusterOptions extends NodeOptions {
+  /** False: every hint of other nodes is dropped. */
+  readonly hints?: boolean;
+  /** What stands between the servers and the database. */
+  readonly through?: (url: string) => string;
+  /** A database of the test's own. */
+  readonly databaseUrl?: string;
+}
+
+const WAIT_MS = 60_000;
+
+/** A wait for a condition, with a limit that says what did not come. */
+export async function until(claim: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + WAIT_MS; !(await holds()); await sleep(20)) {
+    if (performance.now() > end) throw new Error(`Not within ${WAIT_MS} ms: ${claim}`);
+  }
+}
+
+/** Several servers on one database and one data folder, each with a model of its own that the test leads. */
+export class Cluster implements AsyncDisposable {
+  readonly url: string;
+  readonly nodes: ScriptedServer[] = [];
+  readonly #dataDir = temporaryFolder();
+  readonly #options: NodeOptions;
+  readonly #owned: AsyncDisposableStack;
+
+  private constructor(url: string, options: NodeOptions, owned: AsyncDisposableStack) {
+    this.url = url;
+    this.#options = options;
+    this.#owned = owned;
+  }
+
+  static async start(count: number, options: ClusterOptions = {}): Promise<Cluster> {
+    const { hints = true, through = (url: string) => url, databaseUrl, ...rest } = options;
+    const owned = new AsyncDisposableStack();
+    const url = databaseUrl ?? owned.use(await freshDatabase()).url;
+    const env = { ...rest.env, DATABASE_URL: through(url) };
+    const cluster = new Cluster(url, { ...rest, env, ...(hints ? {} : { notifier: silentNotifier }) }, owned);
+    for (let i = 0; i < count; i += 1) await cluster.join();
+    return cluster;
+  }
+
+  async join(options: NodeOptions = {}): Promise<ScriptedServer> {
+    const server = await ScriptedServer.start({ ...this.#options, ...options, dataDir: this.#dataDir });
+    this.nodes.push(server);
+    return server;
+  }
+
+  node(place: number): ScriptedServer {
+    const node = this.nodes[place];
+    if (node === undefined) throw new Error(`There is no node ${place}.`);
+    return node;
+  }
+
+  /** What the database itself holds. */
+  async query(text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      return (await client.query(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async leave(node: ScriptedServer): Promise<void> {
+    this.nodes.splice(this.nodes.indexOf(node), 1);
+    await node[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node[Symbol.asyncDispose]()));
+    await this.#owned.disposeAsync();
+    rmSync(this.#dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Says a token, and resolves when every reader has it. */
+export async function inStep(
+  call: { text(text: string): Promise<void> },
+  token: string,
+  readers: readonly StreamReader[],
+): Promise<void> {
+  await call.text(token);
+  await Promise.all(readers.map((reader) => reader.untilText(token)));
+}
