@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Proof, Shortfall } from './support/proof.ts';
+import { LeftOut, type Proof, Shortfall } from './support/proof.ts';
 
 const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>> = {
   'fresh-clone': () => import('./fresh-clone.ts'),
@@ -16,6 +16,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   heal: () => import('./heal.ts'),
   cancel: () => import('./cancel.ts'),
   'text-mode': () => import('./text-mode.ts'),
+  upgrade: () => import('./upgrade.ts'),
 };
 
 class UsageError extends Error {}
@@ -49,7 +50,8 @@ try {
   await prove();
 } catch (error) {
   if (error instanceof UsageError) process.stderr.write(`${error.message}\n${usage}`);
+  else if (error instanceof LeftOut) process.stdout.write(`LEFT OUT ${error.message}\n`);
   else if (error instanceof Shortfall) process.stderr.write(`${error.message}\n`);
   else process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
-  process.exitCode = error instanceof UsageError ? 2 : 1;
+  process.exitCode = error instanceof UsageError ? 2 : error instanceof LeftOut ? 0 : 1;
 }

@@ -16,7 +16,7 @@ export { type Protocol, providerEvents, type Said, type StreamScript, sseText } 
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ShownImage, scriptedModel } from './scripted-model.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
-export { type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';
+export { answerOf, type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';
 export { testAgency } from './test-agency.ts';
 export {
   ServerProcess,

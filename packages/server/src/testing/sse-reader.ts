@@ -24,6 +24,22 @@ export function withoutComments(text: string): string {
   return text.replace(/^:[^\n]*\n\n/gm, '');
 }
 
+/** The answer that these frames make: the text of all deltas that are not void. */
+export function answerOf(read: readonly Frame[]): string {
+  let text = '';
+  let frames = read;
+  for (const frame of read) {
+    if (frame.event !== 'resumed') continue;
+    const { discard_after: last } = JSON.parse(frame.data) as { discard_after: number };
+    frames = frames.filter((other) => other.id <= last || other.id >= frame.id);
+  }
+  for (const frame of frames) {
+    if (frame.event !== null || !frame.data.includes('response.output_text.delta')) continue;
+    text += (JSON.parse(frame.data) as { data: { data: { delta: string } } }).data.data.delta;
+  }
+  return text;
+}
+
 /** A stream as a client holds it: its head at once, its bytes as they come. */
 export class StreamReader {
   readonly status: number;
@@ -64,20 +80,9 @@ export class StreamReader {
     return parseFrames(this.text.slice(0, this.text.lastIndexOf('\n\n') + 2));
   }
 
-  /** The answer: the text of all deltas so far that are not void. */
+  /** The text of all deltas so far that are not void. */
   get answer(): string {
-    let text = '';
-    let frames = this.frames;
-    for (const frame of frames) {
-      if (frame.event !== 'resumed') continue;
-      const { discard_after: last } = JSON.parse(frame.data) as { discard_after: number };
-      frames = frames.filter((other) => other.id <= last || other.id >= frame.id);
-    }
-    for (const frame of frames) {
-      if (frame.event !== null || !frame.data.includes('response.output_text.delta')) continue;
-      text += (JSON.parse(frame.data) as { data: { data: { delta: string } } }).data.data.delta;
-    }
-    return text;
+    return answerOf(this.frames);
   }
 
   /** Resolves when the condition holds; rejects when the connection is over before. */
