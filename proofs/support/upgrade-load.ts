@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamReader } from '@runwire/server/testing';
 import { expectEqual, expectNumber, Shortfall, within } from './proof.ts';
 import { answerTo, kindOf } from './upgrade-model.ts';
@@ -5,9 +6,11 @@ import type { UpgradeNode, UpgradeNodes } from './upgrade-nodes.ts';
 import { type RequestBody, type Tally, UpgradeRequest } from './upgrade-request.ts';
 
 const WAIT_MS = 60_000;
-const BACKENDS = 6;
+const BACKENDS = 3;
+/** Between two pieces of work of a backend: all servers share one machine with it, and starts are to come through. */
+const REST_MS = 200;
 const TURNS = 3;
-const RACERS = 8;
+const RACERS = 6;
 const RACE_LIMIT = 3;
 export const LOAD = 'load';
 const RACE = 'race';
@@ -25,6 +28,7 @@ export class UpgradeLoad {
   readonly #done: (() => void)[] = [];
   #finished = 0;
   #ids = 0;
+  #racers = 0;
   #isOn = true;
   #backends: Promise<unknown> = Promise.resolve();
 
@@ -81,6 +85,7 @@ export class UpgradeLoad {
         await kinds[turn % kinds.length]?.call(this);
         this.#finished += 1;
         for (const done of this.#done.splice(0)) done();
+        await sleep(REST_MS);
       }
     };
     const all = Array.from({ length: BACKENDS }, (_, place) => backend(place).catch(this.fail));
@@ -96,7 +101,7 @@ export class UpgradeLoad {
   }
 
   async goOnFor(ms: number): Promise<void> {
-    await this.#unlessFailed('time of both versions together', new Promise((resolve) => setTimeout(resolve, ms)));
+    await this.#unlessFailed('time of both versions together', sleep(ms));
   }
 
   /** No new work; resolves when all that was begun is done. */
@@ -163,7 +168,8 @@ export class UpgradeLoad {
 
   /** More requests of a member than it may have runs. */
   async #race(): Promise<void> {
-    const consumerId = `racer-${this.#ids + 1}`;
+    this.#racers += 1;
+    const consumerId = `racer-${this.#racers}`;
     await this.#putMember(RACE, consumerId);
     const requests = Array.from({ length: RACERS }, () =>
       this.#request('plain', { apiIntegrationId: RACE, consumerId }),

@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type GateKeeper, type ModelCall, type ModelController, SCRIPTED_USAGE } from '@runwire/server/testing';
 import { expectEqual, Shortfall } from './proof.ts';
 
 const WORD_MS = 10;
-const wait = () => new Promise<void>((resolve) => setTimeout(resolve, WORD_MS));
+const wait = () => sleep(WORD_MS);
 const FOUND = 'Found. ';
 const TALK_WORDS = 500;
 const PER_CALL = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;

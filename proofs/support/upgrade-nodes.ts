@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, ServerProcess } from '@runwire/server/testing';
 import { startServer } from './start-server.ts';
 
 const PAUSE_MS = 50;
-export const pause = () => new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS));
+export const pause = () => sleep(PAUSE_MS);
 
 /** Runs that are not done by then are left to others. */
 const DRAIN_SECONDS = '3';
