@@ -4,11 +4,14 @@ import type { Config, Secrets } from './config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from './config/data-folder.ts';
 import { SettingRefused } from './config/setting-refused.ts';
 import type { WaitAt } from './domain/wait-points.ts';
+import type { NodeBeats } from './store/node-beats.ts';
+import { type BeatTimes, PostgresNodeBeats } from './store/postgres/postgres-node-beats.ts';
 import { PostgresStore } from './store/postgres/postgres-store.ts';
 import { keepSecretOnce, keptSecret } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
 import { SqliteStore } from './store/sqlite/sqlite-store.ts';
 import { first, type Store } from './store/store.ts';
+import type { NodeIdentity, ThisNode } from './store/this-node.ts';
 
 const SLOW_SYNC_MS = 5;
 
@@ -21,6 +24,8 @@ export interface OpenedStore {
    * folder finds every unfinished run orphaned. On PostgreSQL other nodes may be running them.
    */
   readonly isAlone: boolean;
+  /** Null on the embedded store, which has one node. */
+  readonly beats: (() => NodeBeats) | null;
   readonly queueLength: () => number;
   /** The median time of a commit, in milliseconds, and what there is to say about it. */
   readonly measure: () => Promise<{ readonly commitMs: number; readonly warning: string | null }>;
@@ -30,12 +35,16 @@ export interface StoreHooks {
   readonly waitAt: WaitAt | undefined;
   readonly onFatal: (error: unknown) => void;
   readonly onCommit: (commitMs: number, syncMs: number) => void;
+  readonly node: ThisNode;
+  /** A transaction found that the others took this node for dead. */
+  readonly onFenced: (identity: NodeIdentity) => void;
 }
 
 /** Opens the store that the settings name; what it holds is let go by `stack`. */
 export async function openStore(
   config: Config,
   secrets: Secrets,
+  times: BeatTimes,
   hooks: StoreHooks,
   stack: AsyncDisposableStack,
 ): Promise<OpenedStore> {
@@ -47,6 +56,7 @@ export async function openStore(
       store,
       secret: secrets.secret ?? (await sharedSecret(store)),
       isAlone: false,
+      beats: () => new PostgresNodeBeats(settings, times, hooks.onFatal),
       queueLength: () => store.queueLength,
       measure: async () => ({ commitMs: await store.measureCommit(), warning: null }),
     };
@@ -59,6 +69,7 @@ export async function openStore(
     store,
     secret,
     isAlone: true,
+    beats: null,
     queueLength: () => store.queueLength,
     measure: async () => {
       const commitMs = store.measureSync();

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgencyDefinition } from '@runwire/agency';
@@ -23,11 +22,13 @@ import { healTurn } from './chats/heal-history.ts';
 import { openStore, openStoreHere } from './compose-store.ts';
 import type { Config, Limits, Secrets } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';
-import { newId } from './domain/ids.ts';
 import { VERSION } from './domain/version.ts';
 import type { WaitAt } from './domain/wait-points.ts';
 import { Engine } from './engine/engine.ts';
+import { NodeLease } from './engine/node-lease.ts';
 import { recoverOrphans } from './engine/recover-orphans.ts';
+import { registerNode, releaseThisNode } from './engine/register-node.ts';
+import { TakeFromDead } from './engine/take-from-dead.ts';
 import { EventLog } from './eventlog/event-log.ts';
 import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
@@ -45,14 +46,14 @@ import { runRoutes } from './http/routes/runs.ts';
 import { serviceRoutes } from './http/routes/service.ts';
 import { usageRoutes } from './http/routes/usage.ts';
 import { Streams } from './http/run-stream.ts';
+import { monotonicMs } from './lib/monotonic.ts';
 import { cancelRun } from './runs/cancel-run.ts';
 import { DisconnectWatch } from './runs/disconnect-watch.ts';
 import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
 import { patientReads } from './store/patient-reads.ts';
-import { insertNode, markOtherNodesDead, releaseNode } from './store/queries/accounts.ts';
 import type { Store } from './store/store.ts';
-import { ThisNode } from './store/this-node.ts';
+import { type NodeIdentity, ThisNode } from './store/this-node.ts';
 import { WriteProbe } from './store/write-probe.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
 import { Metrics } from './telemetry/metrics.ts';
@@ -118,7 +119,8 @@ export async function compose(
     metrics.commit.observe(commitMs);
     metrics.sync.observe(syncTookMs);
   };
-  const opened = await openStore(config, secrets, { waitAt, onFatal, onCommit }, stack);
+  const onFenced = (identity: NodeIdentity) => lease?.lose(identity);
+  const opened = await openStore(config, secrets, limits, { waitAt, onFatal, onCommit, node, onFenced }, stack);
   const store = overrides.wrapStore?.(opened.store) ?? opened.store;
   const signing = new KeySigning(opened.secret);
 
@@ -136,16 +138,36 @@ export async function compose(
   const { commitMs: syncMs, warning } = await opened.measure();
   if (warning !== null) logger.warn({ syncMs }, warning);
 
-  const identity = { nodeId: newId('node'), boot: randomBytes(4).toString('hex') };
-  const { nodeId, boot } = identity;
-  await store.transact('account', async (tx) => {
-    await tx.run(insertNode, { nodeId, boot, version: VERSION, now: Date.now() });
-    if (opened.isAlone) await tx.run(markOtherNodesDead, { nodeId });
-  });
+  const register = () => registerNode(store, opened.isAlone);
+  const registeredAt = monotonicMs();
+  const identity = await register();
   node.registered(identity);
 
   // Behind the last flush: a run that this stop leaves unfinished did not crash.
-  stack.defer(() => release(store, nodeId, logger));
+  stack.defer(() => releaseThisNode(store, node, logger));
+  // What there is to lose, and who takes what others lose, come further down.
+  let onLost = () => {};
+  let onCertain = () => {};
+  let taking: TakeFromDead | null = null;
+  const lease =
+    opened.beats === null
+      ? null
+      : stack.use(
+          new NodeLease(
+            {
+              node,
+              beats: opened.beats(),
+              leaseMs: limits.leaseMs,
+              register,
+              onLost: () => onLost(),
+              onCertain: () => onCertain(),
+              onSilent: (silent) => taking?.fence(silent),
+              onOrphans: () => taking?.look(),
+              logger,
+            },
+            registeredAt,
+          ),
+        );
 
   const eventLog = stack.use(new EventLog(store, limits, logger, (lagMs) => metrics.eventLag.observe(lagMs)));
   const model = (id: string) => models.get(id) ?? openAi?.model(id) ?? null;
@@ -154,7 +176,8 @@ export async function compose(
   const windowTokens = limits.modelWindowTokens;
   const prompt = { windowTokens };
   const takers = { store, eventLog, agencies, model, prices, prompt, node, maxAttempts, logger, metrics };
-  const { resumed, ended: endedRuns } = await recoverOrphans(takers);
+  const maxTaken = opened.isAlone ? Number.POSITIVE_INFINITY : limits.activeRuns;
+  const { resumed, ended: endedRuns } = await recoverOrphans(takers, () => maxTaken);
 
   const retention = stack.use(new Retention(store, limits, logger));
   const blobs = await DiskBlobStore.open(dataFolder(config.dataDir).blobs);
@@ -194,6 +217,7 @@ export async function compose(
       modelSilenceMs: limits.modelSilenceMs,
       disconnects,
       retryMs: STORE_RETRY_MS,
+      ...(lease === null ? {} : { mayCall: (signal: AbortSignal) => lease.mayCall(signal) }),
       waitAt,
       logger,
       metrics,
@@ -202,7 +226,7 @@ export async function compose(
   // From here on they can be followed and cancelled; they go on once the server listens.
   const listening = Promise.withResolvers<void>();
   stack.defer(() => listening.resolve());
-  for (const run of resumed) engine.start(run, listening.promise);
+  if (node.identity === identity) for (const run of resumed) engine.start(run, listening.promise);
   const admission = new RunAdmission({
     store,
     agencies,
@@ -217,13 +241,24 @@ export async function compose(
   });
   const runReads = new RunReads(store, eventLog);
   const chats = new Chats(store);
-  const streams = stack.use(new Streams(limits, disconnects, waitAt));
+  const streams = stack.use(new Streams(limits, disconnects, waitAt, () => lease?.isHeld === true));
+  onLost = () => streams.cut(engine.loseAll());
+  onCertain = () => streams.goOn();
   const encoder = new DefaultFraming();
 
   let listensOn = '';
   const servers = { publicUrl: () => config.publicUrl ?? listensOn, stagingUrl: config.stagingUrl };
   const bodies = stack.use(new BodyReader(limits));
-  const app = await buildApp({ authentication, bodies, limits, servers, logger, boot, isShuttingDown, metrics });
+  const app = await buildApp({
+    authentication,
+    bodies,
+    limits,
+    servers,
+    logger,
+    boot: identity.boot,
+    isShuttingDown,
+    metrics,
+  });
   const openRequests = new OpenRequests(app.server);
   stack.defer(() => app.close());
   // Gone before the connections are cut: "shutdown … is no disconnect".
@@ -255,7 +290,7 @@ export async function compose(
     owners: new Owners(store, changes, signing),
   });
   const writeProbe = new WriteProbe(store, READY_GOOD_FOR_MS, READY_PATIENCE_MS);
-  const isReady = async () => !shuttingDown && (await writeProbe.takesWrites());
+  const isReady = async () => !shuttingDown && node.identity !== null && (await writeProbe.takesWrites());
   const probes = {
     version: VERSION,
     activeRuns: () => engine.activeRuns,
@@ -264,6 +299,7 @@ export async function compose(
     writerQueue: () => opened.queueLength(),
     unstoredBytes: () => eventLog.unstoredBytes,
     heldBodyBytes: () => bodies.heldBytes,
+    beatAgeMs: () => lease?.beatAgeMs ?? 0,
     syncMs,
     sweepEvents: () => retention.sweep(),
     sweepBlobs: () => blobSweep.sweep(),
@@ -277,6 +313,10 @@ export async function compose(
   stack.defer(() => {
     shuttingDown = true;
   });
+  if (lease !== null) {
+    const room = () => (shuttingDown ? 0 : limits.activeRuns - engine.activeRuns);
+    taking = stack.use(new TakeFromDead(takers, { room, start: (run) => engine.start(run) }));
+  }
   retention.start();
   blobSweep.start();
   const owned = stack.move();
@@ -289,6 +329,7 @@ export async function compose(
     probes,
     async drain() {
       shuttingDown = true;
+      lease?.drain();
       const until = performance.now() + limits.shutdownMs;
       for (;;) {
         openRequests.closeIdleConnections();
@@ -299,14 +340,6 @@ export async function compose(
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-async function release(store: Store, nodeId: string, logger: Logger): Promise<void> {
-  try {
-    await store.transact('account', (tx) => tx.run(releaseNode, { nodeId }));
-  } catch (error) {
-    logger.warn({ err: error }, 'this stop could not be noted; the next start takes it for a crash');
-  }
 }
 
 /** An address that works on this machine, also where it listens on all of them. */

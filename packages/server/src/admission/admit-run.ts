@@ -21,7 +21,7 @@ import { periodDays } from '../store/queries/allowance.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import { type UnfinishedRun, unfinishedRun } from '../store/queries/takeover.ts';
 import { first, type Reads, repeatOnConflict, type Store, type Tx, UniqueViolation } from '../store/store.ts';
-import type { ThisNode } from '../store/this-node.ts';
+import type { NodeIdentity, ThisNode } from '../store/this-node.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** A request whose body is checked and whose caller owns the integration. */
@@ -92,7 +92,7 @@ export class RunAdmission {
   }
 
   async #admit(request: CompletionRequest): Promise<Admission> {
-    const { store, engine } = this.#deps;
+    const { store } = this.#deps;
     if (request.images.length > 0) {
       // A replay or a refusal that can be known before its images are stored stores none.
       const { decision } = await this.#decide(store.reads, request, this.#isFull);
@@ -103,6 +103,7 @@ export class RunAdmission {
         request.images.length === 0 ? [] : await this.#deps.images.keep(request.integrationId, request.images);
       const place = { taken: false };
       const made: { start: AdmittedRun | null } = { start: null };
+      const as = this.#deps.node.identity;
       try {
         const result = await store.transact('admit', async (tx) => {
           const result = await this.#transaction(tx, request, images, place);
@@ -110,10 +111,10 @@ export class RunAdmission {
           return result;
         });
         // In the same step in which the commit returns: nobody can know this run before it can be stopped.
-        if (result.start !== null) engine.start(result.start);
+        if (result.start !== null) this.#start(result.start, as);
         return result.admission;
       } catch (error) {
-        if (error instanceof CommitUnknown && made.start !== null) this.#startIfCommitted(error, made.start);
+        if (error instanceof CommitUnknown && made.start !== null) this.#startIfCommitted(error, made.start, as);
         throw error;
       } finally {
         if (place.taken) this.#reserving -= 1;
@@ -125,16 +126,21 @@ export class RunAdmission {
    * The caller was told that nobody knows. Once it is known, a run that was admitted after all is not left lying; where
    * this server stops before, the next one takes it over.
    */
-  #startIfCommitted({ happened }: CommitUnknown, run: AdmittedRun): void {
+  #startIfCommitted({ happened }: CommitUnknown, run: AdmittedRun, as: NodeIdentity | null): void {
     const { engine, isShuttingDown, logger } = this.#deps;
     const start = async () => {
       if (!(await happened) || (await this.#unfinished(run.runId)) === undefined || isShuttingDown()) return;
-      engine.start(run);
+      this.#start(run, as);
       // Asked for once it can be stopped: a cancel from before found nobody here to tell.
       const row = await this.#unfinished(run.runId);
       if (row !== undefined && row.cancel_mode !== null) engine.stop(run.runId, row.cancel_mode);
     };
     start().catch((error: unknown) => logger.error({ err: error, runId: run.runId }, 'a run was not started'));
+  }
+
+  /** Not where the others took the node for dead that admitted it: they have the run. */
+  #start(run: AdmittedRun, as: NodeIdentity | null): void {
+    if (this.#deps.node.identity === as) this.#deps.engine.start(run);
   }
 
   /** However long the store does not answer; undefined too where this server stops meanwhile. */

@@ -23,6 +23,8 @@ export interface LoopInput {
   /** Of the log that the events go to. */
   readonly room: Room;
   readonly signal: AbortSignal;
+  /** What a call of a model or a tool has to wait for before it is started; null: nothing. */
+  mayCall(): Promise<void> | null;
   emit(event: RunEventBody): void;
   /** Resolves when the step is durable; only then is its result used. */
   journal(step: Step): Promise<void>;
@@ -80,6 +82,7 @@ function mayRepeat(input: LoopInput, call: ToolCallItem): boolean {
 async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promise<Step> {
   const { agent, tools, model, progress, signal } = input;
   signal.throwIfAborted();
+  await input.mayCall();
   const startedAt = Date.now();
   progress.steps += 1;
   const step = progress.steps;
@@ -130,6 +133,7 @@ async function toolStep(
   called: CalledTool | null,
 ): Promise<ToolOutputItem> {
   const { progress, signal, runId, userContext } = input;
+  if (called === null) await input.mayCall();
   const startedAt = Date.now();
   const { status, text } = called ?? (await callTool(call, input.tools, { runId, userContext, signal, prompt }));
   signal.throwIfAborted();

@@ -56,6 +56,9 @@ export interface Limits {
   /** Of one inline image, decoded. */
   readonly imageBytes: number;
   readonly stepsPerRun: number;
+  /** A node whose beat stands still so long is dead for the others; itself it starts no call then. */
+  readonly leaseMs: number;
+  readonly beatMs: number;
   /** How often a run is begun by processes that then die. */
   readonly maxAttempts: number;
   /** Of runs whose integration does not say. */
@@ -101,6 +104,8 @@ export const DEFAULT_LIMITS: Limits = {
   userContextBytes: 256 * 1024,
   imageBytes: 20 * 1024 * 1024,
   stepsPerRun: 50,
+  leaseMs: 8_000,
+  beatMs: 2_000,
   maxAttempts: 3,
   maxRunSeconds: 900,
   modelSilenceMs: 120_000,

@@ -22,6 +22,8 @@ export interface EngineDeps {
   readonly modelSilenceMs: number;
   readonly disconnects: DisconnectWatch;
   readonly retryMs: number;
+  /** Null: a call may be started now; otherwise when it may, or rejects where the run stops before. */
+  readonly mayCall?: (signal: AbortSignal) => Promise<void> | null;
   readonly waitAt: WaitAt | undefined;
   readonly logger: Logger;
   readonly metrics: Metrics;

@@ -1,15 +1,24 @@
 import type { CancelMode } from '../domain/run-state.ts';
+import type { RunLog } from '../eventlog/run-log.ts';
 import type { EngineDeps } from './deps.ts';
 import { executeRun } from './execute-run.ts';
 import type { AdmittedRun, RunEngine } from './port.ts';
 import { RunWatch } from './run-watch.ts';
 import { StopHandle } from './stop-handle.ts';
 
+interface ActiveRun {
+  readonly stop: StopHandle;
+  readonly log: RunLog;
+  readonly done: Promise<void>;
+}
+
 /** Runs admitted runs in this process. */
 export class Engine implements RunEngine, AsyncDisposable {
   readonly #deps: EngineDeps;
   readonly #watch: RunWatch;
-  readonly #active = new Map<string, { readonly stop: StopHandle; readonly done: Promise<void> }>();
+  readonly #active = new Map<string, ActiveRun>();
+  /** Given up, and not yet at rest. */
+  readonly #lost = new Set<Promise<void>>();
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
@@ -33,11 +42,13 @@ export class Engine implements RunEngine, AsyncDisposable {
       return executeRun(this.#deps, run, log, stop, watched);
     };
     const done = (letGo === null ? execute() : letGo.then(execute)).finally(() => {
-      this.#active.delete(run.runId);
       this.#watch.end(watched);
+      // Lost, it may have been taken here again meanwhile.
+      if (stop.isLost) return;
+      this.#active.delete(run.runId);
       disconnects.forget(run.runId);
     });
-    this.#active.set(run.runId, { stop, done });
+    this.#active.set(run.runId, { stop, log, done });
   }
 
   stop(runId: string, mode: CancelMode): boolean {
@@ -50,11 +61,30 @@ export class Engine implements RunEngine, AsyncDisposable {
     return this.#active.get(runId)?.done ?? null;
   }
 
+  /**
+   * The others took this node for dead, and have its runs or soon will. In one step nothing more of them is told or
+   * stored, and their readers are cut. Returns which they were.
+   */
+  loseAll(): Set<string> {
+    const { eventLog, disconnects } = this.#deps;
+    const runIds = new Set(this.#active.keys());
+    for (const [runId, { stop, log, done }] of this.#active) {
+      this.#lost.add(done);
+      void done.finally(() => this.#lost.delete(done));
+      disconnects.forget(runId);
+      log.abandon();
+      eventLog.drop(log);
+      stop.lose();
+    }
+    this.#active.clear();
+    return runIds;
+  }
+
   /** Leaves every run where it is: its row is unfinished, and the next start goes on with it. */
   async [Symbol.asyncDispose](): Promise<void> {
     const all = [...this.#active.values()];
     for (const { stop } of all) stop.shutDown();
-    await Promise.all(all.map(({ done }) => done));
+    await Promise.all([...all.map(({ done }) => done), ...this.#lost]);
     this.#watch[Symbol.dispose]();
   }
 }

@@ -138,6 +138,7 @@ async function attempt(
       progress,
       room: log,
       signal: stop.signal,
+      mayCall: () => deps.mayCall?.(stop.signal) ?? null,
       emit(event) {
         watched.heard();
         log.append(event);
@@ -166,6 +167,7 @@ async function attempt(
     return { status: 'completed', error: null, lastStep };
   } catch (error) {
     if (error instanceof RunLost) throw error;
+    if (stop.isLost) throw new RunLost('The node that ran it was taken for dead.');
     stop.throwIfRefused();
     if (stop.cancelled) return { status: 'cancelled', error: null, lastStep: null };
     const failure = stop.failure;

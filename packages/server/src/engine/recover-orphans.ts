@@ -5,6 +5,9 @@ import { endUnreadable } from './end-orphan.ts';
 import type { AdmittedRun } from './port.ts';
 import { interrupted, type Taken, type TakeOverDeps, takeOver } from './take-over.ts';
 
+/** So few that other nodes find some to take as well. */
+const AT_ONCE = 16;
+
 export interface Recovered {
   /** To be started. */
   readonly resumed: readonly AdmittedRun[];
@@ -12,37 +15,58 @@ export interface Recovered {
 }
 
 /**
- * Takes over every unfinished run whose node is gone, or ends it where it cannot go on. On the embedded store the data
- * folder's lock is the lease: whoever holds it finds the runs of all other nodes orphaned, by definition. On PostgreSQL
- * these are the runs of nodes that stopped in good order; several that start at once share them out.
- *
- * Each is looked at once: one that cannot be taken stops neither the start nor the others.
+ * At the start: takes over every unfinished run whose node is gone, or ends it where it cannot go on. On the embedded
+ * store the data folder's lock is the lease: whoever holds it finds the runs of all other nodes orphaned, by definition.
  */
-export async function recoverOrphans(deps: TakeOverDeps): Promise<Recovered> {
-  const { store, logger } = deps;
+export async function recoverOrphans(deps: TakeOverDeps, room: () => number): Promise<Recovered> {
   const resumed: AdmittedRun[] = [];
+  const ended = await takeOrphans(
+    deps,
+    () => room() - resumed.length,
+    (run) => resumed.push(run),
+  );
+  return { resumed, ended };
+}
+
+/**
+ * Takes over the unfinished runs of nodes that are gone, a few at a time, as long as there is room for more; several
+ * nodes that do so at once share them out. Each is looked at once: one that cannot be taken stops neither the start nor
+ * the others. Resolves to how many were ended.
+ */
+export async function takeOrphans(
+  deps: TakeOverDeps,
+  room: () => number,
+  start: (run: AdmittedRun) => void,
+): Promise<number> {
   let ended = 0;
   let after = '';
   for (;;) {
-    const runs = await store.reads.all(orphanedRuns, { after });
-    const taken = await Promise.all(runs.map(({ run_id: runId }) => recover(deps, runId)));
-    for (const [place, { resumed: run, ended: report }] of taken.entries()) {
+    const runs = (await deps.store.reads.all(orphanedRuns, { after })).slice(0, Math.max(0, Math.min(AT_ONCE, room())));
+    if (runs.length === 0) return ended;
+    const as = deps.node.identity;
+    const outcomes = await Promise.allSettled(runs.map(({ run_id: runId }) => recover(deps, runId)));
+    for (const [place, outcome] of outcomes.entries()) {
+      if (outcome.status === 'rejected') continue;
+      const { resumed: run, ended: report } = outcome.value;
       const runId = runs[place]?.run_id ?? '';
       after = runId;
       if (report !== undefined) {
         ended += 1;
-        logger.warn({ runId }, 'a run was found without its process and ended');
-      } else if (run !== undefined) {
-        resumed.push(run);
+        deps.metrics.runsTakenOver.add({ outcome: 'ended' });
+        deps.logger.warn({ runId }, 'a run was found without its process and ended');
+      } else if (run !== undefined && deps.node.identity === as) {
+        start(run);
+        deps.metrics.runsTakenOver.add({ outcome: 'resumed' });
         const steps = run.resumed?.steps.length ?? 0;
-        logger.warn({ runId, attempt: run.attempt, steps }, 'a run was found without its process and goes on');
+        deps.logger.warn({ runId, attempt: run.attempt, steps }, 'a run was found without its process and goes on');
       } else
-        logger.warn(
+        deps.logger.info(
           { runId },
           'a run was found without its process and not taken: another node has it, or a row is missing',
         );
     }
-    if (runs.length === 0) return { resumed, ended };
+    // What was taken beside it is started all the same.
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 }
 

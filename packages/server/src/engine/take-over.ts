@@ -2,13 +2,21 @@ import { RUN_SECONDS_BY_SETTING } from '../domain/admission.ts';
 import { attemptBase, type RunEvent } from '../domain/events.ts';
 import type { RunError } from '../domain/run-state.ts';
 import { JOURNAL_FORMAT } from '../domain/step.ts';
+import { CommitUnknown } from '../domain/unavailable.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { journalledStep } from '../runs/journal.ts';
 import { RunLost } from '../runs/run-lost.ts';
 import { attachmentsOfRun } from '../store/queries/attachments.ts';
 import { userMessageOfRun } from '../store/queries/chats.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
-import { deleteChunksAfter, journalOf, takeRun, type UnfinishedRun, unfinishedRun } from '../store/queries/takeover.ts';
+import {
+  deleteChunksAfter,
+  journalOf,
+  lockOrphan,
+  takeRun,
+  type UnfinishedRun,
+  unfinishedRun,
+} from '../store/queries/takeover.ts';
 import { NODE_ALIVE, NODE_RELEASED } from '../store/schema.ts';
 import { first, type Tx } from '../store/store.ts';
 import type { ThisNode } from '../store/this-node.ts';
@@ -31,7 +39,11 @@ export interface TakeOverDeps extends EndDeps, Pick<EngineDeps, 'model'> {
  * several that try at once one does, and the others find it taken, or meet `RunLost` or `AlreadyEnded`.
  */
 export async function takeOver(deps: TakeOverDeps, runId: string): Promise<Taken> {
-  const taken = await deps.store.transact('takeover', async (tx): Promise<Taken> => {
+  let made: Taken = {};
+  const transaction = async (tx: Tx): Promise<Taken> => {
+    const locked = await tx.all(lockOrphan, { runId });
+    // Where several nodes share the store, whoever has the row locked takes the run.
+    if (deps.store.kind === 'postgres' && locked.length === 0) return {};
     const run = await first(tx.all(unfinishedRun, { runId }));
     if (run === undefined || run.node_dead === NODE_ALIVE) return {};
     // A node that let go of its runs in good order did not crash on them.
@@ -39,7 +51,17 @@ export async function takeOver(deps: TakeOverDeps, runId: string): Promise<Taken
     const obstacle = obstacleTo(deps, run, crashes);
     if (obstacle === null && run.cancel_requested_at === null) return { resumed: await goOn(tx, deps, run, crashes) };
     return { ended: await writeEnd(tx, deps, run, interrupted(obstacle ?? '')) };
-  });
+  };
+  const taken = await deps.store
+    .transact('takeover', async (tx) => {
+      made = await transaction(tx);
+      return made;
+    })
+    .catch(async (error: unknown) => {
+      // A run that was taken after all is not left lying.
+      if (error instanceof CommitUnknown && (await error.happened)) return made;
+      throw error;
+    });
   if (taken.ended !== undefined) reportEnd(deps, taken.ended);
   return taken;
 }

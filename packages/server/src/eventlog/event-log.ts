@@ -75,7 +75,13 @@ export class EventLog implements AsyncDisposable {
   /** After the end, or when the run is given up here. Readers that still wait are told by `cut`. */
   close(log: RunLog): void {
     log.deliver();
-    this.#logs.delete(log.runId);
+    this.drop(log);
+  }
+
+  /** The run is another's now: not even what was said already is told or stored any more. */
+  drop(log: RunLog): void {
+    // This node may have taken the same run again meanwhile.
+    if (this.#logs.get(log.runId) === log) this.#logs.delete(log.runId);
     this.#dirty.delete(log);
     log.release();
     log.cut();

@@ -33,10 +33,14 @@ export class Streams implements Disposable {
   /** A coarse clock: reading a real one for every write would cost more than it tells. */
   tick = 0;
 
-  constructor(bounds: StreamBounds, readers: Readers, waitAt: WaitAt | undefined) {
+  /** Whether no event may leave for now, because nobody knows whether it is still this node's to tell. */
+  readonly holds: () => boolean;
+
+  constructor(bounds: StreamBounds, readers: Readers, waitAt: WaitAt | undefined, holds: () => boolean) {
     this.bounds = bounds;
     this.#readers = readers;
     this.waitAt = waitAt;
+    this.holds = holds;
     this.#timer = setInterval(() => {
       this.tick += 1;
       for (const stream of this.#open) stream.onTick();
@@ -55,7 +59,7 @@ export class Streams implements Disposable {
   /** Streams with more unsent than they may have. */
   get full(): number {
     let count = 0;
-    for (const stream of this.#open) if (stream.full) count += 1;
+    for (const stream of this.#open) if (stream.isBehind) count += 1;
     return count;
   }
 
@@ -66,6 +70,16 @@ export class Streams implements Disposable {
 
   delete(stream: RunStream): void {
     if (this.#open.delete(stream)) this.#readers.left(stream.runId);
+  }
+
+  /** Events may leave again. */
+  goOn(): void {
+    for (const stream of this.#open) stream.goOn();
+  }
+
+  /** Cuts those who follow one of these runs. */
+  cut(runIds: ReadonlySet<string>): void {
+    for (const stream of [...this.#open]) if (runIds.has(stream.runId)) stream.cut();
   }
 
   [Symbol.dispose](): void {
@@ -123,8 +137,17 @@ export class RunStream implements Sink {
     response.on('error', ignore);
   }
 
-  get full(): boolean {
+  /** Its reader is. */
+  get isBehind(): boolean {
     return this.#full;
+  }
+
+  get full(): boolean {
+    return this.#full || this.#streams.holds();
+  }
+
+  goOn(): void {
+    if (!this.#full) this.#follower.resume();
   }
 
   /** The head leaves at once, with a first comment where there are any and whatever the log holds already. */
@@ -149,12 +172,13 @@ export class RunStream implements Sink {
     const { bounds, waitAt } = this.#streams;
     let next = from;
     let last = cursor;
-    while (next < events.length && !this.#full) {
+    while (next < events.length && !this.full) {
       const event = events[next] as RunEvent;
       const staged = waitAt !== undefined && (event.type === 'messages' || event.type === 'end');
       // Where it is staged each event leaves by itself.
       const shown = waitAt === undefined ? events : [event];
       if (staged) waitAt(event.type === 'end' ? 'end-frame.before' : 'messages.before');
+      if (staged && this.full) break;
       const page = this.#encoder.page(shown, waitAt === undefined ? next : 0, last, bounds.pageBytes);
       const after = event.type === 'end' ? 'end-frame.after' : 'messages.after';
       if (waitAt === undefined && !page.breaksOff && events[page.next - 1]?.type === 'end') this.#body.holdForEnd();

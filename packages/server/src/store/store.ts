@@ -24,6 +24,12 @@ export interface Tx extends Reads {
 /** A run's own transactions: its flushes, steps and end never overtake each other. */
 export const ORDERED: ReadonlySet<TransactionName> = new Set(['flush', 'step', 'end', 'takeover'] as const);
 
+/**
+ * Where several nodes share a store, a transaction is its node's own unless it is one of these: once the others took the
+ * node for dead, nothing of it is written any more.
+ */
+export const ANY_NODES: ReadonlySet<TransactionName> = new Set(['account'] as const);
+
 export type StoreKind = 'sqlite' | 'postgres';
 
 export interface Store extends AsyncDisposable {

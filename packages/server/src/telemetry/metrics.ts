@@ -11,6 +11,8 @@ export interface Probes {
   readonly fullStreams: () => number;
   readonly writerQueue: () => number;
   readonly unstoredBytes: () => number;
+  /** 0 on the embedded store, which has one node. */
+  readonly beatAgeMs: () => number;
   /** Measured once, at the start. */
   readonly syncMs: number;
 }
@@ -35,6 +37,12 @@ export class Metrics {
   readonly commit = new Histogram('runwire_commit_seconds', 'A commit of the writer with all that it holds.', FAST_MS);
   readonly sync = new Histogram('runwire_sync_seconds', 'The part of a commit that waits for the disk.', FAST_MS);
 
+  readonly runsTakenOver = new Counter(
+    'runwire_runs_taken_over_total',
+    'Runs of nodes that were gone, by what became of them here: they go on, or were ended.',
+  );
+  readonly nodesFenced = new Counter('runwire_nodes_fenced_total', 'Nodes that this one took for dead.');
+
   /** The page that Prometheus reads. */
   text(probes: Probes): string {
     return exposition([
@@ -47,6 +55,9 @@ export class Metrics {
       new Gauge('runwire_writer_queue', 'Transactions that wait for the writer.', probes.writerQueue),
       new Gauge('runwire_unstored_bytes', 'Said by models and not stored yet, of all runs.', probes.unstoredBytes),
       new Gauge('runwire_start_sync_seconds', 'The median sync measured at start.', () => probes.syncMs / 1000),
+      new Gauge('runwire_beat_age_seconds', 'Since the last beat of this node began.', () => probes.beatAgeMs() / 1000),
+      this.runsTakenOver,
+      this.nodesFenced,
       this.firstToken,
       this.eventLag,
       this.commit,

@@ -1,13 +1,15 @@
 import type { Kysely } from 'kysely';
 import { Pool, type PoolClient, type QueryConfig } from 'pg';
-import { StoreUnavailable } from '../../domain/unavailable.ts';
+import { NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import { touchInstallation } from '../queries/accounts.ts';
 import type { Schema } from '../schema.ts';
 import type { Statement } from '../statement.ts';
 import { ORDERED, type QueryOf, type Reads, type Store, type Tx } from '../store.ts';
+import type { NodeIdentity } from '../this-node.ts';
 import { CommitOutcomes } from './commit-outcome.ts';
 import { ConnectionLost, Repeatable, translate } from './errors.ts';
+import { Fence, type FenceOptions } from './fence.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { beginText, type PostgresSettings, sessionConfig } from './settings.ts';
 import { Statements } from './statements.ts';
@@ -16,7 +18,7 @@ import { MAX_TRIES, Writer } from './writer.ts';
 
 const IDLE_CONNECTION_MS = 60_000;
 
-export interface PostgresStoreOptions extends PostgresSettings {
+export interface PostgresStoreOptions extends PostgresSettings, FenceOptions {
   /** False: beside running servers, whose schema is their own affair. */
   readonly migrate: boolean;
   readonly waitAt: WaitAt | undefined;
@@ -32,6 +34,7 @@ export class PostgresStore implements Store {
   readonly #writer: Writer;
   readonly #statements: Statements;
   readonly #outcomes: CommitOutcomes;
+  readonly #fence: Fence;
   readonly #begin: string;
   readonly #waitAt: WaitAt | undefined;
   #closing: Promise<void> | null = null;
@@ -42,6 +45,7 @@ export class PostgresStore implements Store {
     this.#begin = beginText(options);
     this.#statements = new Statements(!options.pooled);
     this.#outcomes = new CommitOutcomes(options);
+    this.#fence = new Fence(options);
     this.#pool = new Pool({ ...sessionConfig(options), max: options.pool, idleTimeoutMillis: IDLE_CONNECTION_MS });
     // Without a listener an error of a connection ends the process; whoever uses the connection hears of it.
     this.#pool.on('error', () => {});
@@ -50,6 +54,7 @@ export class PostgresStore implements Store {
       settings: options,
       statements: this.#statements,
       outcomes: this.#outcomes,
+      fence: this.#fence,
       waitAt,
       onCommit,
     });
@@ -80,18 +85,21 @@ export class PostgresStore implements Store {
   async transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>): Promise<T> {
     if (this.#closing !== null) throw new StoreUnavailable('The store is closed.');
     if (ORDERED.has(name)) return this.#writer.transact(name, job);
+    const as = this.#fence.handedIn(name);
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#transactAlone(name, job);
+        return await this.#transactAlone(name, job, as);
       } catch (error) {
+        if (error instanceof NodeFenced) this.#fence.found(as);
         if (!(error instanceof Repeatable) || tries >= MAX_TRIES) throw error;
       }
     }
   }
 
-  async #transactAlone<T>(name: TransactionName, job: (tx: Tx) => Promise<T>): Promise<T> {
+  async #transactAlone<T>(name: TransactionName, job: (tx: Tx) => Promise<T>, as: NodeIdentity | null): Promise<T> {
+    this.#fence.check(as);
     const client = await this.#connected();
-    const tx = new PostgresTransaction(client, this.#statements, this.#begin);
+    const tx = new PostgresTransaction(client, this.#statements, this.#begin, as?.nodeId ?? null);
     let value: T;
     let xid: string | null;
     try {
@@ -99,8 +107,9 @@ export class PostgresStore implements Store {
       xid = await tx.finish();
       this.#waitAt?.(`${name}.before-commit`);
     } catch (error) {
-      rollBack(client, error);
-      throw error;
+      const reason = await tx.reason(error);
+      rollBack(client, reason);
+      throw reason;
     }
     try {
       const { command } = await client.query('commit');

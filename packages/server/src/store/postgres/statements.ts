@@ -1,6 +1,6 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import type { QueryConfig } from 'pg';
-import type { Schema } from '../schema.ts';
+import { NODE_ALIVE, type Schema } from '../schema.ts';
 import { type CompiledStatement, compileStatement, type Statement } from '../statement.ts';
 import type { QueryOf } from '../store.ts';
 
@@ -26,6 +26,12 @@ export class Statements {
     this.#named = named;
     const text = 'select pg_current_xact_id()::text as xid';
     this.xid = named ? { name: 'xid', text } : { text };
+  }
+
+  /** Locks the row of a node that is alive; no row: it is not, or never was. */
+  fence(nodeId: string): QueryConfig {
+    const text = `select 1 from nodes where node_id = $1 and dead = ${NODE_ALIVE} for share`;
+    return this.#named ? { name: 'fence', text, values: [nodeId] } : { text, values: [nodeId] };
   }
 
   bound<P, R>(statement: Statement<P, R>, params: P): QueryConfig {

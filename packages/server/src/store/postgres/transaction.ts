@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { ClientBase, QueryConfig, QueryResult, QueryResultRow } from 'pg';
+import { NodeFenced } from '../../domain/unavailable.ts';
 import type { Schema } from '../schema.ts';
 import type { Statement } from '../statement.ts';
 import type { QueryOf, Tx } from '../store.ts';
@@ -20,13 +21,19 @@ export class PostgresTransaction implements Tx {
   readonly #statements: Statements;
   readonly #begun: Promise<unknown>;
   readonly #last: Last[] = [];
+  /** Whether the node whose transaction this is may write; null: it is nobody's own. */
+  readonly #alive: Promise<boolean> | null;
   #xid: Promise<string | null> | null = null;
 
-  constructor(client: ClientBase, statements: Statements, beginText: string) {
+  /** `nodeId`: the node whose own transaction this is. */
+  constructor(client: ClientBase, statements: Statements, beginText: string, nodeId: string | null) {
     this.#client = client;
     this.#statements = statements;
     this.#begun = client.query(beginText);
     this.#begun.catch(() => {});
+    this.#alive =
+      nodeId === null ? null : client.query(statements.fence(nodeId)).then(({ rowCount }) => rowCount === 1);
+    this.#alive?.catch(() => {});
   }
 
   async all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
@@ -76,6 +83,7 @@ export class PostgresTransaction implements Tx {
     await this.#begun.catch((error: unknown) => {
       throw translate(error);
     });
+    await this.#checkFence();
     if (this.#last.length > 0) {
       this.#last.sort((one, other) => (one.order < other.order ? -1 : one.order > other.order ? 1 : 0));
       await Promise.all(this.#last.map(({ query }) => this.#write(query)));
@@ -85,5 +93,24 @@ export class PostgresTransaction implements Tx {
     // Without its number nobody could find out what became of it: then it is not committed.
     if (xid === null) throw new ConnectionLost('The database did not say the number of a transaction.');
     return xid;
+  }
+
+  /**
+   * The node's row is locked until the transaction ends: whoever marks it dead waits for that, and takes its runs over
+   * behind everything that was written in time.
+   */
+  async #checkFence(): Promise<void> {
+    const isAlive = await this.#alive?.catch((error: unknown) => {
+      throw translate(error);
+    });
+    if (isAlive === false) throw new NodeFenced('The other nodes took this one for dead.');
+  }
+
+  /** Why the transaction failed: that the others took its node for dead explains everything else. */
+  async reason(error: unknown): Promise<unknown> {
+    if (error instanceof ConnectionLost) return error;
+    return (await this.#alive?.catch(() => true)) === false
+      ? new NodeFenced('The other nodes took this one for dead.')
+      : error;
   }
 }

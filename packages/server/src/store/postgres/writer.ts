@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client } from 'pg';
-import { StoreUnavailable } from '../../domain/unavailable.ts';
+import { NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import type { Tx } from '../store.ts';
+import type { NodeIdentity } from '../this-node.ts';
 import type { CommitOutcomes } from './commit-outcome.ts';
 import { ConnectionLost, Repeatable, translate } from './errors.ts';
+import type { Fence } from './fence.ts';
 import { beginText, type PostgresSettings, sessionConfig } from './settings.ts';
 import type { Statements } from './statements.ts';
 import { PostgresTransaction } from './transaction.ts';
@@ -17,11 +19,14 @@ export interface WriterOptions {
   readonly settings: PostgresSettings;
   readonly statements: Statements;
   readonly outcomes: CommitOutcomes;
+  readonly fence: Fence;
   readonly waitAt: WaitAt | undefined;
   readonly onCommit: ((commitMs: number, syncMs: number) => void) | undefined;
 }
 
 interface Job {
+  /** Which node this process was when the job was handed in: it commits as that one, or not at all. */
+  readonly as: NodeIdentity | null;
   readonly name: TransactionName;
   readonly work: (tx: Tx) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
@@ -47,8 +52,9 @@ export class Writer implements AsyncDisposable {
   }
 
   transact<T>(name: TransactionName, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const as = this.#options.fence.handedIn(name);
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ name, work, resolve: resolve as (value: unknown) => void, reject });
+      this.#queue.push({ as, name, work, resolve: resolve as (value: unknown) => void, reject });
       this.#draining ??= this.#drain();
     });
   }
@@ -60,7 +66,9 @@ export class Writer implements AsyncDisposable {
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
       await nextTurn();
-      const batch = this.#queue.splice(0, JOBS_PER_COMMIT);
+      const as = this.#queue[0]?.as;
+      const others = this.#queue.slice(0, JOBS_PER_COMMIT).findIndex((job) => job.as !== as);
+      const batch = this.#queue.splice(0, others === -1 ? JOBS_PER_COMMIT : others);
       this.#committing = batch.length;
       await this.#commitTogether(batch);
       this.#committing = 0;
@@ -69,9 +77,11 @@ export class Writer implements AsyncDisposable {
   }
 
   async #commitTogether(batch: readonly Job[]): Promise<void> {
+    const { fence } = this.#options;
+    const as = batch[0]?.as ?? null;
     for (let tries = 1; ; tries += 1) {
       try {
-        const values = await this.#try(batch);
+        const values = await this.#try(batch, as);
         for (const [place, job] of batch.entries()) {
           this.#options.waitAt?.(`${job.name}.after-commit`);
           job.resolve(values[place]);
@@ -79,6 +89,7 @@ export class Writer implements AsyncDisposable {
         return;
       } catch (error) {
         if (error instanceof Repeatable && tries < MAX_TRIES) continue;
+        if (error instanceof NodeFenced) fence.found(as);
         if (error instanceof StoreUnavailable || batch.length === 1) {
           for (const job of batch) job.reject(error);
           return;
@@ -89,11 +100,12 @@ export class Writer implements AsyncDisposable {
     }
   }
 
-  async #try(batch: readonly Job[]): Promise<unknown[]> {
-    const { statements, outcomes, waitAt, onCommit } = this.#options;
+  async #try(batch: readonly Job[], as: NodeIdentity | null): Promise<unknown[]> {
+    const { statements, outcomes, fence, waitAt, onCommit } = this.#options;
     const startedAt = performance.now();
     const client = await this.#connected();
-    const tx = new PostgresTransaction(client, statements, this.#begin);
+    fence.check(as);
+    const tx = new PostgresTransaction(client, statements, this.#begin, as?.nodeId ?? null);
     const values: unknown[] = [];
     let xid: string | null;
     try {
@@ -101,8 +113,9 @@ export class Writer implements AsyncDisposable {
       xid = await tx.finish();
       if (waitAt !== undefined) for (const job of batch) waitAt(`${job.name}.before-commit`);
     } catch (error) {
-      await this.#rollBack(client, error);
-      throw error;
+      const reason = await tx.reason(error);
+      await this.#rollBack(client, reason);
+      throw reason;
     }
     const workedAt = performance.now();
     try {

@@ -1,5 +1,4 @@
 import type { AllowancePeriod, AllowanceUnit } from '../../domain/allowance.ts';
-import { NODE_ALIVE, NODE_DEAD, NODE_RELEASED } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { type Page, pageOf } from './page.ts';
 
@@ -37,27 +36,6 @@ export const keepSecretOnce = statement('keep secret once', (db, p: { secret: st
 
 export const raiseAccountsVersion = statement('raise accounts version', (db, _: Record<string, never>) =>
   db.updateTable('installation').set((eb) => ({ accounts_version: eb('accounts_version', '+', 1) })),
-);
-
-export const insertNode = statement(
-  'insert node',
-  (db, p: { nodeId: string; boot: string; version: string; now: number }) =>
-    db.insertInto('nodes').values({
-      node_id: p.nodeId,
-      boot: p.boot,
-      dead: NODE_ALIVE,
-      version: p.version,
-      started_at: p.now,
-    }),
-);
-
-export const markOtherNodesDead = statement('mark other nodes dead', (db, p: { nodeId: string }) =>
-  db.updateTable('nodes').set({ dead: NODE_DEAD }).where('node_id', '<>', p.nodeId).where('dead', '=', NODE_ALIVE),
-);
-
-/** Only a node that is still alive for the others can let go of its runs. */
-export const releaseNode = statement('release node', (db, p: { nodeId: string }) =>
-  db.updateTable('nodes').set({ dead: NODE_RELEASED }).where('node_id', '=', p.nodeId).where('dead', '=', NODE_ALIVE),
 );
 
 export const insertOwner = statement(

@@ -15,6 +15,14 @@ export const orphanedRuns = statement('orphaned runs', (db, p: { after: string }
     .limit(100),
 );
 
+/** Gives no row where another is at it: nobody waits for the same run. */
+export const lockOrphan = statement(
+  'lock orphan',
+  (db, p: { runId: string }) =>
+    db.selectFrom('runs').select('run_id').where('run_id', '=', p.runId).forUpdate().skipLocked(),
+  { locks: true },
+);
+
 /** With what its chat, its integration and its last node have to say. */
 export const unfinishedRun = statement('unfinished run', (db, p: { runId: string }) =>
   db

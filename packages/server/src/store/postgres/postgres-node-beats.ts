@@ -1,0 +1,80 @@
+import { Worker } from 'node:worker_threads';
+import { monotonicMs } from '../../lib/monotonic.ts';
+import type { BeatReport, NodeBeats } from '../node-beats.ts';
+import type { PostgresSettings } from './settings.ts';
+
+export interface BeatTimes {
+  /** A beat that stood still so long is a dead node's. */
+  readonly leaseMs: number;
+  readonly beatMs: number;
+}
+
+export interface BeatThreadData extends BeatTimes {
+  readonly settings: PostgresSettings;
+  /** When the event loop last turned. */
+  readonly life: SharedArrayBuffer;
+  readonly lifeMs: number;
+  /** Out of touch with the database for longer, an observer begins anew. */
+  readonly gapMs: number;
+}
+
+export interface BeatMessage {
+  readonly nodeId?: string | null;
+  readonly draining?: true;
+}
+
+const LIFE_MS = 60_000;
+
+/** Beats from a thread with a connection of its own. */
+export class PostgresNodeBeats implements NodeBeats {
+  readonly #worker: Worker;
+  readonly #life = new Float64Array(new SharedArrayBuffer(8));
+  #onReport: ((report: BeatReport) => void) | null = null;
+
+  constructor(settings: PostgresSettings, { leaseMs, beatMs }: BeatTimes, onFatal: (error: unknown) => void) {
+    this.live();
+    const file = import.meta.url.endsWith('.ts') ? './beat-thread.ts' : './beat-thread.js';
+    const { url, pool, pooled } = settings;
+    const workerData: BeatThreadData = {
+      settings: { url, pool, pooled },
+      leaseMs,
+      beatMs,
+      life: this.#life.buffer as SharedArrayBuffer,
+      lifeMs: LIFE_MS,
+      gapMs: (leaseMs * 3) / 8,
+    };
+    this.#worker = new Worker(new URL(file, import.meta.url), { workerData });
+    this.#worker.unref();
+    this.#worker.on('error', onFatal);
+    this.#worker.on('message', (report: BeatReport) => this.#onReport?.(report));
+  }
+
+  start(onReport: (report: BeatReport) => void): void {
+    this.#onReport = onReport;
+  }
+
+  become(nodeId: string | null): void {
+    this.#tell({ nodeId });
+  }
+
+  drain(): void {
+    this.#tell({ draining: true });
+  }
+
+  live(): void {
+    this.#life[0] = monotonicMs();
+  }
+
+  hurry(): void {
+    this.#tell({});
+  }
+
+  #tell(message: BeatMessage): void {
+    this.#worker.postMessage(message);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#onReport = null;
+    await this.#worker.terminate();
+  }
+}
