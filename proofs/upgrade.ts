@@ -65,6 +65,13 @@ class Upgrade {
     await this.work();
   }
 
+  /** A new server beside old ones goes and comes back: what it lets go of is not theirs. */
+  async restart(node: UpgradeNode): Promise<void> {
+    await this.hold(node);
+    await this.stop(node);
+    await this.start('new');
+  }
+
   async checkNodes(): Promise<void> {
     const ids = (nodes: readonly UpgradeNode[]) => nodes.map((node) => this.#ids.get(node) ?? '');
     await this.#database.checkNodes(ids(this.#nodes.open), ids(this.#gone));
@@ -90,13 +97,14 @@ async function upgrade(order: Order, old: OldVersion, isOtherSchema: boolean, fa
     load.start();
     for (const node of oldNodes) await steps.hold(node);
     await steps.work();
-    const newNodes = [await steps.start('new')];
+    await steps.start('new');
     await steps.work();
     if (order === 'in turn') await steps.stop(oldNodes[0]);
-    newNodes.push(await steps.start('new'));
+    const second = await steps.start('new');
     await steps.work();
     if (order === 'together') {
       await load.goOnFor(BESIDE_MS[form]);
+      if (!short) await steps.restart(second);
       await steps.stop(oldNodes[0]);
     }
     await steps.stop(oldNodes[1]);

@@ -18,33 +18,32 @@ export interface EarlierCommit {
   readonly isOtherSchema: boolean;
 }
 
-function git(...args: readonly string[]) {
-  const { status, stdout, error } = spawnSync('git', args, { cwd: REPOSITORY, encoding: 'utf8', maxBuffer: 1 << 26 });
-  return { isGood: error === undefined && status === 0, out: stdout ?? '' };
-}
+const git =
+  (cwd: string) =>
+  (...args: readonly string[]) => {
+    const { status, stdout, error } = spawnSync('git', args, { cwd, encoding: 'utf8', maxBuffer: 1 << 26 });
+    return { isGood: error === undefined && status === 0, out: stdout ?? '' };
+  };
 
-const hasFile = (commit: string, path: string) => git('cat-file', '-e', `${commit}:./${path}`).isGood;
 const migrationsIn = (names: readonly string[]) => names.filter((name) => /^\d.*\.ts$/.test(name)).toSorted();
-
-function hasOtherMigrations(commit: string): boolean {
-  const listed = git('ls-tree', '--name-only', commit, '--', `./${MIGRATIONS}/`).out.split('\n');
-  const there = migrationsIn(listed.map((path) => basename(path)));
-  const here = migrationsIn(readdirSync(join(REPOSITORY, MIGRATIONS)));
-  return there.join() !== here.join();
-}
 
 /**
  * The newest commit on the way here, merges followed by their first parent, that has the store on PostgreSQL and other
  * migrations than this tree; where there is none, the newest whose server differs from this one. In a sentence why not,
  * where there is neither.
  */
-export function findEarlierCommit(): EarlierCommit | string {
-  if (!git('rev-parse', '--verify', '--quiet', 'HEAD').isGood) return 'this folder has no history that git can read';
+export function findEarlierCommit(repository = REPOSITORY): EarlierCommit | string {
+  const ask = git(repository);
+  if (!ask('rev-parse', '--verify', '--quiet', 'HEAD').isGood) return 'this folder has no history that git can read';
+  const hasFile = (commit: string, path: string) => ask('cat-file', '-e', `${commit}:./${path}`).isGood;
+  const migrations = migrationsIn(readdirSync(join(repository, MIGRATIONS)));
   let nearest: string | null = null;
-  for (const commit of git('rev-list', '--first-parent', 'HEAD').out.split('\n')) {
+  for (const commit of ask('rev-list', '--first-parent', 'HEAD').out.split('\n')) {
     if (commit === '' || !hasFile(commit, STORE) || !hasFile(commit, ENTRY)) break;
-    if (hasOtherMigrations(commit)) return { commit, isOtherSchema: true };
-    if (nearest === null && !git('diff', '--quiet', commit, '--', SERVER).isGood) nearest = commit;
+    const paths = ask('ls-tree', '--name-only', commit, '--', `./${MIGRATIONS}/`).out.split('\n');
+    const theirs = migrationsIn(paths.map((path) => basename(path)));
+    if (theirs.join() !== migrations.join()) return { commit, isOtherSchema: true };
+    if (nearest === null && !ask('diff', '--quiet', commit, '--', SERVER).isGood) nearest = commit;
   }
   if (nearest !== null) return { commit: nearest, isOtherSchema: false };
   return 'this clone has no earlier commit with the store on PostgreSQL';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StreamReader } from '@runwire/server/testing';
+import { imageAttachment, type StreamReader } from '@runwire/server/testing';
 import { expectEqual, expectNumber, Shortfall, within } from './proof.ts';
-import { answerTo, kindOf } from './upgrade-model.ts';
+import { answerTo, IMAGE, kindOf } from './upgrade-model.ts';
 import type { UpgradeNode, UpgradeNodes } from './upgrade-nodes.ts';
 import { type RequestBody, type Tally, UpgradeRequest } from './upgrade-request.ts';
 
@@ -201,7 +201,8 @@ export class UpgradeLoad {
 
   /** Runs that are held on this server for as long as it lives; resolves to what awaits their ends elsewhere. */
   async hold(node: UpgradeNode, runs: number): Promise<() => Promise<void>> {
-    const requests = Array.from({ length: runs }, () => this.#request('long'));
+    const attachments = [imageAttachment(IMAGE)];
+    const requests = Array.from({ length: runs }, () => this.#request('long', { attachments }));
     const readers = await Promise.all(requests.map((request) => request.send(node)));
     requests.forEach((request, place) => {
       this.#admitted(request, readers[place] ?? null);

@@ -1,9 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type GateKeeper, type ModelCall, type ModelController, SCRIPTED_USAGE } from '@runwire/server/testing';
+import {
+  type GateKeeper,
+  type ModelCall,
+  type ModelController,
+  pngOf,
+  SCRIPTED_USAGE,
+  type ShownImage,
+} from '@runwire/server/testing';
 import { expectEqual, Shortfall } from './proof.ts';
 
 const WORD_MS = 10;
 const wait = () => sleep(WORD_MS);
+/** Sent with every `long` message. */
+export const IMAGE = pngOf(5000, 7);
 const FOUND = 'Found. ';
 const TALK_WORDS = 500;
 const PER_CALL = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
@@ -62,6 +71,7 @@ export class UpgradeModel {
     const message = users.at(-1)?.text ?? '';
     const kind = kindOf(message);
     const last = prompt.at(-1);
+    if (kind === 'long') checkImage(users.at(-1));
     if ((kind === 'tool' || kind === 'long') && last?.kind !== 'tool_output') {
       // Whoever asks for it again has forgotten a step that was finished before its tool was called.
       if (this.#gate.calls.some(({ callId }) => callId === `call-${runId}`)) {
@@ -105,4 +115,11 @@ export class UpgradeModel {
     }
     return { modelCalls: this.#model.calls.length, toolCalls: keys.size };
   }
+}
+
+/** As the server that asks has read it from the folder that all share. */
+function checkImage(user: ModelCall['request']['prompt'][number] | undefined): void {
+  const images = (user as { images?: readonly ShownImage[] } | undefined)?.images ?? [];
+  const shown = images.map(({ base64 }) => base64);
+  expectEqual('images of a run that is held', shown, [IMAGE.toString('base64')]);
 }

@@ -8,6 +8,7 @@ export interface RequestBody {
   readonly usageRequestId: string;
   readonly chatId?: string;
   readonly message: string;
+  readonly attachments?: readonly unknown[];
 }
 
 /** Counted over all requests. */
