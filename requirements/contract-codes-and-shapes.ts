@@ -167,7 +167,6 @@ export const contractCodesAndShapes = [
     section: '9',
     quote:
       '// GET /v2/nodes items; state: alive|draining|dead {"nodeId":"node_1","boot":"…","state":"alive","self":true,"version":"0.1.0","startedAt":"…","lastSeenAt":"…","activeRuns":3}',
-    later: 'Several nodes',
   },
   {
     id: 'contract-9-usage-summary',

@@ -323,7 +323,7 @@ export const contractStartAndOperations = [
   { id: 'contract-3-api-keys', section: '3', quote: '| `POST/GET/DELETE /v2/api_keys[/{id}]`,' },
   { id: 'contract-3-agencies', section: '3', quote: '`GET /v2/agencies`,' },
   { id: 'contract-3-me', section: '3', quote: '`GET /v2/me`,' },
-  { id: 'contract-3-nodes', section: '3', quote: '`GET /v2/nodes` (administrator) |', later: 'Several nodes' },
+  { id: 'contract-3-nodes', section: '3', quote: '`GET /v2/nodes` (administrator) |' },
   { id: 'contract-3-keys-once', section: '3', quote: 'keys (shown once),' },
   { id: 'contract-3-entry-points', section: '3', quote: 'agencies with entry points' },
   { id: 'contract-3-flows', section: '3', quote: 'and flows,', later: 'Agents' },

@@ -85,7 +85,7 @@ test('it describes every operation that there is, and no other', (t) => {
   const around = Object.keys(described.paths).filter(
     (path) => !/^\/(get_completion_v2|create_agency_upload|healthz|readyz|metrics|docs|openapi\.json)$/.test(path),
   );
-  for (const path of around) assert.match(path, /^\/v2\/(integrations|owners|api_keys|agencies|me)\b/);
+  for (const path of around) assert.match(path, /^\/v2\/(integrations|owners|api_keys|agencies|nodes|me)\b/);
   for (const path of around.filter((one) => /runs|chats|chat_status|members|usage/.test(one))) {
     assert.match(path, /^\/v2\/integrations\/\{apiIntegrationId\}\//);
   }

@@ -3,6 +3,7 @@ import {
   type ApiClient,
   gateAgency,
   ModelController,
+  noteDeaths,
   ServerProcess,
   scriptedModel,
   startTestServer,
@@ -44,6 +45,7 @@ export class KillableServer implements AsyncDisposable {
   /** On the same data folder, once the process is gone; in this process, where a start costs less. */
   async startAgain(options: Omit<TestServerOptions, 'dataDir' | 'model'> = {}): Promise<void> {
     await this.process.gone;
+    await noteDeaths(this.dataDir);
     this.#again = await startTestServer({
       agencies: { test: testAgency, gate: gateAgency },
       ...options,
@@ -55,6 +57,7 @@ export class KillableServer implements AsyncDisposable {
   /** The same, in a process that can be killed again. */
   async killAndRestart(options: SpawnOptions = {}): Promise<void> {
     await this.process.kill();
+    await noteDeaths(this.dataDir);
     const { dataDir } = this;
     this.process = await ServerProcess.start({ ...options, dataDir, controllerPort: this.controller.port });
   }

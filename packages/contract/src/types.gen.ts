@@ -572,3 +572,25 @@ export interface Readiness {
   status: 'ok';
   store: 'sqlite' | 'postgres';
 }
+
+export interface ServiceNode {
+  nodeId: string;
+  boot: string;
+  state: 'alive' | 'draining' | 'dead';
+  /**
+   * Whether this is the node that answers.
+   */
+  self: boolean;
+  version: string;
+  startedAt: string;
+  lastSeenAt: string | null;
+  /**
+   * Its unfinished runs.
+   */
+  activeRuns: number;
+}
+
+export interface ServiceNodeList {
+  items: ServiceNode[];
+  nextCursor: string | null;
+}

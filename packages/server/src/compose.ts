@@ -9,6 +9,7 @@ import { DEMO_AGENCY, Integrations } from './accounts/integrations.ts';
 import { KeySigning } from './accounts/key-signing.ts';
 import { createKeyOfFirstOwner, Keys } from './accounts/keys.ts';
 import { Members } from './accounts/members.ts';
+import { Nodes } from './accounts/nodes.ts';
 import { IntegrationOwnership } from './accounts/owned-integration.ts';
 import { Owners } from './accounts/owners.ts';
 import { RunAdmission } from './admission/admit-run.ts';
@@ -26,6 +27,7 @@ import { VERSION } from './domain/version.ts';
 import type { WaitAt } from './domain/wait-points.ts';
 import { Engine } from './engine/engine.ts';
 import { NodeLease } from './engine/node-lease.ts';
+import { NodeSweep } from './engine/node-sweep.ts';
 import { recoverOrphans } from './engine/recover-orphans.ts';
 import { registerNode, releaseThisNode } from './engine/register-node.ts';
 import { TakeFromDead } from './engine/take-from-dead.ts';
@@ -98,6 +100,8 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepEvents: () => Promise<number>;
     /** Deletes at once the stored files that nothing has referred to long enough; resolves to how many. */
     readonly sweepBlobs: () => Promise<number>;
+    /** Forgets at once the nodes that have been gone long enough; resolves to how many. */
+    readonly sweepNodes: () => Promise<number>;
   };
 }
 
@@ -183,6 +187,8 @@ export async function compose(
   const blobs = await DiskBlobStore.open(dataFolder(config.dataDir).blobs);
   const images = new ImageBlobs(store.reads, blobs);
   const blobSweep = stack.use(new BlobSweep(store, blobs, limits, logger));
+
+  const nodeSweep = stack.use(new NodeSweep(store, limits, logger));
 
   const changes = stack.use(new AccountChanges(store, limits, logger));
   const reads = patientReads(store.reads, limits.accountsPatienceMs);
@@ -303,8 +309,16 @@ export async function compose(
     syncMs,
     sweepEvents: () => retention.sweep(),
     sweepBlobs: () => blobSweep.sweep(),
+    sweepNodes: () => nodeSweep.sweep(),
   };
-  serviceRoutes(app, { ownership, agencies, isReady, storeKind: store.kind, metrics: () => metrics.text(probes) });
+  serviceRoutes(app, {
+    ownership,
+    agencies,
+    isReady,
+    storeKind: store.kind,
+    metrics: () => metrics.text(probes),
+    nodes: new Nodes({ store, node, isAlone: opened.isAlone, isShuttingDown }),
+  });
 
   await app.listen({ host: config.host, port: config.port, backlog: 4096 });
   listensOn = urlOf(app.server.address() as AddressInfo);
@@ -319,6 +333,7 @@ export async function compose(
   }
   retention.start();
   blobSweep.start();
+  nodeSweep.start();
   const owned = stack.move();
   return {
     url: listensOn,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { named, oneOfStrings } from './kit.ts';
+import { listOf, named, nullable, oneOfStrings, time } from './kit.ts';
 
 export const Health = named('Health', Type.Object({ status: oneOfStrings(['ok']) }));
 
@@ -7,3 +7,19 @@ export const Readiness = named(
   'Readiness',
   Type.Object({ status: oneOfStrings(['ok']), store: oneOfStrings(['sqlite', 'postgres']) }),
 );
+
+export const ServiceNode = named(
+  'ServiceNode',
+  Type.Object({
+    nodeId: Type.String(),
+    boot: Type.String(),
+    state: oneOfStrings(['alive', 'draining', 'dead']),
+    self: Type.Boolean({ description: 'Whether this is the node that answers.' }),
+    version: Type.String(),
+    startedAt: time(),
+    lastSeenAt: nullable(time()),
+    activeRuns: Type.Integer({ description: 'Its unfinished runs.' }),
+  }),
+);
+
+export const ServiceNodeList = listOf('ServiceNodeList', ServiceNode);

@@ -5,6 +5,7 @@ import { insertOwner, listOwners, type OwnerRow, ownerByEmail } from '../store/q
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
+import { administratorOnly } from './administrator-only.ts';
 import type { KeySigning } from './key-signing.ts';
 import { signKey } from './keys.ts';
 import type { Principal } from './principal.ts';
@@ -17,10 +18,6 @@ function ownerJson(row: OwnerRow) {
     administrator: row.administrator === 1,
     createdAt: iso(row.created_at),
   };
-}
-
-function administratorOnly(principal: Principal): void {
-  if (!principal.administrator) throw new Refusal('administrator_only');
 }
 
 /** "further owners, by the administrator alone" */

@@ -92,6 +92,8 @@ export interface Limits {
   readonly sweepMs: number;
   /** How long stored files stay that nothing refers to. */
   readonly unusedBlobMs: number;
+  /** How long a node that is gone stays listed. */
+  readonly goneNodeMs: number;
   /** Of models whose window is not known. */
   readonly modelWindowTokens: number;
 }
@@ -131,5 +133,6 @@ export const DEFAULT_LIMITS: Limits = {
   logMs: 7 * 86_400_000,
   sweepMs: 600_000,
   unusedBlobMs: 86_400_000,
+  goneNodeMs: 86_400_000,
   modelWindowTokens: 128_000,
 };

@@ -11,7 +11,8 @@ export { gateAgency } from './gate-agency.ts';
 export { type GateCall, GateKeeper } from './gate-keeper.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
-export { PostgresServer, postgresFolder } from './postgres-server.ts';
+export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
+export { PostgresServer, postgresFolder, queryDatabase } from './postgres-server.ts';
 export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ShownImage, scriptedModel } from './scripted-model.ts';
@@ -26,4 +27,4 @@ export {
   type TestServerOptions,
   temporaryFolder,
 } from './test-server.ts';
-export { freshDatabase, sharedPostgresUrl, storeEnvironment, testStore } from './test-store.ts';
+export { freshDatabase, noteDeaths, sharedPostgresUrl, storeEnvironment, testStore } from './test-store.ts';

@@ -117,14 +117,7 @@ export class PostgresServer implements AsyncDisposable {
 
   /** As its administrator. */
   async query(text: string, database?: string): Promise<Record<string, unknown>[]> {
-    const client = new pg.Client({ connectionString: this.url(database), connectionTimeoutMillis: 10_000 });
-    client.on('error', () => {});
-    await client.connect();
-    try {
-      return (await client.query(text)).rows;
-    } finally {
-      await client.end();
-    }
+    return queryDatabase(this.url(database), text);
   }
 
   /** An empty database of its own; resolves to its address. */
@@ -150,6 +143,17 @@ export class PostgresServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+export async function queryDatabase(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
   }
 }
 

@@ -14,18 +14,20 @@ export interface ProcessOptions {
   /** Dies by SIGKILL when it comes to this point for the `killAfter`th time (1 where not given). */
   readonly killAt?: WaitPoint;
   readonly killAfter?: number;
+  /** Stops itself by SIGSTOP there, once, until somebody sends it SIGCONT. */
+  readonly stopAt?: { readonly point: WaitPoint; readonly time: number };
   /** Stands still at this point until the file is there, takes it away, and goes on; after 10 s it goes on without. */
   readonly hold?: { readonly at: WaitPoint; readonly file: string };
   readonly limits?: Partial<Limits>;
   readonly fault?: string;
 }
 
-function killer(point: WaitPoint, after: number): WaitAt {
-  let left = after;
+function signaller(signal: NodeJS.Signals, point: WaitPoint, time: number): WaitAt {
+  let left = time;
   return (reached) => {
     if (reached !== point) return;
     left -= 1;
-    if (left === 0) process.kill(process.pid, 'SIGKILL');
+    if (left === 0) process.kill(process.pid, signal);
   };
 }
 
@@ -53,7 +55,10 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
   const server = await compose(config, secrets, onFatal, {
     agencies: { test: testAgency, gate: gateAgency },
     ...(options.controllerPort === undefined ? {} : { model: scriptedModel(options.controllerPort) }),
-    ...(options.killAt === undefined ? {} : { waitAt: killer(options.killAt, options.killAfter ?? 1) }),
+    ...(options.killAt === undefined ? {} : { waitAt: signaller('SIGKILL', options.killAt, options.killAfter ?? 1) }),
+    ...(options.stopAt === undefined
+      ? {}
+      : { waitAt: signaller('SIGSTOP', options.stopAt.point, options.stopAt.time) }),
     ...(options.hold === undefined ? {} : { waitAt: holder(options.hold.at, options.hold.file) }),
     ...planted,
     limits: { ...options.limits, ...planted.limits },

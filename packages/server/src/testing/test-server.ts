@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,14 +46,25 @@ export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), 'runwire-test-'));
 }
 
-function environment(dataDir: string, env: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return { PORT: '0', RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: TEST_API_KEY, RUNWIRE_LOG_LEVEL: 'silent', ...env };
+async function environment(
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Record<string, string>> {
+  const store = env.DATABASE_URL === undefined ? await storeEnvironment(dataDir) : {};
+  return {
+    PORT: '0',
+    RUNWIRE_DATA_DIR: dataDir,
+    RUNWIRE_API_KEY: TEST_API_KEY,
+    RUNWIRE_LOG_LEVEL: 'silent',
+    ...store,
+    ...env,
+  };
 }
 
 /** The real server in this process, on a free port. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { dataDir = temporaryFolder(), env, ...overrides } = options;
-  const { config, secrets } = readConfig(environment(dataDir, { ...(await storeEnvironment(dataDir)), ...env }));
+  const { config, secrets } = readConfig(await environment(dataDir, env));
   const logger = overrides.logger ?? createLogger('silent');
   const onFatal = (error: unknown) => {
     throw error;
@@ -101,7 +112,7 @@ export class ServerProcess implements AsyncDisposable {
       env: {
         PATH: process.env.PATH ?? '',
         NODE_COMPILE_CACHE: compileCache,
-        ...environment(dataDir, { ...(await storeEnvironment(dataDir)), ...env }),
+        ...(await environment(dataDir, env)),
       },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
@@ -126,6 +137,21 @@ export class ServerProcess implements AsyncDisposable {
       this.#child.once('message', (message) => resolve(message as never));
       this.#child.send('probe');
     });
+  }
+
+  /** Stops all its threads where they are; it goes on by `goOn`. */
+  standStill(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
+  goOn(): void {
+    this.#child.kill('SIGCONT');
+  }
+
+  /** Whether it stands still. */
+  get isStill(): boolean {
+    // The letter behind the name, which stands in brackets.
+    return /\) T/.test(readFileSync(`/proc/${this.pid}/stat`, 'utf8'));
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {

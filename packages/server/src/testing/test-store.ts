@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
-import { dropDatabase, makeDatabase, PostgresServer } from './postgres-server.ts';
+import { dropDatabase, makeDatabase, PostgresServer, queryDatabase } from './postgres-server.ts';
 
 /** Which store the servers of this test run use: `TEST_STORE=postgres`, or the embedded one. */
 export const testStore: 'sqlite' | 'postgres' = process.env.TEST_STORE === 'postgres' ? 'postgres' : 'sqlite';
@@ -55,6 +55,13 @@ export async function storeEnvironment(dataDir: string): Promise<Record<string, 
     byDataFolder.set(dataDir, database);
   }
   return { DATABASE_URL: (await database).url };
+}
+
+/** All nodes of this data folder are gone, and everybody knows: what others learn by waiting, where they share a database. */
+export async function noteDeaths(dataDir: string): Promise<void> {
+  const database = byDataFolder.get(dataDir);
+  if (database === undefined) return;
+  await queryDatabase((await database).url, 'update nodes set dead = 1 where dead = 0');
 }
 
 export async function forgetStore(dataDir: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { freeObject, ref } from '../kit.ts';
-import { operation, refusals } from '../operation.ts';
-import { Health, Readiness } from '../service.ts';
+import { operation, pageQuery, refusals } from '../operation.ts';
+import { Health, Readiness, ServiceNodeList } from '../service.ts';
 
 export const getHealth = operation({
   operationId: 'getHealth',
@@ -34,6 +34,22 @@ export const getMetrics = operation({
   responses: {
     200: { description: 'The metrics.', schema: Type.String(), contentTypes: ['text/plain'] },
     ...refusals(401, 500, 503),
+  },
+});
+
+export const listNodes = operation({
+  operationId: 'listNodes',
+  method: 'GET',
+  path: '/v2/nodes',
+  summary: 'List the nodes of this installation, newest first (administrator)',
+  description:
+    'A server that stops, and one that the others took for dead, stays listed for a day, and until its runs have gone on elsewhere. The embedded store has one node: the one that answers.',
+  tags: ['Service'],
+  auth: true,
+  query: Type.Object(pageQuery),
+  responses: {
+    200: { description: 'A page of nodes.', schema: ref(ServiceNodeList) },
+    ...refusals(400, 401, 403, 500, 503),
   },
 });
 

@@ -1,5 +1,6 @@
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
+import type { Nodes } from '../../accounts/nodes.ts';
 import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { Agencies, LoadedAgency } from '../../agencies/agencies.ts';
 import { decodeCursor, page } from '../../domain/list-cursor.ts';
@@ -14,10 +15,11 @@ export interface ServiceRoutesDeps {
   readonly isReady: () => Promise<boolean>;
   readonly storeKind: string;
   readonly metrics: () => string;
+  readonly nodes: Nodes;
 }
 
 export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): void {
-  const { agencies, ownership, isReady, storeKind, metrics } = deps;
+  const { agencies, ownership, isReady, storeKind, metrics, nodes } = deps;
 
   route(app, operations.listAgencies, async ({ query }) => {
     // They have no time: the one loaded last comes first.
@@ -28,6 +30,8 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
     const at = (row: { place: number }) => ({ createdAt: row.place + 1, id: '' });
     return page(rows, limit, at, ({ agency }) => agencyJson(agency));
   });
+
+  route(app, operations.listNodes, async ({ principal, query }) => nodes.list(principal, query));
 
   route(app, operations.createAgencyUpload, async (request) => {
     await ownership.check(request.principal, request.body.apiIntegrationId);

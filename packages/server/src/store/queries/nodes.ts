@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
-import { NODE_ALIVE, NODE_DEAD, NODE_RELEASED } from '../schema.ts';
+import { type Kysely, sql } from 'kysely';
+import { NODE_ALIVE, NODE_DEAD, NODE_RELEASED, type Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
+import { type Page, pageOf } from './page.ts';
 
 export const insertNode = statement(
   'insert node',
@@ -43,4 +44,50 @@ export const fenceNode = statement('fence node', (db, p: { nodeId: string; beat:
           .where('node_beats.beat', '=', p.beat),
       ),
     ),
+);
+
+/** With how many unfinished runs each has; `only`: no other than this one. */
+export const listNodes = (only: string | null) => (page: Page) => (db: Kysely<Schema>) => {
+  const nodes = db
+    .selectFrom('nodes')
+    .leftJoin('node_beats', 'node_beats.node_id', 'nodes.node_id')
+    .select(['nodes.node_id', 'boot', 'dead', 'version', 'started_at', 'seen_at', 'draining'])
+    .select((eb) =>
+      eb
+        .selectFrom('runs')
+        .select((runs) => runs.fn.countAll<number>().as('count'))
+        .where(sql<boolean>`runs.status in ('admitted', 'running')`)
+        .whereRef('runs.node_id', '=', 'nodes.node_id')
+        .as('active_runs'),
+    );
+  return pageOf(only === null ? nodes : nodes.where('nodes.node_id', '=', only), page, 'started_at', 'nodes.node_id');
+};
+
+export type NodeRow = Awaited<ReturnType<ReturnType<ReturnType<ReturnType<typeof listNodes>>>['execute']>>[number];
+
+/** Nodes that have been gone since then, with none of their runs left. */
+export const goneNodes = statement('gone nodes', (db, p: { before: number }) =>
+  db
+    .selectFrom('nodes')
+    .leftJoin('node_beats', 'node_beats.node_id', 'nodes.node_id')
+    .select('nodes.node_id')
+    .where('dead', '<>', NODE_ALIVE)
+    .where('started_at', '<', p.before)
+    .where(sql<boolean>`coalesce(seen_at, 0) < ${p.before}`)
+    .where(
+      sql<boolean>`not exists (select 1 from runs where runs.node_id = nodes.node_id and status in ('admitted', 'running'))`,
+    )
+    .limit(100),
+);
+
+export const deleteNode = statement('delete node', (db, p: { nodeId: string }) =>
+  db.deleteFrom('nodes').where('node_id', '=', p.nodeId).where('dead', '<>', NODE_ALIVE),
+);
+
+export const deleteBeat = statement('delete beat', (db, p: { nodeId: string }) =>
+  db.deleteFrom('node_beats').where('node_id', '=', p.nodeId),
+);
+
+export const deleteReadersOf = statement('delete readers of', (db, p: { nodeId: string }) =>
+  db.deleteFrom('run_readers').where('node_id', '=', p.nodeId),
 );

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  freshDatabase,
+  ModelController,
+  NodeGroup,
+  queryDatabase,
+  startTestServer,
+  TEST_API_KEY,
+} from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
+import { eventually } from './support/eventually.ts';
+import { ScriptedServer } from './support/scripted-server.ts';
+import { missingService } from './support/services.ts';
+
+const skip = (await missingService('postgres')) ?? false;
+
+interface Listed {
+  readonly nodeId: string;
+  readonly state: string;
+  readonly self: boolean;
+  readonly activeRuns: number;
+  readonly startedAt: string;
+  readonly lastSeenAt: string | null;
+}
+
+test('the administrator sees the node that answers, with its runs, and nobody else does', async (t) => {
+  cites(t, 'contract-3-nodes', 'contract-9-node', 'contract-8-403-administrator-only');
+  await using rig = await ScriptedServer.start();
+  const { call, reader } = await rig.hold({});
+  const { status, body } = await rig.api.get('/v2/nodes');
+  assert.equal(status, 200);
+  const [node, ...others] = body.items;
+  const { nodeId, boot, version, startedAt, lastSeenAt, ...rest } = node;
+  assert.deepEqual(rest, { state: 'alive', self: true, activeRuns: 1 });
+  assert.match(nodeId, /^node_/);
+  assert.match(version, /^\d+\.\d+\.\d+/);
+  assert.ok(boot.length > 0);
+  assert.ok(Date.parse(lastSeenAt) >= Date.parse(startedAt));
+  assert.deepEqual([others, body.nextCursor], [[], null]);
+  await call.end();
+  await reader.whole();
+  assert.equal((await rig.api.get('/v2/nodes')).body.items[0].activeRuns, 0);
+
+  const { body: owner } = await rig.api.post('/v2/owners', { email: 'other@example.com' });
+  const refused = await rig.api.as(owner.apiKey).get('/v2/nodes');
+  assert.deepEqual([refused.status, refused.body.code], [403, 'administrator_only']);
+  assert.equal((await rig.api.as(null).get('/v2/nodes')).status, 401);
+});
+
+test('an earlier start of an embedded server is not a node', async () => {
+  await using first = await startTestServer({ env: { DATABASE_URL: '' } });
+  const { dataDir } = first;
+  await first.server[Symbol.asyncDispose]();
+  await using again = await startTestServer({ dataDir, env: { DATABASE_URL: '' } });
+  const { items } = (await again.api.get('/v2/nodes')).body;
+  assert.deepEqual(
+    items.map(({ state, self }: Listed) => [state, self]),
+    [['alive', true]],
+  );
+});
+
+test('every node lists all, which of them drains and which is dead, newest first', { skip }, async () => {
+  await using model = await ModelController.start();
+  const limits = { leaseMs: 3000, beatMs: 750 };
+  await using group = await NodeGroup.start(3, { controllerPort: model.port, limits });
+  const [draining, doomed, other] = [group.node(0), group.node(1), group.node(2)];
+  const list = async (): Promise<Listed[]> => (await other.api.get('/v2/nodes')).body.items;
+  const states = async () => (await list()).map(({ state, self, activeRuns }) => [state, self, activeRuns]);
+  const reader = await draining.api.complete({});
+  const call = await model.nextCall();
+  await doomed.kill();
+  process.kill(draining.pid, 'SIGTERM');
+  const expected = [
+    ['alive', true, 0],
+    ['dead', false, 0],
+    ['draining', false, 1],
+  ];
+  await eventually('all is listed', async () => JSON.stringify(await states()) === JSON.stringify(expected));
+  const before = (await list()).find(({ self }) => self)?.lastSeenAt ?? '';
+  await eventually(
+    'it is seen again',
+    async () => ((await list()).find(({ self }) => self)?.lastSeenAt ?? '') > before,
+  );
+  const firstPage = (await other.api.get('/v2/nodes?limit=1')).body;
+  const secondPage = (await other.api.get(`/v2/nodes?limit=1&cursor=${firstPage.nextCursor}`)).body;
+  assert.deepEqual([firstPage.items[0].self, secondPage.items[0].state], [true, 'dead']);
+  await call.end();
+  await reader.whole();
+  await draining.gone;
+  assert.deepEqual(
+    (await states()).map(([state]) => state),
+    ['alive', 'dead', 'dead'],
+  );
+});
+
+test('a node that has been gone for a day is forgotten, with what it left behind', { skip }, async () => {
+  await using database = await freshDatabase();
+  const env = { DATABASE_URL: database.url, RUNWIRE_API_KEY: TEST_API_KEY };
+  await using server = await startTestServer({ env });
+  const day = 86_400_000;
+  const long = Date.now() - day - 60_000;
+  const nodes = [
+    ['old', 1, long, long],
+    ['released', 2, long, long],
+    ['seen', 1, long, Date.now() - day / 2],
+    ['silent', 0, long, 0],
+    ['young', 1, Date.now(), 0],
+  ] as const;
+  for (const [id, dead, startedAt, seenAt] of nodes) {
+    await queryDatabase(
+      database.url,
+      `insert into nodes (node_id, boot, dead, version, started_at) values ('${id}', 'b', ${dead}, '0.0.1', ${startedAt});
+       insert into node_beats (node_id, beat, seen_at, draining) values ('${id}', 1, ${seenAt}, 0);
+       insert into run_readers (run_id, node_id) values ('r', '${id}')`,
+    );
+  }
+  await server.server.probes.sweepNodes();
+  const left = async (table: string) =>
+    (await queryDatabase(database.url, `select node_id from ${table} where node_id not like 'node_%' order by 1`)).map(
+      (row) => row.node_id,
+    );
+  assert.deepEqual(await left('nodes'), ['seen', 'silent', 'young']);
+  assert.deepEqual(await left('node_beats'), ['seen', 'silent', 'young']);
+  assert.deepEqual(await left('run_readers'), ['seen', 'silent', 'young']);
+});

@@ -1,0 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const WAIT_MS = 60_000;
+const LOOK_MS = 25;
+
+/** Resolves to the first thing found that is neither false nor null; rejects where nothing is within a minute. */
+export async function eventually<T>(claim: string, look: () => Promise<T | false | null>): Promise<T> {
+  for (const end = performance.now() + WAIT_MS; ; await sleep(LOOK_MS)) {
+    const found = await look();
+    if (found !== false && found !== null) return found;
+    if (performance.now() > end) throw new Error(`Not within ${WAIT_MS} ms: ${claim}`);
+  }
+}
