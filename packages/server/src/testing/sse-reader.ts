@@ -19,16 +19,11 @@ export function parseFrames(text: string): Frame[] {
   return frames;
 }
 
-/** The bytes of the frames alone: what must be equal for all readers, whenever a heartbeat came. */
-export function withoutComments(text: string): string {
-  return text.replace(/^:[^\n]*\n\n/gm, '');
-}
-
-/** The answer that these frames make: the text of all deltas that are not void. */
-export function answerOf(read: readonly Frame[]): string {
+/** The text of all deltas that no `resumed` made void. */
+export function answerOf(all: readonly Frame[]): string {
   let text = '';
-  let frames = read;
-  for (const frame of read) {
+  let frames = all;
+  for (const frame of all) {
     if (frame.event !== 'resumed') continue;
     const { discard_after: last } = JSON.parse(frame.data) as { discard_after: number };
     frames = frames.filter((other) => other.id <= last || other.id >= frame.id);
@@ -38,6 +33,11 @@ export function answerOf(read: readonly Frame[]): string {
     text += (JSON.parse(frame.data) as { data: { data: { delta: string } } }).data.data.delta;
   }
   return text;
+}
+
+/** The bytes of the frames alone: what must be equal for all readers, whenever a heartbeat came. */
+export function withoutComments(text: string): string {
+  return text.replace(/^:[^\n]*\n\n/gm, '');
 }
 
 /** A stream as a client holds it: its head at once, its bytes as they come. */
@@ -80,7 +80,7 @@ export class StreamReader {
     return parseFrames(this.text.slice(0, this.text.lastIndexOf('\n\n') + 2));
   }
 
-  /** The text of all deltas so far that are not void. */
+  /** The answer: the text of all deltas so far that are not void. */
   get answer(): string {
     return answerOf(this.frames);
   }
