@@ -13,6 +13,7 @@ const WORD_MS = 10;
 const wait = () => sleep(WORD_MS);
 /** Sent with every `long` message. */
 export const IMAGE = pngOf(5000, 7);
+const STILL_MS = 1000;
 const FOUND = 'Found. ';
 const TALK_WORDS = 500;
 const PER_CALL = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
@@ -42,8 +43,6 @@ export class UpgradeModel {
   readonly #gate: GateKeeper;
   /** Throws where the run must not be in this attempt. */
   readonly #mayTry: (runId: string, attempt: number) => void;
-  #held = 0;
-  onHeld: (held: number) => void = () => {};
 
   constructor(
     model: ModelController,
@@ -85,10 +84,12 @@ export class UpgradeModel {
     if (last?.kind === 'tool_output' && attempt === 1) expectEqual('output of the tool', last.output, FOUND);
     const found = last?.kind === 'tool_output' ? FOUND : '';
     if (kind === 'long' && attempt === 1) {
-      await call.text('Half of ');
-      this.#held += 1;
-      this.onHeld(this.#held);
-      return call.closed;
+      // It never falls silent: that would end the run.
+      while (!call.isClosed) {
+        await call.text('still ');
+        await Promise.race([sleep(STILL_MS), call.closed]);
+      }
+      return;
     }
     for (let words = 0; kind === 'talk' && words < TALK_WORDS && !call.isClosed; words += 1) {
       await call.text('and ');
