@@ -1,19 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseFrames } from '@runwire/server/testing';
+import { linkPackages } from './support/link-packages.ts';
 import { machinePath, newcomersEnvironment, withoutHosts } from './support/newcomer.ts';
 import { expectEqual, type Proof, Shortfall, within } from './support/proof.ts';
 
@@ -137,22 +129,6 @@ function isListening(port: number): Promise<boolean> {
   });
 }
 
-/** The packages that are installed here, and the clone's own: the short form's stand-in for `npm ci`. */
-function linkPackages(clone: string): void {
-  const installed = join(REPOSITORY, 'node_modules');
-  const modules = join(clone, 'node_modules');
-  mkdirSync(modules);
-  for (const name of readdirSync(installed)) {
-    if (name !== '@runwire') symlinkSync(join(installed, name), join(modules, name));
-  }
-  mkdirSync(join(modules, '@runwire'));
-  for (const folder of readdirSync(join(clone, 'packages'))) {
-    const path = join(clone, 'packages', folder);
-    const { name } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as { name: string };
-    symlinkSync(path, join(modules, name));
-  }
-}
-
 /** The printed `curl` asks for something that is not there. */
 function breakStart(clone: string): void {
   const path = join(clone, 'packages/server/src/main.ts');
@@ -190,7 +166,8 @@ export const proof: Proof = {
       await run('git', ['clone', '--quiet', REPOSITORY, clone], folder, env, START_MS);
       const node = await run('node', ['--version'], clone, env, START_MS);
       if (fault !== null) breakStart(clone);
-      if (short) linkPackages(clone);
+      // The short form's stand-in for `npm ci`.
+      if (short) linkPackages(REPOSITORY, clone);
       else await run('npm', ['ci'], clone, env, INSTALL_MS);
       const frames = await startAndStream(clone, env);
       const figures = { node: Number.parseInt(node.slice(1), 10), started: 1, streamed: 1, frames, stopped: 1 };

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { stopOwnPostgres } from '@runwire/server/testing';
-import { type Proof, Shortfall } from './support/proof.ts';
+import { LeftOut, type Proof, Shortfall } from './support/proof.ts';
 
 const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>> = {
   'fresh-clone': () => import('./fresh-clone.ts'),
@@ -22,6 +22,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   'text-mode': () => import('./text-mode.ts'),
   outage: () => import('./outage.ts'),
   restore: () => import('./restore.ts'),
+  upgrade: () => import('./upgrade.ts'),
 };
 
 class UsageError extends Error {}
@@ -70,9 +71,10 @@ try {
   await prove();
 } catch (error) {
   if (error instanceof UsageError) process.stderr.write(`${error.message}\n${usage}`);
+  else if (error instanceof LeftOut) process.stdout.write(`LEFT OUT ${error.message}\n`);
   else if (error instanceof Shortfall) process.stderr.write(`${error.message}\n`);
   else process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
-  process.exitCode = error instanceof UsageError ? 2 : 1;
+  process.exitCode = error instanceof UsageError ? 2 : error instanceof LeftOut ? 0 : 1;
 } finally {
   await stopOwnPostgres();
 }

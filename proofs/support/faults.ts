@@ -67,6 +67,36 @@ function leaveOrphans(): Overrides {
   return { wrapStore: tamper({ rows: (statement, rows) => (statement === 'orphaned runs' ? [] : rows) }) };
 }
 
+/** A start takes for dead whoever does not beat, as servers of earlier versions do not. */
+function fenceOldNodes(): Overrides {
+  const fence = (tx: Tx, nodeId: string) =>
+    tx.query((db) =>
+      db
+        .updateTable('nodes')
+        .set({ dead: 1 })
+        .where('node_id', '<>', nodeId)
+        .where('node_id', 'not in', (eb) => eb.selectFrom('node_beats').select('node_id').where('seen_at', '>', 0)),
+    );
+  return {
+    wrapStore: (store) => ({
+      kind: store.kind,
+      reads: store.reads,
+      transact: (name, job) =>
+        store.transact(name, (tx) =>
+          job({
+            all: tx.all.bind(tx),
+            query: tx.query.bind(tx),
+            run: async (statement, params) => {
+              if (statement.name === 'insert node') await fence(tx, (params as { nodeId: string }).nodeId);
+              return tx.run(statement, params);
+            },
+          }),
+        ),
+      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    }),
+  };
+}
+
 /** Whoever takes a run over finds nothing that it had finished. */
 function forgetJournal(): Overrides {
   return { wrapStore: tamper({ rows: (statement, rows) => (statement === 'journal of' ? [] : rows) }) };
@@ -220,6 +250,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'forget-requests': forgetRequests,
   'forget-holds': forgetHolds,
   'leave-orphans': leaveOrphans,
+  'fence-old-nodes': fenceOldNodes,
   'forget-journal': forgetJournal,
   'skip-events': skipEvents,
   'skip-chunk': skipChunk,

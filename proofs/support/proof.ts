@@ -12,13 +12,18 @@ export interface Proof {
   readonly faults: readonly string[];
   /** Whether `--nodes` can be given. */
   readonly spreads?: boolean;
-  /** Resolves to the figures it proved; throws a `Shortfall` where one falls short. */
+  /** Resolves to the figures it proved; throws a `Shortfall` where one falls short, `LeftOut` where it cannot be run. */
   run(options: ProofOptions): Promise<Record<string, number>>;
 }
 
 /** What was promised was not found: one sentence that names both. */
 export class Shortfall extends Error {
   override readonly name = 'Shortfall';
+}
+
+/** What the proof needs is not on this machine or in this clone: one sentence that says what. */
+export class LeftOut extends Error {
+  override readonly name = 'LeftOut';
 }
 
 /** Throws a `Shortfall` unless the number is the expected one; returns it for the figures. */
