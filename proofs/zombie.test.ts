@@ -5,7 +5,9 @@ import { runProof } from './support/run-proof.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
-test('a node that stood still past its lease writes, tells and calls nothing of its old attempts', { skip }, async () => {
+test('a node that stood still past its lease writes, tells and calls nothing of its old attempts', {
+  skip,
+}, async () => {
   const { code, stdout, stderr } = await runProof('zombie');
   assert.equal(code, 0, stderr);
   assert.match(stdout, /^PROVED zombie points=3 stops=3 rows=0 frames=0 calls=0\n$/m);
