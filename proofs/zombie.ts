@@ -26,6 +26,7 @@ const WAIT_MS = 60_000;
 const LOOK_MS = 50;
 /** Long enough for whatever an old attempt would still have to say: it stores every 100 ms. */
 const AFTER_MS = 2000;
+const SETTLE_MS = 500;
 const LANES = 4;
 const SHORT_CASES = 3;
 const SHORT_LEASE = { leaseMs: 3000, beatMs: 750 };
@@ -171,6 +172,16 @@ interface Counts {
   readonly calls: number;
 }
 
+/** The new attempt waits for its model, and what it had to say before is stored after a while. */
+async function settledDump(group: NodeGroup): Promise<string[]> {
+  for (let before = await dumpOf(group); ; ) {
+    await sleep(SETTLE_MS);
+    const again = await dumpOf(group);
+    if (differences(before, again).length === 0) return again;
+    before = again;
+  }
+}
+
 async function standStill(stop: ZombieCase, fault: string | null, short: boolean): Promise<Counts> {
   await using model = await ModelController.start();
   const limits = short ? SHORT_LEASE : {};
@@ -181,7 +192,7 @@ async function standStill(stop: ZombieCase, fault: string | null, short: boolean
   it.calls.isOver = true;
   const reader = await Promise.race([it.post, sleep(0, null)]);
   const seen = reader?.frames.length ?? 0;
-  const before = await dumpOf(group);
+  const before = await settledDump(group);
   const known = new Set((await group.query('select node_id from nodes')).map((row) => row.node_id));
   it.zombie.goOn();
   await until('the node registered anew', async () =>

@@ -356,6 +356,7 @@ test('lists are {items, nextCursor}, newest first, 1 to 200 at a time and 50 whe
     '/v2/api_keys': () => api.post('/v2/api_keys', {}),
     '/v2/owners': (i: number) => api.post('/v2/owners', { email: `list${i}@example.com` }),
     '/v2/agencies': null,
+    '/v2/nodes': null,
     [`/v2/integrations/${id}/runs`]: null,
     [`/v2/integrations/${id}/usage`]: null,
   };
