@@ -46,3 +46,11 @@ export function differences(sqlite: Pass, postgres: Pass): string[] {
 /** Where tests ran that ought to run elsewhere. */
 export const misplacements = (passes: readonly Pass[]): string[] =>
   passes.flatMap(({ name, files, seen }) => misplaced(name, files, seen));
+
+/** Tests that were skipped: where `CI` is set nothing is left out. */
+export const leftOut = (passes: readonly Pass[]): string[] =>
+  passes.flatMap(({ name, report }) =>
+    report.files
+      .filter(({ skipped }) => skipped > 0)
+      .map(({ file, skipped }) => `${file} (${name}): ${skipped} tests were skipped, and CI is set.`),
+  );

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
-import { differences, misplacements, type Pass, passLine, timesLines } from '../scripts/compare-stores.ts';
+import { differences, leftOut, misplacements, type Pass, passLine, timesLines } from '../scripts/compare-stores.ts';
 import { allTestFiles, filesOf, ONE_STORE, type PassName, STARTS_NO_SERVER } from '../scripts/test-passes.ts';
 import { lastWords, type TestReport } from '../scripts/test-report.ts';
 import { root } from './support/cli-process.ts';
@@ -100,6 +100,10 @@ test('equal counts on both stores are said with the store that /readyz named, an
   ]);
   assert.deepEqual(differences(sqlite, pass('postgres', files, { skipped: 1 })), [
     'test/a.test.ts: 3 tests over sqlite, 2 over postgres.',
+  ]);
+  assert.deepEqual(leftOut([sqlite, postgres]), []);
+  assert.deepEqual(leftOut([sqlite, pass('postgres', files, { skipped: 1 })]), [
+    'test/a.test.ts (postgres): 1 tests were skipped, and CI is set.',
   ]);
   assert.deepEqual(differences(sqlite, pass('postgres', { 'test/a.test.ts': 3 })), [
     'test/b.test.ts: 4 tests over sqlite, 0 over postgres.',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { PostgresStore } from '../store/postgres/postgres-store.ts';
+import { NODE_ALIVE, NODE_DEAD } from '../store/schema.ts';
 import { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
 import { askDatabase, dropDatabase, makeDatabase, makeTemplate, PostgresServer } from './postgres-server.ts';
@@ -86,7 +87,8 @@ export async function storeEnvironment(dataDir: string): Promise<Record<string, 
  */
 export async function fenceServers(dataDir: string): Promise<void> {
   const database = byDataFolder.get(dataDir);
-  if (database !== undefined) await askDatabase((await database).url, 'update nodes set dead = 1 where dead = 0');
+  if (database !== undefined)
+    await askDatabase((await database).url, `update nodes set dead = ${NODE_DEAD} where dead = ${NODE_ALIVE}`);
 }
 
 export async function forgetStore(dataDir: string): Promise<void> {
