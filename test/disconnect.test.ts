@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TEST_API_KEY } from '@runwire/server/testing';
+import { type ModelCall, TEST_API_KEY } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
@@ -58,15 +58,17 @@ test('a caller that leaves before its answer began leaves no run behind', async 
     sent.end(JSON.stringify({ apiIntegrationId: integration, message: 'Hi', usageRequestId: 'u' }), () => resolve()),
   );
   await flushed;
-  const call = server.controller.nextCall();
+  // Not by `nextCall`: where no run is begun, that would take the call of the next test.
+  const call = Promise.withResolvers<ModelCall>();
+  server.controller.onCall = call.resolve;
   // The zeroth event: some of these leave before the run is there, some after.
   sent.destroy();
-  const outcome = await Promise.race([call, sleep(3 * PATIENCE_MS)]);
+  const outcome = await Promise.race([call.promise, sleep(3 * PATIENCE_MS)]);
+  server.controller.onCall = null;
   if (outcome !== undefined) await outcome.closed;
   const { body } = await server.api.get(`/v2/integrations/${integration}/chat_status?usageRequestId=u`);
   if (outcome === undefined) assert.equal(body.code, 'run_not_found');
   else assert.equal((await ended(integration, body.run.runId)).status, 'cancelled');
-  if (outcome === undefined) void call.then((late) => late.end());
   assert.equal(server.server.server.probes.openStreams(), 0);
 });
 
