@@ -7,6 +7,7 @@ import {
   follow,
   PostgresServer,
   type ServerProcess,
+  type StreamReader,
   ThreeStepLoad,
 } from '@runwire/server/testing';
 import { Claims } from './support/claims.ts';
@@ -28,6 +29,7 @@ interface Stage extends AsyncDisposable {
   readonly servers: readonly ServerProcess[];
   readonly database: string;
   readonly proxy: CommitProxy;
+  readonly over: AbortSignal;
 }
 
 /** Servers on one database, behind a proxy that can swallow, and a metered integration whose runs call a tool. */
@@ -48,9 +50,26 @@ async function stage(fault: string | null, pauseMs: number): Promise<Stage> {
   const allowances = { unit: 'tokens', limit: 100_000_000, period: 'lifetime' };
   await servers[0]?.api.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'gate', allowances });
   await servers[0]?.api.put('/v2/integrations/mine/members/ann', {});
+  const over = new AbortController();
+  building.defer(() => over.abort());
   const stack = building.move();
   const database = new URL(direct).pathname.slice(1);
-  return { postgres, load, servers, database, proxy, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return {
+    postgres,
+    load,
+    servers,
+    database,
+    proxy,
+    over: over.signal,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+function followed(reader: StreamReader, { servers, over }: Stage): Promise<Followed> {
+  const read = follow(reader, () => servers.map(({ api }) => api), 'mine', over);
+  // Where the proof falls short before, nobody waits for it.
+  read.catch(() => {});
+  return read;
 }
 
 /** Waits until no run is unfinished, and holds all of them against what they must have come to. */
@@ -99,12 +118,12 @@ async function stopped(scene: Stage, outageMs: number, pauseMs: number) {
   const apis = () => servers.map(({ api }) => api);
   const claims = new Claims();
   const calledBefore = load.gate.calls.length;
-  const followed: Promise<Followed>[] = [];
+  const streams: Promise<Followed>[] = [];
   let loading = true;
   const client = async (who: number) => {
-    for (let turn = 0; loading; turn += 1) {
+    for (let turn = 0; loading && !scene.over.aborted; turn += 1) {
       const reader = await claims.post(apis()[who % NODES] as ApiClient, WHO, `${who}-${turn}`);
-      if (reader !== null) followed.push(follow(reader, apis, 'mine'));
+      if (reader !== null) streams.push(followed(reader, scene));
       // Admitted, each goes on by itself; refused, it is not asked again at once.
       await sleep(reader === null ? 250 : pauseMs);
     }
@@ -132,7 +151,7 @@ async function stopped(scene: Stage, outageMs: number, pauseMs: number) {
   );
   loading = false;
   await within('answers to all requests', SETTLE_MS, Promise.all(clients));
-  const read = await within('end of all streams', SETTLE_MS, Promise.all(followed));
+  const read = await within('end of all streams', SETTLE_MS, Promise.all(streams));
   const { runs, takenOver, repeated, wrong } = await settled('', scene, claims);
   const whole = read.filter(({ frames }) => answerOf(frames) === load.answer).length;
   expectNumber('streams read whole', whole, read.length);
@@ -167,7 +186,7 @@ async function swallowed(scene: Stage, rounds: number) {
     proxy.swallow(posts / 2, 'insert run', round % 2 === 0);
     const sent = Array.from({ length: posts }, async (_, place) => {
       const reader = await claims.post(apis()[place % NODES] as ApiClient, WHO, `s${round}-${place}`);
-      if (reader !== null) readers.push(follow(reader, apis, 'mine'));
+      if (reader !== null) readers.push(followed(reader, scene));
     });
     await within('answers to all requests', SETTLE_MS, Promise.all(sent));
     proxy.swallow(0, '', false);

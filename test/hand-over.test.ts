@@ -235,7 +235,7 @@ test('a run that is cancelled when nobody reads it is not cancelled by being han
 
 test('servers are restarted one after the other under load: no run is lost, no step repeated, no text', {
   skip,
-}, async () => {
+}, async (given) => {
   await using database = await freshDatabase();
   await using load = await ThreeStepLoad.start(400);
   const dataDir = temporaryFolder();
@@ -261,7 +261,7 @@ test('servers are restarted one after the other under load: no run is lost, no s
         reader = await post(servers[at % servers.length]?.api as ApiClient, body);
         if (reader === null) await sleep(50);
       }
-      followed.push(await follow(reader, apis, 'mine'));
+      followed.push(await follow(reader, apis, 'mine', given.signal));
     }
   };
   const clients = Array.from({ length: 6 }, (_, who) => client(who));

@@ -20,11 +20,12 @@ export async function post(api: ApiClient, body: Completion): Promise<StreamRead
   return null;
 }
 
-/** Reads a run to its `end`, wherever somebody serves it: cut, it goes on at the next node behind the last id. */
+/** Reads a run to its `end`, wherever somebody serves it: cut, it goes on at the next node behind the last id; rejects when the signal comes. */
 export async function follow(
   first: StreamReader,
   nodes: () => readonly ApiClient[],
   integrationId: string,
+  signal: AbortSignal,
 ): Promise<Followed> {
   const runId = String(first.headers['x-run-id']);
   const frames: Frame[] = [];
@@ -33,7 +34,7 @@ export async function follow(
     await reader?.over;
     if (reader?.status === 200) frames.push(...reader.frames);
     if (frames.at(-1)?.event === 'end') return { runId, frames, connections };
-    await sleep(AGAIN_MS);
+    await sleep(AGAIN_MS, undefined, { signal });
     const all = nodes();
     const api = all[connections % all.length] as ApiClient;
     reader = await api.events(runId, frames.at(-1)?.id ?? 0, integrationId).catch(() => null);

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Limits } from './config/config.ts';
-import type { Engine } from './engine/engine.ts';
-import type { OpenRequests } from './http/open-requests.ts';
+import type { Engine } from './engine.ts';
 
 const POLL_MS = 25;
 
 export interface Draining {
   readonly engine: Engine;
-  readonly openRequests: OpenRequests;
-  readonly limits: Pick<Limits, 'shutdownMs' | 'handOverMs'>;
+  readonly openRequests: { readonly count: number; closeIdleConnections(): void };
+  readonly limits: { readonly shutdownMs: number; readonly handOverMs: number };
   /** Nobody else can go on with the runs: they are left where they are, to the next start. */
   readonly isAlone: boolean;
 }
