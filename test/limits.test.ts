@@ -290,32 +290,35 @@ function upload(url: string) {
     headers: { authorization: `Bearer ${TEST_API_KEY}`, 'content-type': 'application/json' },
   });
   sent.on('error', () => {});
-  const answer = new Promise<{ status: number; admitted: unknown; retryAfter: unknown }>((resolve) =>
+  const answer = new Promise<{ status: number; admitted: unknown; retryAfter: unknown }>((resolve) => {
+    // An answer that comes while the body is still being sent can be lost with the connection.
+    sent.on('close', () => resolve({ status: 0, admitted: null, retryAfter: null }));
     sent.on('response', (message) => {
       message.resume();
       const { 'x-agent-run-admitted': admitted, 'retry-after': retryAfter } = message.headers;
       resolve({ status: message.statusCode ?? 0, admitted, retryAfter });
-    }),
-  );
+    });
+  });
   return { sent, answer };
 }
 
 test('the bodies being read may take so much together: then 503 with header false, until one of them is over', async () => {
   await using server = await startTestServer({ limits: { bodiesBytes: 3 * MEBIBYTE } });
   const good = JSON.stringify({ apiIntegrationId: 'demo', message: 'Hi', extra: 'x'.repeat(2 * MEBIBYTE) });
-  const first = upload(server.url);
-  await new Promise<void>((resolve) => first.sent.write(good.slice(0, -1), () => resolve()));
+  let first = upload(server.url);
   for (;;) {
+    await new Promise<void>((resolve) => first.sent.write(good.slice(0, -1), () => resolve()));
     const second = upload(server.url);
     second.sent.end(good);
     const answer = await second.answer;
     second.sent.destroy();
-    if (answer.status !== 200) {
+    if (answer.status !== 200 && answer.status !== 0) {
       assert.deepEqual(answer, { status: 503, admitted: 'false', retryAfter: '1' });
       break;
     }
-    // The first one's key is still being looked up, so nobody reads its body yet.
-    await sleep(20);
+    // The second one's key was found first, and with it the place: then the first is the one that is refused.
+    first.sent.destroy();
+    first = upload(server.url);
   }
   first.sent.destroy();
   for (;;) {
@@ -325,7 +328,7 @@ test('the bodies being read may take so much together: then 503 with header fals
     third.sent.destroy();
     if (status === 200) break;
     // The first one's end has not been noticed yet.
-    assert.equal(status, 503);
+    assert.ok(status === 503 || status === 0, `${status}`);
     await sleep(20);
   }
 });

@@ -192,7 +192,8 @@ test('without an answer the chat status decides: the run was reserved, whole, an
   await server.startAgain();
   const { body: status } = await server.api.get(`${BELOW}/chat_status?usageRequestId=u1`);
   assert.deepEqual([status.chatId, status.status, status.numMessages], ['c1', 'running', 1]);
-  assert.deepEqual([status.run.status, status.run.attempt, status.run.error], ['admitted', 2, null]);
+  assert.match(status.run.status, /^(admitted|running)$/);
+  assert.deepEqual([status.run.attempt, status.run.error], [2, null]);
   const runIds = async (list: string) =>
     (await server.api.get(`${BELOW}/${list}`)).body.items.map((item: { runId: string }) => item.runId);
   const { runId } = status.run;
