@@ -237,7 +237,7 @@ test('servers are restarted one after the other under load: no run is lost, no s
   skip,
 }, async (given) => {
   await using database = await freshDatabase();
-  await using load = await ThreeStepLoad.start(400);
+  await using load = await ThreeStepLoad.start(300);
   const dataDir = temporaryFolder();
   const start = () =>
     ServerProcess.start({
@@ -267,7 +267,7 @@ test('servers are restarted one after the other under load: no run is lost, no s
   const clients = Array.from({ length: 6 }, (_, who) => client(who));
   for (const place of servers.keys()) {
     const before = followed.length;
-    while (followed.length < before + 4) await sleep(50);
+    while (followed.length < before + 2) await sleep(50);
     await servers[place]?.kill('SIGTERM');
     servers[place] = stack.use(await start());
   }
