@@ -21,9 +21,9 @@ import { startServer } from './support/start-server.ts';
 
 type Overrides = NonNullable<Parameters<typeof backup>[2]>;
 
-const CALLERS = 4;
-const HELD = 4;
-const SHORT = { before: 8, between: 1 };
+const CALLERS = 3;
+const HELD = 2;
+const SHORT = { before: 4, between: 1 };
 const LONG = { before: 200, between: 20 };
 
 /** What one end of a run writes, spread over the back-up. */
