@@ -10,7 +10,7 @@ import {
   type WaitPoint,
 } from '@runwire/server/testing';
 import { differences, dumpOf } from './support/database-dump.ts';
-import { INTEGRATION, PATH, REQUEST, SWEEP_AT_ONCE } from './support/kill-scripts.ts';
+import { INTEGRATION, PATH, REQUEST } from './support/kill-scripts.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
 import { LocklessProxy } from './support/rewriting-proxy.ts';
 import { startNodes } from './support/start-nodes.ts';
@@ -27,6 +27,8 @@ const LOOK_MS = 50;
 /** Long enough for whatever an old attempt would still have to say: it stores every 100 ms. */
 const AFTER_MS = 2000;
 const SETTLE_MS = 500;
+/** Compacts what has ended, and again only when all has been compared: the node may do so once it has registered anew. */
+const SWEEP = { logMs: 0, sweepMs: 12_000 };
 const LANES = 4;
 const SHORT_CASES = 3;
 const SHORT_LEASE = { leaseMs: 3000, beatMs: 750 };
@@ -79,7 +81,7 @@ async function stage(stop: ZombieCase, group: NodeGroup, model: ModelController,
   const calls = new Calls(model, stop.script, by === 'takeover' ? 2 : 1);
   const own = {
     stopAt: { point, time },
-    ...(by === 'sweep' ? { limits: { ...group.limits, ...SWEEP_AT_ONCE } } : {}),
+    ...(by === 'sweep' ? { limits: { ...group.limits, ...SWEEP } } : {}),
     ...(fault === null ? {} : { env: { DATABASE_URL: proxy } }),
   };
   const first = await group.add(by === 'takeover' ? { killAt: 'flush.after-commit', killAfter: 2 } : {});
