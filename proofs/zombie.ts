@@ -78,7 +78,8 @@ interface Stage {
 /** Brings a node to its point; it stands still there when this resolves. */
 async function stage(stop: ZombieCase, group: NodeGroup, model: ModelController, fault: string | null, proxy: string) {
   const { point, time, by } = stop;
-  const calls = new Calls(model, stop.script, by === 'takeover' ? 2 : 1);
+  // A taker that stands still before its commit has begun no attempt.
+  const calls = new Calls(model, stop.script, point === 'takeover.after-commit' ? 2 : 1);
   const own = {
     stopAt: { point, time },
     ...(by === 'sweep' ? { limits: { ...group.limits, ...SWEEP } } : {}),
