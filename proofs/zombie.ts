@@ -52,14 +52,15 @@ const nodeIdOf = async (api: ApiClient): Promise<string> =>
 /** The calls of the model: those up to an attempt say what the script says, later ones are held. */
 class Calls {
   readonly held: ModelCall[] = [];
-  /** Of attempts that were to be over. */
+  /** Of attempts that were to be over: begun behind the takeover. One whose connection was open before was begun before. */
   late = 0;
-  isOver = false;
+  overAt = Number.POSITIVE_INFINITY;
 
   constructor(model: ModelController, script: ZombieCase['script'], lastAttempt: number) {
     model.onCall = (call) => {
       if (call.request.attempt > lastAttempt) this.held.push(call);
-      else if (this.isOver) this.late += 1;
+      else if (call.connectedAt > this.overAt) this.late += 1;
+      else if (this.overAt < performance.now()) return;
       else say(script, call).catch(() => {});
     };
   }
@@ -192,7 +193,7 @@ async function standStill(stop: ZombieCase, fault: string | null, short: boolean
   await using proxy = await LocklessProxy.start(group.databaseUrl);
   const it = await stage(stop, group, model, fault, proxy.url);
   await untilTaken(stop, it);
-  it.calls.isOver = true;
+  it.calls.overAt = performance.now();
   const reader = await Promise.race([it.post, sleep(0, null)]);
   const seen = reader?.frames.length ?? 0;
   const before = await settledDump(group);
