@@ -10,7 +10,7 @@ import {
   type WaitPoint,
 } from '@runwire/server/testing';
 import { differences, dumpOf } from './support/database-dump.ts';
-import { INTEGRATION, PATH, REQUEST, SWEEP_AT_ONCE } from './support/kill-scripts.ts';
+import { INTEGRATION, PATH, REQUEST } from './support/kill-scripts.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
 import { LocklessProxy } from './support/rewriting-proxy.ts';
 import { startNodes } from './support/start-nodes.ts';
@@ -27,6 +27,8 @@ const LOOK_MS = 50;
 /** Long enough for whatever an old attempt would still have to say: it stores every 100 ms. */
 const AFTER_MS = 2000;
 const SETTLE_MS = 500;
+/** Compacts what has ended, and again only when all has been compared: the node may do so once it has registered anew. */
+const SWEEP = { logMs: 0, sweepMs: 12_000 };
 const LANES = 4;
 const SHORT_CASES = 3;
 const SHORT_LEASE = { leaseMs: 3000, beatMs: 750 };
@@ -50,14 +52,15 @@ const nodeIdOf = async (api: ApiClient): Promise<string> =>
 /** The calls of the model: those up to an attempt say what the script says, later ones are held. */
 class Calls {
   readonly held: ModelCall[] = [];
-  /** Of attempts that were to be over. */
+  /** Of attempts that were to be over: begun behind the takeover. One whose connection was open before was begun before. */
   late = 0;
-  isOver = false;
+  overAt = Number.POSITIVE_INFINITY;
 
   constructor(model: ModelController, script: ZombieCase['script'], lastAttempt: number) {
     model.onCall = (call) => {
       if (call.request.attempt > lastAttempt) this.held.push(call);
-      else if (this.isOver) this.late += 1;
+      else if (call.connectedAt > this.overAt) this.late += 1;
+      else if (this.overAt < performance.now()) return;
       else say(script, call).catch(() => {});
     };
   }
@@ -76,10 +79,11 @@ interface Stage {
 /** Brings a node to its point; it stands still there when this resolves. */
 async function stage(stop: ZombieCase, group: NodeGroup, model: ModelController, fault: string | null, proxy: string) {
   const { point, time, by } = stop;
-  const calls = new Calls(model, stop.script, by === 'takeover' ? 2 : 1);
+  // A taker that stands still before its commit has begun no attempt.
+  const calls = new Calls(model, stop.script, point === 'takeover.after-commit' ? 2 : 1);
   const own = {
     stopAt: { point, time },
-    ...(by === 'sweep' ? { limits: { ...group.limits, ...SWEEP_AT_ONCE } } : {}),
+    ...(by === 'sweep' ? { limits: { ...group.limits, ...SWEEP } } : {}),
     ...(fault === null ? {} : { env: { DATABASE_URL: proxy } }),
   };
   const first = await group.add(by === 'takeover' ? { killAt: 'flush.after-commit', killAfter: 2 } : {});
@@ -189,7 +193,7 @@ async function standStill(stop: ZombieCase, fault: string | null, short: boolean
   await using proxy = await LocklessProxy.start(group.databaseUrl);
   const it = await stage(stop, group, model, fault, proxy.url);
   await untilTaken(stop, it);
-  it.calls.isOver = true;
+  it.calls.overAt = performance.now();
   const reader = await Promise.race([it.post, sleep(0, null)]);
   const seen = reader?.frames.length ?? 0;
   const before = await settledDump(group);

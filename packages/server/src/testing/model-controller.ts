@@ -22,12 +22,15 @@ export const SCRIPTED_USAGE: Usage = {
 /** One call of the model, held until the test lets it go on. */
 export class ModelCall {
   readonly request: ModelRequest;
+  /** When its connection came, which is before what is asked over it. */
+  readonly connectedAt: number;
   /** Settles when the server closed the call's connection: at its end, by an abort, or by dying. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
 
-  constructor(request: ModelRequest, socket: Socket) {
+  constructor(request: ModelRequest, socket: Socket, connectedAt: number) {
     this.request = request;
+    this.connectedAt = connectedAt;
     this.#socket = socket;
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
   }
@@ -93,11 +96,12 @@ export class ModelController implements AsyncDisposable {
   }
 
   #connected(socket: Socket): void {
+    const connectedAt = performance.now();
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
     socket.on('error', () => {});
     onLines(socket, (line) => {
-      const call = new ModelCall(JSON.parse(line) as ModelRequest, socket);
+      const call = new ModelCall(JSON.parse(line) as ModelRequest, socket, connectedAt);
       this.calls.push(call);
       if (this.onCall !== null) this.onCall(call);
       else {
