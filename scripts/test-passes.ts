@@ -11,7 +11,9 @@ export const STARTS_NO_SERVER: readonly string[] = [
   'packages/',
   'requirements/',
   'proofs/adapters.test.ts',
+  'proofs/support/old-version.test.ts',
   'test/architecture.test.ts',
+  'test/compose-file.test.ts',
   'test/gate.test.ts',
 ];
 
@@ -30,7 +32,6 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'proofs/outage.test.ts': 'several nodes: on PostgreSQL alone',
   'proofs/restore.test.ts': 'goes through both stores itself',
   'proofs/slow-readers.test.ts': 'about the memory of connections',
-  'proofs/support/old-version.test.ts': 'about the history of this repository',
   'proofs/takeover.test.ts': 'several nodes: on PostgreSQL alone',
   'proofs/upgrade.test.ts': 'several nodes: on PostgreSQL alone',
   'proofs/zombie.test.ts': 'several nodes: on PostgreSQL alone',
@@ -40,7 +41,6 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/backups.test.ts': 'goes through both stores itself',
   'test/balancer.test.ts': 'several nodes behind a proxy: on PostgreSQL alone',
   'test/blob-folder.test.ts': 'the folder that several nodes share: on PostgreSQL alone',
-  'test/compose-file.test.ts': 'reads a file',
   'test/deployment.test.ts': 'goes through both stores itself',
   'test/docs-page.test.ts': 'the page is made of schemas, without a store',
   'test/hand-over.test.ts': 'several nodes: on PostgreSQL alone',
