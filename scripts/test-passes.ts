@@ -17,24 +17,12 @@ export const STARTS_NO_SERVER: readonly string[] = [
   'test/gate.test.ts',
 ];
 
-/** Run once although they start servers: why. */
+/** Run once although they start servers: why. A name that ends with `/` is a folder. */
 export const ONE_STORE: Readonly<Record<string, string>> = {
   'bench/bench.test.ts':
     'compares with a floor that has no store; its figures on PostgreSQL are a benchmark of their own',
   'bench/on-postgres.test.ts': 'about PostgreSQL: what a run costs there',
-  'proofs/bad-input.test.ts': 'what it sends is refused before a store is asked',
-  'proofs/bad-models.test.ts': 'about connections to providers',
-  'proofs/clients.test.ts': 'about connections of clients through a proxy',
-  'proofs/far-reader.test.ts': 'several nodes: on PostgreSQL alone',
-  'proofs/fresh-clone.test.ts': 'a clone starts without settings: on the embedded store',
-  'proofs/kill-anywhere.test.ts':
-    'copies a prepared data folder for each kill; on PostgreSQL see `zombie` and `takeover`',
-  'proofs/outage.test.ts': 'several nodes: on PostgreSQL alone',
-  'proofs/restore.test.ts': 'goes through both stores itself',
-  'proofs/slow-readers.test.ts': 'about the memory of connections',
-  'proofs/takeover.test.ts': 'several nodes: on PostgreSQL alone',
-  'proofs/upgrade.test.ts': 'several nodes: on PostgreSQL alone',
-  'proofs/zombie.test.ts': 'several nodes: on PostgreSQL alone',
+  'proofs/': 'each is proved on the store that it names; what servers do on both is in `test/`',
   'test/across-nodes.test.ts': 'several nodes: on PostgreSQL alone',
   'test/admission-race.test.ts': 'races that only several connections can run: on PostgreSQL alone',
   'test/alerts.test.ts': 'metrics have the same names on both stores',
@@ -61,13 +49,15 @@ export const allTestFiles = (): string[] =>
     globSync(`${folder}/**/*.test.ts`, { exclude: (path) => path.includes('node_modules') }).sort(),
   );
 
-const startsNoServer = (file: string): boolean =>
-  STARTS_NO_SERVER.some((name) => (name.endsWith('/') ? file.startsWith(name) : file === name));
+const isOf = (names: readonly string[], file: string): boolean =>
+  names.some((name) => (name.endsWith('/') ? file.startsWith(name) : file === name));
+const startsNoServer = (file: string): boolean => isOf(STARTS_NO_SERVER, file);
+const hasOneStore = (file: string): boolean => isOf(Object.keys(ONE_STORE), file);
 
 export type PassName = 'once' | 'sqlite' | 'postgres';
 
 export function filesOf(pass: PassName, files: readonly string[] = allTestFiles()): string[] {
-  return files.filter((file) => (startsNoServer(file) || file in ONE_STORE) === (pass === 'once'));
+  return files.filter((file) => (startsNoServer(file) || hasOneStore(file)) === (pass === 'once'));
 }
 
 /** What a server of a test file said at `/readyz`. */
