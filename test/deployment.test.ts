@@ -102,10 +102,14 @@ test(
       // What is the same for all of them is tried once.
       for (const environment of new Map(environments.map((one) => [JSON.stringify(one), one])).values()) {
         assert.match(environment.DATABASE_URL ?? '', /^postgres:\/\/runwire:p@postgres:5432\/runwire$/);
-        const server = servers.use(await start(image, { ...environment, DATABASE_URL: database.url }));
+        const server = servers.use(
+          await start(image, { ...environment, DATABASE_URL: database.url, RUNWIRE_METRICS_PORT: '0' }),
+        );
         const { body } = await server.api(null).get('/readyz');
         assert.deepEqual(body, { status: 'ok', store: 'postgres' });
         assert.equal((await completion(server.url, key)).at(-1), 'end');
+        const metrics = /^Metrics, without a key: (\S+)$/m.exec(server.stdout)?.[1] ?? '';
+        assert.match(await (await fetch(metrics)).text(), /^runwire_admissions_total\{outcome="admitted"\} 1$/m);
       }
     });
 

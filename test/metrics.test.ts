@@ -65,6 +65,40 @@ test('metrics need a key', async (t) => {
   assert.equal((await metrics()).get('runwire_active_runs'), 0);
 });
 
+test('on a listener of their own they need no key, and nothing else is there; the main one asks for a key as ever', async (t) => {
+  cites(t, 'contract-2-metrics-key');
+  const own = await ScriptedServer.start({ env: { RUNWIRE_METRICS_PORT: '0' } });
+  const { url, metricsUrl } = own.server.server;
+  try {
+    assert.ok(metricsUrl !== null && metricsUrl !== url && /^http:\/\/127\.0\.0\.1:\d+$/.test(metricsUrl));
+    const { call, reader } = await own.hold({});
+    const answer = await fetch(`${metricsUrl}/metrics`);
+    assert.deepEqual(
+      [answer.status, answer.headers.get('content-type')],
+      [200, 'text/plain; version=0.0.4; charset=utf-8'],
+    );
+    assert.match(await answer.text(), /^runwire_active_runs 1$/m);
+    for (const [method, path] of [
+      ['GET', '/'],
+      ['GET', '/healthz'],
+      ['GET', '/v2/integrations'],
+      ['POST', '/metrics'],
+      ['POST', '/get_completion_v2'],
+    ] as const) {
+      const other = await fetch(metricsUrl + path, { method, headers: own.api.authorization });
+      const { code } = (await other.json()) as { code: string };
+      assert.deepEqual([other.status, code], [404, 'not_found'], `${method} ${path}`);
+    }
+    assert.equal((await own.api.as(null).get('/metrics')).status, 401);
+    assert.equal((await metrics(own)).get('runwire_active_runs'), 1);
+    await call.end();
+    await reader.whole();
+  } finally {
+    await own[Symbol.asyncDispose]();
+  }
+  await assert.rejects(fetch(`${metricsUrl}/metrics`), 'it ends with the server');
+});
+
 test('admissions are counted by outcome, refusals by code and without a single write', async (t) => {
   cites(t, 'contract-3-metrics');
   const integration = await rig.metered({ unit: 'runs', limit: 2, period: 'day' });

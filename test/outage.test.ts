@@ -10,6 +10,8 @@ const missing = await missingService('postgres');
 const WAIT_MS = 60_000;
 /** To connect, to be answered and to look what became of a commit take 5, 8 and 5 s at most; the rest is the machine's. */
 const ANSWERED_MS = 20_000;
+/** On a machine that stands still for 3/8 of it, what runs say is held back until the next beat, which cannot come here. */
+const leaseMs = 120_000;
 
 async function until(claim: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const end = performance.now() + WAIT_MS; !(await holds()); await sleep(50)) {
@@ -27,7 +29,7 @@ if (missing === null) {
   test("without the database readers are cut at the run's limit, and the run is ended when it is back", async (t) => {
     cites(t, 'contract-8-503-unavailable');
     await using own = await PostgresServer.start();
-    const limits = { heartbeatMs: 500 };
+    const limits = { heartbeatMs: 500, leaseMs };
     await using rig = await ScriptedServer.start({ env: { DATABASE_URL: await own.database() }, limits });
     const integration = await rig.metered({ unit: 'runs', limit: 10, period: 'lifetime' }, { maxRunSeconds: 5 });
     const who = { apiIntegrationId: integration, consumerId: 'ann', chatId: 'c1' };
@@ -57,7 +59,7 @@ if (missing === null) {
     await using own = await PostgresServer.start();
     await using gate = await GateKeeper.start();
     const env = { DATABASE_URL: await own.database() };
-    await using rig = await ScriptedServer.start({ env, agencies: { gate: gateAgency } });
+    await using rig = await ScriptedServer.start({ env, agencies: { gate: gateAgency }, limits: { leaseMs } });
     const integration = await rig.integration({ agency: 'gate' });
     const { reader, call } = await rig.hold({ apiIntegrationId: integration });
     await own.stop();
@@ -77,12 +79,47 @@ if (missing === null) {
     assert.equal(gate.calls.length, 1);
   });
 
+  test('without the database the listener of metrics still answers, with all that the alerts look at', async (t) => {
+    cites(t, 'contract-2-metrics-key');
+    await using own = await PostgresServer.start();
+    const env = { DATABASE_URL: await own.database(), RUNWIRE_METRICS_PORT: '0' };
+    await using rig = await ScriptedServer.start({ env, limits: { leaseMs } });
+    const { metricsUrl } = rig.server.server;
+    const shown = async () => {
+      const answer = await fetch(`${metricsUrl}/metrics`);
+      assert.equal(answer.status, 200);
+      const lines = (await answer.text()).split('\n');
+      return (name: string) => Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1));
+    };
+    const unavailable = 'runwire_admissions_total{outcome="refused",code="unavailable"}';
+    const { reader, call } = await rig.hold({});
+    const before = await shown();
+    assert.equal(before(unavailable), 0, 'there from the start: an alert sees the first');
+    await own.stop();
+    await call.text('Said meanwhile');
+    await reader.untilText('Said meanwhile');
+    await until('keys are not trusted any more', async () => (await rig.api.get('/metrics')).status === 503);
+    await until('the beat is late', async () => (await shown())('runwire_beat_age_seconds') > 8);
+    const refused = await rig.api.complete({ chatId: 'other' });
+    assert.deepEqual([refused.status, refused.headers['x-agent-run-admitted']], [503, 'false']);
+    const during = await shown();
+    assert.ok(during(unavailable) >= 1);
+    assert.ok(during('runwire_unstored_bytes') > 0);
+    assert.equal(during('runwire_active_runs'), 1);
+    await own.startAgain();
+    await until('the beat is young again', async () => (await shown())('runwire_beat_age_seconds') < 5);
+    await call.end();
+    await reader.whole();
+    assert.equal(messagesFrame(reader).status, 'completed');
+    await until('all is stored', async () => (await shown())('runwire_unstored_bytes') === 0);
+  });
+
   test('while the database hangs nothing does: every request is answered, and what it claims is so', async (t) => {
     cites(t, 'contract-4-header-false', 'contract-4-header-unknown', 'contract-8-503-unavailable');
     const direct = await postgres.database();
     await using proxy = await CommitProxy.start(postgres.port);
     const url = direct.replace(`:${postgres.port}/`, `:${proxy.port}/`);
-    await using rig = await ScriptedServer.start({ env: { DATABASE_URL: url } });
+    await using rig = await ScriptedServer.start({ env: { DATABASE_URL: url }, limits: { leaseMs } });
     const integration = await rig.metered({ unit: 'runs', limit: 10_000, period: 'lifetime' });
     const who = { apiIntegrationId: integration, consumerId: 'ann' };
     const own = (path: string) => `/v2/integrations/${integration}${path}`;
@@ -116,7 +153,8 @@ if (missing === null) {
     const refused = (method: string, path: string, body?: unknown) =>
       answered(async () => assert.equal((await rig.api.call(method, path, body)).status, 503, `${method} ${path}`));
     times.push(
-      refused('GET', '/readyz'),
+      // An answer of it is good for a second, and one from before may be younger.
+      answered(() => until('readiness says so', async () => (await rig.api.get('/readyz')).status === 503)),
       refused('GET', own(`/runs/${runId}`)),
       refused('GET', own(`/runs/${runId}/events`)),
       refused('GET', own('/chats')),

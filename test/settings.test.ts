@@ -69,6 +69,9 @@ const WRONG: readonly Settings[] = [
     RUNWIRE_DATABASE_POOL: pool,
     DATABASE_URL: 'postgres://db.example.com/runwire',
   })),
+  ...['abc', '-1', '1.5', '65536', ' 9464', '8787'].map((port) => ({ RUNWIRE_METRICS_PORT: port })),
+  { RUNWIRE_METRICS_PORT: '9464', PORT: '9464' },
+  { RUNWIRE_METRICS_HOST: '0.0.0.0' },
   { RUNWIRE_MAX_RUN_SECONDS: '0' },
   { RUNWIRE_MAX_RUN_SECONDS: '86401' },
 ];
@@ -128,6 +131,8 @@ test('a wrong start ends with exit code 1 and that sentence, and leaves nothing 
     [{ PORT: takenPort }, /PORT/],
     [{ HOST: 'nowhere.invalid' }, /HOST/],
     [{ HOST: '203.0.113.1' }, /HOST/],
+    [{ RUNWIRE_METRICS_PORT: takenPort }, /RUNWIRE_METRICS_PORT/],
+    [{ RUNWIRE_METRICS_PORT: '0', RUNWIRE_METRICS_HOST: '203.0.113.1' }, /RUNWIRE_METRICS_HOST/],
     [{ RUNWIRE_API_KEY: 'short' }, /RUNWIRE_API_KEY/],
     [{ DATABASE_URL: 'postgres://someone:hunter22@127.0.0.1:1/runwire' }, /DATABASE_URL/],
     [{ RUNWIRE_DATA_DIR: join(folder, 'file') }, /RUNWIRE_DATA_DIR/],
@@ -247,6 +252,8 @@ test('without settings it is http://127.0.0.1:8787 and .runwire; set to nothing 
     assert.equal(config.dataDir, join(process.cwd(), '.runwire'));
     assert.deepEqual([config.publicUrl, secrets.apiKeyHash, secrets.secret], [null, null, null]);
   }
+  assert.equal(readConfig({ ...nothing, RUNWIRE_METRICS_PORT: '', RUNWIRE_METRICS_HOST: '' }).config.metrics, null);
+  assert.deepEqual(readConfig({ RUNWIRE_METRICS_PORT: '9464' }).config.metrics, { host: '127.0.0.1', port: 9464 });
   const elsewhere = folderOf(t);
   assert.equal(readConfig({ RUNWIRE_DATA_DIR: elsewhere }).config.dataDir, elsewhere);
 });

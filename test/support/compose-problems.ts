@@ -45,6 +45,7 @@ export function composeProblems(compose: ComposeFile): string[] {
     const graceSeconds = seconds(nodes[index]?.[1].stop_grace_period);
     expect(graceSeconds >= 2 * drainSeconds, `${name}: killed after ${graceSeconds} s, drains for ${drainSeconds} s`);
     expect(config.database !== null, `${name}: it does not use PostgreSQL`);
+    expect(config.metrics?.host === '0.0.0.0', `${name}: Prometheus cannot see its metrics without the database`);
     connections += (config.database?.pool ?? 0) + OWN_CONNECTIONS;
   }
   expect(connections <= DATABASE_CONNECTIONS, `the nodes take ${connections} connections`);

@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import type { AgencyDefinition } from '@runwire/agency';
 import { AccountChanges } from './accounts/accounts-version.ts';
 import { Authentication } from './accounts/authenticate.ts';
@@ -41,6 +40,8 @@ import { ImageBlobs } from './files/image-blobs.ts';
 import { buildApp } from './http/app.ts';
 import { BodyReader } from './http/body-reader.ts';
 import { DefaultFraming } from './http/encoders/default-framing.ts';
+import { listeningUrl } from './http/listening-url.ts';
+import { MetricsListener } from './http/metrics-listener.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { accountRoutes } from './http/routes/accounts.ts';
 import { chatRoutes } from './http/routes/chats.ts';
@@ -91,6 +92,8 @@ export interface RunningServer extends AsyncDisposable {
   drain(): Promise<void>;
   /** Where it listens. */
   readonly url: string;
+  /** Where it shows its metrics without a key; null: nowhere. */
+  readonly metricsUrl: string | null;
   /** Shown once, at the first start. */
   readonly apiKey: string | null;
   readonly isFirstStart: boolean;
@@ -341,17 +344,22 @@ export async function compose(
     sweepBlobs: () => blobSweep.sweep(),
     sweepNodes: () => nodeSweep.sweep(),
   };
+  const metricsText = () => metrics.text(probes);
   serviceRoutes(app, {
     ownership,
     agencies,
     isReady,
     storeKind: store.kind,
-    metrics: () => metrics.text(probes),
+    metrics: metricsText,
     nodes: new Nodes({ store, node, isAlone: opened.isAlone, isShuttingDown }),
   });
 
+  const metricsListener =
+    config.metrics === null
+      ? null
+      : stack.use(await MetricsListener.start({ ...config.metrics, metrics: metricsText }));
   await app.listen({ host: config.host, port: config.port, backlog: 4096 });
-  listensOn = urlOf(app.server.address() as AddressInfo);
+  listensOn = listeningUrl(app.server);
   listening.resolve();
   const apiKey = hasOpaqueKey ? null : await firstKey(store, signing);
   stack.defer(() => {
@@ -367,6 +375,7 @@ export async function compose(
   const owned = stack.move();
   return {
     url: listensOn,
+    metricsUrl: metricsListener?.url ?? null,
     apiKey,
     isFirstStart,
     resumedRuns: resumed.length,
@@ -379,13 +388,6 @@ export async function compose(
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-/** An address that works on this machine, also where it listens on all of them. */
-function urlOf(address: AddressInfo): string {
-  const any = address.address === '0.0.0.0' || address.address === '::';
-  const host = any ? '127.0.0.1' : address.address.includes(':') ? `[${address.address}]` : address.address;
-  return `http://${host}:${address.port}`;
 }
 
 /** A new key of the first owner, for whoever lost theirs; works beside a running server, which sees it at once. */

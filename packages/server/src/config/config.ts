@@ -17,8 +17,15 @@ export interface Config {
   readonly openAi: OpenAiConfig | null;
   /** PostgreSQL in place of the embedded store; null: the embedded one. */
   readonly database: DatabaseConfig | null;
+  /** Where metrics are shown without a key; null: on the main listener alone, with one. */
+  readonly metrics: MetricsConfig | null;
   /** What models cost in credits. */
   readonly prices: Prices;
+}
+
+export interface MetricsConfig {
+  readonly host: string;
+  readonly port: number;
 }
 
 export interface OpenAiConfig {

@@ -4,7 +4,9 @@ import { NO_PRICES } from '../domain/prices.ts';
 import type { Config, Secrets } from './config.ts';
 import { readDatabase } from './read-database.ts';
 import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
+import { readMetrics } from './read-metrics.ts';
 import { readModels } from './read-models.ts';
+import { readPort } from './read-port.ts';
 import { readPrices } from './read-prices.ts';
 import { SettingRefused } from './setting-refused.ts';
 
@@ -31,6 +33,8 @@ const KNOWN = new Set([
   'RUNWIRE_MODEL',
   'RUNWIRE_OPENAI_API',
   'RUNWIRE_DATABASE_POOL',
+  'RUNWIRE_METRICS_PORT',
+  'RUNWIRE_METRICS_HOST',
   ...Object.keys(LIMIT_SETTINGS),
   'RUNWIRE_PRICES',
 ]);
@@ -53,9 +57,10 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
   const read = (name: string) => (isSet(env, name) ? String(env[name]) : null);
   const { model, openAi, openAiKey } = readModels(read, readUrl(env, 'OPENAI_BASE_URL'));
   const { database, databaseUrl } = readDatabase(read);
+  const port = readPort('PORT', read('PORT') ?? '8787');
   const config: Config = Object.freeze({
     host: isSet(env, 'HOST') ? String(env.HOST) : '127.0.0.1',
-    port: readPort(env),
+    port,
     dataDir: resolve(isSet(env, 'RUNWIRE_DATA_DIR') ? String(env.RUNWIRE_DATA_DIR) : '.runwire'),
     publicUrl: readUrl(env, 'RUNWIRE_PUBLIC_URL'),
     stagingUrl: readUrl(env, 'RUNWIRE_STAGING_URL'),
@@ -65,6 +70,7 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     model,
     openAi,
     database,
+    metrics: readMetrics(read, port),
     prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
   });
   return {
@@ -81,16 +87,6 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
 /** Set to nothing is not set: `PORT= npm start` is a common way to say so. */
 function isSet(env: Environment, name: string): boolean {
   return env[name] !== undefined && env[name] !== '';
-}
-
-function readPort(env: Environment): number {
-  if (!isSet(env, 'PORT')) return 8787;
-  const text = String(env.PORT);
-  const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port > 65_535) {
-    throw new SettingRefused(`PORT is \`${text}\`; set it to a whole number from 0 to 65535.`);
-  }
-  return port;
 }
 
 function readUrl(env: Environment, name: string): string | null {

@@ -22,6 +22,7 @@ export class Metrics {
   readonly admissions = new Counter(
     'runwire_admissions_total',
     'Completion requests by outcome: admitted, replayed, or refused with this code.',
+    { outcome: 'refused', code: 'unavailable' },
   );
   readonly runsEnded = new Counter(
     'runwire_runs_ended_total',

@@ -6,6 +6,7 @@ import type { Agencies, LoadedAgency } from '../../agencies/agencies.ts';
 import { decodeCursor, page } from '../../domain/list-cursor.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { DOCS_POLICY, type OpenApiDocument, renderDocs } from '../docs/render-docs.ts';
+import { METRICS_TYPE } from '../metrics-listener.ts';
 import { route } from '../route.ts';
 
 export interface ServiceRoutesDeps {
@@ -46,9 +47,7 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
     return { status: 'ok', store: storeKind };
   });
 
-  route(app, operations.getMetrics, async (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics()),
-  );
+  route(app, operations.getMetrics, async (_request, reply) => reply.type(METRICS_TYPE).send(metrics()));
 
   route(app, operations.getOpenApi, async () => app.swagger());
 

@@ -131,7 +131,8 @@ test('of two transactions that wait for each other one is repeated, and both are
       await tx.all(lockMember, { integrationId: 'i', consumerId: others });
     });
   await Promise.all([crossed('a', 'b', 0), crossed('b', 'a', 1)]);
-  assert.equal(calls, 3, 'one of the two came twice');
+  // Three, or more where the one that comes again is quicker at the row than the one that had waited for it.
+  assert.ok(calls >= 3, `one of the two came twice: ${calls}`);
 });
 
 test('day totals of two nodes that end the same members’ runs in crossed order do not deadlock', { skip }, async () => {
@@ -314,21 +315,18 @@ test('a fence waits for the transactions of its node, and comes behind what they
     await it.register(name);
     const letGo = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
-    const order: string[] = [];
-    const writing = it.store
-      .transact(name, async (tx) => {
-        await tx.run(insertChunk, chunk(name, 1));
-        begun.resolve();
-        await letGo.promise;
-      })
-      .then(() => order.push('written'));
+    const writing = it.store.transact(name, async (tx) => {
+      await tx.run(insertChunk, chunk(name, 1));
+      begun.resolve();
+      await letGo.promise;
+    });
     await begun.promise;
-    const fenced = it.fence().then(() => order.push('fenced'));
+    const fenced = it.fence();
     await waitsForLock(database.url);
     letGo.resolve();
-    await Promise.all([writing, fenced]);
-    assert.deepEqual(order, ['written', 'fenced']);
-    assert.equal(await lastOf(it.store, name), 1);
+    await fenced;
+    assert.equal(await lastOf(it.store, name), 1, 'there once the fence is');
+    await writing;
   }
 });
 

@@ -106,11 +106,17 @@ export class PostgresTransaction implements Tx {
     if (isAlive === false) throw new NodeFenced('The other nodes took this one for dead.');
   }
 
-  /** Why the transaction failed: that the others took its node for dead explains everything else. */
+  /**
+   * Why the transaction failed: what its first statement, the look at the node's row, was told explains everything else.
+   * A database that takes only reads refuses it by name, and whatever comes behind it only as part of a failed transaction.
+   */
   async reason(error: unknown): Promise<unknown> {
     if (error instanceof ConnectionLost) return error;
-    return (await this.#alive?.catch(() => true)) === false
-      ? new NodeFenced('The other nodes took this one for dead.')
-      : error;
+    try {
+      await this.#checkFence();
+      return error;
+    } catch (fence) {
+      return fence;
+    }
   }
 }

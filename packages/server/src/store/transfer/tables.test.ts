@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import pg from 'pg';
 import { missingService } from '../../../../../test/support/services.ts';
-import { startTestServer, temporaryFolder } from '../../testing/test-server.ts';
-import { embeddedStore, freshDatabase } from '../../testing/test-store.ts';
+import { temporaryFolder } from '../../testing/test-server.ts';
+import { embeddedStore, freshDatabase, postgresStore } from '../../testing/test-store.ts';
 import { COPIED_TABLES, LEFT_TABLES } from './tables.ts';
 
 const LISTED: ReadonlySet<string> = new Set([...COPIED_TABLES, ...LEFT_TABLES]);
@@ -35,7 +35,7 @@ test('every table of PostgreSQL is copied, or known to be left', {
   skip: (await missingService('postgres')) ?? false,
 }, async () => {
   await using database = await freshDatabase();
-  await (await startTestServer({ env: { DATABASE_URL: database.url } }))[Symbol.asyncDispose]();
+  await (await postgresStore(database.url))[Symbol.asyncDispose]();
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   const { rows } = await client.query(`select tablename from pg_tables where schemaname = 'public'`);

@@ -1,0 +1,55 @@
+import { createServer, type Server } from 'node:http';
+import { errors } from '@runwire/contract';
+import { StartRefused } from '../domain/start-refused.ts';
+import { listeningUrl } from './listening-url.ts';
+import { pathOf } from './paths.ts';
+
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+export interface MetricsListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly metrics: () => string;
+}
+
+/**
+ * `/metrics` without a key, on a listener of its own, and nothing else. It asks neither store nor key: without the
+ * database, when keys cannot be checked, it still tells how that goes.
+ */
+export class MetricsListener implements AsyncDisposable {
+  readonly url: string;
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    this.url = listeningUrl(server);
+  }
+
+  static async start({ host, port, metrics }: MetricsListenerOptions): Promise<MetricsListener> {
+    const server = createServer((request, answer) => {
+      // What comes with it is not read.
+      request.resume();
+      if (request.method === 'GET' && pathOf(request.url ?? '') === '/metrics') {
+        answer.writeHead(200, { 'content-type': METRICS_TYPE }).end(metrics());
+        return;
+      }
+      const body = JSON.stringify({ error: errors.not_found.sentence, code: 'not_found' });
+      answer.writeHead(404, { 'content-type': 'application/json; charset=utf-8' }).end(body);
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error) => {
+        const remedy = 'set RUNWIRE_METRICS_PORT and RUNWIRE_METRICS_HOST to a free address of this machine';
+        reject(new StartRefused(`The listener of metrics does not start (${error.message}); ${remedy}.`));
+      });
+      server.listen({ host, port }, resolve);
+    });
+    return new MetricsListener(server);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+}
