@@ -32,8 +32,8 @@ export class Orphans {
   readonly #options: OrphansOptions;
   /** Could not be taken even alone, as one that is too large for the time there is: not tried at each look. */
   readonly #late = new Map<string, Late>();
-  /** Left, and said so. */
-  readonly #told = new Set<string>();
+  /** Why runs were left, as far as it was said. */
+  readonly #told = new Map<string, Set<string>>();
   #ended = 0;
 
   constructor(deps: TakeOverDeps, options: OrphansOptions) {
@@ -131,17 +131,20 @@ export class Orphans {
       metrics.runsTakenOver.add({ outcome: 'resumed' });
       const steps = run.resumed?.steps.length ?? 0;
       logger.warn({ runId, attempt: run.attempt, steps }, 'a run was found without its process and goes on');
-    } else if (!this.#told.has(runId)) {
-      this.#told.add(runId);
-      const why = isOthers
-        ? 'another version of the server has begun it, and a node of that version can go on'
-        : 'another node has it, or a row is missing';
-      logger.info({ runId }, `a run was found without its process and not taken: ${why}`);
-    }
+    } else if (isOthers) {
+      this.#tellOnce(runId, 'another version of the server has begun it, and a node of that version can go on');
+    } else this.#tellOnce(runId, 'another node has it, or a row is missing');
+  }
+
+  #tellOnce(runId: string, why: string): void {
+    const told = this.#told.get(runId) ?? new Set();
+    if (told.has(why)) return;
+    this.#told.set(runId, told.add(why));
+    this.#deps.logger.info({ runId }, `a run was found without its process and not taken: ${why}`);
   }
 
   #forgetBut(seen: ReadonlySet<string>): void {
-    for (const runId of this.#told) if (!seen.has(runId)) this.#told.delete(runId);
+    for (const runId of this.#told.keys()) if (!seen.has(runId)) this.#told.delete(runId);
     for (const runId of this.#late.keys()) if (!seen.has(runId)) this.#late.delete(runId);
   }
 
