@@ -19,6 +19,7 @@ import {
 } from '@runwire/server/testing';
 import pg from 'pg';
 import { GateNodes } from './support/gate-nodes.ts';
+import { reading } from './support/left-behind.ts';
 import { onOpenConnection } from './support/open-connection.ts';
 import { messagesFrame, refusal } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
@@ -33,6 +34,8 @@ const run = async (node: TestServer, runId: string) =>
 const cancel = (node: TestServer, runId: string, mode = 'immediate') =>
   onOpenConnection(() => node.api.post(`/v2/integrations/mine/runs/${runId}/cancel`, { mode }));
 const crashes = async (nodes: GateNodes) => (await nodes.rows('select crashes from runs')).map((row) => row.crashes);
+
+const HELD_BY = `select node_id from runs where status in ('admitted', 'running')`;
 
 /** Both parts as one reader would have them. */
 function together(first: StreamReader, rest: StreamReader) {
@@ -209,6 +212,42 @@ test('a step that does not end is left when the time to hand over is over, and t
   const rest = await second.api.events(runId, 0, 'mine');
   await rest.whole();
   assert.deepEqual([messagesFrame(rest).status, await crashes(nodes)], ['completed', [0]]);
+});
+
+test('a call that was under way when its server stopped is settled before the run is handed on, and not made again', {
+  skip,
+}, async () => {
+  await using nodes = await GateNodes.begin();
+  const first = await nodes.node({ limits: { shutdownMs: 0, handOverMs: 0 } });
+  await nodes.integration(first);
+  const earlier = await first.api.complete({ ...BODY, usageRequestId: 'u0' });
+  await (await nodes.model.nextCall()).end();
+  await earlier.whole();
+  const { runId } = await atGate(nodes, first);
+  await first[Symbol.asyncDispose]();
+
+  const [reads, mayRead] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const wrapStore = reading(async (statement, _, rows) => {
+    if (statement === 'history') {
+      reads.resolve();
+      await mayRead.promise;
+    }
+    return rows;
+  });
+  const second = await nodes.node({ ...DRAINS, wrapStore });
+  await reads.promise;
+  const { drained } = await draining(second);
+  mayRead.resolve();
+  await drained;
+  assert.deepEqual([nodes.gate.calls.length, (await nodes.rows(HELD_BY))[0]?.node_id], [1, '']);
+
+  const third = await nodes.node();
+  const call = await nodes.model.nextCall();
+  assert.match(JSON.stringify(call.request.prompt), /its outcome is unknown/);
+  await call.end();
+  const rest = await third.api.events(runId, 0, 'mine');
+  await rest.whole();
+  assert.deepEqual([messagesFrame(rest).status, nodes.gate.calls.length], ['completed', 1]);
 });
 
 test('a run that is cancelled when nobody reads it is not cancelled by being handed over', { skip }, async () => {

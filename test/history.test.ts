@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Store } from '@runwire/server/testing';
+import { type Store, StoreUnavailable } from '@runwire/server/testing';
 import { type RawBuilder, sql } from 'kysely';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { modelWindow } from '../packages/server/src/domain/model-window.ts';
@@ -242,4 +242,31 @@ test('knows the windows of common models, and takes the setting for the others',
   assert.equal(modelWindow('openai/gpt-4o-2024-11-20', 1), 128_000);
   assert.equal(modelWindow('openai/gpt-4-0613', 1), 8_192);
   assert.equal(modelWindow('openai/my-own', 5000), 5000);
+});
+
+test('while the history cannot be read a run waits, and can be cancelled', async () => {
+  let failing = 0;
+  const wrapStore = (store: Store): Store => ({
+    kind: store.kind,
+    reads: {
+      all: async (statement, params) => {
+        if (statement.name !== 'history' || failing === 0) return store.reads.all(statement, params);
+        failing -= 1;
+        throw new StoreUnavailable('No connection was free.');
+      },
+      query: (build) => store.reads.query(build),
+    },
+    transact: (name, job) => store.transact(name, job),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  });
+  await using rig = await ScriptedServer.start({ wrapStore });
+  await rig.answer({ chatId: 'c1', message: 'One?' });
+  failing = 2;
+  const { reader } = await rig.answer({ chatId: 'c1', message: 'Two?' });
+  assert.deepEqual([messagesFrame(reader).status, failing], ['completed', 0]);
+
+  failing = Number.POSITIVE_INFINITY;
+  const waiting = await rig.api.complete({ chatId: 'c1', message: 'Three?' });
+  const { body } = await rig.api.post(`/v2/integrations/demo/runs/${waiting.headers['x-run-id']}/cancel`, {});
+  assert.equal(body.status, 'cancelled');
 });

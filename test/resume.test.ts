@@ -250,6 +250,20 @@ test('the time that a run may take counts from its first start', async (t) => {
   assert.equal(server.controller.calls.length, 1, 'the model was not asked again');
 });
 
+test('a clock that was ahead at its first start gives a run no more time than it may take', async () => {
+  await using server = await KillableServer.start();
+  await server.api.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'test', maxRunSeconds: 10 });
+  const { runId, call, reader } = await server.hold({ apiIntegrationId: 'mine' });
+  await call.text('Begun');
+  await reader.untilText('Begun');
+  await server.process.kill();
+  await askStore(server.dataDir, 'update runs set started_at = created_at + 3600000');
+  await server.startAgain();
+  const replay = await server.api.events(runId, null, 'mine');
+  await replay.whole();
+  assert.equal(messagesFrame(replay).error.code, 'run_timeout');
+});
+
 test('a run whose agent is gone, or whose journal another version wrote, ends as interrupted and says why', async (t) => {
   cites(t, 'contract-8-stream-run-interrupted');
   await using server = await KillableServer.start();

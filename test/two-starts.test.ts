@@ -25,12 +25,14 @@ async function startTwo(url: string, model: ReturnType<typeof scriptedModel>, li
   const [look, hold] = [new Meeting(), new Meeting()];
   const started = await Promise.all(
     [1, 2].map(() => {
-      const seen = new Set<string>();
-      const wrapStore = reading(async (statement, _, rows, inside) => {
-        if (statement === (inside ? 'unfinished run' : 'orphaned runs') && !seen.has(statement)) {
-          seen.add(statement);
-          await (inside ? hold : look).wait();
-        }
+      const meetings = new Map([
+        ['orphaned runs', look],
+        ['unfinished run', hold],
+      ]);
+      const wrapStore = reading(async (statement, _, rows) => {
+        const meeting = meetings.get(statement);
+        meetings.delete(statement);
+        await meeting?.wait();
         return rows;
       });
       return startTestServer({ env: { DATABASE_URL: url }, model, limits, wrapStore });

@@ -264,7 +264,8 @@ export async function compose(
   // From here on they can be followed and cancelled; they go on once the server listens.
   const listening = Promise.withResolvers<void>();
   stack.defer(() => listening.resolve());
-  if (node.identity === identity) for (const run of resumed) engine.start(run, listening.promise);
+  const stillOurs = resumed.filter(({ as }) => as === node.identity);
+  for (const { run } of stillOurs) engine.start(run, listening.promise);
   const admission = new RunAdmission({
     store,
     agencies,
@@ -378,7 +379,7 @@ export async function compose(
     metricsUrl: metricsListener?.url ?? null,
     apiKey,
     isFirstStart,
-    resumedRuns: resumed.length,
+    resumedRuns: stillOurs.length,
     endedRuns,
     probes,
     drain() {

@@ -1,4 +1,5 @@
 import type { ToolCallItem } from '../domain/events.ts';
+import { unlessAborted } from '../lib/unless-aborted.ts';
 import type { PromptItem, Tool } from './ports.ts';
 
 export interface CalledTool {
@@ -33,7 +34,8 @@ export async function callTool(call: ToolCallItem, tools: readonly Tool[], setti
     return failed('The arguments are not valid JSON.');
   }
   try {
-    return await untilAborted(setting.signal, checkAndExecute(tool, given, call, setting));
+    // A tool that does not look at its signal does not hold up the end of its run.
+    return await unlessAborted(setting.signal, checkAndExecute(tool, given, call, setting));
   } catch (error) {
     return failed(`The tool failed: ${error instanceof Error ? error.message : error}`);
   }
@@ -92,17 +94,5 @@ function jsonOr(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return text;
-  }
-}
-
-/** A tool that does not look at its signal does not hold up the end of its run. */
-async function untilAborted<T>(signal: AbortSignal, result: Promise<T>): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener('abort', abort);
-  try {
-    return await Promise.race([aborted, result]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }

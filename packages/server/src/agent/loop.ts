@@ -30,8 +30,8 @@ export interface LoopInput {
   emit(event: RunEventBody): void;
   /** Resolves when the step is durable; only then is its result used. */
   journal(step: Step): Promise<void>;
-  /** Throws where the run is to stop between two steps. */
-  stopHere(): void;
+  /** Throws where the run is to stop between two steps; it is left to others only where `mayHandOver`. */
+  stopHere(mayHandOver: boolean): void;
 }
 
 /**
@@ -43,6 +43,7 @@ export async function runAgent(input: LoopInput): Promise<Step> {
   const { progress, maxSteps, finished } = input;
   const prompt = [...input.prompt];
   for (const item of prompt) if (item.kind === 'tool_call') progress.callIds.add(item.callId);
+  const open = input.leftBetweenSteps ? new Set<string>() : openCalls(finished);
   while (progress.steps < maxSteps) {
     const known = finished.find(({ kind, step }) => kind === 'model' && step === progress.steps + 1);
     if (known !== undefined) progress.steps += 1;
@@ -50,7 +51,8 @@ export async function runAgent(input: LoopInput): Promise<Step> {
     const calls = step.output.filter((item): item is ToolCallItem => item.kind === 'tool_call');
     if (calls.length === 0) return step;
     if (known === undefined) await input.journal(step);
-    input.stopHere();
+    // Whoever took it as left between steps would make the open calls again.
+    input.stopHere(open.size === 0);
     // A call is a step too, and none of them begins beyond the limit.
     if (progress.steps + calls.length > maxSteps) break;
     const shown = [...prompt];
@@ -61,15 +63,22 @@ export async function runAgent(input: LoopInput): Promise<Step> {
       calls.map((call, place) => {
         const done = outputOf(finished, call.callId);
         if (done !== undefined) return done;
-        const isOpen = known !== undefined && !input.leftBetweenSteps;
-        const called = isOpen && !mayRepeat(input, call) ? OUTCOME_UNKNOWN : null;
+        const called = open.has(call.callId) && !mayRepeat(input, call) ? OUTCOME_UNKNOWN : null;
         return toolStep(input, call, before + 1 + place, shown, called);
       }),
     );
-    input.stopHere();
+    for (const { callId } of calls) open.delete(callId);
+    input.stopHere(open.size === 0);
     for (const output of outputs) prompt.push({ kind: 'tool_output', callId: output.callId, output: output.text });
   }
   throw new RunFailure('step_limit', `The run took ${maxSteps} steps without coming to an answer.`);
+}
+
+/** Those that an earlier attempt may have begun, and of which no outcome is stored. */
+function openCalls(finished: readonly Step[]): Set<string> {
+  const calls = finished.flatMap(({ kind, output }) => (kind === 'model' ? output : []));
+  const ids = calls.flatMap((item) => (item.kind === 'tool_call' ? [item.callId] : []));
+  return new Set(ids.filter((callId) => outputOf(finished, callId) === undefined));
 }
 
 function outputOf(finished: readonly Step[], callId: string): ToolOutputItem | undefined {
@@ -102,6 +111,7 @@ async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promi
       instructions: agent.instructions,
       prompt,
       tools,
+      mayCall: () => input.mayCall(),
       ...(agent.reasoning === undefined ? {} : { reasoning: agent.reasoning }),
     };
     usage = withEarlier((await model.call(request, assembly, signal)).usage ?? used(true));

@@ -50,6 +50,8 @@ export interface ModelRequest {
   readonly tools: readonly ModelTool[];
   /** As the agent's definition says it; absent: nothing is asked for. */
   readonly reasoning?: Reasoning;
+  /** What has to be waited for before the provider is asked once more; null: nothing. Absent: never anything. */
+  readonly mayCall?: () => Promise<void> | null;
 }
 
 /** Whether what a model says can be taken: the store may lag behind. */

@@ -4,7 +4,8 @@
  * with something else first.
  */
 export const TRANSACTIONS = ['admit', 'flush', 'step', 'end', 'cancel', 'takeover', 'account', 'sweep'] as const;
-export type TransactionName = (typeof TRANSACTIONS)[number];
+/** `lease`: by which nodes look after each other's. Nothing of a run's own depends on it: no crash is staged there. */
+export type TransactionName = (typeof TRANSACTIONS)[number] | 'lease';
 
 export type WaitPoint =
   | `${TransactionName}.${'before' | 'after'}-commit`

@@ -35,8 +35,9 @@ export class Engine implements RunEngine, AsyncDisposable {
     const stop = new StopHandle();
     if (this.#handsOver) stop.handOver();
     const log = eventLog.open(run.runId, run.attempt, [run.opening]);
-    // The clock of the first attempt counts on: the time between two attempts is the run's own.
-    const spentMs = run.resumed === null ? 0 : Date.now() - run.resumed.startedAt;
+    // The clock of the first attempt counts on: the time between two attempts is the run's own. That may have been
+    // another machine's clock: one that is ahead of this one's gives the run no more time than it had at first.
+    const spentMs = run.resumed === null ? 0 : Math.max(0, Date.now() - run.resumed.startedAt);
     const watched = this.#watch.begin(stop, run.maxRunSeconds ?? maxRunSeconds, spentMs, log);
     if (run.onDisconnect === 'cancel') disconnects.watch(run.runId, run.integrationId);
     const execute = () => {

@@ -122,7 +122,10 @@ async function attempt(
       const missing = agent === null ? `agent \`${run.agent}\`` : `model \`${agent.model}\``;
       throw new RunFailure('internal_error', `The ${missing} is not there.`);
     }
-    const { prompt, turnsLeftOut } = await buildPrompt(deps.store.reads, run, agent, deps.prompt);
+    const { prompt, turnsLeftOut } = await storeSurely(deps, stop, async () => {
+      stop.signal.throwIfAborted();
+      return buildPrompt(deps.store.reads, run, agent, deps.prompt);
+    });
     const finished = run.resumed?.steps ?? [];
     // Told once: behind a finished step, an earlier attempt has told it.
     if (turnsLeftOut > 0 && finished.length === 0)
@@ -165,7 +168,7 @@ async function attempt(
         log.markedRunning = true;
         log.acknowledge(chunks.at(-1)?.lastId ?? 0);
       },
-      stopHere: () => stop.stepDone(),
+      stopHere: (mayHandOver) => stop.stepDone(mayHandOver),
     });
     return { status: 'completed', error: null, lastStep };
   } catch (error) {

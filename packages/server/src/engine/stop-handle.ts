@@ -59,12 +59,15 @@ export class StopHandle {
     this.#handsOver = true;
   }
 
-  /** A step is done: the place where `after_step` takes hold, and where a run is handed over. */
-  stepDone(): void {
+  /**
+   * A step is done: the place where `after_step` takes hold, and where a run is handed over, unless whoever takes it
+   * could not tell that no call is under way.
+   */
+  stepDone(mayHandOver: boolean): void {
     // What came before has the word: a run past its limit ends here.
     this.signal.throwIfAborted();
     if (this.#afterStep) this.cancel('immediate');
-    else if (this.#handsOver) {
+    else if (this.#handsOver && mayHandOver) {
       this.#handedOver = true;
       this.#controller.abort();
     }

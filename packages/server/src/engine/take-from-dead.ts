@@ -1,15 +1,10 @@
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { SeenBeat } from '../store/node-beats.ts';
 import { fenceNode } from '../store/queries/nodes.ts';
-import type { AdmittedRun } from './port.ts';
-import { takeOrphans } from './recover-orphans.ts';
+import { Orphans, type OrphansOptions } from './orphans.ts';
 import type { TakeOverDeps } from './take-over.ts';
 
-export interface TakeFromDeadOptions {
-  /** How many more runs this node may run. */
-  readonly room: () => number;
-  readonly start: (run: AdmittedRun) => void;
-}
+export type TakeFromDeadOptions = Omit<OrphansOptions, 'closing'>;
 
 /**
  * While this node runs: fences those that are silent, and takes over what nodes that are gone left unfinished. What
@@ -17,21 +12,22 @@ export interface TakeFromDeadOptions {
  */
 export class TakeFromDead implements AsyncDisposable {
   readonly #deps: TakeOverDeps;
-  readonly #options: TakeFromDeadOptions;
+  readonly #orphans: Orphans;
+  readonly #closing = new AbortController();
   readonly #fencing = new Set<string>();
   #taking: Promise<void> | null = null;
   #asked = false;
-  #closed = false;
 
-  constructor(deps: TakeOverDeps, options: TakeFromDeadOptions) {
+  constructor(deps: TakeOverDeps, { room, start }: TakeFromDeadOptions) {
     this.#deps = deps;
-    this.#options = options;
+    const freeRoom = () => (this.#isClosed || deps.node.identity === null ? 0 : room());
+    this.#orphans = new Orphans(deps, { room: freeRoom, start, closing: this.#closing.signal });
   }
 
   /** Waits for what the silent node has under way: the database ends a transaction that stands still. */
   fence = (silent: readonly SeenBeat[]): void => {
     for (const node of silent) {
-      if (this.#closed || this.#fencing.has(node.nodeId)) continue;
+      if (this.#isClosed || this.#fencing.has(node.nodeId)) continue;
       this.#fencing.add(node.nodeId);
       void this.#fence(node).finally(() => this.#fencing.delete(node.nodeId));
     }
@@ -39,18 +35,22 @@ export class TakeFromDead implements AsyncDisposable {
 
   /** Once more behind the one that is under way, which may have looked too early. */
   look = (): void => {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     this.#asked = true;
     this.#taking ??= this.#take().finally(() => {
       this.#taking = null;
     });
   };
 
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
   async #fence(node: SeenBeat): Promise<void> {
     const { store, logger, metrics } = this.#deps;
     const { nodeId, beat } = node;
     try {
-      if ((await store.transact('account', (tx) => tx.run(fenceNode, { nodeId, beat }))) === 0) return;
+      if ((await store.transact('lease', (tx) => tx.run(fenceNode, { nodeId, beat }))) === 0) return;
       metrics.nodesFenced.add({});
       logger.warn({ nodeId }, 'a node was silent for the length of its lease and is taken for dead');
       this.look();
@@ -60,13 +60,11 @@ export class TakeFromDead implements AsyncDisposable {
   }
 
   async #take(): Promise<void> {
-    const { node, logger } = this.#deps;
-    const { room, start } = this.#options;
-    const freeRoom = () => (this.#closed || node.identity === null ? 0 : room());
-    while (this.#asked && !this.#closed) {
+    const { logger } = this.#deps;
+    while (this.#asked && !this.#isClosed) {
       this.#asked = false;
       try {
-        await takeOrphans(this.#deps, freeRoom, start);
+        await this.#orphans.take();
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) logger.error({ err: error }, 'runs of dead nodes were not taken');
       }
@@ -74,7 +72,7 @@ export class TakeFromDead implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
     await this.#taking;
   }
 }

@@ -4,11 +4,13 @@ import type { RunError } from '../domain/run-state.ts';
 import { JOURNAL_FORMAT } from '../domain/step.ts';
 import { CommitUnknown } from '../domain/unavailable.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
+import { unlessAborted } from '../lib/unless-aborted.ts';
 import { journalledStep } from '../runs/journal.ts';
 import { RunLost } from '../runs/run-lost.ts';
 import { attachmentsOfRun } from '../store/queries/attachments.ts';
 import { userMessageOfRun } from '../store/queries/chats.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
+import { livePeer } from '../store/queries/nodes.ts';
 import {
   deleteChunksAfter,
   journalOf,
@@ -36,9 +38,10 @@ export interface TakeOverDeps extends EndDeps, Pick<EngineDeps, 'model'> {
 
 /**
  * T6: takes a run whose node is gone. Whoever takes it, this process after a restart or another node, takes it so; of
- * several that try at once one does, and the others find it taken, or meet `RunLost` or `AlreadyEnded`.
+ * several that try at once one does, and the others find it taken, or meet `RunLost` or `AlreadyEnded`. Once `closing`
+ * is aborted it does not wait for a store that is away.
  */
-export async function takeOver(deps: TakeOverDeps, runId: string): Promise<Taken> {
+export async function takeOver(deps: TakeOverDeps, runId: string, closing: AbortSignal): Promise<Taken> {
   let made: Taken = {};
   const transaction = async (tx: Tx): Promise<Taken> => {
     const locked = await tx.all(lockOrphan, { runId });
@@ -50,7 +53,10 @@ export async function takeOver(deps: TakeOverDeps, runId: string): Promise<Taken
     const wasLetGo = run.node_id === RELEASED_RUN || run.node_dead === NODE_RELEASED;
     const crashes = run.crashes + (wasLetGo ? 0 : 1);
     const obstacle = obstacleTo(deps, run, crashes);
-    if (obstacle === null && run.cancel_requested_at === null) return { resumed: await goOn(tx, deps, run, crashes) };
+    if (run.cancel_requested_at === null) {
+      if (obstacle === null) return { resumed: await goOn(tx, deps, run, crashes) };
+      if (obstacle === OTHER_VERSION && (await hasPeers(tx, deps))) return { isOthers: true };
+    }
     return { ended: await writeEnd(tx, deps, run, interrupted(obstacle ?? '')) };
   };
   const taken = await deps.store
@@ -60,15 +66,27 @@ export async function takeOver(deps: TakeOverDeps, runId: string): Promise<Taken
     })
     .catch(async (error: unknown) => {
       // A run that was taken after all is not left lying.
-      if (error instanceof CommitUnknown && (await error.happened)) return made;
+      if (error instanceof CommitUnknown && (await unlessAborted(closing, error.happened).catch(() => false))) {
+        return made;
+      }
       throw error;
     });
   if (taken.ended !== undefined) reportEnd(deps, taken.ended);
   return taken;
 }
 
+/**
+ * "a journal of an unknown format is not taken": a node of the version that wrote it can go on. Where this one is alone
+ * nobody can.
+ */
+async function hasPeers(tx: Tx, { store, node }: TakeOverDeps): Promise<boolean> {
+  return store.kind === 'postgres' && (await tx.all(livePeer, { nodeId: node.nodeId })).length > 0;
+}
+
 /** What became of a run: it goes on here, or was ended here; neither: another has it, or its rows are not whole. */
 export interface Taken {
+  /** It is left to nodes of another version. */
+  readonly isOthers?: true;
   readonly resumed?: AdmittedRun;
   readonly ended?: EndReport;
 }
@@ -78,10 +96,12 @@ export const interrupted = (obstacle: string): RunError => ({
   message: `The server stopped while this run was under way, and it cannot go on: ${obstacle} Send the message again, with a new \`usageRequestId\`.`,
 });
 
+const OTHER_VERSION = 'another version of the server has begun it.';
+
 /** Why the run cannot go on here, in a sentence; null where it can. */
 function obstacleTo(deps: TakeOverDeps, run: UnfinishedRun, crashes: number): string | null {
   if (crashes >= deps.maxAttempts) return `its server died ${crashes === 1 ? 'once' : `${crashes} times`}.`;
-  if (run.journal_format !== JOURNAL_FORMAT) return 'another version of the server has begun it.';
+  if (run.journal_format !== JOURNAL_FORMAT) return OTHER_VERSION;
   const agent = deps.agencies.agent(run.agency, run.agent);
   if (agent === null) return `the agent \`${run.agent}\` is no longer there.`;
   return deps.model(agent.model) === null ? `the model \`${agent.model}\` is no longer there.` : null;

@@ -28,7 +28,7 @@ export const ORDERED: ReadonlySet<TransactionName> = new Set(['flush', 'step', '
  * Where several nodes share a store, a transaction is its node's own unless it is one of these: once the others took the
  * node for dead, nothing of it is written any more.
  */
-export const ANY_NODES: ReadonlySet<TransactionName> = new Set(['account'] as const);
+export const ANY_NODES: ReadonlySet<TransactionName> = new Set(['account', 'lease'] as const);
 
 export type StoreKind = 'sqlite' | 'postgres';
 

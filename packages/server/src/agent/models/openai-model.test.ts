@@ -146,6 +146,25 @@ for (const api of PROTOCOLS) {
     assert.equal(set.provider.calls.length, 7);
   });
 
+  test(`${api}: it is asked again only when that may be`, async () => {
+    await using set = await setUp(api);
+    const asked = Promise.withResolvers<void>();
+    const may = Promise.withResolvers<void>();
+    const mayCall = () => {
+      asked.resolve();
+      return may.promise;
+    };
+    const { done } = set.ask({ mayCall });
+    (await set.provider.nextCall()).answer(503, 'busy', { 'retry-after-ms': '1' });
+    await asked.promise;
+    const again = set.provider.nextCall();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(set.provider.calls.length, 1);
+    may.resolve();
+    await (await again).stream(wire(api, hello));
+    await done;
+  });
+
   test(`${api}: what cannot succeed is not asked again, and no sentence holds the key`, async () => {
     await using set = await setUp(api);
     const leak = { error: { message: `Incorrect API key provided: ${KEY}, Bearer ${KEY}.\nSee\u0007 the docs.` } };

@@ -56,6 +56,7 @@ export class OpenAiModels implements AsyncDisposable {
       body: typeof made === 'string' ? Buffer.from(made) : made,
       signal,
       output,
+      mayCall: request.mayCall,
       newReader: () => reader(asked, output),
     });
     return { usage };

@@ -48,6 +48,8 @@ export interface StreamCall<R extends EventReader> {
   readonly body: Buffer | StreamedBody;
   readonly signal: AbortSignal;
   readonly output: Pick<ModelOutput, 'begun' | 'isFull' | 'onceRoom'>;
+  /** Awaited before each attempt but the first, which was asked for already. */
+  readonly mayCall: (() => Promise<void> | null) | undefined;
   /** Each attempt has a reader of its own: half an answer that was given up leaves nothing in the next. */
   newReader(): R;
 }
@@ -89,6 +91,7 @@ export class OpenAiTransport implements AsyncDisposable {
         const again = error.retryable && !reader.hasOutput && attempt < MAX_ATTEMPTS && waitMs <= MAX_RETRY_AFTER_MS;
         if (!again) throw error.failure;
         await sleep(waitMs, undefined, { signal: call.signal });
+        await call.mayCall?.();
       }
     }
   }

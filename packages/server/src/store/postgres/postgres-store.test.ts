@@ -387,3 +387,20 @@ test('without an identity nothing but accounts is taken', { skip }, async () => 
   await it.register('n');
   await it.store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', 1)));
 });
+
+test('nodes look after each other however busy the pool is', { skip }, async () => {
+  await using database = await freshDatabase();
+  await using store = await open(database.url, { pool: 1 });
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const busy = store.transact('account', async (tx) => {
+    await tx.run(insertNode, { nodeId: 'n', boot: 'b', version: '1', now: 1 });
+    begun.resolve();
+    await goOn.promise;
+  });
+  await begun.promise;
+  // Its lock is not in the way: only its connection could be.
+  assert.equal(await store.transact('lease', (tx) => tx.run(fenceNode, { nodeId: 'other', beat: 1 })), 0);
+  goOn.resolve();
+  await busy;
+});

@@ -39,6 +39,8 @@ export class PostgresStore implements Store {
   readonly kind = 'postgres';
   readonly reads: Reads;
   readonly #pool: Pool;
+  /** Apart from the pool: a node that is dead is fenced in time however busy this one is. */
+  readonly #leasePool: Pool;
   readonly #writer: Writer;
   readonly #statements: Statements;
   readonly #outcomes: CommitOutcomes;
@@ -59,10 +61,8 @@ export class PostgresStore implements Store {
     this.#statements = new Statements(!options.pooled);
     this.#outcomes = new CommitOutcomes(options);
     this.#fence = new Fence(options);
-    this.#pool = new Pool({ ...sessionConfig(options), max: options.pool, idleTimeoutMillis: IDLE_CONNECTION_MS });
-    // Without a listener an error of a connection ends the process; whoever uses the connection hears of it.
-    this.#pool.on('error', () => {});
-    this.#pool.on('connect', (client) => client.on('error', () => {}));
+    this.#pool = poolOf(options, options.pool);
+    this.#leasePool = poolOf(options, 1);
     this.#writer = new Writer({
       settings: options,
       statements: this.#statements,
@@ -114,7 +114,7 @@ export class PostgresStore implements Store {
 
   async #transactAlone<T>(name: TransactionName, job: (tx: Tx) => Promise<T>, as: NodeIdentity | null): Promise<T> {
     this.#fence.check(as);
-    const client = await this.#connected();
+    const client = await this.#connected(name === 'lease' ? this.#leasePool : this.#pool);
     const tx = new PostgresTransaction(client, this.#statements, this.#begin, as?.nodeId ?? null);
     let value: T;
     let xid: string | null;
@@ -158,9 +158,9 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #connected(): Promise<PoolClient> {
+  async #connected(pool = this.#pool): Promise<PoolClient> {
     try {
-      return await this.#pool.connect();
+      return await pool.connect();
     } catch (error) {
       throw translate(error);
     }
@@ -185,8 +185,16 @@ export class PostgresStore implements Store {
   async #close(): Promise<void> {
     await this.#writer[Symbol.asyncDispose]();
     this.#outcomes[Symbol.dispose]();
-    await this.#pool.end();
+    await Promise.all([this.#pool.end(), this.#leasePool.end()]);
   }
+}
+
+function poolOf(settings: PostgresSettings, max: number): Pool {
+  const pool = new Pool({ ...sessionConfig(settings), max, idleTimeoutMillis: IDLE_CONNECTION_MS });
+  // Without a listener an error of a connection ends the process; whoever uses the connection hears of it.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
 }
 
 /** Nobody waits for it: the connection is free again once it is done. */

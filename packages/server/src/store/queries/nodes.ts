@@ -46,6 +46,11 @@ export const fenceNode = statement('fence node', (db, p: { nodeId: string; beat:
     ),
 );
 
+/** A row where another node is alive. */
+export const livePeer = statement('live peer', (db, p: { nodeId: string }) =>
+  db.selectFrom('nodes').select('node_id').where('node_id', '<>', p.nodeId).where('dead', '=', NODE_ALIVE).limit(1),
+);
+
 /** With how many unfinished runs each has; `only`: no other than this one. */
 export const listNodes = (only: string | null) => (page: Page) => (db: Kysely<Schema>) => {
   const nodes = db
