@@ -10,6 +10,8 @@ import { imageAttachment, pngOf, startTestServer, TEST_API_KEY, temporaryFolder 
 
 const MEBIBYTE = 1024 * 1024;
 const RUNS = 8;
+/** Less than one body, which is 9.3 MiB; code that is compiled meanwhile takes one or two. */
+const ALLOWED_MIB = 8;
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -20,6 +22,18 @@ function heldMib(): number {
   collect();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return (heapUsed + arrayBuffers) / MEBIBYTE;
+}
+
+/** What is let go of behind the start is not taken for room. */
+async function settledMib(): Promise<number> {
+  let last = heldMib();
+  for (let same = 0; same < 3; ) {
+    await sleep(100);
+    const now = heldMib();
+    same = Math.abs(now - last) < 0.1 ? same + 1 : 0;
+    last = now;
+  }
+  return last;
 }
 
 test('a run under way holds nothing of the body that began it', async (t) => {
@@ -37,28 +51,32 @@ test('a run under way holds nothing of the body that began it', async (t) => {
     file,
     JSON.stringify({ apiIntegrationId: 'demo', message: 'Look', more: 'x'.repeat(4 * MEBIBYTE), attachments }),
   );
-  const before = heldMib();
+  const before = await settledMib();
   const clients: ChildProcess[] = [];
   t.after(() => {
     for (const client of clients) client.kill();
   });
   // In processes of their own: what a client holds is not looked at.
-  for (let run = 0; run < RUNS; run += 1) {
-    clients.push(
-      spawn('curl', [
-        ...['-sN', '-o', '/dev/null', '-H', `authorization: Bearer ${TEST_API_KEY}`],
-        ...['-H', 'content-type: application/json', '--data-binary', `@${file}`, `${server.url}/get_completion_v2`],
-      ]),
-    );
-  }
-  for (const end = performance.now() + 60_000; asked < RUNS && performance.now() < end; ) await sleep(50);
-  assert.equal(asked, RUNS);
-  assert.equal(server.server.probes.openStreams(), RUNS);
-  // The bodies are 9.3 MiB each.
-  let grown = heldMib() - before;
-  for (const end = performance.now() + 30_000; grown > RUNS && performance.now() < end; ) {
-    await sleep(200);
-    grown = heldMib() - before;
-  }
-  assert.ok(grown <= RUNS, `${grown.toFixed(1)} MiB are still held`);
+  const begin = async (runs: number) => {
+    while (clients.length < runs) {
+      clients.push(
+        spawn('curl', [
+          ...['-sN', '-o', '/dev/null', '-H', `authorization: Bearer ${TEST_API_KEY}`],
+          ...['-H', 'content-type: application/json', '--data-binary', `@${file}`, `${server.url}/get_completion_v2`],
+        ]),
+      );
+    }
+    for (const end = performance.now() + 60_000; asked < runs && performance.now() < end; ) await sleep(50);
+    assert.equal(asked, runs);
+    assert.equal(server.server.probes.openStreams(), runs);
+    let grown = heldMib() - before;
+    for (const end = performance.now() + 30_000; grown > ALLOWED_MIB && performance.now() < end; ) {
+      await sleep(200);
+      grown = heldMib() - before;
+    }
+    assert.ok(grown <= ALLOWED_MIB, `${grown.toFixed(1)} MiB are still held of ${runs} bodies`);
+  };
+  // One alone: nothing behind it makes anybody let go of it.
+  await begin(1);
+  await begin(RUNS);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import type { MessageItem, RunEventBody } from '../domain/events.ts';
+import { StoreUnavailable } from '../domain/unavailable.ts';
 import { lastStoredId } from '../store/queries/eventlog.ts';
 import { first, type Store } from '../store/store.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -94,5 +95,73 @@ test('flushes that were refused together and taken one by one fail no longer: th
       assert.equal(await stored(store, `r${id}`), 1);
       assert.equal(errors(), id);
     }
+  });
+});
+
+const MEBIBYTE = 1024 * 1024;
+
+/** Three runs that have said 12 MiB, each event in a chunk of its own. */
+const sayMuch = (log: EventLog) =>
+  ['r1', 'r2', 'r3'].map((runId) => {
+    const run = log.open(runId, 1, []);
+    for (let i = 0; i < 4; i += 1) run.append(delta('x'.repeat(MEBIBYTE)));
+    return run;
+  });
+
+test('much is stored in several transactions, and what one of them stored is not stored again', async () => {
+  const commits: ('taken' | 'away')[] = [];
+  let away = 2;
+  const gate = async () => {
+    commits.push(commits.length + 1 === away ? 'away' : 'taken');
+    if (commits.at(-1) === 'away') throw new StoreUnavailable('away');
+  };
+  await withLog(gate, async (log, store) => {
+    const runs = sayMuch(log);
+    await log.flush();
+    assert.deepEqual(commits, ['taken', 'away']);
+    assert.deepEqual([await stored(store, 'r1'), await stored(store, 'r3')], [4, null]);
+    const left = log.unstoredBytes;
+    assert.ok(left > 4 * MEBIBYTE && left < 8 * MEBIBYTE, `${left} bytes are left`);
+    away = 0;
+    await log.flush();
+    assert.equal(commits.length, 3, 'the rest is little enough for one');
+    for (const { runId } of runs) assert.equal(await stored(store, runId), 4);
+    assert.equal(log.unstoredBytes, 0);
+  });
+});
+
+test('what became another’s between two transactions of a flush is not stored', async () => {
+  let log: EventLog;
+  let commits = 0;
+  const gate = async () => {
+    commits += 1;
+    // While the first is under way.
+    if (commits === 1) for (const runId of ['r2', 'r3']) log.drop(log.hot(runId) ?? assert.fail());
+  };
+  await withLog(gate, async (eventLog, store) => {
+    log = eventLog;
+    sayMuch(log);
+    await log.flush();
+    assert.deepEqual([commits, await stored(store, 'r3')], [1, null]);
+  });
+});
+
+test('behind events that were refused none of the same run is stored', async () => {
+  let commits = 0;
+  const gate = async () => {
+    commits += 1;
+    // The first transaction, and its run when it is tried alone.
+    if (commits <= 2) throw new Error('refused');
+  };
+  await withLog(gate, async (log, store) => {
+    const run = log.open('r', 1, []);
+    let refused = 0;
+    run.onRefused = () => {
+      refused += 1;
+    };
+    for (let i = 0; i < 12; i += 1) run.append(delta('x'.repeat(MEBIBYTE)));
+    await log.flush();
+    assert.deepEqual([commits, refused, await stored(store, 'r')], [2, 1, null]);
+    run.abandon();
   });
 });

@@ -6,6 +6,7 @@ import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type DecodedChunk, decodeChunk } from './chunk-codec.ts';
 import type { FarLogs } from './far-logs.ts';
+import { inPortions, type Unstored } from './flush-portions.ts';
 import type { LiveLog } from './live-log.ts';
 import { type Chunk, RunLog, type RunLogBounds } from './run-log.ts';
 import { UnstoredBytes } from './unstored-bytes.ts';
@@ -15,6 +16,9 @@ export interface EventLogOptions extends RunLogBounds {
   /** Events of all runs that are not stored: from here on no model is listened to. */
   readonly unstoredBytes: number;
 }
+
+/** Of one transaction: far less than a database that works takes in the time that it is waited for. */
+const FLUSH_BYTES = 8 * 1024 * 1024;
 
 /** Writes chunks inside somebody's transaction: with a step or an end, its events commit. */
 export async function storeChunks(tx: Tx, runId: string, chunks: readonly Chunk[]): Promise<void> {
@@ -143,7 +147,7 @@ export class EventLog implements AsyncDisposable {
     void this.flush();
   };
 
-  /** T2: what all runs of this node have to store, in one transaction. */
+  /** T2: what all runs of this node have to store, in one transaction unless it is much. */
   flush(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = null;
@@ -162,10 +166,20 @@ export class EventLog implements AsyncDisposable {
   }
 
   async #flush(): Promise<void> {
-    const work: { log: RunLog; chunks: readonly Chunk[] }[] = [];
+    const work: Unstored[] = [];
     for (const log of this.#dirty) if (log.wantsFlush) work.push({ log, chunks: log.takeChunks() });
     this.#dirty.clear();
-    if (work.length === 0) return;
+    const refused = new Set<RunLog>();
+    for (const portion of inPortions(work, FLUSH_BYTES)) {
+      // Since the one before some may have ended, or become another node's. Behind what was refused nothing is stored.
+      const due = portion.filter(({ log }) => log.wantsFlush && !refused.has(log));
+      // The store is away: the rest waits for the next flush too.
+      if (due.length > 0 && !(await this.#flushPortion(due, refused))) return this.#markDirty(work);
+    }
+  }
+
+  /** Returns false where the store is away. */
+  async #flushPortion(work: readonly Unstored[], refused: Set<RunLog>): Promise<boolean> {
     try {
       await this.#store.transact('flush', async (tx) => {
         await Promise.all(work.map(({ log, chunks }) => storeLog(tx, log, chunks)));
@@ -176,20 +190,26 @@ export class EventLog implements AsyncDisposable {
       // Said once, however long it lasts.
       if (!this.#failing) this.#logger.error({ err: error, runs: work.length }, 'flushes fail; they are repeated');
       this.#failing = true;
-      if (error instanceof StoreUnavailable) {
-        // The events stay in memory and the chunks keep their bounds: the next flush, step or end writes them again.
-        for (const { log } of work) if (this.#logs.get(log.runId) === log) this.#dirty.add(log);
-      } else await Promise.all(work.map(({ log, chunks }) => this.#flushAlone(log, chunks)));
+      if (error instanceof StoreUnavailable) return false;
+      await Promise.all(work.map(({ log, chunks }) => this.#flushAlone(log, chunks, refused)));
     }
+    return true;
+  }
+
+  /** The events stay in memory and the chunks keep their bounds: the next flush, step or end writes them again. */
+  #markDirty(work: readonly Unstored[]): void {
+    for (const { log } of work) if (this.#logs.get(log.runId) === log && log.wantsFlush) this.#dirty.add(log);
   }
 
   /** Where the flush of all was refused, each is tried by itself, so that only the bad run fails. */
-  async #flushAlone(log: RunLog, chunks: readonly Chunk[]): Promise<void> {
+  async #flushAlone(log: RunLog, chunks: readonly Chunk[], refused: Set<RunLog>): Promise<void> {
+    if (!log.wantsFlush) return;
     try {
       await this.#store.transact('flush', (tx) => storeLog(tx, log, chunks));
       stored(log, chunks);
       this.#failing = false;
     } catch (error) {
+      refused.add(log);
       if (this.#logs.get(log.runId) !== log) return;
       if (error instanceof StoreUnavailable) this.#dirty.add(log);
       else log.onRefused?.(error);

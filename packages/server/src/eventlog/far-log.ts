@@ -31,6 +31,11 @@ export class FarLog implements LiveLog {
     return cursor < this.#lastId ? null : NOTHING;
   }
 
+  /** One comes that has less: what it lacks is handed out anew, and whoever has it leaves it out. */
+  goBackTo(cursor: number): void {
+    this.#lastId = Math.min(this.#lastId, cursor);
+  }
+
   attach(reader: LiveReader): void {
     this.#readers.add(reader);
   }

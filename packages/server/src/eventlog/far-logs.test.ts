@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { missingService } from '../../../../test/support/services.ts';
 import { lastFrameId, type MessageItem, type RunEvent } from '../domain/events.ts';
 import { type Hint, type Notifier, silentNotifier } from '../store/notifier.ts';
-import { insertChunk } from '../store/queries/eventlog.ts';
+import { chunkAfter, insertChunk } from '../store/queries/eventlog.ts';
 import type { Store } from '../store/store.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { freshDatabase, postgresStore } from '../testing/test-store.ts';
@@ -110,9 +110,11 @@ const stored = (store: Store, runId: string, ...events: RunEvent[]) => {
 async function withLogs(
   notifier: Notifier,
   body: (log: EventLog, far: FarLogs, store: Store) => Promise<void>,
+  watched: (store: Store) => Store = (store) => store,
 ): Promise<void> {
   await using database = await freshDatabase();
-  await using store = await postgresStore(database.url);
+  await using real = await postgresStore(database.url);
+  const store = watched(real);
   await using far = new FarLogs(store.reads, notifier, logger);
   await using log = new EventLog(store, OPTIONS, logger, null, far);
   await body(log, far, store);
@@ -138,6 +140,47 @@ test('a run that becomes this node’s own takes those along who followed it fro
     assert.deepEqual(taker.ids, [1, 2, opening.id, said?.id]);
     follower.close();
   });
+});
+
+/** A store that is looked at, or refused, before each read. */
+const beforeReads = (store: Store, look: (statement: unknown) => void): Store => ({
+  kind: store.kind,
+  transact: store.transact.bind(store),
+  reads: {
+    all: async (statement, params) => {
+      look(statement);
+      return store.reads.all(statement, params);
+    },
+    query: (build) => store.reads.query(build),
+  },
+  [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+});
+
+test('one who comes with a cursor ahead of all that is stored holds up nobody, and makes nobody spin', {
+  skip,
+}, async () => {
+  let pages = 0;
+  const body = async (log: EventLog, far: FarLogs, store: Store) => {
+    await insertRun(store, 'run_1', 'running');
+    await stored(store, 'run_1', delta(1), delta(2));
+    const [ahead, behind] = [new Taker(), new Taker()];
+    const followers = [new Follower(log, 'run_1', 5, ahead), new Follower(log, 'run_1', 2, behind)];
+    followers[0]?.start();
+    while (far.size === 0) await new Promise(setImmediate);
+    followers[1]?.start();
+    for (const id of [3, 4, 5, 6]) await stored(store, 'run_1', delta(id));
+    await Promise.all([ahead, behind].map((taker) => taker.until(({ ids }) => ids.includes(6))));
+    assert.deepEqual([ahead.ids, behind.ids], [[6], [3, 4, 5, 6]]);
+    assert.ok(pages <= 3, `${pages} pages were asked for`);
+    await stored(store, 'run_1', { type: 'end', id: 7 });
+    await Promise.all([ahead, behind].map((taker) => taker.until(({ outcome }) => outcome === 'finished')));
+    for (const follower of followers) follower.close();
+  };
+  const counted = (store: Store) =>
+    beforeReads(store, (statement) => {
+      if (statement === chunkAfter) pages += 1;
+    });
+  await withLogs(silentNotifier, body, counted);
 });
 
 test('followers of one run share what is read, and whoever left is not told', { skip }, async () => {

@@ -48,11 +48,12 @@ export class FarLogs implements AsyncDisposable {
   }
 
   /**
-   * For a reader that has all that is stored up to `cursor` and attaches in this same step: what was stored since its
-   * last look is found by the look that follows.
+   * For a reader that has all that is stored, up to `cursor`, and attaches in this same step: what was stored since its
+   * last look is found by the look that follows. Another may have come with a cursor ahead of all that is stored.
    */
   open(runId: string, cursor: number): FarLog {
-    const log = new FarLog(runId, cursor, this.#left);
+    const log = this.#logs.get(runId) ?? new FarLog(runId, cursor, this.#left);
+    log.goBackTo(cursor);
     this.#logs.set(runId, log);
     this.#due.add(log);
     this.#loop.wake();
@@ -81,14 +82,15 @@ export class FarLogs implements AsyncDisposable {
       for (const log of logs) this.#due.delete(log);
       const runIds = logs.map(({ runId }) => runId);
       const afters = logs.map(({ lastId }) => lastId);
-      for (const news of await this.#reads.all(farNews, { runIds, afters })) this.#tell(logs, news);
+      const asked = new Map(logs.map((log) => [log, log.lastId]));
+      for (const news of await this.#reads.all(farNews, { runIds, afters })) this.#tell(asked, news);
     }
   }
 
-  #tell(asked: readonly FarLog[], news: FarNews): void {
+  #tell(asked: ReadonlyMap<FarLog, number>, news: FarNews): void {
     const log = this.#logs.get(news.run_id);
-    // Nobody follows it any more, or it went and came again, with another cursor.
-    if (log === undefined || !asked.includes(log)) return;
+    // Nobody follows it any more, or it went and came again, or back: then it is asked for anew.
+    if (log === undefined || asked.get(log) !== log.lastId) return;
     log.nodeId = news.node_id;
     if (news.data === null || news.first_id === null || news.last_id === null) {
       // It ended, and its `end` is behind the readers' cursor, or was deleted with its chat: nothing more comes.

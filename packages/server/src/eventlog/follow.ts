@@ -1,4 +1,5 @@
 import { lastFrameId, type RunEvent } from '../domain/events.ts';
+import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { EventLog } from './event-log.ts';
 import type { LiveLog, LiveReader } from './live-log.ts';
 
@@ -17,6 +18,9 @@ export interface Sink {
   cut(): void;
 }
 
+/** While the store is away it is asked again so often. */
+const AGAIN_MS = 1000;
+
 /*
  * Where a follower stands:
  *
@@ -24,7 +28,8 @@ export interface Sink {
  *      └──────────────(sink full)───────────────────────▲
  *
  * reading: from what the hot end still holds, else from the store, a page at a time. live: attached to the hot end, or
- * where another node runs the run to what is heard of it here; where it moves to this node, it reads on. waiting: attached to nothing and holding nothing but its cursor, so a slow reader costs what its socket holds.
+ * where another node runs the run to what is heard of it here; where it moves to this node, it reads on. waiting: attached to nothing and holding nothing but its cursor, so a slow
+ * reader costs what its socket holds. Where the store is away it waits likewise, and reads on by itself.
  */
 export class Follower implements LiveReader {
   readonly #eventLog: EventLog;
@@ -33,6 +38,7 @@ export class Follower implements LiveReader {
   #cursor: number;
   #attachedTo: LiveLog | null = null;
   #reading = false;
+  #again: NodeJS.Timeout | null = null;
   #closed = false;
   /** Whether what was taken so far was compacted: a reader gets the whole run or what stays of it, never a mixture. */
   #compacted = false;
@@ -58,6 +64,7 @@ export class Follower implements LiveReader {
 
   close(): void {
     this.#closed = true;
+    if (this.#again !== null) clearTimeout(this.#again);
     this.#attachedTo?.detach(this);
     this.#attachedTo = null;
   }
@@ -125,16 +132,28 @@ export class Follower implements LiveReader {
           if (page.compacted && !this.#compacted && this.#cursor > 0) return this.cut();
           this.#compacted = page.compacted;
           this.#take(page.events, 0);
-        } else if (this.#eventLog.live(this.#runId) === undefined) {
+        } else if (this.#eventLog.hot(this.#runId) === undefined) {
           const far = this.#eventLog.followElsewhere(this.#runId, this.#cursor);
           return far === null ? this.cut() : this.#attach(far);
         }
       }
     } catch (error) {
+      if (error instanceof StoreUnavailable) return this.#readLater();
       this.#eventLog.readFailed(this.#runId, error);
       this.cut();
     } finally {
       this.#reading = false;
+    }
+  }
+
+  #readLater(): void {
+    if (this.#closed) return;
+    // The run came to its limit meanwhile: none of its readers waits for the store.
+    if (this.#eventLog.hot(this.#runId)?.wasCut) this.cut();
+    else {
+      if (this.#again !== null) clearTimeout(this.#again);
+      this.#again = setTimeout(() => void this.#read(), AGAIN_MS);
+      this.#again.unref();
     }
   }
 }

@@ -43,6 +43,7 @@ export class RunLog implements LiveLog {
   #droppedId: number;
   /** Set once the end is being made durable: its events must not reach the store by a mere flush, and have taken their ids. */
   #ending = false;
+  #cut = false;
   /** When the oldest event was appended that no chunk holds yet, and when the oldest in an unacknowledged one; 0: none. */
   #unchunkedSince = 0;
   #unstoredSince = 0;
@@ -263,7 +264,13 @@ export class RunLog implements LiveLog {
     for (const reader of this.#readers) reader.deliver(this.#held, from);
   }
 
+  /** Whether its readers were: nothing more is promised to those who come. */
+  get wasCut(): boolean {
+    return this.#cut;
+  }
+
   cut(): void {
+    this.#cut = true;
     for (const reader of [...this.#readers]) reader.cut();
     this.#readers.clear();
   }

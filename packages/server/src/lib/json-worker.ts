@@ -4,7 +4,7 @@ import type { ImagePlaces, TakenOut } from './take-out-images.ts';
 
 export interface JsonTask {
   readonly id: number;
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly limits: StrictJsonLimits;
   readonly places: ImagePlaces | null;
 }

@@ -16,6 +16,8 @@ function result({ id, bytes, limits, places }: JsonTask): JsonResult {
 
 parentPort?.on('message', (task: JsonTask) => {
   const answer = result(task);
+  // Freed here and now: a thread without work collects nothing, and would keep the last bodies for as long.
+  task.bytes.buffer.transfer(0);
   const images = 'taken' in answer ? answer.taken : [];
   // Handed over, not copied.
   const buffers = images.flatMap(([, image]) => ('bytes' in image ? [image.bytes.buffer] : []));

@@ -62,3 +62,21 @@ test('once closed it is woken by nobody', async () => {
   loop.start();
   assert.equal(works, 0);
 });
+
+test('no wake is lost, however shortly behind the last work it comes', async () => {
+  for (let turns = 0; turns < 8; turns += 1) {
+    let works = 0;
+    const gate = Promise.withResolvers<void>();
+    const work = async () => {
+      works += 1;
+      await gate.promise;
+    };
+    await using loop = new WokenLoop(HOUR_MS, work, (error) => assert.ifError(error));
+    loop.wake();
+    gate.resolve();
+    for (let turn = 0; turn < turns; turn += 1) await null;
+    loop.wake();
+    await new Promise(setImmediate);
+    assert.equal(works, 2, `woken ${turns} turns behind the end of the work`);
+  }
+});

@@ -7,7 +7,9 @@ export class WokenLoop implements AsyncDisposable {
   readonly #work: (byClock: boolean) => Promise<void>;
   readonly #onError: (error: unknown) => void;
   #timer: NodeJS.Timeout | null = null;
-  #working: Promise<void> | null = null;
+  #busy = false;
+  /** The last that was begun. */
+  #working: Promise<void> = Promise.resolve();
   #woken = false;
   #failing = false;
   #closed = false;
@@ -29,15 +31,14 @@ export class WokenLoop implements AsyncDisposable {
   }
 
   wake(): void {
-    if (this.#working === null) this.#begin(false);
-    else this.#woken = true;
+    if (this.#busy) this.#woken = true;
+    else this.#begin(false);
   }
 
   #begin(byClock: boolean): void {
-    if (this.#closed || this.#working !== null) return;
-    this.#working = this.#run(byClock).finally(() => {
-      this.#working = null;
-    });
+    if (this.#closed || this.#busy) return;
+    this.#busy = true;
+    this.#working = this.#run(byClock);
   }
 
   async #run(byClock: boolean): Promise<void> {
@@ -52,6 +53,9 @@ export class WokenLoop implements AsyncDisposable {
       this.#woken = false;
       if (!this.#failing && !this.#closed) this.#onError(error);
       this.#failing = true;
+    } finally {
+      // In the same step as the last look at the wakes: one that comes behind it begins anew.
+      this.#busy = false;
     }
   }
 

@@ -26,6 +26,7 @@ export class DisconnectWatch implements Disposable {
   readonly #logger: Logger;
   readonly #timer: NodeJS.Timeout;
   #looking = false;
+  #failing = false;
 
   constructor(
     patienceMs: number,
@@ -74,10 +75,18 @@ export class DisconnectWatch implements Disposable {
     if (alone.length === 0) return;
     this.#looking = true;
     this.#look(alone)
-      .catch((error: unknown) => this.#logger.warn({ err: error }, 'readers on other nodes were not found out'))
+      .then(() => {
+        this.#failing = false;
+      }, this.#onFailure)
       .finally(() => {
         this.#looking = false;
       });
+  };
+
+  /** Said once, however long it lasts. */
+  #onFailure = (error: unknown): void => {
+    if (!this.#failing) this.#logger.warn({ err: error }, 'readers on other nodes were not found out; tried again');
+    this.#failing = true;
   };
 
   async #look(alone: readonly (readonly [string, WatchedRun])[]): Promise<void> {

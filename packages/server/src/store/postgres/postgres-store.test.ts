@@ -14,6 +14,7 @@ import { insertChunk, lastStoredId } from '../queries/eventlog.ts';
 import { fenceNode, insertBeat, insertNode } from '../queries/nodes.ts';
 import { first, ORDERED } from '../store.ts';
 import { type NodeIdentity, ThisNode } from '../this-node.ts';
+import { ConnectionLost } from './errors.ts';
 import { PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
 
 const missing = await missingService('postgres');
@@ -55,6 +56,27 @@ test('transactions of one turn share one commit, and each passes its wait points
     db.selectFrom('event_chunks').select((eb) => eb.ref('first_id').as('id')),
   );
   assert.equal(rows.length, 2);
+});
+
+test('what was too much for one commit is tried in smaller ones, and they grow again', { skip }, async () => {
+  await using database = await freshDatabase();
+  await using store = await open(database.url);
+  // Those of one commit are given the same transaction.
+  const sizes = async (jobs: number) => {
+    const of = new Map<unknown, number>();
+    const count = async (tx: unknown) => void of.set(tx, (of.get(tx) ?? 0) + 1);
+    await Promise.all(Array.from({ length: jobs }, () => store.transact('flush', count)));
+    return [...of.values()];
+  };
+  assert.deepEqual(await sizes(16), [16]);
+  const tooMuch = Array.from({ length: 16 }, () =>
+    store.transact('flush', async () => {
+      throw new ConnectionLost('not done in time');
+    }),
+  );
+  for (const outcome of await Promise.allSettled(tooMuch)) assert.equal(outcome.status, 'rejected');
+  assert.deepEqual(await sizes(32), [8, 16, 8]);
+  assert.deepEqual(await sizes(64), [64]);
 });
 
 test('what a transaction still asks when another of its commit fails is rolled back with it', { skip }, async () => {

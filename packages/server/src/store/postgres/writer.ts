@@ -47,6 +47,8 @@ export class Writer implements AsyncDisposable {
   #client: Client | null = null;
   #queue: Job[] = [];
   #committing = 0;
+  /** So many jobs go into the next commit: fewer where the database did not take what was too much for it. */
+  #jobsPerCommit = JOBS_PER_COMMIT;
   #draining: Promise<void> | null = null;
 
   constructor(options: WriterOptions) {
@@ -70,8 +72,8 @@ export class Writer implements AsyncDisposable {
     while (this.#queue.length > 0) {
       await nextTurn();
       const as = this.#queue[0]?.as;
-      const others = this.#queue.slice(0, JOBS_PER_COMMIT).findIndex((job) => job.as !== as);
-      const batch = this.#queue.splice(0, others === -1 ? JOBS_PER_COMMIT : others);
+      const others = this.#queue.slice(0, this.#jobsPerCommit).findIndex((job) => job.as !== as);
+      const batch = this.#queue.splice(0, others === -1 ? this.#jobsPerCommit : others);
       this.#committing = batch.length;
       await this.#commitTogether(batch);
       this.#committing = 0;
@@ -85,6 +87,7 @@ export class Writer implements AsyncDisposable {
     for (let tries = 1; ; tries += 1) {
       try {
         const values = await this.#try(batch, as);
+        this.#jobsPerCommit = Math.min(this.#jobsPerCommit * 2, JOBS_PER_COMMIT);
         for (const [place, job] of batch.entries()) {
           this.#options.waitAt?.(`${job.name}.after-commit`);
           job.resolve(values[place]);
@@ -93,6 +96,8 @@ export class Writer implements AsyncDisposable {
       } catch (error) {
         if (error instanceof Repeatable && tries < MAX_TRIES) continue;
         if (error instanceof NodeFenced) fence.found(as);
+        // Away, or not done in time.
+        if (error instanceof ConnectionLost) this.#jobsPerCommit = Math.max(batch.length >>> 1, 1);
         if (error instanceof StoreUnavailable || batch.length === 1) {
           for (const job of batch) job.reject(error);
           return;
