@@ -83,7 +83,7 @@ export function otherFolder(folder: string, own: string | null, kept: string): S
       ? ['missing', `; if its files are lost for good, write the line ${kept} into that file`]
       : ['another', ''];
   return new StartRefused(
-    `The folder ${folder} is not the one in which this installation keeps its files (its mark, in the file \`installation\`, is ${fault}); set RUNWIRE_DATA_DIR to that one, or bring it back from a back-up, whose folder \`blobs\` it is${remedy}.`,
+    `The folder ${folder} is not the one in which this installation keeps its files (its mark, in the file \`installation\`, is ${fault}); set RUNWIRE_DATA_DIR to that one, or bring it back from the folder \`blobs\` of a back-up${remedy}.`,
   );
 }
 

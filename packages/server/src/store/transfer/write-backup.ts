@@ -2,7 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { syncFolder } from '../../lib/durable-files.ts';
-import { BLOB_LIST, blobFolder, LinesFile, MISSING_LIST, SECRET_FILE, TABLES_FOLDER, tableFile } from './backup-files.ts';
+import {
+  BLOB_LIST,
+  blobFolder,
+  LinesFile,
+  MISSING_LIST,
+  SECRET_FILE,
+  TABLES_FOLDER,
+  tableFile,
+} from './backup-files.ts';
 import { BackupRefused, type ListedFile, type ListedTable, type Manifest, writeManifest } from './manifest.ts';
 import type { Snapshot } from './ports.ts';
 import { COPIED_TABLES } from './tables.ts';
