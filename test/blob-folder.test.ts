@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { freshDatabase, imageAttachment, pngOf, startTestServer } from '@runwire/server/testing';
+import {
+  askDatabase,
+  freshDatabase,
+  imageAttachment,
+  pngOf,
+  postgresStore,
+  startTestServer,
+} from '@runwire/server/testing';
 import { CliServer, folderOf, runwire } from './support/cli-process.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
@@ -10,7 +17,7 @@ import { missingService } from './support/services.ts';
 const skip = (await missingService('postgres')) ?? false;
 const markOf = (dataDir: string) => join(dataDir, 'blobs', 'installation');
 const ANOTHER =
-  /^The folder \S+\/blobs is not the one in which the other servers of this database keep files .* RUNWIRE_DATA_DIR [^\n]+\.$/;
+  /^The folder \S+\/blobs is not the one in which this installation keeps its files .* RUNWIRE_DATA_DIR [^\n]+\.$/;
 
 test('servers of one database share one folder for files: one that has another does not start', { skip }, async (t) => {
   await using database = await freshDatabase();
@@ -52,7 +59,7 @@ test('of servers that first start at the same moment on different folders exactl
     const marked = folders.filter((folder) => existsSync(markOf(folder)));
     assert.equal(marked.length, 1, 'and only its folder is marked');
     for (const start of starts) {
-      if (start.status === 'rejected') assert.match(String(start.reason), /is not the one in which the other servers/);
+      if (start.status === 'rejected') assert.match(String(start.reason), /is not the one in which this installation/);
     }
   } finally {
     for (const server of up) await server[Symbol.asyncDispose]();
@@ -68,18 +75,25 @@ test('of servers that first start at the same moment on one folder all come up',
   assert.match(readFileSync(markOf(dataDir), 'utf8'), /^[0-9a-f]{32}\n$/);
 });
 
-test('a mark that no database knows is taken, a damaged one refused, and no sweep touches it', { skip }, async (t) => {
+test('a first start that died between its marks is gone on with, a damaged mark is refused, and no sweep touches it', {
+  skip,
+}, async (t) => {
   await using database = await freshDatabase();
   const dataDir = folderOf(t);
   const env = { DATABASE_URL: database.url };
   const mark = 'ab'.repeat(16);
   mkdirSync(join(dataDir, 'blobs'), { recursive: true });
   writeFileSync(markOf(dataDir), `${mark}\n`);
+  await (await postgresStore(database.url))[Symbol.asyncDispose]();
+  const unknown = { name: 'StartRefused', message: /^The folder \S+\/blobs holds files of another installation; / };
+  await assert.rejects(startTestServer({ env, dataDir }), unknown);
+  await askDatabase(database.url, `insert into blob_folder (id, mark) values (77, '${mark}')`);
   {
     await using server = await startTestServer({ env, dataDir, limits: { unusedBlobMs: 0 } });
     await server.server.probes.sweepBlobs();
   }
   assert.equal(readFileSync(markOf(dataDir), 'utf8'), `${mark}\n`);
+  assert.deepEqual(await askDatabase(database.url, 'select id, mark from blob_folder'), [{ id: 1, mark }]);
   writeFileSync(markOf(dataDir), 'half');
   await assert.rejects(startTestServer({ env, dataDir }), /installation is damaged; restore it/);
 });
@@ -93,13 +107,19 @@ test('a folder that cannot be written to is refused', { skip }, async (t) => {
   await assert.rejects(startTestServer({ env: { DATABASE_URL: database.url }, dataDir }), {
     name: 'StartRefused',
     message:
-      /^The folder \S+\/blobs, in which all servers of this database keep files, cannot be used \(.*\); mend that, or set RUNWIRE_DATA_DIR\.$/,
+      /^The folder \S+\/blobs, in which this installation keeps files, cannot be used \(.*\); mend that, or set RUNWIRE_DATA_DIR\.$/,
   });
 });
 
-test('on the embedded store the folder has no mark: its lock says whose it is', async (t) => {
+test('on the embedded store the folder is marked too', async (t) => {
   const dataDir = folderOf(t);
-  await using server = await startTestServer({ env: { DATABASE_URL: '' }, dataDir });
-  assert.ok(server.url);
-  assert.equal(existsSync(markOf(dataDir)), false);
+  const start = () => startTestServer({ env: { DATABASE_URL: '' }, dataDir });
+  await (await start())[Symbol.asyncDispose]();
+  const mark = readFileSync(markOf(dataDir), 'utf8');
+  assert.match(mark, /^[0-9a-f]{32}\n$/);
+  rmSync(join(dataDir, 'blobs'), { recursive: true });
+  await assert.rejects(start(), { message: ANOTHER });
+  await assert.rejects(start(), new RegExp(`write the line ${mark.trim()} into that file`));
+  writeFileSync(markOf(dataDir), mark);
+  await (await start())[Symbol.asyncDispose]();
 });

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { root } from './support/cli-process.ts';
 import { type ComposeFile, readCompose } from './support/compose-file.ts';
 import { composeProblems, settingsOf } from './support/compose-problems.ts';
 
@@ -18,7 +21,8 @@ test('sees planted faults in compose.yaml', () => {
   const environment = readCompose().services['node-1']?.environment ?? {};
   const faults: readonly (readonly [Readonly<Record<string, unknown>>, RegExp])[] = [
     [{ environment: { ...environment, DATABSE_URL: 'x' } }, /DATABSE_URL is unknown/],
-    [{ environment: { ...environment, RUNWIRE_DRAIN_SECONDS: '60' } }, /killed after 90 s, drains for 60 s/],
+    [{ environment: { ...environment, RUNWIRE_DRAIN_SECONDS: '46' } }, /killed after 90 s, .* take up to 91 s/],
+    [{ environment: { ...environment, RUNWIRE_HAND_OVER_SECONDS: '46' } }, /killed after 90 s, .* take up to 91 s/],
     [{ environment: { ...environment, RUNWIRE_DATABASE_POOL: '80' } }, /take 114 connections/],
     [{ environment: { RUNWIRE_API_KEY: environment.RUNWIRE_API_KEY } }, /does not use PostgreSQL/],
     [{ environment: { ...environment, RUNWIRE_METRICS_HOST: '' } }, /node-1: Prometheus cannot see/],
@@ -32,6 +36,20 @@ test('sees planted faults in compose.yaml', () => {
     () => composeProblems(changed({ environment: { ...environment, RUNWIRE_DRAIN: '5' } })),
     /RUNWIRE_DRAIN/,
   );
+});
+
+test('the docs run commands of the image as its entry point does, in a node that keeps its address', () => {
+  const entry = /^ENTRYPOINT (\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.[1] ?? '[]';
+  const command = `docker compose exec node-1 ${(JSON.parse(entry) as string[]).join(' ')} `;
+  for (const page of ['docs/operations.md', 'docs/backup.md']) {
+    const text = readFileSync(join(root, page), 'utf8');
+    const samples = [...text.matchAll(/^docker compose exec .*$/gm)].map(([line]) => line);
+    assert.ok(samples.length > 0, page);
+    for (const line of samples) assert.ok(line.startsWith(command), line);
+    for (const [line] of text.matchAll(/docker compose run .*$/gm)) {
+      assert.match(text.slice(0, text.indexOf(line)), /docker compose stop node-1 node-2 node-3\n$/, line);
+    }
+  }
 });
 
 test('docs/operations.md speaks of every setting, and of no other', () => {

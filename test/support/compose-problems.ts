@@ -7,6 +7,8 @@ import { type ComposeFile, nodeEnvironments, nodesOf } from './compose-file.ts';
 const VARIABLES = { POSTGRES_PASSWORD: 'p'.repeat(32), RUNWIRE_API_KEY: 'k'.repeat(48) };
 /** PostgreSQL's own, less what it keeps for its administrator. */
 const DATABASE_CONNECTIONS = 97;
+/** What a stop takes beside its two limits: docs/operations.md, "What a drain does". */
+const STOP_SECONDS = 15;
 /** Besides the pool: writer, beat and LISTEN, and for a moment the start's two and the one that asks after a commit. */
 const OWN_CONNECTIONS = 6;
 
@@ -41,9 +43,12 @@ export function composeProblems(compose: ComposeFile): string[] {
     for (const setting of Object.keys(environment))
       expect(settings.includes(setting), `${name}: ${setting} is unknown`);
     const { config } = readConfig(environment);
-    const drainSeconds = config.limits.shutdownMs / 1000;
+    const neededSeconds = (config.limits.shutdownMs + config.limits.handOverMs) / 1000 + STOP_SECONDS;
     const graceSeconds = seconds(nodes[index]?.[1].stop_grace_period);
-    expect(graceSeconds >= 2 * drainSeconds, `${name}: killed after ${graceSeconds} s, drains for ${drainSeconds} s`);
+    expect(
+      graceSeconds >= neededSeconds,
+      `${name}: killed after ${graceSeconds} s, while drain and hand-over take up to ${neededSeconds} s`,
+    );
     expect(config.database !== null, `${name}: it does not use PostgreSQL`);
     expect(config.metrics?.host === '0.0.0.0', `${name}: Prometheus cannot see its metrics without the database`);
     connections += (config.database?.pool ?? 0) + OWN_CONNECTIONS;

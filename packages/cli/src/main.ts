@@ -9,6 +9,9 @@ const USAGE = `Usage:
   runwire restore --from FOLDER       put a back-up into an empty data folder or database
 `;
 
+/** The back-up is there, but images were lost before it was taken. */
+const IMAGES_MISSING = 3;
+
 async function main(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args;
   if (command === 'serve' && rest.length === 0) {
@@ -23,7 +26,9 @@ async function main(args: readonly string[]): Promise<void> {
   if (command === 'backup') {
     const to = folderOption(rest, 'to');
     const { backup } = await import('@runwire/server');
-    return say(await backup(process.env, to));
+    const { said, isWhole } = await backup(process.env, to);
+    if (!isWhole) process.exitCode = IMAGES_MISSING;
+    return say(said);
   }
   if (command === 'restore') {
     const from = folderOption(rest, 'from');

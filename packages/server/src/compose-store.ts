@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { embeddedHere } from './compose-places.ts';
 import type { Config, Secrets } from './config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from './config/data-folder.ts';
 import { refuseMoved } from './config/moved-mark.ts';
 import { SettingRefused } from './config/setting-refused.ts';
 import type { WaitAt } from './domain/wait-points.ts';
+import { FIRST_START_REMEDY } from './files/disk/claim-folder.ts';
+import { takenFolder } from './files/disk/folder-mark.ts';
 import type { NodeBeats } from './store/node-beats.ts';
 import { type Notifier, silentNotifier } from './store/notifier.ts';
 import { type BeatTimes, PostgresNodeBeats } from './store/postgres/postgres-node-beats.ts';
 import { PostgresNotifier } from './store/postgres/postgres-notifier.ts';
 import { type ConflictKind, PostgresStore } from './store/postgres/postgres-store.ts';
-import { keepSecretOnce, keptSecret } from './store/queries/accounts.ts';
+import { installation, keepSecretOnce, keptSecret } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
 import { SqliteStore } from './store/sqlite/sqlite-store.ts';
 import { first, type Store } from './store/store.ts';
@@ -58,7 +61,11 @@ export async function openStore(
 ): Promise<OpenedStore> {
   if (config.database !== null && secrets.databaseUrl !== null) {
     const settings = { ...config.database, url: secrets.databaseUrl };
-    const store = stack.use(await PostgresStore.open({ ...settings, ...hooks, migrate: true }));
+    const embedded = embeddedHere(config, settings.place);
+    // Looked for before the database is asked: servers that first start beside this one make tables first, and files later.
+    const refusedIfEmpty = embedded ?? (await takenFolder(dataFolder(config.dataDir).blobs, FIRST_START_REMEDY));
+    const store = stack.use(await PostgresStore.open({ ...settings, ...hooks, migrate: true, refusedIfEmpty }));
+    if (embedded !== null && (await first(store.reads.all(installation, {}))) === undefined) throw embedded;
     makeDataFolder(config.dataDir);
     return {
       store,
@@ -74,6 +81,8 @@ export async function openStore(
   const folder = makeDataFolder(config.dataDir);
   stack.use(lockDataFolder(folder.lock));
   refuseMoved(folder.movedMark);
+  const taken = existsSync(folder.database) ? null : await takenFolder(folder.blobs, FIRST_START_REMEDY);
+  if (taken !== null) throw taken;
   const secret = secrets.secret ?? keepSecret(folder.secretFile);
   const store = stack.use(await SqliteStore.open({ path: folder.database, ...hooks, migrate: true }));
   return {

@@ -34,8 +34,8 @@ import { EventLog } from './eventlog/event-log.ts';
 import { FarLogs } from './eventlog/far-logs.ts';
 import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
+import { claimFolder } from './files/disk/claim-folder.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
-import { checkSharedFolder } from './files/disk/folder-mark.ts';
 import { ImageBlobs } from './files/image-blobs.ts';
 import { buildApp } from './http/app.ts';
 import { BodyReader } from './http/body-reader.ts';
@@ -153,12 +153,12 @@ export async function compose(
   const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
-  const isFirstStart = await firstStart(store, agencies);
-  await checkCreditPrices(store.reads, agencies, config.prices);
   const { blobs: blobFolder } = dataFolder(config.dataDir);
   const blobs = await DiskBlobStore.open(blobFolder);
-  // Before anything is taken over: those runs may have images.
-  if (!opened.isAlone) await checkSharedFolder(store, blobFolder);
+  // Before anything is made, taken over or swept: what this database does not know there is deleted after a day.
+  await claimFolder(store, blobFolder);
+  const isFirstStart = await firstStart(store, agencies);
+  await checkCreditPrices(store.reads, agencies, config.prices);
   const { commitMs: syncMs, warning } = await opened.measure();
   if (warning !== null) logger.warn({ syncMs }, warning);
 

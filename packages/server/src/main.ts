@@ -1,5 +1,7 @@
 import { compose, createKeyHere, type Overrides } from './compose.ts';
-import { backUpHere, type MovingOverrides, moveHere, restoreHere } from './compose-moving.ts';
+import { type BackupOverrides, backUpHere } from './compose-backup.ts';
+import { moveHere } from './compose-move.ts';
+import { restoreHere } from './compose-restore.ts';
 import type { Config } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';
 import { readConfig } from './config/read-config.ts';
@@ -120,33 +122,45 @@ export async function move(env: Readonly<Record<string, string | undefined>>): P
   ].join('\n');
 }
 
+/** Of the missing images, how many are said at once. */
+const NAMED = 10;
 const NO_SECRET = 'The secret that signs keys is not in it: RUNWIRE_SECRET is what it was, keep it with the back-up.';
 
-/** Takes a back-up of the installation that the environment names, beside its servers. */
+/** Takes a back-up of the installation that the environment names, beside its servers; `isWhole`: with all its images. */
 export async function backup(
   env: Readonly<Record<string, string | undefined>>,
   to: string,
-  overrides?: MovingOverrides,
-): Promise<string> {
+  overrides?: BackupOverrides,
+): Promise<{ readonly said: string; readonly isWhole: boolean }> {
   const { config, secrets } = readConfig(env);
   const { rows, images, bytes, missing, hasSecret } = await backUpHere(config, secrets, to, overrides);
   const lines = [`Backed up ${rows} rows and ${images} images, ${bytes} bytes, to ${to}.`];
   if (missing.length > 0) {
     lines.push(
-      `Images that messages refer to but that are missing or damaged here: ${missing.length} (${missing[0]}).`,
+      `Images that messages refer to but that are missing or damaged here, and not in the back-up: ${missing.length}. ${to}/missing-images.jsonl names them all; the first:`,
+      ...missing.slice(0, NAMED).map((key) => `  ${key}`),
     );
   }
   lines.push(hasSecret ? 'The secret that signs keys is in it: keep it where nobody else can read it.' : NO_SECRET);
-  return lines.join('\n');
+  return { said: lines.join('\n'), isWhole: missing.length === 0 };
 }
 
 /** Puts a back-up into the empty place that the environment names. */
 export async function restore(env: Readonly<Record<string, string | undefined>>, from: string): Promise<string> {
   const { config, secrets } = readConfig(env);
-  const { rows, images, bytes, hasSecret } = await restoreHere(config, secrets, from);
+  const { rows, images, bytes, hasSecret, hasOtherSecret, wasDone } = await restoreHere(config, secrets, from);
   const place = config.database === null ? config.dataDir : `PostgreSQL at ${config.database.place}`;
-  const lines = [`Restored ${rows} rows and ${images} images, ${bytes} bytes, to ${place}.`];
+  const lines = [
+    wasDone
+      ? `An earlier restore had put everything into ${place}; it is finished now. For another back-up use an empty place.`
+      : `Restored ${rows} rows and ${images} images, ${bytes} bytes, to ${place}.`,
+  ];
   if (config.database !== null) lines.push(`The images are in ${config.dataDir}, which all servers must share.`);
   if (!hasSecret) lines.push('The back-up holds no secret: set RUNWIRE_SECRET to what it was when it was taken.');
+  if (hasOtherSecret) {
+    lines.push(
+      "RUNWIRE_SECRET is not the secret of the back-up: none of the back-up's keys is valid while it is set. Leave it unset to use them.",
+    );
+  }
   return lines.join('\n');
 }

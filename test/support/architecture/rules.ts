@@ -27,7 +27,10 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   'main.ts': everything,
   'compose.ts': everything,
   'compose-store.ts': everything,
-  'compose-moving.ts': everything,
+  'compose-places.ts': everything,
+  'compose-move.ts': everything,
+  'compose-backup.ts': everything,
+  'compose-restore.ts': everything,
   'index.ts': everything,
   config: ['domain', 'lib'],
   http: ['admission', 'runs', 'chats', 'accounts', 'agencies', 'files', 'eventlog', 'webhooks', ...base],
@@ -64,7 +67,14 @@ export const adapters = [
   'files/s3/**',
   'sandbox/*/**',
 ];
-export const adapterUsers = ['compose.ts', 'compose-store.ts', 'compose-moving.ts', 'testing/**'];
+export const adapterUsers = [
+  'compose.ts',
+  'compose-store.ts',
+  'compose-move.ts',
+  'compose-backup.ts',
+  'compose-restore.ts',
+  'testing/**',
+];
 
 export interface PackageRule {
   /** Packages of this repository, by their import names. */

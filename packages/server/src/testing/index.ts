@@ -34,6 +34,7 @@ export {
   fenceServers,
   forgetStore,
   freshDatabase,
+  postgresStore,
   sharedPostgresUrl,
   stopOwnPostgres,
   storeEnvironment,

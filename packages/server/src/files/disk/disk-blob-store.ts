@@ -124,6 +124,14 @@ export class DiskBlobStore implements BlobStore {
   }
 }
 
+/** Whether any lies in this folder, whoever put it there. */
+export async function holdsBlobs(folder: string): Promise<boolean> {
+  for (const shard of ((await unlessMissing(readdir(folder))) ?? []).filter((name) => SHARD.test(name))) {
+    if ((await readdir(join(folder, shard))).some((name) => KEY.test(name))) return true;
+  }
+  return false;
+}
+
 /** The error, or that it may be tried again later. */
 function notNow(error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException;

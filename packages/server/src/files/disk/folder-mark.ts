@@ -3,51 +3,25 @@ import { link, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { syncFolder } from '../../lib/durable-files.ts';
-import { keepMarkOnce, keptMark } from '../../store/queries/blob-folder.ts';
-import { first, type Store } from '../../store/store.ts';
-import { DRAFTS, unlessMissing } from './disk-blob-store.ts';
-
-/** Its name in the folder: neither a draft nor a blob, so no sweep looks at it. */
-const MARK_FILE = 'installation';
-const MARK = /^[0-9a-f]{32}$/;
+import { DRAFTS, holdsBlobs, unlessMissing } from './disk-blob-store.ts';
 
 /**
- * All nodes of an installation keep their files in one folder: its mark stands in the folder and in the database. Of
- * nodes that first start at the same moment on different folders one has its mark kept, and the others refuse.
+ * What says whose files lie in a folder: the database of an installation knows the same. The names are neither of
+ * drafts nor of blobs, so no sweep looks at them.
+ *
+ * - `installation`: the mark.
+ * - `restoring`: the mark that the folder is to have, while a restore is under way. A restore that was interrupted is
+ *   known by it, and can be begun again among the files that it left.
  */
-export async function checkSharedFolder(store: Store, folder: string): Promise<void> {
-  await checkWritable(folder);
-  let kept = await first(store.reads.all(keptMark, {}));
-  let own = await readMark(folder);
-  let isNew = false;
-  if (kept === undefined) {
-    if (own === null) ({ mark: own, isNew } = await makeMark(folder));
-    const mark = own;
-    kept = await store.transact('account', async (tx) => {
-      await tx.run(keepMarkOnce, { mark });
-      return first(tx.all(keptMark, {}));
-    });
-  }
-  if (kept !== undefined && kept.mark === own) return;
-  if (isNew) await rm(join(folder, MARK_FILE), { force: true });
-  throw new StartRefused(
-    `The folder ${folder} is not the one in which the other servers of this database keep files (its mark, in the file \`${MARK_FILE}\`, is ${own === null || isNew ? 'missing' : 'another'}); set RUNWIRE_DATA_DIR to the folder that they share, or restore this one with its mark.`,
-  );
-}
+export type MarkFile = 'installation' | 'restoring';
 
-async function checkWritable(folder: string): Promise<void> {
-  const probe = join(folder, DRAFTS, `probe.${randomBytes(6).toString('hex')}`);
-  try {
-    await (await open(probe, 'wx', 0o600)).close();
-    await rm(probe);
-  } catch (error) {
-    throw unusable(folder, error);
-  }
-}
+const MARK = /^[0-9a-f]{32}$/;
 
-/** Null: the folder has none. */
-async function readMark(folder: string): Promise<string | null> {
-  const path = join(folder, MARK_FILE);
+export const newMark = () => randomBytes(16).toString('hex');
+
+/** Null: the folder has none, or is not there. */
+export async function readMark(folder: string, name: MarkFile = 'installation'): Promise<string | null> {
+  const path = join(folder, name);
   let text: string | null;
   try {
     text = await unlessMissing(readFile(path, 'utf8'));
@@ -58,20 +32,19 @@ async function readMark(folder: string): Promise<string | null> {
   throw new StartRefused(`The file ${path} is damaged; restore it from a back-up, or from another copy of the folder.`);
 }
 
-/** There whole or not at all; of two processes that make it at once, one does. */
-async function makeMark(folder: string): Promise<{ readonly mark: string; readonly isNew: boolean }> {
-  const made = randomBytes(16).toString('hex');
-  const draft = join(folder, DRAFTS, `${MARK_FILE}.${made}`);
+/** There whole or not at all; false: there was one already. */
+export async function writeMark(folder: string, mark: string, name: MarkFile = 'installation'): Promise<boolean> {
+  const draft = join(folder, DRAFTS, `${name}.${mark}.${randomBytes(6).toString('hex')}`);
   let isNew = true;
   try {
     const file = await open(draft, 'wx', 0o600);
     try {
-      await file.writeFile(`${made}\n`);
+      await file.writeFile(`${mark}\n`);
       await file.sync();
     } finally {
       await file.close();
     }
-    await link(draft, join(folder, MARK_FILE)).catch((error: NodeJS.ErrnoException) => {
+    await link(draft, join(folder, name)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error;
       isNew = false;
     });
@@ -81,13 +54,53 @@ async function makeMark(folder: string): Promise<{ readonly mark: string; readon
   } finally {
     await rm(draft, { force: true });
   }
-  const mark = (await readMark(folder)) ?? made;
-  return { mark, isNew };
+  return isNew;
+}
+
+export async function removeMark(folder: string, name: MarkFile = 'installation'): Promise<void> {
+  await rm(join(folder, name), { force: true });
+}
+
+export async function checkWritable(folder: string): Promise<void> {
+  const probe = join(folder, DRAFTS, `probe.${randomBytes(6).toString('hex')}`);
+  try {
+    await (await open(probe, 'wx', 0o600)).close();
+    await rm(probe);
+  } catch (error) {
+    throw unusable(folder, error);
+  }
+}
+
+/** Refuses a folder that is not this installation's: what a sweep does not know there it would delete. */
+export async function checkMark(folder: string, kept: string): Promise<void> {
+  const own = await readMark(folder);
+  if (own !== kept) throw otherFolder(folder, own, kept);
+}
+
+export function otherFolder(folder: string, own: string | null, kept: string): StartRefused {
+  const [fault, remedy] =
+    own === null
+      ? ['missing', `; if its files are lost for good, write the line ${kept} into that file`]
+      : ['another', ''];
+  return new StartRefused(
+    `The folder ${folder} is not the one in which this installation keeps its files (its mark, in the file \`installation\`, is ${fault}); set RUNWIRE_DATA_DIR to that one, or bring it back from the folder \`blobs\` of a back-up${remedy}.`,
+  );
+}
+
+/** Why no new installation may begin with this folder; null: there is nothing of anybody in it. */
+export async function takenFolder(folder: string, remedy: string): Promise<StartRefused | null> {
+  if ((await readMark(folder, 'restoring')) !== null) {
+    return new StartRefused(
+      `The folder ${folder} holds what a \`runwire restore\` left that was not finished; run that again, or remove the folder.`,
+    );
+  }
+  if ((await readMark(folder)) === null && !(await holdsBlobs(folder))) return null;
+  return new StartRefused(`The folder ${folder} holds files of another installation; ${remedy}.`);
 }
 
 function unusable(folder: string, error: unknown): StartRefused {
   const reason = error instanceof Error ? error.message : String(error);
   return new StartRefused(
-    `The folder ${folder}, in which all servers of this database keep files, cannot be used (${reason}); mend that, or set RUNWIRE_DATA_DIR.`,
+    `The folder ${folder}, in which this installation keeps files, cannot be used (${reason}); mend that, or set RUNWIRE_DATA_DIR.`,
   );
 }

@@ -36,6 +36,7 @@ export async function columnsOf(client: Client, table: string): Promise<string[]
 export async function* rowsOf(client: Client, table: string, columns: readonly string[]): AsyncGenerator<Row[]> {
   const names = columns.map((name) => client.escapeIdentifier(name)).join(', ');
   try {
+    let isAborted = false;
     await client.query(`declare rows_of no scroll cursor for select ${names} from ${client.escapeIdentifier(table)}`);
     try {
       for (;;) {
@@ -43,8 +44,12 @@ export async function* rowsOf(client: Client, table: string, columns: readonly s
         if (rows.length > 0) yield rows as unknown as Row[];
         if (rows.length < BATCH_ROWS) break;
       }
+    } catch (error) {
+      isAborted = true;
+      throw error;
     } finally {
-      await client.query('close rows_of');
+      // An aborted transaction has closed it, and would answer with that in place of the error that aborted it.
+      if (!isAborted) await client.query('close rows_of');
     }
   } catch (error) {
     throw translate(error);

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { Pool, type PoolClient, type QueryConfig } from 'pg';
+import type { StartRefused } from '../../domain/start-refused.ts';
 import { NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import { touchInstallation } from '../queries/accounts.ts';
@@ -22,6 +23,8 @@ const IDLE_CONNECTION_MS = 60_000;
 export interface PostgresStoreOptions extends PostgresSettings, FenceOptions {
   /** False: beside running servers, whose schema is their own affair. */
   readonly migrate: boolean;
+  /** Why a database without our tables is left as it is; null: it is not. */
+  readonly refusedIfEmpty?: StartRefused | null;
   readonly waitAt: WaitAt | undefined;
   /** Told after each commit of the writer: how long it took with all its jobs, and how long the commit itself. */
   readonly onCommit?: (commitMs: number, syncMs: number) => void;
@@ -79,7 +82,7 @@ export class PostgresStore implements Store {
   }
 
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
-    await prepareDatabase(options, options.migrate);
+    await prepareDatabase(options, options.migrate, options.refusedIfEmpty);
     return new PostgresStore(options);
   }
 

@@ -9,8 +9,15 @@ import { type PostgresSettings, plainConfig, sessionConfig } from './settings.ts
 
 const OLDEST_VERSION = 15;
 
-/** Looks whether this database can be used, and brings its schema up to this program's; safe with several nodes at once. */
-export async function prepareDatabase(settings: PostgresSettings, migrates: boolean): Promise<void> {
+/**
+ * Looks whether this database can be used, and brings its schema up to this program's; safe with several nodes at once.
+ * A database without our tables stays so where there is a reason to begin nothing in it.
+ */
+export async function prepareDatabase(
+  settings: PostgresSettings,
+  migrates: boolean,
+  refusedIfEmpty: StartRefused | null = null,
+): Promise<void> {
   const pool = new Pool({ ...plainConfig(settings.url), max: 2 });
   pool.on('error', () => {});
   // As all others will be made: what it may not set shows here.
@@ -18,8 +25,9 @@ export async function prepareDatabase(settings: PostgresSettings, migrates: bool
   client.on('error', () => {});
   try {
     await client.connect();
-    const { rows } = await client.query<{ version: string; encoding: string }>(
-      `select current_setting('server_version_num') as version, current_setting('server_encoding') as encoding`,
+    const { rows } = await client.query<{ version: string; encoding: string; made: boolean }>(
+      `select current_setting('server_version_num') as version, current_setting('server_encoding') as encoding,
+         to_regclass('installation') is not null as made`,
     );
     const version = Math.floor(Number(rows[0]?.version) / 10_000);
     if (version < OLDEST_VERSION) {
@@ -32,6 +40,7 @@ export async function prepareDatabase(settings: PostgresSettings, migrates: bool
         `The database of DATABASE_URL has the encoding ${rows[0]?.encoding}; make one with the encoding UTF8.`,
       );
     }
+    if (refusedIfEmpty !== null && rows[0]?.made !== true) throw refusedIfEmpty;
     // Kysely's migrator holds a lock in the database meanwhile, so of two nodes one waits and finds it done.
     if (migrates) await migrate(new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }), 'postgres');
   } catch (error) {

@@ -1,13 +1,25 @@
 import { statement } from '../statement.ts';
 
-export const keptMark = statement('kept mark', (db, _: Record<string, never>) =>
-  db.selectFrom('blob_folder').select('mark').where('id', '=', 1),
+/** The row of the mark that counts; all others are drafts of starts that are under way, or died. */
+export const KEPT = 1;
+
+/** The kept one first. */
+export const knownMarks = statement('known marks', (db, _: Record<string, never>) =>
+  db.selectFrom('blob_folder').select(['id', 'mark']).orderBy('id'),
+);
+
+export const draftMark = statement('draft mark', (db, p: { id: number; mark: string }) =>
+  db.insertInto('blob_folder').values({ id: p.id, mark: p.mark }),
 );
 
 /** Of several nodes that make one at once, one does. */
 export const keepMarkOnce = statement('keep mark once', (db, p: { mark: string }) =>
   db
     .insertInto('blob_folder')
-    .values({ id: 1, mark: p.mark })
+    .values({ id: KEPT, mark: p.mark })
     .onConflict((c) => c.column('id').doNothing()),
+);
+
+export const dropDraftMarks = statement('drop draft marks', (db, _: Record<string, never>) =>
+  db.deleteFrom('blob_folder').where('id', '<>', KEPT),
 );

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import { syncFolder } from '../../lib/durable-files.ts';
@@ -13,6 +13,15 @@ import { columnsOf, quoted, rowsOf } from './sqlite-snapshot.ts';
 
 /** What SQLite keeps beside a database. Left by another one, it would be taken for this one's. */
 const FILES = ['', '-wal', '-shm', '-journal'];
+
+/** What targets of this name left that were killed. Nobody else may have one open. */
+export function sweepDrafts(path: string): void {
+  for (const name of readdirSync(dirname(path))) {
+    if (name.startsWith(`${basename(path)}.`) && /\.[0-9a-f]{12}\.part(-wal|-shm|-journal)?$/.test(name)) {
+      rmSync(join(dirname(path), name), { force: true });
+    }
+  }
+}
 
 /** A database under another name, which gets its own when it is whole. */
 export class SqliteTarget implements Target {

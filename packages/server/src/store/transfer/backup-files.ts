@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ListedFile } from './manifest.ts';
 
 export const BLOB_LIST = 'blob-keys.jsonl';
+export const MISSING_LIST = 'missing-images.jsonl';
 export const SECRET_FILE = 'secret';
 export const TABLES_FOLDER = 'tables';
 export const tableFile = (table: string) => join(TABLES_FOLDER, `${table}.jsonl`);

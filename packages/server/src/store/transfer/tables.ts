@@ -24,9 +24,10 @@ export const COPIED_TABLES = [
 export const LEFT_TABLES = [
   // Goes by a way of its own: the embedded store keeps it in a file.
   'installation_secret',
-  // Of processes and of a folder that are not those of the copy: the next start writes them anew.
+  // Of processes that are not those of the copy.
   'node_beats',
   'run_readers',
+  // The mark of the folder: a move takes it along, a restore makes a new one.
   'blob_folder',
   // Kysely's own: the copy's tables are made by its migrations.
   'kysely_migration',

@@ -2,7 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { syncFolder } from '../../lib/durable-files.ts';
-import { BLOB_LIST, blobFolder, LinesFile, SECRET_FILE, TABLES_FOLDER, tableFile } from './backup-files.ts';
+import {
+  BLOB_LIST,
+  blobFolder,
+  LinesFile,
+  MISSING_LIST,
+  SECRET_FILE,
+  TABLES_FOLDER,
+  tableFile,
+} from './backup-files.ts';
 import { BackupRefused, type ListedFile, type ListedTable, type Manifest, writeManifest } from './manifest.ts';
 import type { Snapshot } from './ports.ts';
 import { COPIED_TABLES } from './tables.ts';
@@ -52,6 +60,11 @@ export class BackupDraft implements AsyncDisposable {
 
   writeSecret(secret: string): Promise<ListedFile> {
     return this.#write(SECRET_FILE, [[secret]]);
+  }
+
+  /** For people: which images could not be taken along. */
+  async writeMissing(keys: readonly string[]): Promise<void> {
+    await this.#write(MISSING_LIST, [keys]);
   }
 
   async #write(name: string, batches: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>) {

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { missingService } from '../../../../../test/support/services.ts';
+import { freshDatabase } from '../../testing/test-store.ts';
+import { beginLong, endLong, rowsOf } from './long-transaction.ts';
+
+const skip = (await missingService('postgres')) ?? false;
+
+test('rows that cannot be read to their end say why, and not that the transaction is over', { skip }, async () => {
+  await using database = await freshDatabase();
+  const client = await beginLong({ url: database.url, pool: 1, pooled: false }, 'begin');
+  await client.query('create view falls as select 1 / (100 - n) as n from generate_series(1, 200) as n');
+  let seen = 0;
+  await assert.rejects(
+    async () => {
+      for await (const rows of rowsOf(client, 'falls', ['n'])) seen += rows.length;
+    },
+    { name: 'StatementRefused', message: 'division by zero (22012)' },
+  );
+  assert.equal(seen, 64, 'in the middle');
+  await endLong(client);
+});
+
+test('rows that are not read to their end can be read again', { skip }, async () => {
+  await using database = await freshDatabase();
+  const client = await beginLong({ url: database.url, pool: 1, pooled: false }, 'begin');
+  await client.query('create view many as select n from generate_series(1, 200) as n');
+  for (let time = 0; time < 2; time += 1) {
+    for await (const [row] of rowsOf(client, 'many', ['n'])) {
+      assert.deepEqual(row, [1]);
+      break;
+    }
+  }
+  await endLong(client);
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { test } from 'node:test';
+import { backup, move, restore } from '@runwire/server';
+import { CommitProxy, freshDatabase } from '@runwire/server/testing';
+import { folderOf, runwire } from './support/cli-process.ts';
+import { envOf, goesOn, imagesIn, markOf, type Place, startAt, useOnce } from './support/one-image.ts';
+import { PgBouncer } from './support/pgbouncer.ts';
+import { missingService } from './support/services.ts';
+
+const skip = (await missingService('postgres')) ?? false;
+const noBouncer = (await missingService('pgbouncer')) ?? skip;
+const OTHER = /^The folder \S+\/blobs is not the one in which this installation keeps its files /;
+
+test('a lost folder of files is brought back from a back-up, with its mark', { skip }, async (t) => {
+  await using database = await freshDatabase();
+  const place = { dataDir: folderOf(t), url: database.url };
+  await useOnce(place);
+  const to = join(folderOf(t), 'backup');
+  await backup(envOf(place), to);
+  rmSync(join(place.dataDir, 'blobs'), { recursive: true });
+  await assert.rejects(startAt(place), { message: OTHER });
+  rmSync(join(place.dataDir, 'blobs'), { recursive: true });
+  cpSync(join(to, 'blobs'), join(place.dataDir, 'blobs'), { recursive: true });
+  await goesOn(place);
+  assert.equal(imagesIn(place.dataDir).length, 1);
+});
+
+test('an installation whose images are lost is backed up, and the back-up says which; a wrong folder is refused', {
+  skip,
+}, async (t) => {
+  await using database = await freshDatabase();
+  const place = { dataDir: folderOf(t), url: database.url };
+  await useOnce(place, 2);
+  const folder = folderOf(t);
+  const [kept = '', lost = ''] = imagesIn(place.dataDir);
+  const wrong = { ...place, dataDir: folderOf(t) };
+  mkdirSync(join(wrong.dataDir, 'blobs'));
+  cpSync(join(kept, '..'), join(wrong.dataDir, 'blobs', basename(join(kept, '..'))), { recursive: true });
+  await assert.rejects(backup(envOf(wrong), join(folder, 'wrong')), { message: OTHER });
+  assert.ok(!existsSync(join(folder, 'wrong')));
+
+  rmSync(lost);
+  const one = await runwire(['backup', '--to', join(folder, 'one')], { env: envOf(place) });
+  assert.equal(one.code, 3, one.stderr);
+  assert.match(one.stdout, /^Images that messages refer to but that are missing .*: 1\. /m);
+  assert.ok(one.stdout.includes(`\n  ${basename(lost)}\n`));
+  rmSync(kept);
+  const { said, isWhole } = await backup(envOf(place), join(folder, 'none'));
+  assert.match(said, /^Backed up \d+ rows and 0 images/);
+  assert.equal(isWhole, false);
+  const named = readFileSync(join(folder, 'none/missing-images.jsonl'), 'utf8').trim().split('\n');
+  assert.deepEqual(named.map((line) => JSON.parse(line)).sort(), [basename(kept), basename(lost)].sort());
+
+  const restored: Place = { dataDir: folderOf(t), url: '' };
+  assert.match(await restore(envOf(restored), join(folder, 'one')), /^Restored \d+ rows and 1 images/);
+  assert.deepEqual(
+    imagesIn(restored.dataDir).map((path) => basename(path)),
+    [basename(kept)],
+  );
+});
+
+test('a restore whose commit is not answered says so, and the next one finds it done', { skip }, async (t) => {
+  const source: Place = { dataDir: folderOf(t), url: '' };
+  await useOnce(source);
+  const from = join(folderOf(t), 'backup');
+  await backup(envOf(source), from);
+  await using database = await freshDatabase();
+  const { port } = new URL(database.url);
+  await using proxy = await CommitProxy.start(Number(port));
+  const place = { dataDir: folderOf(t), url: database.url.replace(`:${port}`, `:${proxy.port}`) };
+  proxy.swallow(1, 'insert into "blob_folder"', false);
+  await assert.rejects(restore(envOf(place), from), {
+    name: 'SettingRefused',
+    message: /^The end of the restore was not confirmed \([^\n]+\); run `runwire restore` again\.$/,
+  });
+  assert.equal(proxy.swallowed, 1);
+  assert.match(await restore(envOf(place), from), /^An earlier restore had put everything into PostgreSQL at /);
+  await assert.rejects(restore(envOf(place), from), /There is an installation in the database \S+ already/);
+  assert.equal(readFileSync(markOf(place.dataDir), 'utf8').length, 33);
+  await goesOn(place);
+});
+
+test('a restore says where RUNWIRE_SECRET makes all keys of the back-up void', async (t) => {
+  const source: Place = { dataDir: folderOf(t), url: '' };
+  await (await startAt(source))[Symbol.asyncDispose]();
+  const from = join(folderOf(t), 'backup');
+  await backup(envOf(source), from);
+  const same = readFileSync(join(source.dataDir, 'secret'), 'utf8').trim();
+  const VOID = /^RUNWIRE_SECRET is not the secret of the back-up: none of the back-up's keys is valid /m;
+  const said = (secret: string) =>
+    restore({ ...envOf({ dataDir: folderOf(t), url: '' }), RUNWIRE_SECRET: secret }, from);
+  assert.match(await said('x'.repeat(40)), VOID);
+  assert.doesNotMatch(await said(same), VOID);
+  assert.doesNotMatch(await said(''), VOID);
+});
+
+test('back-up, restore and move work through PgBouncer in transaction mode', { skip: noBouncer }, async (t) => {
+  await using database = await freshDatabase();
+  await using second = await freshDatabase();
+  const { port } = new URL(database.url);
+  await using bouncer = await PgBouncer.start(Number(port));
+  const through = ({ url }: { url: string }) => `${url.replace(`:${port}/`, `:${bouncer.port}/`)}?pgbouncer=true`;
+  const embedded: Place = { dataDir: folderOf(t), url: '' };
+  await useOnce(embedded);
+  const moved = { ...embedded, url: through(database) };
+  assert.match(await move(envOf(moved)), /^Copied 14 tables /);
+  await goesOn(moved);
+  const to = join(folderOf(t), 'backup');
+  const { said } = await backup(envOf(moved), to);
+  assert.match(said, /^Backed up \d+ rows and 1 images/);
+  const restored = { dataDir: folderOf(t), url: through(second) };
+  assert.match(await restore(envOf(restored), to), /^Restored \d+ rows and 1 images/);
+  await goesOn(restored);
+});

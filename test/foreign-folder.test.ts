@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { backup, move, restore } from '@runwire/server';
+import { askDatabase, freshDatabase, postgresStore } from '@runwire/server/testing';
+import { folderOf } from './support/cli-process.ts';
+import { envOf, goesOn, imagesIn, markOf, type Place, startAt, useOnce } from './support/one-image.ts';
+import { missingService } from './support/services.ts';
+
+const skip = (await missingService('postgres')) ?? false;
+const FOREIGN = {
+  name: 'StartRefused',
+  message: /^The folder \S+\/blobs holds files of another installation; set [^\n]+\.$/,
+};
+const EMBEDDED = {
+  name: 'SettingRefused',
+  message:
+    /^The data folder \S+ holds an embedded installation, and the database \S+ holds none; run `runwire move` [^\n]+\.$/,
+};
+const tablesOf = (url: string) => askDatabase(url, `select tablename from pg_tables where schemaname = 'public'`);
+
+/** Refused, the place is as it was before. */
+async function isLeftAlone(dataDir: string, attempt: () => Promise<unknown>, refusal: object): Promise<void> {
+  const files = () => (readdirSync(dataDir, { recursive: true }) as string[]).filter((path) => path !== 'lock.db');
+  const before = files();
+  await assert.rejects(attempt, refusal);
+  assert.deepEqual(files(), before);
+}
+
+test('a start that forgot DATABASE_URL begins nothing in the folder of a PostgreSQL installation', {
+  skip,
+}, async (t) => {
+  await using database = await freshDatabase();
+  const place = { dataDir: folderOf(t), url: database.url };
+  await useOnce(place);
+  await isLeftAlone(place.dataDir, () => startAt({ ...place, url: '' }), FOREIGN);
+  rmSync(markOf(place.dataDir));
+  await isLeftAlone(place.dataDir, () => startAt({ ...place, url: '' }), FOREIGN);
+});
+
+test('an empty database begins nothing in a folder that is an embedded installation’s, or another database’s', {
+  skip,
+}, async (t) => {
+  await using empty = await freshDatabase();
+  const place: Place = { dataDir: folderOf(t), url: '' };
+  const wrong = { ...place, url: empty.url };
+  await useOnce(place);
+  await isLeftAlone(place.dataDir, () => startAt(wrong), EMBEDDED);
+  assert.deepEqual(await tablesOf(empty.url), [], 'it stays empty, so that the move can be made up for');
+  await (await postgresStore(empty.url))[Symbol.asyncDispose]();
+  await isLeftAlone(place.dataDir, () => startAt(wrong), EMBEDDED);
+
+  await using database = await freshDatabase();
+  const moved = { ...place, url: database.url };
+  await move(envOf(moved));
+  const mark = readFileSync(markOf(place.dataDir), 'utf8').trim();
+  assert.deepEqual(
+    await askDatabase(database.url, 'select mark from blob_folder'),
+    [{ mark }],
+    'the move took it along',
+  );
+  await isLeftAlone(place.dataDir, () => startAt(wrong), FOREIGN);
+  await using another = await freshDatabase();
+  await isLeftAlone(place.dataDir, () => startAt({ ...place, url: another.url }), FOREIGN);
+  assert.deepEqual(await tablesOf(another.url), []);
+  await goesOn(moved);
+});
+
+test('an installation of an earlier version, without a mark, gets one and keeps its files', async (t) => {
+  const place: Place = { dataDir: folderOf(t), url: '' };
+  await useOnce(place);
+  const database = new DatabaseSync(join(place.dataDir, 'runwire.db'));
+  database.exec('delete from blob_folder');
+  const unknown =
+    /^The folder \S+ has a mark, [^\n]+ that this installation does not know; set RUNWIRE_DATA_DIR [^\n]+\.$/;
+  await assert.rejects(startAt(place), { name: 'StartRefused', message: unknown });
+  rmSync(markOf(place.dataDir));
+  await goesOn(place);
+  const { mark } = database.prepare('select mark from blob_folder').get() ?? {};
+  assert.equal(readFileSync(markOf(place.dataDir), 'utf8'), `${mark}\n`);
+  database.close();
+});
+
+test('a restore begins nothing in a folder that another installation uses, and marks its own', { skip }, async (t) => {
+  await using database = await freshDatabase();
+  await using empty = await freshDatabase();
+  const used = { dataDir: folderOf(t), url: database.url };
+  await useOnce(used);
+  const from = join(folderOf(t), 'backup');
+  await backup(envOf(used), from);
+  for (const url of ['', empty.url]) {
+    await isLeftAlone(used.dataDir, () => restore(envOf({ ...used, url }), from), FOREIGN);
+    const place = { dataDir: folderOf(t), url };
+    await restore(envOf(place), from);
+    assert.notEqual(readFileSync(markOf(place.dataDir), 'utf8'), readFileSync(markOf(used.dataDir), 'utf8'));
+    assert.ok(!existsSync(join(place.dataDir, 'blobs/restoring')));
+    await goesOn(place);
+  }
+  const embedded: Place = { dataDir: folderOf(t), url: '' };
+  await useOnce(embedded);
+  await using other = await freshDatabase();
+  await isLeftAlone(embedded.dataDir, () => restore(envOf({ ...embedded, url: other.url }), from), EMBEDDED);
+});
+
+test('a restore that was interrupted is begun again among what it left, and a server begins nothing there', async (t) => {
+  const place: Place = { dataDir: folderOf(t), url: '' };
+  const from = join(folderOf(t), 'backup');
+  const source: Place = { dataDir: folderOf(t), url: '' };
+  await useOnce(source, 2);
+  await backup(envOf(source), from);
+  // Killed after its images, before its commit.
+  await restore(envOf(place), from);
+  rmSync(join(place.dataDir, 'runwire.db'));
+  writeFileSync(join(place.dataDir, 'blobs/restoring'), readFileSync(markOf(place.dataDir)));
+  const drafts = ['runwire.db.0123456789ab.part', 'runwire.db.0123456789ab.part-journal'];
+  for (const name of drafts) writeFileSync(join(place.dataDir, name), 'half');
+  await assert.rejects(startAt(place), /^StartRefused: The folder \S+ holds what a `runwire restore` left [^\n]+\.$/);
+  assert.match(await restore(envOf(place), from), /^Restored \d+ rows and 2 images/);
+  for (const name of drafts) assert.ok(!existsSync(join(place.dataDir, name)), name);
+  assert.equal(imagesIn(place.dataDir).length, 2);
+  await goesOn(place);
+});

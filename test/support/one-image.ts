@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { readdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { imageAttachment, pngOf, startTestServer } from '@runwire/server/testing';
+import { messagesFrame } from './scripted-server.ts';
+
+/** Where an installation lives: `''` is the embedded store. */
+export interface Place {
+  readonly dataDir: string;
+  readonly url: string;
+}
+
+export const envOf = ({ dataDir, url }: Place) => ({ RUNWIRE_DATA_DIR: dataDir, DATABASE_URL: url });
+
+export const startAt = ({ dataDir, url }: Place, env: Readonly<Record<string, string>> = {}) =>
+  startTestServer({ dataDir, env: { DATABASE_URL: url, ...env } });
+
+export const markOf = (dataDir: string) => join(dataDir, 'blobs', 'installation');
+
+/** The paths of the images in a data folder. */
+export const imagesIn = (dataDir: string) =>
+  (readdirSync(join(dataDir, 'blobs'), { recursive: true }) as string[])
+    .filter((path) => /^[0-9a-f]{2}\/./.test(path))
+    .map((path) => join(dataDir, 'blobs', path));
+
+/** Starts an installation there whose chat has images so old that a sweep would take unknown ones; and stops it. */
+export async function useOnce(place: Place, images = 1): Promise<void> {
+  {
+    await using server = await startAt(place);
+    const attachments = Array.from({ length: images }, (_, index) => imageAttachment(pngOf(200, index)));
+    const reader = await server.api.complete({ chatId: 'seen', attachments });
+    await reader.whole();
+    assert.equal(messagesFrame(reader).status, 'completed');
+  }
+  const longAgo = new Date(Date.now() - 3 * 86_400_000);
+  for (const path of imagesIn(place.dataDir)) utimesSync(path, longAgo, longAgo);
+  assert.equal(imagesIn(place.dataDir).length, images);
+}
+
+/** Starts it again: nothing of its files is swept, and its chat goes on with its images. */
+export async function goesOn(place: Place): Promise<void> {
+  const images = imagesIn(place.dataDir);
+  await using server = await startAt(place);
+  assert.equal(await server.server.probes.sweepBlobs(), 0);
+  assert.deepEqual(imagesIn(place.dataDir), images);
+  const reader = await server.api.complete({ chatId: 'seen' });
+  await reader.whole();
+  assert.equal(messagesFrame(reader).status, 'completed');
+}
