@@ -28,3 +28,10 @@ test('sees a server whose runs hold nothing', async () => {
   assert.match(stderr, /^admitted in round 1: expected 3, found \d+\.$/m);
   assert.doesNotMatch(stdout, /PROVED/);
 });
+
+test('sees nodes whose runs hold nothing', { skip }, async () => {
+  const { code, stdout, stderr } = await runProof('allowance-race', '--nodes', '3', '--fault', 'forget-holds');
+  assert.equal(code, 1, stdout);
+  assert.match(stderr, /^admitted in round 1: expected 3, found \d+\.$/m);
+  assert.doesNotMatch(stdout, /PROVED/);
+});

@@ -32,6 +32,13 @@ test('sees a server that forgets requests', async () => {
   assert.doesNotMatch(stdout, /PROVED/);
 });
 
+test('sees nodes that forget requests', { skip }, async () => {
+  const { code, stdout, stderr } = await runProof('one-run', '--nodes', '3', '--fault', 'forget-requests');
+  assert.equal(code, 1, stdout);
+  assert.match(stderr, /^(runs|usage records under the request's id): expected 1, found \d+\.$/m);
+  assert.doesNotMatch(stdout, /PROVED/);
+});
+
 test('an unknown proof or fault is answered with the usage', async () => {
   for (const [name, ...options] of [
     ['no-such-proof'],

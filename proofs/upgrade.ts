@@ -182,7 +182,6 @@ export const proof: Proof = {
       handed_over: figure('handedOver'),
       model_calls: figure('modelCalls'),
       tool_calls: figure('toolCalls'),
-      violations: 0,
     };
   },
 };
