@@ -23,6 +23,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'bench/bench.test.ts':
     'compares with a floor that has no store; its figures on PostgreSQL are a benchmark of their own',
   'bench/on-postgres.test.ts': 'about PostgreSQL: what a run costs there',
+  'proofs/allowance-race-nodes.test.ts': 'several nodes: on PostgreSQL alone',
   'proofs/bad-input.test.ts': 'what it sends is refused before a store is asked',
   'proofs/bad-models.test.ts': 'about connections to providers',
   'proofs/clients.test.ts': 'about connections of clients through a proxy',
@@ -30,6 +31,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'proofs/fresh-clone.test.ts': 'a clone starts without settings: on the embedded store',
   'proofs/kill-anywhere.test.ts':
     'copies a prepared data folder for each kill; on PostgreSQL see `zombie` and `takeover`',
+  'proofs/one-run-nodes.test.ts': 'several nodes: on PostgreSQL alone',
   'proofs/outage.test.ts': 'several nodes: on PostgreSQL alone',
   'proofs/restore.test.ts': 'goes through both stores itself',
   'proofs/slow-readers.test.ts': 'about the memory of connections',
