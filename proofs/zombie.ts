@@ -193,8 +193,7 @@ async function settledDump(group: NodeGroup): Promise<string[]> {
 
 async function standStill(stop: ZombieCase, fault: string | null, short: boolean): Promise<Counts> {
   await using model = await ModelController.start();
-  const limits = short ? SHORT_LEASE : {};
-  await using group = await startNodes(0, null, { controllerPort: model.port, limits });
+  await using group = await startNodes(0, null, { controllerPort: model.port, limits: short ? SHORT_LEASE : {} });
   await using proxy = await LocklessProxy.start(group.databaseUrl);
   const it = await stage(stop, group, model, fault, proxy.url);
   await untilTaken(stop, it);

@@ -4,52 +4,11 @@ import {
   CommitUnknown,
   type Overrides,
   type ProcessOptions,
-  type Store,
   StoreUnavailable,
   scriptedModel,
   type Tx,
 } from '@runwire/server/testing';
-
-type Params = Readonly<Record<string, unknown>>;
-type Reads = Store['reads'];
-
-/** Stands at every statement, told apart by its name. */
-interface Tampering {
-  /** The parameters that are used in place of the given ones. */
-  readonly params?: (statement: string, params: Params) => Params;
-  /** The rows that are seen in place of the found ones. */
-  readonly rows?: (statement: string, rows: readonly Params[]) => readonly Params[];
-}
-
-function tamper({ params = (_, given) => given, rows = (_, found) => found }: Tampering): (store: Store) => Store {
-  const reads = (inner: Reads): Reads => ({
-    all: async <P, R>(statement: Parameters<typeof inner.all<P, R>>[0], given: P) => {
-      const found = await inner.all(statement, params(statement.name, given as Params) as P);
-      return rows(statement.name, found as readonly Params[]) as R[];
-    },
-    query: (build) => inner.query(build),
-  });
-  const transaction = (inner: Tx): Tx => ({
-    ...reads(inner),
-    run: (statement, given) => inner.run(statement, params(statement.name, given as Params) as typeof given),
-  });
-  return (store) => ({
-    ...around((transact) => (name, job) => transact(name, (tx) => job(transaction(tx))))(store),
-    reads: reads(store.reads),
-  });
-}
-
-type Transact = Store['transact'];
-
-/** Stands around every transaction; reads are as they were. */
-const around =
-  (transact: (inner: Transact) => Transact) =>
-  (store: Store): Store => ({
-    kind: store.kind,
-    reads: store.reads,
-    transact: transact(store.transact.bind(store)),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  });
+import { around, type Params, tamper } from './tampered-store.ts';
 
 /** No request is ever known again: each is stored under an id of its own. */
 function forgetRequests(): Overrides {
