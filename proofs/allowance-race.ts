@@ -1,8 +1,8 @@
 import { type ApiClient, ModelController, type StreamReader } from '@runwire/server/testing';
 import { DataFolder } from './support/data-folder.ts';
-import { LockWaits } from './support/lock-waits.ts';
-import { NodeProcesses } from './support/node-processes.ts';
+import { LockWaits, retriesOf } from './support/lock-waits.ts';
 import { expectAtLeast, expectNumber, type Proof, within } from './support/proof.ts';
+import { startNodes } from './support/start-nodes.ts';
 import { startServer } from './support/start-server.ts';
 
 const WAIT_MS = 60_000;
@@ -75,10 +75,10 @@ async function onOne(fault: string | null, rounds: number) {
 /** The requests of each round are spread over the nodes. */
 async function onSeveral(fault: string | null, rounds: number, nodes: number, dropHints: boolean) {
   await using model = await ModelController.start();
-  await using all = await NodeProcesses.start({ nodes, fault, controllerPort: model.port, dropHints });
+  await using all = await startNodes(nodes, fault, { controllerPort: model.port, dropHints });
   await using waits = await LockWaits.start(all.databaseUrl);
   const figures = await races((place) => all.api(place), model, rounds);
-  const retries = await all.retries();
+  const retries = await retriesOf(all);
   const prefix = dropHints ? 'without hints, ' : '';
   expectAtLeast(`${prefix}lock waits and retries`, waits.count + retries, 1);
   return { ...figures, lock_waits: waits.count, retries };

@@ -1,8 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ModelCall, ModelController, type StreamReader, withoutComments } from '@runwire/server/testing';
-import { NodeProcesses } from './support/node-processes.ts';
+import {
+  type ModelCall,
+  ModelController,
+  type NodeGroup,
+  type StreamReader,
+  withoutComments,
+} from '@runwire/server/testing';
 import { expectAtMost, expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
 import { StampedReader } from './support/stamped-reader.ts';
+import { startNodes } from './support/start-nodes.ts';
 
 const WAIT_MS = 120_000;
 const NODES = 3;
@@ -52,7 +58,7 @@ async function admitted(reader: Promise<StreamReader>): Promise<{ reader: Stream
 }
 
 /** One run of node `home`, read there and on both others: again by its POST, and by its events. */
-async function followed(all: NodeProcesses, calls: Calls, home: number, name: string, tokens: number) {
+async function followed(all: NodeGroup, calls: Calls, home: number, name: string, tokens: number) {
   const body = { usageRequestId: name, message: 'Speak.' };
   const { reader: near, runId } = await admitted(all.api(home).complete(body));
   const replay = await admitted(all.api(home + 1).complete(body));
@@ -77,7 +83,7 @@ async function followed(all: NodeProcesses, calls: Calls, home: number, name: st
 }
 
 /** Plain text, read on the node that runs the run and on another. */
-async function followedAsText(all: NodeProcesses, calls: Calls, home: number, name: string) {
+async function followedAsText(all: NodeGroup, calls: Calls, home: number, name: string) {
   const body = { apiIntegrationId: 'text', usageRequestId: name };
   const { reader: near, runId } = await admitted(all.api(home).complete(body));
   const { reader: far } = await admitted(all.api(home + 1).complete(body));
@@ -91,7 +97,7 @@ async function followedAsText(all: NodeProcesses, calls: Calls, home: number, na
 }
 
 /** A run of node `home` is cancelled on another; how long until 200. */
-async function cancelled(all: NodeProcesses, calls: Calls, home: number, place: number): Promise<number> {
+async function cancelled(all: NodeGroup, calls: Calls, home: number, place: number): Promise<number> {
   const { reader, runId } = await admitted(all.api(home).complete({}));
   const call = await calls.of(runId);
   await call.text('Half a word');
@@ -108,7 +114,7 @@ async function cancelled(all: NodeProcesses, calls: Calls, home: number, place: 
 async function measure(fault: string | null, size: Size, dropHints: boolean) {
   await using model = await ModelController.start();
   const calls = new Calls(model);
-  await using all = await NodeProcesses.start({ nodes: NODES, fault, controllerPort: model.port, dropHints });
+  await using all = await startNodes(NODES, fault, { controllerPort: model.port, dropHints });
   const made = await all.api(0).post('/v2/integrations', { apiIntegrationId: 'text', textOnly: true });
   expectNumber('status of the integration', made.status, 201);
   const homes = Array.from({ length: NODES }, (_, home) => home);

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { missingService } from '../test/support/services.ts';
 import { runProof } from './support/run-proof.ts';
-
-const skip = (await missingService('postgres')) ?? false;
 
 test('identical posts at once make one run, one model call and one usage record, also across kill -9', async () => {
   const { code, stdout, stderr } = await runProof('one-run');
@@ -11,17 +8,6 @@ test('identical posts at once make one run, one model call and one usage record,
   assert.match(
     stdout,
     /^PROVED one-run posts=100 runs=1 model_calls=1 usage_records=1 equal_streams=100 kill_posts=100 .*kill_runs=1 kill_model_calls=2 kill_usage_records=1 kill_equal_streams=100\n$/m,
-  );
-});
-
-test('identical posts to three nodes at once make one run, though their admissions meet, also without hints', {
-  skip,
-}, async () => {
-  const { code, stdout, stderr } = await runProof('one-run', '--nodes', '3');
-  assert.equal(code, 0, stderr);
-  assert.match(
-    stdout,
-    /^PROVED one-run nodes=3 posts=100 runs=1 model_calls=1 usage_records=1 equal_streams=100 meetings=10 lock_waits=\d+ retries=\d+ deaf_runs=1 deaf_equal_streams=100 .*\n$/m,
   );
 });
 

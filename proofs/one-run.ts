@@ -1,8 +1,14 @@
-import { type ApiClient, ModelController, type StreamReader, withoutComments } from '@runwire/server/testing';
+import {
+  type ApiClient,
+  ModelController,
+  type NodeGroup,
+  type StreamReader,
+  withoutComments,
+} from '@runwire/server/testing';
 import { DataFolder } from './support/data-folder.ts';
-import { LockWaits } from './support/lock-waits.ts';
-import { NodeProcesses } from './support/node-processes.ts';
+import { LockWaits, retriesOf } from './support/lock-waits.ts';
 import { expectAtLeast, expectAtMost, expectNumber, type Proof, within } from './support/proof.ts';
+import { startNodes } from './support/start-nodes.ts';
 import { startServer } from './support/start-server.ts';
 
 const WAIT_MS = 120_000;
@@ -79,12 +85,12 @@ async function onOne(fault: string | null, posts: number) {
 }
 
 /** One equal post to each node at once, again and again: how their admissions meet in the database. */
-async function meet(prefix: string, nodes: NodeProcesses, model: ModelController, rounds: number) {
+async function meet(prefix: string, nodes: NodeGroup, model: ModelController, rounds: number) {
   const calls = model.calls.length;
   model.answerAll('Once.');
   for (let round = 1; round <= rounds; round += 1) {
     const request = { ...REQUEST, usageRequestId: `meeting-${round}` };
-    const posts = many(nodes.servers.length, (place) => nodes.api(place).complete(request));
+    const posts = many(nodes.nodes.length, (place) => nodes.api(place).complete(request));
     const readers = await within(`${prefix}heads of a meeting`, WAIT_MS, Promise.all(posts));
     checkHeads(`${prefix}meeting: `, readers, 1);
     await countEqual(`${prefix}meeting: `, readers);
@@ -95,11 +101,11 @@ async function meet(prefix: string, nodes: NodeProcesses, model: ModelController
 async function onSeveral(fault: string | null, posts: number, meetings: number, nodes: number, dropHints: boolean) {
   const prefix = dropHints ? 'without hints: ' : '';
   await using model = await ModelController.start();
-  await using all = await NodeProcesses.start({ nodes, fault, controllerPort: model.port, dropHints });
+  await using all = await startNodes(nodes, fault, { controllerPort: model.port, dropHints });
   await using waits = await LockWaits.start(all.databaseUrl);
   const figures = await together(prefix, (place) => all.api(place), model, posts);
   const met = await meet(prefix, all, model, meetings);
-  const retries = await all.retries();
+  const retries = await retriesOf(all);
   expectAtLeast(`${prefix}lock waits and retries`, waits.count + retries, 1);
   return { ...figures, meetings: met, lock_waits: waits.count, retries };
 }

@@ -82,9 +82,9 @@ async function backUpAndRestore(
   let during: number;
   {
     await using stack = new AsyncDisposableStack();
-    const servers = [stack.use(await options(places.from))];
-    while (servers.length < places.servers) servers.push(stack.use(await options(places.from)));
-    const apis = servers.map(({ api }) => api);
+    const starts = Array.from({ length: places.servers }, async () => stack.use(await options(places.from)));
+    await Promise.allSettled(starts);
+    const apis = (await Promise.all(starts)).map(({ api }) => api);
     await furnish(apis[0] as ApiClient);
     load = new Load(apis, CALLERS);
     for (let place = 0; place < HELD; place += 1) await load.hold(place);

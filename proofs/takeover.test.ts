@@ -10,7 +10,10 @@ test('the runs of a killed node complete on the others, repeat nothing finished,
 }, async () => {
   const { code, stdout, stderr } = await runProof('takeover');
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^PROVED takeover runs=6 completed=6 repeated=0 void_frames=\d+ tokens=270 last_end_ms=\d+/m);
+  assert.match(
+    stdout,
+    /^PROVED takeover kills=2 runs=12 completed=12 repeated=0 void_frames=\d+ stored_void=\d+ exact_usage=\d+ tokens=270 last_end_ms=\d+ /m,
+  );
 });
 
 test('sees nodes that take over and do not know what was finished', { skip }, async () => {

@@ -10,7 +10,7 @@ test('a node that stood still past its lease writes, tells and calls nothing of 
 }, async () => {
   const { code, stdout, stderr } = await runProof('zombie');
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^PROVED zombie points=3 stops=3 rows=0 frames=0 calls=0\n$/m);
+  assert.match(stdout, /^PROVED zombie points=3 stops=3 rows=0 frames=0 calls=0 files=1\n$/m);
 });
 
 test('sees transactions that do not lock the row of their node', { skip }, async () => {

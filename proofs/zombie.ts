@@ -1,19 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ApiClient,
+  imageAttachment,
   type ModelCall,
   ModelController,
   type NodeGroup,
+  pngOf,
   type ServerProcess,
   type StreamReader,
   WAIT_POINTS,
   type WaitPoint,
 } from '@runwire/server/testing';
-import { differences, dumpOf } from './support/database-dump.ts';
+import { differences, dumpOf, imagesIn } from './support/database-dump.ts';
 import { INTEGRATION, PATH, REQUEST } from './support/kill-scripts.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
 import { LocklessProxy } from './support/rewriting-proxy.ts';
-import { startNodes } from './support/start-nodes.ts';
+import { SHORT_LEASE, startNodes } from './support/start-nodes.ts';
 import { say, ZOMBIE_CASES, type ZombieCase } from './support/zombie-cases.ts';
 
 /*
@@ -27,11 +29,11 @@ const LOOK_MS = 50;
 /** Long enough for whatever an old attempt would still have to say: it stores every 100 ms. */
 const AFTER_MS = 2000;
 const SETTLE_MS = 500;
+const IMAGE = pngOf(2000);
 /** Compacts what has ended, and again only when all has been compared: the node may do so once it has registered anew. */
 const SWEEP = { logMs: 0, sweepMs: 12_000 };
 const LANES = 4;
 const SHORT_CASES = 3;
-const SHORT_LEASE = { leaseMs: 3000, beatMs: 750 };
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const end = performance.now() + WAIT_MS; !(await holds()); await sleep(LOOK_MS)) {
@@ -88,7 +90,9 @@ async function stage(stop: ZombieCase, group: NodeGroup, model: ModelController,
   };
   const first = await group.add(by === 'takeover' ? { killAt: 'flush.after-commit', killAfter: 2 } : {});
   await prepare(first.api);
-  const begin = async (node: ServerProcess) => node.api.complete(REQUEST).catch(() => null);
+  // Stored by the node that is to stand still, or by the one whose run it took.
+  const request = stop.hasImage ? { ...REQUEST, attachments: [imageAttachment(IMAGE)] } : REQUEST;
+  const begin = async (node: ServerProcess) => node.api.complete(request).catch(() => null);
   if (by === 'takeover') {
     const post = begin(first);
     await within('death of the first node', WAIT_MS, first.gone);
@@ -101,7 +105,7 @@ async function stage(stop: ZombieCase, group: NodeGroup, model: ModelController,
   const zombie = await group.add(own);
   const zombieId = await nodeIdOf(zombie.api);
   if (by === 'change' || by === 'cancel') {
-    const reader = await within('head of the stream', WAIT_MS, zombie.api.complete(REQUEST));
+    const reader = await within('head of the stream', WAIT_MS, zombie.api.complete(request));
     await within('first word', WAIT_MS, reader.untilText('One '));
     zombie.arm();
     const runId = reader.headers['x-run-id'];
@@ -174,6 +178,7 @@ interface Counts {
   readonly rows: number;
   readonly frames: number;
   readonly calls: number;
+  readonly files: number;
 }
 
 /** The new attempt waits for its model, and what it had to say before is stored after a while. */
@@ -188,8 +193,7 @@ async function settledDump(group: NodeGroup): Promise<string[]> {
 
 async function standStill(stop: ZombieCase, fault: string | null, short: boolean): Promise<Counts> {
   await using model = await ModelController.start();
-  const limits = short ? SHORT_LEASE : {};
-  await using group = await startNodes(0, { controllerPort: model.port, limits });
+  await using group = await startNodes(0, null, { controllerPort: model.port, limits: short ? SHORT_LEASE : {} });
   await using proxy = await LocklessProxy.start(group.databaseUrl);
   const it = await stage(stop, group, model, fault, proxy.url);
   await untilTaken(stop, it);
@@ -197,6 +201,7 @@ async function standStill(stop: ZombieCase, fault: string | null, short: boolean
   const reader = await Promise.race([it.post, sleep(0, null)]);
   const seen = reader?.frames.length ?? 0;
   const before = await settledDump(group);
+  const files = expectNumber('files of images', imagesIn(before), Number(stop.hasImage));
   const known = new Set((await group.query('select node_id from nodes')).map((row) => row.node_id));
   it.zombie.goOn();
   await until('the node registered anew', async () =>
@@ -209,7 +214,7 @@ async function standStill(stop: ZombieCase, fault: string | null, short: boolean
   const rows = expectNumber('rows and files of the old attempt after the takeover', changed.length, 0);
   const calls = expectNumber('calls of the old attempt after the takeover', it.calls.late, 0);
   await checkEnd(stop, it);
-  return { rows, frames, calls };
+  return { rows, frames, calls, files };
 }
 
 export const proof: Proof = {
@@ -220,14 +225,14 @@ export const proof: Proof = {
     const queue = fault !== null ? ZOMBIE_CASES.slice(0, 1) : ZOMBIE_CASES.slice(0, short ? SHORT_CASES : undefined);
     const stops = queue.length;
     const reached = new Set<WaitPoint>();
-    const sum = { rows: 0, frames: 0, calls: 0 };
+    const sum = { rows: 0, frames: 0, calls: 0, files: 0 };
     let failed = false;
     const lane = async () => {
       for (let stop = queue.shift(); stop !== undefined && !failed; stop = queue.shift()) {
         const label = `${stop.point} (${stop.script}, by ${stop.by}, time ${stop.time})`;
         try {
           const counts = await standStill(stop, fault, short);
-          for (const key of ['rows', 'frames', 'calls'] as const) sum[key] += counts[key];
+          for (const key of Object.keys(sum) as (keyof Counts)[]) sum[key] += counts[key];
           reached.add(stop.point);
           process.stdout.write(`stood still at ${label}\n`);
         } catch (error) {

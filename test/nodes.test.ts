@@ -63,8 +63,9 @@ test('an earlier start of an embedded server is not a node', async () => {
 test('every node lists all, which of them drains and which is dead, newest first', { skip }, async () => {
   await using model = await ModelController.start();
   const limits = { leaseMs: 3000, beatMs: 750 };
-  await using group = await NodeGroup.start(3, { controllerPort: model.port, limits });
-  const [draining, doomed, other] = [group.node(0), group.node(1), group.node(2)];
+  await using group = await NodeGroup.start(0, { controllerPort: model.port, limits });
+  // One after the other: they are listed by when they came.
+  const [draining, doomed, other] = [await group.add(), await group.add(), await group.add()];
   const list = async (): Promise<Listed[]> => (await other.api.get('/v2/nodes')).body.items;
   const states = async () => (await list()).map(({ state, self, activeRuns }) => [state, self, activeRuns]);
   const reader = await draining.api.complete({});

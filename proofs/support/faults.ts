@@ -1,45 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import {
+  askDatabase,
   CommitUnknown,
   type Overrides,
   type ProcessOptions,
-  type Store,
   StoreUnavailable,
   scriptedModel,
   type Tx,
 } from '@runwire/server/testing';
-import pg from 'pg';
-
-type Params = Readonly<Record<string, unknown>>;
-type Reads = Store['reads'];
-
-/** Stands at every statement, told apart by its name. */
-interface Tampering {
-  /** The parameters that are used in place of the given ones. */
-  readonly params?: (statement: string, params: Params) => Params;
-  /** The rows that are seen in place of the found ones. */
-  readonly rows?: (statement: string, rows: readonly Params[]) => readonly Params[];
-}
-
-function tamper({ params = (_, given) => given, rows = (_, found) => found }: Tampering): (store: Store) => Store {
-  const reads = (inner: Reads): Reads => ({
-    all: async <P, R>(statement: Parameters<typeof inner.all<P, R>>[0], given: P) => {
-      const found = await inner.all(statement, params(statement.name, given as Params) as P);
-      return rows(statement.name, found as readonly Params[]) as R[];
-    },
-    query: (build) => inner.query(build),
-  });
-  const transaction = (inner: Tx): Tx => ({
-    ...reads(inner),
-    run: (statement, given) => inner.run(statement, params(statement.name, given as Params) as typeof given),
-  });
-  return (store) => ({
-    kind: store.kind,
-    reads: reads(store.reads),
-    transact: (name, job) => store.transact(name, (tx) => job(transaction(tx))),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  });
-}
+import { around, type Params, tamper } from './tampered-store.ts';
 
 /** No request is ever known again: each is stored under an id of its own. */
 function forgetRequests(): Overrides {
@@ -77,24 +46,15 @@ function fenceOldNodes(): Overrides {
         .where('node_id', '<>', nodeId)
         .where('node_id', 'not in', (eb) => eb.selectFrom('node_beats').select('node_id').where('seen_at', '>', 0)),
     );
-  return {
-    wrapStore: (store) => ({
-      kind: store.kind,
-      reads: store.reads,
-      transact: (name, job) =>
-        store.transact(name, (tx) =>
-          job({
-            all: tx.all.bind(tx),
-            query: tx.query.bind(tx),
-            run: async (statement, params) => {
-              if (statement.name === 'insert node') await fence(tx, (params as { nodeId: string }).nodeId);
-              return tx.run(statement, params);
-            },
-          }),
-        ),
-      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-    }),
-  };
+  const fencing = (tx: Tx): Tx => ({
+    all: tx.all.bind(tx),
+    query: tx.query.bind(tx),
+    run: async (statement, params) => {
+      if (statement.name === 'insert node') await fence(tx, (params as { nodeId: string }).nodeId);
+      return tx.run(statement, params);
+    },
+  });
+  return { wrapStore: around((transact) => (name, job) => transact(name, (tx) => job(fencing(tx)))) };
 }
 
 /** Whoever takes a run over finds nothing that it had finished. */
@@ -200,18 +160,13 @@ function deafModel({ controllerPort = 0 }: ProcessOptions): Overrides {
 /** A commit that nobody knows the outcome of is taken for one that did not happen. */
 function claimFalse(): Overrides {
   return {
-    wrapStore: (store) => ({
-      kind: store.kind,
-      reads: store.reads,
-      transact: async (name, job) => {
-        try {
-          return await store.transact(name, job);
-        } catch (error) {
-          if (name !== 'admit' || !(error instanceof CommitUnknown)) throw error;
-          throw new StoreUnavailable('Surely it did not happen.');
-        }
-      },
-      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    wrapStore: around((transact) => async (name, job) => {
+      try {
+        return await transact(name, job);
+      } catch (error) {
+        if (name !== 'admit' || !(error instanceof CommitUnknown)) throw error;
+        throw new StoreUnavailable('Surely it did not happen.');
+      }
     }),
   };
 }
@@ -220,28 +175,21 @@ function claimFalse(): Overrides {
 function fenceTheLiving(): Overrides {
   let wasAway = false;
   const fence = async () => {
-    const client = new pg.Client({ connectionString: process.env.DATABASE_URL });
-    await client.connect();
-    await client.query('update nodes set dead = 1 where dead = 0').finally(() => client.end());
+    await askDatabase(process.env.DATABASE_URL ?? '', 'update nodes set dead = 1 where dead = 0');
   };
   return {
-    wrapStore: (store) => ({
-      kind: store.kind,
-      reads: store.reads,
-      transact: async (name, job) => {
-        try {
-          const value = await store.transact(name, job);
-          if (wasAway) {
-            wasAway = false;
-            await fence();
-          }
-          return value;
-        } catch (error) {
-          if (error instanceof StoreUnavailable) wasAway = true;
-          throw error;
+    wrapStore: around((transact) => async (name, job) => {
+      try {
+        const value = await transact(name, job);
+        if (wasAway) {
+          wasAway = false;
+          await fence();
         }
-      },
-      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+        return value;
+      } catch (error) {
+        if (error instanceof StoreUnavailable) wasAway = true;
+        throw error;
+      }
     }),
   };
 }

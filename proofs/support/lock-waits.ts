@@ -1,9 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { NodeGroup } from '@runwire/server/testing';
 import pg from 'pg';
 
 const LOOK_MS = 2;
 
-/** Counts how often a session of a database was seen waiting for a lock of another: each wait once. */
+/** Transactions of all nodes that lost a race with another and were done again. */
+export async function retriesOf({ nodes }: NodeGroup): Promise<number> {
+  let count = 0;
+  for (const { api } of nodes) {
+    const { body } = await api.get('/metrics');
+    for (const [, value] of String(body).matchAll(/^runwire_store_conflicts_total\{[^}]*\} (\d+)$/gm)) {
+      count += Number(value);
+    }
+  }
+  return count;
+}
+
+/**
+ * Counts how often a session of a database was seen waiting for rows of another's transaction: each wait once. Other
+ * locks do not count: every transaction that notifies waits for one of the whole database.
+ */
 export class LockWaits implements AsyncDisposable {
   readonly #client: pg.Client;
   readonly #seen = new Set<string>();
@@ -27,7 +43,7 @@ export class LockWaits implements AsyncDisposable {
 
   async #watch(): Promise<void> {
     const text = `select l.pid, a.query_start::text as since from pg_locks l join pg_stat_activity a using (pid)
-      where not l.granted and a.datname = current_database()`;
+      where not l.granted and l.locktype in ('transactionid', 'tuple') and a.datname = current_database()`;
     for (; !this.#closed; await sleep(LOOK_MS)) {
       for (const { pid, since } of (await this.#client.query({ name: 'waits', text })).rows) {
         this.#seen.add(`${pid} ${since}`);

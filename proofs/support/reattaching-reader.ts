@@ -15,17 +15,24 @@ export async function reattach(
   nodes: readonly ApiClient[],
   withinMs: number,
 ): Promise<Frames | null> {
-  const until = performance.now() + withinMs;
   await seen.over;
   const frames = [...seen.frames];
+  let reader: StreamReader | null = null;
+  let isLate = false;
+  const late = setTimeout(() => {
+    isLate = true;
+    reader?.cut();
+  }, withinMs);
   for (let place = 0; frames.at(-1)?.event !== 'end'; place += 1) {
-    if (performance.now() > until) return null;
+    if (isLate) return null;
     const api = nodes[place % nodes.length] as ApiClient;
-    const reader = await api.events(runId, frames.at(-1)?.id ?? 0, integration).catch(() => null);
+    reader = await api.events(runId, frames.at(-1)?.id ?? 0, integration).catch(() => null);
+    if (isLate) reader?.cut();
     await reader?.over;
     const more = reader === null || reader.status !== 200 ? [] : reader.frames;
     frames.push(...more);
     if (more.length === 0) await sleep(AGAIN_MS);
   }
+  clearTimeout(late);
   return frames.slice(seen.frames.length);
 }

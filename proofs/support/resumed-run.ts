@@ -1,5 +1,5 @@
-import type { GateKeeper, ModelCall, ModelController } from '@runwire/server/testing';
-import { expectAtMost, expectEqual } from './proof.ts';
+import { type GateKeeper, type ModelCall, type ModelController, SCRIPTED_USAGE } from '@runwire/server/testing';
+import { expectAtLeast, expectAtMost, expectEqual, expectNumber } from './proof.ts';
 
 /* The run of `three-step-run.ts` after its process died: how model and tools go on with it, and what must be found. */
 
@@ -45,6 +45,24 @@ export function checkTools(gate: GateKeeper, chatId: string, tool: string): void
     expectAtMost(`calls of tool ${name}`, calls.length, tool === 'gate' ? 1 : 2);
     expectAtMost(`idempotency keys of tool ${name}`, new Set(calls.map((call) => call.idempotencyKey)).size, 1);
   }
+}
+
+const TOKENS_PER_STEP = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
+
+/**
+ * The finished steps' usage, once each. Of a call that died with its process counts what was stored of it: nothing where
+ * only steps are, and otherwise at most that call. Resolves to whether the usage is exactly that of the steps.
+ */
+export function checkUsage(run: Body, steps: readonly Body[], model: ModelController, onlySteps: boolean): boolean {
+  const ofSteps = steps.reduce((sum, step) => sum + (step.usage?.total_tokens ?? 0), 0);
+  expectNumber('tokens of the finished steps', ofSteps, MODEL_STEPS.length * TOKENS_PER_STEP);
+  const died = model.calls.filter(({ request }) => request.runId === run.runId).length - MODEL_STEPS.length;
+  const counted = run.usage.request_count - MODEL_STEPS.length;
+  expectAtLeast('void calls that are counted', counted, 0);
+  expectAtMost('void calls that are counted', counted, onlySteps ? 0 : died);
+  if (counted > 0) expectAtLeast('tokens with a void call', run.usage.total_tokens, ofSteps);
+  else expectNumber('tokens', run.usage.total_tokens, ofSteps);
+  return counted === 0;
 }
 
 export type Frames = readonly { readonly id: number; readonly event: string | null; readonly data: string }[];

@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tie } from '@runwire/server/testing';
 
 /**
  * Stands between a server and its PostgreSQL and takes away what makes the server safe, byte for byte as long as it was:
@@ -30,15 +31,7 @@ export class LocklessProxy implements AsyncDisposable {
 
   #carry(client: Socket): void {
     const database = connect({ port: Number(this.#target.port), host: this.#target.hostname, noDelay: true });
-    for (const socket of [client, database]) {
-      this.#sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        this.#sockets.delete(socket);
-        client.destroy();
-        database.destroy();
-      });
-    }
+    tie(client, database, this.#sockets);
     client.on('data', (bytes: Buffer) => database.write(weakened(bytes)));
     database.on('data', (bytes: Buffer) => client.write(bytes));
   }

@@ -6,7 +6,7 @@ const PAUSE_MS = 50;
 export const pause = () => sleep(PAUSE_MS);
 
 /** Runs that are not done by then are left to others. */
-const DRAIN_SECONDS = '3';
+const DRAIN_SECONDS = '2';
 
 export interface Answered {
   readonly status: number;
@@ -49,6 +49,8 @@ export interface NodesOptions {
   readonly databaseUrl: string;
   readonly dataDir: string;
   readonly controllerPort: number;
+  /** Of both versions; an older one knows some of them. */
+  readonly limits: NonNullable<Parameters<typeof startServer>[1]['limits']>;
   readonly oldEntry: string;
   readonly fault: string | null;
 }
@@ -73,9 +75,9 @@ export class UpgradeNodes implements AsyncDisposable {
   }
 
   async #start(isOld: boolean): Promise<UpgradeNode> {
-    const { databaseUrl, dataDir, controllerPort, oldEntry, fault } = this.#options;
+    const { databaseUrl, dataDir, controllerPort, limits, oldEntry, fault } = this.#options;
     const env = { DATABASE_URL: databaseUrl, RUNWIRE_DRAIN_SECONDS: DRAIN_SECONDS };
-    const options = { dataDir, controllerPort, env };
+    const options = { dataDir, controllerPort, limits, env };
     const process = isOld
       ? await ServerProcess.start({ ...options, entry: oldEntry })
       : await startServer(fault, options);

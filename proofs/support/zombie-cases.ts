@@ -39,24 +39,27 @@ export interface ZombieCase {
   readonly by: 'run' | 'cancel' | 'change' | 'sweep' | 'takeover';
   /** What is stored of the run when it stands still. */
   readonly stored: 'nothing' | 'unfinished' | 'cancel' | 'end';
+  /** Whether the message has an image: a file of the run's own. */
+  readonly hasImage: boolean;
 }
 
 function stop(
   point: WaitPoint,
   script: Script,
   stored: ZombieCase['stored'],
-  more: { time?: number; by?: ZombieCase['by'] } = {},
+  more: { time?: number; by?: ZombieCase['by']; hasImage?: true } = {},
 ): ZombieCase {
-  return { point, script, stored, time: more.time ?? 1, by: more.by ?? 'run' };
+  return { point, script, stored, time: more.time ?? 1, by: more.by ?? 'run', hasImage: more.hasImage ?? false };
 }
 
 /** Every wait point, and some of them again on another road. */
 export const ZOMBIE_CASES: readonly ZombieCase[] = [
-  stop('flush.before-commit', 'talk', 'unfinished', { time: 2 }),
+  stop('flush.before-commit', 'talk', 'unfinished', { time: 2, hasImage: true }),
   stop('step.after-commit', 'useTool', 'unfinished'),
   stop('end.before-commit', 'speak', 'unfinished'),
   stop('admit.before-commit', 'talk', 'nothing'),
-  stop('admit.after-commit', 'talk', 'unfinished'),
+  stop('admit.before-commit', 'talk', 'nothing', { hasImage: true }),
+  stop('admit.after-commit', 'talk', 'unfinished', { hasImage: true }),
   stop('header.before', 'talk', 'unfinished'),
   stop('header.after', 'talk', 'unfinished'),
   stop('first-byte.before', 'talk', 'unfinished'),
@@ -81,7 +84,7 @@ export const ZOMBIE_CASES: readonly ZombieCase[] = [
   stop('cancel-intent.after', 'word', 'cancel', { by: 'cancel' }),
   stop('end.before-commit', 'word', 'cancel', { by: 'cancel' }),
   stop('takeover.before-commit', 'talk', 'unfinished', { by: 'takeover' }),
-  stop('takeover.after-commit', 'talk', 'unfinished', { by: 'takeover' }),
+  stop('takeover.after-commit', 'talk', 'unfinished', { by: 'takeover', hasImage: true }),
   stop('sweep.before-commit', 'speak', 'end', { by: 'sweep' }),
   stop('sweep.after-commit', 'speak', 'end', { by: 'sweep' }),
   stop('account.before-commit', 'word', 'unfinished', { by: 'change' }),

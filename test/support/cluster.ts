@@ -1,7 +1,12 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freshDatabase, type StreamReader, silentNotifier, temporaryFolder } from '@runwire/server/testing';
-import pg from 'pg';
+import {
+  askDatabase,
+  freshDatabase,
+  type StreamReader,
+  silentNotifier,
+  temporaryFolder,
+} from '@runwire/server/testing';
 import { ScriptedServer } from './scripted-server.ts';
 
 type NodeOptions = NonNullable<Parameters<typeof ScriptedServer.start>[0]>;
@@ -61,14 +66,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** What the database itself holds. */
-  async query(text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
-    const client = new pg.Client({ connectionString: this.url });
-    await client.connect();
-    try {
-      return (await client.query(text, [...values])).rows;
-    } finally {
-      await client.end();
-    }
+  query(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]> {
+    return askDatabase(this.url, text, values);
   }
 
   async leave(node: ScriptedServer): Promise<void> {

@@ -1,4 +1,5 @@
 import {
+  askDatabase,
   freshDatabase,
   GateKeeper,
   gateAgency,
@@ -8,7 +9,6 @@ import {
   type TestServer,
   type TestServerOptions,
 } from '@runwire/server/testing';
-import pg from 'pg';
 
 /** Servers on one database, with one model and one gate that the test leads; all go with it. */
 export class GateNodes implements AsyncDisposable {
@@ -53,14 +53,8 @@ export class GateNodes implements AsyncDisposable {
     return JSON.stringify({ port: this.gate.port });
   }
 
-  async rows(text: string): Promise<Record<string, unknown>[]> {
-    const client = new pg.Client({ connectionString: this.databaseUrl });
-    await client.connect();
-    try {
-      return (await client.query(text)).rows;
-    } finally {
-      await client.end();
-    }
+  rows(text: string): Promise<Record<string, unknown>[]> {
+    return askDatabase(this.databaseUrl, text);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

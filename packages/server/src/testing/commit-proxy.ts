@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tie } from './tied-sockets.ts';
 
 /**
  * Stands between a server and its PostgreSQL. Armed, it lets a `commit` through to the database, keeps its answer, and
@@ -65,15 +66,7 @@ export class CommitProxy implements AsyncDisposable {
     const database = connect({ port: databasePort, host: '127.0.0.1', noDelay: true });
     let said = '';
     let swallowing = false;
-    for (const socket of [client, database]) {
-      this.#sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        this.#sockets.delete(socket);
-        client.destroy();
-        database.destroy();
-      });
-    }
+    tie(client, database, this.#sockets);
     client.on('data', (bytes: Buffer) => {
       if (this.#hangs) return;
       const text = bytes.toString('latin1');

@@ -41,3 +41,4 @@ export {
   testStore,
 } from './test-store.ts';
 export { ThreeStepLoad } from './three-step-load.ts';
+export { tie } from './tied-sockets.ts';

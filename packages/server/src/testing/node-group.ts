@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import type { ApiClient } from './api-client.ts';
 import { askDatabase } from './postgres-server.ts';
 import { ServerProcess, type SpawnOptions, temporaryFolder } from './test-server.ts';
 import { freshDatabase, type TestDatabase } from './test-store.ts';
@@ -24,14 +25,13 @@ export class NodeGroup implements AsyncDisposable {
     each: (place: number) => Partial<NodeGroupOptions> = () => ({}),
   ): Promise<NodeGroup> {
     const group = new NodeGroup(await freshDatabase(), options);
-    try {
-      // The first makes the installation that the others find.
-      for (let place = 0; place < count; place += 1) await group.add(each(place));
-    } catch (error) {
-      await group[Symbol.asyncDispose]();
-      throw error;
-    }
-    return group;
+    // All at once: the first start is safe with several.
+    const starts = await Promise.allSettled(Array.from({ length: count }, (_, place) => group.#start(each(place))));
+    for (const start of starts) if (start.status === 'fulfilled') group.nodes.push(start.value);
+    const failed = starts.find((start) => start.status === 'rejected');
+    if (failed === undefined) return group;
+    await group[Symbol.asyncDispose]();
+    throw failed.reason;
   }
 
   get limits(): NodeGroupOptions['limits'] {
@@ -42,11 +42,20 @@ export class NodeGroup implements AsyncDisposable {
     return this.#database.url;
   }
 
-  async add(own: Partial<NodeGroupOptions> = {}): Promise<ServerProcess> {
+  #start(own: Partial<NodeGroupOptions>): Promise<ServerProcess> {
     const env = { DATABASE_URL: this.#database.url, ...this.#options.env, ...own.env };
-    const node = await ServerProcess.start({ ...this.#options, ...own, env, dataDir: this.dataDir });
+    return ServerProcess.start({ ...this.#options, ...own, env, dataDir: this.dataDir });
+  }
+
+  async add(own: Partial<NodeGroupOptions> = {}): Promise<ServerProcess> {
+    const node = await this.#start(own);
     this.nodes.push(node);
     return node;
+  }
+
+  /** By turns, however large the number. */
+  api(turn: number): ApiClient {
+    return this.node(turn % this.nodes.length).api;
   }
 
   node(place: number): ServerProcess {

@@ -157,12 +157,16 @@ export class PostgresServer implements AsyncDisposable {
 }
 
 /** One statement, on a connection of its own. */
-export async function askDatabase(url: string, text: string): Promise<Record<string, unknown>[]> {
+export async function askDatabase(
+  url: string,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => {});
   await client.connect();
   try {
-    return (await client.query(text)).rows;
+    return (await client.query(text, [...values])).rows;
   } finally {
     await client.end();
   }
