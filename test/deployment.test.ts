@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { freshDatabase, parseFrames, temporaryFolder } from '@runwire/server/testing';
@@ -95,6 +95,8 @@ test(
     const missing = await missingService('postgres');
     await t.test('each node of compose.yaml starts with its settings', { skip: missing ?? false }, async () => {
       await using database = await freshDatabase();
+      // A volume of its own: that of the embedded installation would be refused.
+      for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true });
       const key = 'k'.repeat(48);
       const environments = nodeEnvironments(readCompose(), { POSTGRES_PASSWORD: 'p', RUNWIRE_API_KEY: key });
       await using servers = new AsyncDisposableStack();

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -47,7 +48,6 @@ export class PostgresServer implements AsyncDisposable {
   readonly #owner: Owner | null;
   readonly #settings: Readonly<Record<string, string>>;
   #child: ChildProcess | null = null;
-  #databases = 0;
 
   private constructor(
     bin: string,
@@ -132,8 +132,8 @@ export class PostgresServer implements AsyncDisposable {
 
   /** An empty database of its own; resolves to its address. */
   async database(): Promise<string> {
-    this.#databases += 1;
-    return makeDatabase(this.url(), `test_${process.pid}_${this.#databases}`);
+    // Of no other server either: a database is known by its name, also through a proxy, and has a folder of its own.
+    return makeDatabase(this.url(), `test_${randomBytes(8).toString('hex')}`);
   }
 
   /** As a crash of the server: `immediate` ends every connection without a word of farewell to anybody's transaction. */
