@@ -113,6 +113,8 @@ export class UpgradeLoad {
 
   async settle(): Promise<void> {
     this.#isOn = false;
+    // After a violation a stream may never end: its server goes next, and the backends with it.
+    if (this.#signal.aborted) return;
     await within('end of the backends', WAIT_MS, this.#backends).catch(() => {});
   }
 
