@@ -18,7 +18,7 @@ interface Told {
 for (const flags of [[], ['--in-process']]) {
   const form = flags[0] ?? 'the real adapter';
   test(`the quick benchmark with ${form} measures both servers, with whole answers`, { skip: !isLinux }, async () => {
-    const args = ['-C', 'runwire', 'bench/main.ts', '--quick', ...flags];
+    const args = ['-C', 'runwire', 'bench/main.ts', '--quick', '--seconds', '0.2', ...flags];
     // It fails where one answer is not whole.
     const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 });
     const told = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Told;

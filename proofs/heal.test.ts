@@ -17,9 +17,3 @@ test('sees a history that leaves calls open', async () => {
   );
   assert.doesNotMatch(stdout, /PROVED/);
 });
-
-test('sees a chat that stays busy after a kill', async () => {
-  const { code, stdout, stderr } = await runProof('heal', '--fault', 'leave-orphans');
-  assert.equal(code, 1, stdout);
-  assert.match(stderr, /^last kill at event 22: status of the next turn: expected 200, found 409/);
-});

@@ -182,7 +182,7 @@ async function checkAllowance(api: ApiClient, used: number): Promise<void> {
 
 export const proof: Proof = {
   name: 'takeover',
-  faults: ['forget-journal', 'leave-orphans'],
+  faults: ['leave-orphans'],
   async run({ fault, short }) {
     const count = short ? SHORT_RUNS : RUNS;
     const patienceMs = TAKEN_WITHIN_MS * (short ? SHORT_SLACK : 1);

@@ -57,7 +57,3 @@ test('sees a server of this version that takes those of an earlier one for dead'
     /^Runs taken from a living server of the earlier version: expected 0, found run_/m,
   );
 });
-
-test('sees a server of this version that does not know the requests of an earlier one', { skip }, async () => {
-  await withFault('forget-requests', /run of request \S+, sent again: expected|expected one first answer, found two/);
-});

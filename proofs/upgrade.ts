@@ -156,7 +156,7 @@ async function checkRefusal(
 
 export const proof: Proof = {
   name: 'upgrade',
-  faults: ['fence-old-nodes', 'forget-requests'],
+  faults: ['fence-old-nodes'],
   async run({ fault, short }) {
     const earlier = findEarlierCommit();
     if (typeof earlier === 'string') throw new LeftOut(`upgrade: ${earlier}.`);

@@ -5,8 +5,8 @@ import { differences, leftOut, misplacements, type Pass, passLine, timesLines } 
 import { filesOf, type PassName, type SeenServer } from './test-passes.ts';
 import { lastWords, type TestReport } from './test-report.ts';
 
-/** Most files wait more than they work: two more of them load the processor meanwhile. */
-const CONCURRENCY = 4;
+/** Most files wait more than they work, those of several nodes most of all: others load the processors meanwhile. */
+const CONCURRENCY = 5;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
