@@ -172,8 +172,7 @@ export const proof: Proof = {
     const every = Array.from({ length: FRAMES }, (_, place) => place + 1);
     const cuts = short ? SHORT.cuts : every;
     const kills = short ? SHORT.kills : every;
-    // A fault of starts shows where a server was killed.
-    if (fault !== 'leave-orphans') await cutAll(fault, cuts);
+    await cutAll(fault, cuts);
     process.stdout.write(`cancelled and failed at ${cuts.length} of ${FRAMES} events\n`);
     const lastKills = short ? SHORT.lastKills : every.filter((index) => index % LAST_KILL_STRIDE === 0);
     const lasts = lastKills.map((index) => ['last kill', index] as const);
