@@ -33,7 +33,7 @@ const WAIT_MS = 60_000;
 /** At once: two processes keep two cores busy, and one more the disk. */
 const LANES = 3;
 /** A kill costs two starts of about a second of work each: all points take minutes where tests run. */
-const SHORT_STRIDE = 5;
+const SHORT_STRIDE = 3;
 const SHORT_ACCOUNT_STRIDE = 2;
 /** A start takes over what it finds before it is ready: a planted fault is seen at once. */
 const FAULT_ENDED_WITHIN_MS = 3000;
