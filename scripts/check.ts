@@ -25,14 +25,16 @@ function run(command: string, ...args: readonly string[]): string | null {
 }
 
 async function tests(): Promise<string | null> {
-  if ((await installed) !== 0) return 'a service that tests stand on could not be installed';
   // Loaded when it is needed: the first steps check what it stands on.
+  const { runPass, runPasses } = await import('./run-passes.ts');
+  // Needs nothing of the machine: services may still be on their way.
+  const sqlite = runPass('sqlite', env);
+  if ((await installed) !== 0) return 'a service that tests stand on could not be installed';
   const { startGatePostgres } = await import('../test/support/gate-postgres.ts');
-  const { runPasses } = await import('./run-passes.ts');
   await using postgres = await startGatePostgres();
   hasPostgres = postgres !== null;
   const url = postgres === null ? {} : { TEST_POSTGRES_URL: postgres.url() };
-  return runPasses({ ...env, ...url }, hasPostgres) ? null : 'see above';
+  return runPasses({ ...env, ...url }, hasPostgres, sqlite) ? null : 'see above';
 }
 let hasPostgres = false;
 

@@ -22,8 +22,10 @@ function longestFirst(files: readonly string[]): string[] {
   return files.toSorted((a, b) => weight(b) - weight(a));
 }
 
+export type PassRun = Pass & { readonly passed: boolean };
+
 /** All files of a pass on its store, by the test runner itself: its output and its closing lines are what is shown. */
-function runPass(name: PassName, env: Env): Pass & { readonly passed: boolean } {
+export function runPass(name: PassName, env: Env): PassRun {
   const [report, stores] = [resolve(`.work/tests-${name}.json`), resolve(`.work/stores-${name}`)];
   for (const old of [report, stores]) rmSync(old, { recursive: true, force: true });
   const files = longestFirst(filesOf(name));
@@ -50,9 +52,8 @@ function runPass(name: PassName, env: Env): Pass & { readonly passed: boolean } 
 }
 
 /** The whole suite: what has one store once, all else over SQLite and over PostgreSQL. True where all of it held on both. */
-export function runPasses(env: Env, hasPostgres: boolean): boolean {
+export function runPasses(env: Env, hasPostgres: boolean, sqlite: PassRun): boolean {
   const once = runPass('once', env);
-  const sqlite = runPass('sqlite', env);
   const postgres = hasPostgres ? runPass('postgres', env) : null;
   const passes = [once, sqlite, ...(postgres === null ? [] : [postgres])];
   const problems = [...misplacements(passes), ...(env.CI ? leftOut(passes) : [])];
