@@ -194,6 +194,70 @@ test('a run that is cancelled while it is being handed over is ended by whoever 
   assert.deepEqual([(await run(second, runId)).attempt, nodes.model.calls.length], [2, 1]);
 });
 
+/** Admissions are durable, but nobody hears of it before `letGo`. */
+function unheardAdmission() {
+  const [admitted, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const wrapStore = (store: Store): Store => ({
+    kind: store.kind,
+    reads: store.reads,
+    async transact(name, job) {
+      const value = await store.transact(name, job);
+      if (name === 'admit') {
+        admitted.resolve();
+        await letGo.promise;
+      }
+      return value;
+    },
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  });
+  return { admitted: admitted.promise, letGo: letGo.resolve, wrapStore };
+}
+
+test('a request that is being admitted when the drain is over is waited for, and its run handed over', {
+  skip,
+}, async () => {
+  await using nodes = await GateNodes.begin();
+  const { admitted, letGo, wrapStore } = unheardAdmission();
+  const first = await nodes.node({ ...DRAINS, wrapStore });
+  await nodes.integration(first);
+  const answered = first.api.complete(BODY);
+  await admitted;
+  const { drained } = await draining(first);
+  // Had it not waited, it would be over long before this.
+  const early = await Promise.race([drained.then(() => true), sleep(1000, false)]);
+  assert.equal(early, false, 'the drain waits for it');
+  letGo();
+  const reader = await answered;
+  const call = await nodes.model.nextCall();
+  await call.toolCall('c1', 'gate', nodes.gateArguments);
+  await call.end();
+  await drained;
+  assert.equal(await reader.over, false);
+  assert.deepEqual(await nodes.rows(HELD_BY), [{ node_id: '' }]);
+});
+
+test('a run that is admitted when its server has stopped its runs is not begun there', { skip }, async () => {
+  await using nodes = await GateNodes.begin();
+  const { admitted, letGo, wrapStore } = unheardAdmission();
+  const first = await nodes.node({ limits: { shutdownMs: 0, handOverMs: 0 }, wrapStore });
+  await nodes.integration(first);
+  const answered = first.api.complete(BODY).catch(() => null);
+  await admitted;
+  await first.server.drain();
+  await first[Symbol.asyncDispose]();
+  letGo();
+  await answered;
+  const second = await nodes.node();
+  const call = await nodes.model.nextCall();
+  assert.equal(call.request.attempt, 2, 'nobody called a model before');
+  await call.text('Once');
+  await call.end();
+  const rest = await second.api.events(call.request.runId, 0, 'mine');
+  await rest.whole();
+  assert.equal(rest.answer, 'Once');
+  assert.deepEqual([messagesFrame(rest).status, nodes.model.calls.length, await crashes(nodes)], ['completed', 1, [0]]);
+});
+
 test('a step that does not end is left when the time to hand over is over, and that is no crash either', {
   skip,
 }, async () => {

@@ -385,7 +385,7 @@ export async function compose(
     drain() {
       shuttingDown = true;
       lease?.drain();
-      return drain({ engine, openRequests, limits, isAlone: opened.isAlone });
+      return drain({ engine, admitting: () => admission.underWay, openRequests, limits, isAlone: opened.isAlone });
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

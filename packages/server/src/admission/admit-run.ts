@@ -70,6 +70,7 @@ export class RunAdmission {
   /** Requests under way by integration and usage request id: the equal ones share, the others wait. */
   readonly #underWay = new Map<string, { readonly body: string; readonly outcome: Promise<Admission> }>();
 
+  #admitting = 0;
   /** Decided but not yet started: they take the places of active runs. */
   #reserving = 0;
 
@@ -77,8 +78,22 @@ export class RunAdmission {
     this.#deps = deps;
   }
 
+  /** Requests that may still become runs. */
+  get underWay(): number {
+    return this.#admitting;
+  }
+
   /** Throws a `Refusal`; then nothing is reserved. */
   async admit(request: CompletionRequest): Promise<Admission> {
+    this.#admitting += 1;
+    try {
+      return await this.#admitOnce(request);
+    } finally {
+      this.#admitting -= 1;
+    }
+  }
+
+  async #admitOnce(request: CompletionRequest): Promise<Admission> {
     if (request.usageRequestId === null) return this.#admit(request);
     const key = JSON.stringify([request.integrationId, request.usageRequestId]);
     const body = JSON.stringify([request.fingerprint, request.chatId, request.aliasChatId]);

@@ -5,6 +5,8 @@ const POLL_MS = 25;
 
 export interface Draining {
   readonly engine: Engine;
+  /** Requests of which it is not known yet whether they become runs. */
+  readonly admitting: () => number;
   readonly openRequests: { readonly count: number; closeIdleConnections(): void };
   readonly limits: { readonly shutdownMs: number; readonly handOverMs: number };
   /** Nobody else can go on with the runs: they are left where they are, to the next start. */
@@ -12,7 +14,7 @@ export interface Draining {
 }
 
 /** Resolves when all that runs or is read has ended or was handed over, or when the time for that is over. */
-export async function drain({ engine, openRequests, limits, isAlone }: Draining): Promise<void> {
+export async function drain({ engine, admitting, openRequests, limits, isAlone }: Draining): Promise<void> {
   const none = async (limitMs: number, left: () => number): Promise<void> => {
     for (const until = performance.now() + limitMs; ; await sleep(POLL_MS)) {
       openRequests.closeIdleConnections();
@@ -20,7 +22,7 @@ export async function drain({ engine, openRequests, limits, isAlone }: Draining)
     }
   };
   await none(limits.shutdownMs, () => engine.activeRuns + openRequests.count);
-  if (isAlone || engine.activeRuns === 0) return;
+  if (isAlone) return;
   engine.handOverAll();
-  await none(limits.handOverMs, () => engine.activeRuns);
+  await none(limits.handOverMs, () => engine.activeRuns + admitting());
 }

@@ -17,6 +17,7 @@ export class Engine implements RunEngine, AsyncDisposable {
   readonly #deps: EngineDeps;
   readonly #watch: RunWatch;
   #handsOver = false;
+  #isClosed = false;
   readonly #active = new Map<string, ActiveRun>();
   /** Given up, and not yet at rest. */
   readonly #lost = new Set<Promise<void>>();
@@ -31,6 +32,8 @@ export class Engine implements RunEngine, AsyncDisposable {
   }
 
   start(run: AdmittedRun, letGo: Promise<void> | null = null): void {
+    // Admitted at the last moment: nobody would stop it any more. Its row goes with this node's release.
+    if (this.#isClosed) return;
     const { eventLog, disconnects, maxRunSeconds } = this.#deps;
     const stop = new StopHandle();
     if (this.#handsOver) stop.handOver();
@@ -91,6 +94,7 @@ export class Engine implements RunEngine, AsyncDisposable {
 
   /** Leaves every run where it is: its row is unfinished, and the next start goes on with it. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
     const all = [...this.#active.values()];
     for (const { stop } of all) stop.shutDown();
     await Promise.all([...all.map(({ done }) => done), ...this.#lost]);

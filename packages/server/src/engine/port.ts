@@ -46,7 +46,10 @@ export interface AdmittedRun {
 }
 
 export interface RunEngine {
-  /** Returns with the run's stop handle and log in place; the run itself goes on by itself, once it is let go. */
+  /**
+   * Returns with the run's stop handle and log in place; the run itself goes on by itself, once it is let go. Not where
+   * this server has stopped its runs already: then it is left as they are.
+   */
   start(run: AdmittedRun, letGo?: Promise<void>): void;
   /** False where this node does not run it. */
   stop(runId: string, mode: CancelMode): boolean;
