@@ -22,10 +22,15 @@ export function scriptedModel(controllerPort: number): Model {
         socket.on('close', () => finish(() => reject(new RunFailure('model_error', 'The model hung up.'))));
         const { tools, prompt, ...rest } = request;
         const tellOf = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-        shownPrompt(prompt).then(
-          (shown) => socket.write(`${JSON.stringify({ ...rest, prompt: shown, tools: tellOf })}\n`),
-          (error: unknown) => finish(() => reject(error)),
-        );
+        const connected = new Promise<void>((resolve) => socket.once('connect', resolve));
+        const ask = async () => {
+          const shown = await shownPrompt(prompt);
+          await connected;
+          // As late as can be: the process may have stood still since the call was begun.
+          await request.mayCall?.();
+          socket.write(`${JSON.stringify({ ...rest, prompt: shown, tools: tellOf })}\n`);
+        };
+        ask().catch((error: unknown) => finish(() => reject(error)));
         onLines(socket, (text) => {
           if (signal.aborted) return;
           const line = JSON.parse(text) as ModelLine;

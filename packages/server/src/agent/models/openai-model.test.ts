@@ -150,7 +150,11 @@ for (const api of PROTOCOLS) {
     await using set = await setUp(api);
     const asked = Promise.withResolvers<void>();
     const may = Promise.withResolvers<void>();
+    let times = 0;
     const mayCall = () => {
+      times += 1;
+      if (times !== 2) return null;
+      // Between the attempts.
       asked.resolve();
       return may.promise;
     };
@@ -163,6 +167,27 @@ for (const api of PROTOCOLS) {
     may.resolve();
     await (await again).stream(wire(api, hello));
     await done;
+  });
+
+  test(`${api}: nothing is sent where it may not be asked any more once the connection is there`, async () => {
+    await using set = await setUp(api);
+    const asked = Promise.withResolvers<void>();
+    const may = Promise.withResolvers<void>();
+    let times = 0;
+    const mayCall = () => {
+      times += 1;
+      asked.resolve();
+      return times === 1 ? may.promise : null;
+    };
+    const { done } = set.ask({ mayCall });
+    await asked.promise;
+    const call = set.provider.nextCall();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(set.provider.calls.length, 0);
+    may.resolve();
+    await (await call).stream(wire(api, hello));
+    await done;
+    assert.deepEqual([times, set.provider.calls.length], [2, 1]);
   });
 
   test(`${api}: what cannot succeed is not asked again, and no sentence holds the key`, async () => {

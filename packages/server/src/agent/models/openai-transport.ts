@@ -48,10 +48,23 @@ export interface StreamCall<R extends EventReader> {
   readonly body: Buffer | StreamedBody;
   readonly signal: AbortSignal;
   readonly output: Pick<ModelOutput, 'begun' | 'isFull' | 'onceRoom'>;
-  /** Awaited before each attempt but the first, which was asked for already. */
+  /** Asked again before each attempt but the first, and when the connection is there: it may have taken long. */
   readonly mayCall: (() => Promise<void> | null) | undefined;
   /** Each attempt has a reader of its own: half an answer that was given up leaves nothing in the next. */
   newReader(): R;
+}
+
+/** Nothing was sent: by the time the connection was there, the call might not be made any more. */
+class NotNow extends Error {
+  override readonly name = 'NotNow';
+  readonly until: Promise<void>;
+
+  constructor(until: Promise<void>) {
+    super('The call may not be made now.');
+    this.until = until;
+    // Whoever gives the call up meanwhile does not wait for it.
+    until.catch(() => {});
+  }
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -86,6 +99,11 @@ export class OpenAiTransport implements AsyncDisposable {
         await this.#attempt(call, reader);
         return reader;
       } catch (error) {
+        if (error instanceof NotNow) {
+          await error.until;
+          attempt -= 1;
+          continue;
+        }
         if (!(error instanceof ProviderFailure)) throw error;
         const waitMs = error.retryAfterMs ?? RETRY_MS * 2 ** (attempt - 1) * (0.75 + Math.random() / 2);
         const again = error.retryable && !reader.hasOutput && attempt < MAX_ATTEMPTS && waitMs <= MAX_RETRY_AFTER_MS;
@@ -173,6 +191,10 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#controller = controller;
     // Given up while it waited for its connection.
     if (this.#settled) controller.abort(new Error('The call is over.'));
+    else {
+      const until = this.#call.mayCall?.() ?? null;
+      if (until !== null) this.#fail(new NotNow(until));
+    }
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
