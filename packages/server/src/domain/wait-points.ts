@@ -18,4 +18,12 @@ export const WAIT_POINTS: readonly WaitPoint[] = [
   ),
 ];
 
-export type WaitAt = (point: WaitPoint) => void;
+/** On the way of an uploaded file to the disk: nothing of a run depends on them. */
+export type UploadPoint =
+  `${'upload-bytes' | 'upload-sync' | 'upload-rename' | 'upload-folder-sync' | 'upload-answer'}.${'before' | 'after'}`;
+
+export const UPLOAD_POINTS: readonly UploadPoint[] = (
+  ['upload-bytes', 'upload-sync', 'upload-rename', 'upload-folder-sync', 'upload-answer'] as const
+).flatMap((name): UploadPoint[] => [`${name}.before`, `${name}.after`]);
+
+export type WaitAt = (point: WaitPoint | UploadPoint) => void;

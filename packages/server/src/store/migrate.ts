@@ -7,6 +7,7 @@ import * as attachments from './migrations/0003-attachments.ts';
 import * as rowidTables from './migrations/0004-rowid-tables.ts';
 import * as scaleOut from './migrations/0006-scale-out.ts';
 import * as leases from './migrations/0007-leases.ts';
+import * as files from './migrations/0008-files.ts';
 import type { Schema } from './schema.ts';
 import type { StoreKind } from './store.ts';
 
@@ -17,6 +18,7 @@ const MIGRATIONS = {
   '0004-rowid-tables': rowidTables,
   '0006-scale-out': scaleOut,
   '0007-leases': leases,
+  '0008-files': files,
 };
 
 /** The names of migrations that this program does not know: a newer one made them. */

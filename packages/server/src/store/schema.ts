@@ -136,6 +136,8 @@ export interface MessagesTable {
   content_json: string;
   error_code: string | null;
   error_message: string | null;
+  /** `[{name, path}]` of a user's message; null: none. */
+  sandbox_files_json: string | null;
   created_at: number;
 }
 
@@ -244,6 +246,25 @@ export interface AttachmentsTable {
   detail: ImageDetail;
 }
 
+/** The secrets that sign upload forms are derived from the installation's own and these numbers. */
+export interface UploadSecretsTable {
+  number: number;
+  made_at: number;
+  /** Forms that were signed with it later than this are not taken; null: it is the one in use. */
+  retired_at: number | null;
+}
+
+/** Signed upload forms that have not expired. */
+export interface UploadFormsTable {
+  integration_id: string;
+  form_id: string;
+  /** Below the mount. */
+  path: string;
+  size_bytes: number;
+  signed_at: number;
+  expires_at: number;
+}
+
 export interface Schema {
   installation: InstallationTable;
   installation_secret: InstallationSecretTable;
@@ -263,4 +284,6 @@ export interface Schema {
   steps: StepsTable;
   blobs: BlobsTable;
   attachments: AttachmentsTable;
+  upload_secrets: UploadSecretsTable;
+  upload_forms: UploadFormsTable;
 }

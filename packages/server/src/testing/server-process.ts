@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module';
 import { compose, type Overrides } from '../compose.ts';
 import type { Limits } from '../config/config.ts';
 import { readConfig } from '../config/read-config.ts';
-import type { WaitAt, WaitPoint } from '../domain/wait-points.ts';
+import type { UploadPoint, WaitAt, WaitPoint } from '../domain/wait-points.ts';
 import { silentNotifier } from '../store/notifier.ts';
 import { gateAgency } from './gate-agency.ts';
 import { scriptedModel } from './scripted-model.ts';
@@ -13,7 +13,7 @@ export interface ProcessOptions {
   /** Where the scripted model's controller listens; absent: the offline model answers. */
   readonly controllerPort?: number;
   /** Dies by SIGKILL when it comes to this point for the `killAfter`th time (1 where not given). */
-  readonly killAt?: WaitPoint;
+  readonly killAt?: WaitPoint | UploadPoint;
   readonly killAfter?: number;
   /** Once its parent has armed it, stops itself by SIGSTOP there, until somebody sends it SIGCONT. */
   readonly stopAt?: { readonly point: WaitPoint; readonly time: number };
@@ -29,7 +29,7 @@ export interface ProcessOptions {
 export const ARM = 'arm';
 let isArmed = false;
 
-function signaller(signal: NodeJS.Signals, point: WaitPoint, time: number, counts = () => true): WaitAt {
+function signaller(signal: NodeJS.Signals, point: WaitPoint | UploadPoint, time: number, counts = () => true): WaitAt {
   let left = time;
   return (reached) => {
     if (reached !== point || !counts()) return;

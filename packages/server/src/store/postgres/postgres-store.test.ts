@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { missingService } from '../../../../../test/support/services.ts';
 import { CommitUnknown, NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
-import type { WaitPoint } from '../../domain/wait-points.ts';
+import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
 import { CommitProxy } from '../../testing/commit-proxy.ts';
 import { storeConformance } from '../../testing/store-conformance.ts';
 import { freshDatabase } from '../../testing/test-store.ts';
@@ -48,7 +48,7 @@ if (missing === null) {
 
 test('transactions of one turn share one commit, and each passes its wait points', { skip }, async () => {
   await using database = await freshDatabase();
-  const points: WaitPoint[] = [];
+  const points: (UploadPoint | WaitPoint)[] = [];
   await using store = await open(database.url, { waitAt: (point) => points.push(point) });
   await Promise.all([1, 2].map((id) => store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', id)))));
   assert.deepEqual(points, ['flush.before-commit', 'flush.before-commit', 'flush.after-commit', 'flush.after-commit']);

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
-import type { WaitPoint } from '../../domain/wait-points.ts';
+import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
 import { storeConformance } from '../../testing/store-conformance.ts';
 import { temporaryFolder } from '../../testing/test-server.ts';
 import * as first from '../migrations/0001-first.ts';
@@ -33,11 +33,11 @@ storeConformance('sqlite', async () => {
 
 test('transactions of one turn share one commit, and each passes its wait points', async () => {
   const folder = temporaryFolder();
-  const points: WaitPoint[] = [];
+  const points: (UploadPoint | WaitPoint)[] = [];
   const options = {
     path: join(folder, 'test.db'),
     migrate: true,
-    waitAt: (point: WaitPoint) => points.push(point),
+    waitAt: (point: UploadPoint | WaitPoint) => points.push(point),
     onFatal,
   };
   await using store = await SqliteStore.open(options);

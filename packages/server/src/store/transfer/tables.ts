@@ -18,6 +18,9 @@ export const COPIED_TABLES = [
   'steps',
   'blobs',
   'attachments',
+  // Forms that were signed before stay valid to their end.
+  'upload_secrets',
+  'upload_forms',
 ] as const;
 
 /** What stays behind. */
