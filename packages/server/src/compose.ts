@@ -347,7 +347,6 @@ export async function compose(
   };
   const metricsText = () => metrics.text(probes);
   serviceRoutes(app, {
-    ownership,
     agencies,
     isReady,
     storeKind: store.kind,

@@ -105,6 +105,8 @@ export interface Limits {
   readonly goneNodeMs: number;
   /** Of models whose window is not known. */
   readonly modelWindowTokens: number;
+  /** What the files of one integration may take; 0: as much as there is. */
+  readonly mountQuotaBytes: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -145,4 +147,5 @@ export const DEFAULT_LIMITS: Limits = {
   unusedBlobMs: 86_400_000,
   goneNodeMs: 86_400_000,
   modelWindowTokens: 128_000,
+  mountQuotaBytes: 0,
 };
