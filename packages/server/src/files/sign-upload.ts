@@ -6,12 +6,11 @@ import { formInTheWay, insertForm, lockIntegration, promisedBytes } from '../sto
 import { first, type Store, type Tx } from '../store/store.ts';
 import { MountConflict, type MountStore } from './mount-store.ts';
 import { type MeasuredMount, MountUsage } from './mount-usage.ts';
+import { FORM_MS } from './post-policy/check-form.ts';
 import { signForm } from './post-policy/sign-form.ts';
 import { foreseenBytes } from './quota.ts';
 import type { UploadTarget } from './upload-target.ts';
 
-/** Contract 7 and the spec: "The signed form is valid for 15 minutes". */
-export const FORM_LIFE_MS = 15 * 60_000;
 /** A measurement counts too much what others sign meanwhile over files that are there: it is repeated for those. */
 const MAX_MEASUREMENTS = 8;
 
@@ -57,7 +56,7 @@ export class UploadSigning {
     const { mount, target } = this.#deps;
     // Before the key is asked for: one that is retired meanwhile counts for what was signed before.
     const signedAt = Date.now();
-    const expiresAt = signedAt + FORM_LIFE_MS;
+    const expiresAt = signedAt + FORM_MS;
     try {
       await mount.checkFree(integrationId, path);
     } catch (error) {
