@@ -177,7 +177,7 @@ async function raw(to: TestServer, headers: readonly string[]): Promise<string> 
     '',
     body,
   ];
-  socket.end(lines.join('\r\n'));
+  socket.write(lines.join('\r\n'));
   let text = '';
   socket.on('data', (chunk) => {
     text += chunk.toString();
@@ -245,5 +245,9 @@ test('forms that have expired are in nobody’s way, and are forgotten by a swee
   assert.equal(await own.server.probes.sweepForms(), 0, 'for a while they are still looked at');
   await askStore(own.dataDir, `update upload_forms set expires_at = ${Date.now() - 7_200_000} where path = 'old/x'`);
   assert.equal(await own.server.probes.sweepForms(), 1);
-  assert.deepEqual(await askStore(own.dataDir, 'select path from upload_forms'), [{ path: 'old/x/y' }]);
+  const left = await askStore(own.dataDir, 'select path from upload_forms');
+  assert.deepEqual(
+    left.map(({ path }) => path),
+    ['old/x/y'],
+  );
 });

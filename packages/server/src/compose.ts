@@ -36,8 +36,13 @@ import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
 import { claimFolder } from './files/disk/claim-folder.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
+import { DiskMountStore } from './files/disk/disk-mount-store.ts';
+import { FormSweep } from './files/form-sweep.ts';
+import { hereTarget } from './files/here-target.ts';
 import { ImageBlobs } from './files/image-blobs.ts';
-import { rotateUploadSecret } from './files/upload-secrets.ts';
+import { checkForm } from './files/post-policy/check-form.ts';
+import { UploadSigning } from './files/sign-upload.ts';
+import { rotateUploadSecret, UploadSecrets } from './files/upload-secrets.ts';
 import { buildApp } from './http/app.ts';
 import { BodyReader } from './http/body-reader.ts';
 import { DefaultFraming } from './http/encoders/default-framing.ts';
@@ -46,7 +51,10 @@ import { MetricsListener } from './http/metrics-listener.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { accountRoutes } from './http/routes/accounts.ts';
 import { chatRoutes } from './http/routes/chats.ts';
+import { createAgencyUpload } from './http/routes/create-agency-upload.ts';
+import { fileRoutes } from './http/routes/files.ts';
 import { getCompletion } from './http/routes/get-completion.ts';
+import { receiveUpload } from './http/routes/receive-upload.ts';
 import { runEvents } from './http/routes/run-events.ts';
 import { runRoutes } from './http/routes/runs.ts';
 import { serviceRoutes } from './http/routes/service.ts';
@@ -61,6 +69,7 @@ import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
 import type { Notifier } from './store/notifier.ts';
 import { patientReads } from './store/patient-reads.ts';
+import { integrationById } from './store/queries/accounts.ts';
 import type { Store } from './store/store.ts';
 import { type NodeIdentity, ThisNode } from './store/this-node.ts';
 import { WriteProbe } from './store/write-probe.ts';
@@ -115,6 +124,8 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepBlobs: () => Promise<number>;
     /** Forgets at once the nodes that have been gone long enough; resolves to how many. */
     readonly sweepNodes: () => Promise<number>;
+    /** Forgets at once the upload forms that expired long enough ago; resolves to how many. */
+    readonly sweepForms: () => Promise<number>;
   };
 }
 
@@ -154,10 +165,12 @@ export async function compose(
   const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
-  const { blobs: blobFolder } = dataFolder(config.dataDir);
+  const { blobs: blobFolder, mounts: mountFolder } = dataFolder(config.dataDir);
   const blobs = await DiskBlobStore.open(blobFolder);
   // Before anything is made, taken over or swept: what this database does not know there is deleted after a day.
   await claimFolder(store, blobFolder);
+  const mount = await DiskMountStore.open({ folder: mountFolder, waitAt });
+  const uploads = hereTarget(store, opened.secret);
   const isFirstStart = await firstStart(store, agencies);
   await checkCreditPrices(store.reads, agencies, config.prices);
   const { commitMs: syncMs, warning } = await opened.measure();
@@ -212,6 +225,7 @@ export async function compose(
   const blobSweep = stack.use(new BlobSweep(store, blobs, limits, logger));
 
   const nodeSweep = stack.use(new NodeSweep(store, limits, logger));
+  const formSweep = stack.use(new FormSweep(store, limits, logger));
 
   const changes = stack.use(new AccountChanges(store, limits, logger));
   const reads = patientReads(store.reads, limits.accountsPatienceMs);
@@ -322,6 +336,19 @@ export async function compose(
     steps: (integrationId, runId, query) => runSteps(store.reads, runReads, integrationId, runId, query),
   });
   usageRoutes(app, { ownership, runReads });
+  const signer = new UploadSigning({ store, mount, target: uploads, quotaBytes: limits.mountQuotaBytes });
+  createAgencyUpload(app, { ownership, signing: signer, publicUrl: config.publicUrl });
+  fileRoutes(app, ownership, mount);
+  receiveUpload(app, {
+    mount,
+    secrets: new UploadSecrets(store, opened.secret),
+    hasIntegration: async (integrationId) => (await reads.all(integrationById, { integrationId })).length > 0,
+    checkForm,
+    publicUrl: config.publicUrl,
+    limits,
+    waitAt,
+    logger,
+  });
   chatRoutes(app, ownership, chats);
   accountRoutes(app, {
     ownership,
@@ -345,6 +372,7 @@ export async function compose(
     sweepEvents: () => retention.sweep(),
     sweepBlobs: () => blobSweep.sweep(),
     sweepNodes: () => nodeSweep.sweep(),
+    sweepForms: () => formSweep.sweep(),
   };
   const metricsText = () => metrics.text(probes);
   serviceRoutes(app, {
@@ -373,6 +401,7 @@ export async function compose(
   retention.start();
   blobSweep.start();
   nodeSweep.start();
+  formSweep.start();
   const owned = stack.move();
   return {
     url: listensOn,
