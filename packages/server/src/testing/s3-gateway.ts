@@ -217,3 +217,9 @@ export async function makeBucket(at: S3Access, name = `test-${randomBytes(8).toS
   }
   return name;
 }
+
+/** The SDK finds credentials in the environment of its process, as everywhere. */
+export function useS3Credentials({ accessKeyId, secretAccessKey }: S3Access): void {
+  process.env.AWS_ACCESS_KEY_ID = accessKeyId;
+  process.env.AWS_SECRET_ACCESS_KEY = secretAccessKey;
+}
