@@ -19,6 +19,8 @@ export interface DataFolder {
   readonly secretFile: string;
   /** The bytes of images. */
   readonly blobs: string;
+  /** Uploads on their way to S3. */
+  readonly spools: string;
   /** There where the installation went to PostgreSQL. */
   readonly movedMark: string;
 }
@@ -29,6 +31,7 @@ export function dataFolder(dataDir: string): DataFolder {
     lock: join(dataDir, 'lock.db'),
     secretFile: join(dataDir, 'secret'),
     blobs: join(dataDir, 'blobs'),
+    spools: join(dataDir, 'spools'),
     movedMark: join(dataDir, 'moved-to-postgres'),
   };
 }
