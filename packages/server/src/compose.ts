@@ -37,6 +37,7 @@ import { BlobSweep } from './files/blob-sweep.ts';
 import { claimFolder } from './files/disk/claim-folder.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
 import { ImageBlobs } from './files/image-blobs.ts';
+import { rotateUploadSecret } from './files/upload-secrets.ts';
 import { buildApp } from './http/app.ts';
 import { BodyReader } from './http/body-reader.ts';
 import { DefaultFraming } from './http/encoders/default-framing.ts';
@@ -396,4 +397,11 @@ export async function createKeyHere(config: Config, secrets: Secrets, name: stri
   await using stack = new AsyncDisposableStack();
   const { store, secret } = await openStoreHere(config, secrets, stack);
   return await createKeyOfFirstOwner(store, new KeySigning(secret), name);
+}
+
+/** The number of the secret that signs upload forms from now on; works beside running servers, which see it at once. */
+export async function rotateUploadsHere(config: Config, secrets: Secrets): Promise<number> {
+  await using stack = new AsyncDisposableStack();
+  const { store } = await openStoreHere(config, secrets, stack);
+  return await rotateUploadSecret(store);
 }

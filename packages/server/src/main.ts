@@ -1,4 +1,4 @@
-import { compose, createKeyHere, type Overrides } from './compose.ts';
+import { compose, createKeyHere, type Overrides, rotateUploadsHere } from './compose.ts';
 import { type BackupOverrides, backUpHere } from './compose-backup.ts';
 import { moveHere } from './compose-move.ts';
 import { restoreHere } from './compose-restore.ts';
@@ -103,6 +103,13 @@ function endAtOnce(error: unknown): void {
 export async function createKey(env: Readonly<Record<string, string | undefined>>, name: string): Promise<string> {
   const { config, secrets } = readConfig(env);
   return createKeyHere(config, secrets, name);
+}
+
+/** Retires the secret that signs upload forms; resolves to what there is to say. */
+export async function rotateUploads(env: Readonly<Record<string, string | undefined>>): Promise<string> {
+  const { config, secrets } = readConfig(env);
+  const number = await rotateUploadsHere(config, secrets);
+  return `Upload forms are signed with secret number ${number} from now on; those signed before stay valid to their end, 15 minutes at most.`;
 }
 
 /** Copies the embedded installation of the environment into its PostgreSQL database; resolves to what there is to say. */

@@ -112,6 +112,9 @@ export interface Limits {
   readonly sweepMs: number;
   /** How long stored files stay that nothing refers to. */
   readonly unusedBlobMs: number;
+  /** How long the sender of an upload may send nothing, and how long one upload may take. */
+  readonly uploadIdleMs: number;
+  readonly uploadMs: number;
   /** How long a node that is gone stays listed. */
   readonly goneNodeMs: number;
   /** Of models whose window is not known. */
@@ -154,6 +157,8 @@ export const DEFAULT_LIMITS: Limits = {
   logMs: 7 * 86_400_000,
   sweepMs: 600_000,
   unusedBlobMs: 86_400_000,
+  uploadIdleMs: 20_000,
+  uploadMs: 1_800_000,
   goneNodeMs: 86_400_000,
   modelWindowTokens: 128_000,
 };
