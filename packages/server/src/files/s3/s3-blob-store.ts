@@ -1,8 +1,6 @@
 import { type BlobKey, type BlobStore, checkBlobKey, isBlobKey, type ListedBlob } from '../blob-store.ts';
+import { openObject } from './open-object.ts';
 import type { S3Bucket } from './s3-bucket.ts';
-
-/** How much of a blob is read to be compared. */
-const PIECE_BYTES = 4 * 1024 * 1024;
 
 /** Objects in a bucket, below a prefix that ends with `/`. S3 answers a put when it is durable, and shows it whole. */
 export class S3BlobStore implements BlobStore {
@@ -20,16 +18,18 @@ export class S3BlobStore implements BlobStore {
   }
 
   async read(key: BlobKey): Promise<Uint8Array | null> {
-    return (await this.#bucket.get(this.#key(key)))?.bytes ?? null;
+    return await this.#bucket.get(this.#key(key));
   }
 
   async holds(key: BlobKey, bytes: Uint8Array): Promise<boolean> {
-    const found = await this.#bucket.head(this.#key(key));
-    if (found === null || found.size !== bytes.length) return false;
-    for (let first = 0; first < bytes.length; first += PIECE_BYTES) {
-      const range = { first, last: Math.min(first + PIECE_BYTES, bytes.length) - 1 };
-      const piece = await this.#bucket.get(found.key, range, found.etag);
-      if (piece === null || Buffer.compare(bytes.subarray(first, range.last + 1), piece.bytes) !== 0) return false;
+    const opened = await openObject(this.#bucket, this.#key(key), null);
+    if (opened === null) return false;
+    await using _ = opened;
+    if (opened.object.size !== bytes.length) return false;
+    let at = 0;
+    for await (const piece of opened.bytes) {
+      if (Buffer.compare(bytes.subarray(at, at + piece.length), piece) !== 0) return false;
+      at += piece.length;
     }
     return true;
   }

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { ListMultipartUploadsOutput, MultipartUpload, S3Client } from '@aws-sdk/client-s3';
 import type { ByteRange } from '../mount-store.ts';
 import { isMissing, notNow, type S3Place, statusOf } from './s3-errors.ts';
@@ -31,6 +31,11 @@ export interface S3Object {
 
 export interface TypedObject extends S3Object {
   readonly contentType: string;
+}
+
+export interface StreamedObject {
+  readonly object: TypedObject;
+  readonly body: Readable;
 }
 
 export interface S3Page {
@@ -131,33 +136,44 @@ export class S3Bucket implements Disposable {
     return found === null ? null : objectOf(key, found, found.ContentLength ?? 0);
   }
 
+  /** The whole of it in memory. Null: it is not there. */
+  async get(key: string): Promise<Uint8Array | null> {
+    const found = await this.stream(key);
+    return found === null ? null : await buffered(found.body);
+  }
+
   /**
-   * The bytes in memory, at most those of the range: none where it begins behind the end. Null: it is not there, or not
-   * with this etag any more.
+   * The bytes as they come; of a range that begins behind the end there are none. Null: it is not there, or not with this
+   * etag any more. Whoever gets the stream reads or destroys it.
    */
-  async get(
+  async stream(
     key: string,
     range: ByteRange | null = null,
     etag: string | null = null,
-  ): Promise<{ readonly object: TypedObject; readonly bytes: Uint8Array } | null> {
+  ): Promise<StreamedObject | null> {
     const command = new this.#sdk.GetObjectCommand({
       Bucket: this.place.bucket,
       Key: key,
       ...(range === null ? {} : { Range: `bytes=${range.first}-${range.last}` }),
       ...(etag === null ? {} : { IfMatch: etag }),
     });
-    const within = this.#within(this.#times.transferMs);
+    const late = new AbortController();
+    // Until it answers: what comes then may be long, and its reader slow.
+    const timer = setTimeout(() => late.abort(), this.#times.wholeMs);
     try {
-      const found = await this.#unlessMissing(this.#client.send(command, within));
-      if (found === null) return null;
-      const bytes = (await found.Body?.transformToByteArray()) ?? new Uint8Array();
-      const size = Number(/\/(\d+)$/.exec(found.ContentRange ?? '')?.[1] ?? found.ContentLength ?? bytes.length);
-      return { object: objectOf(key, found, size), bytes };
+      const found = await this.#client.send(command, { abortSignal: late.signal });
+      const size = Number(/\/(\d+)$/.exec(found.ContentRange ?? '')?.[1] ?? found.ContentLength ?? 0);
+      const body = (found.Body as Readable | undefined) ?? Readable.from([]);
+      // One that breaks off while nobody reads says so to whoever reads on.
+      body.on('error', () => {});
+      return { object: objectOf(key, found, size), body };
     } catch (error) {
-      if (statusOf(error) === 412) return null;
+      if (isMissing(error) || statusOf(error) === 412) return null;
       if (statusOf(error) !== 416) throw notNow(error);
       const object = await this.head(key);
-      return object === null ? null : { object, bytes: new Uint8Array() };
+      return object === null ? null : { object, body: Readable.from([]) };
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -250,6 +266,15 @@ export class S3Bucket implements Disposable {
 
   [Symbol.dispose](): void {
     this.#client.destroy();
+  }
+}
+
+async function buffered(body: Readable): Promise<Uint8Array> {
+  try {
+    const pieces: Uint8Array[] = await body.toArray();
+    return Buffer.concat(pieces);
+  } catch (error) {
+    throw notNow(error);
   }
 }
 

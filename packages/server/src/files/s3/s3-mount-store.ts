@@ -1,5 +1,4 @@
 import { type MountPath, wholePath } from '../../domain/mount-path.ts';
-import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
 import { mapAtMost } from '../../lib/map-at-most.ts';
 import {
@@ -12,13 +11,12 @@ import {
   type OpenedFile,
 } from '../mount-store.ts';
 import { isFolder, listFolder } from './list-folder.ts';
+import { openObject } from './open-object.ts';
 import type { S3Bucket, TypedObject } from './s3-bucket.ts';
 import type { SpoolFolder } from './spool.ts';
 
 /** Files that are looked at or deleted at once. */
 const AT_ONCE = 16;
-/** How much of a file is held in memory for one reader, who may take all day. */
-const PIECE_BYTES = 2 * 1024 * 1024;
 
 export interface S3MountOptions {
   readonly bucket: S3Bucket;
@@ -71,29 +69,10 @@ export class S3MountStore implements MountStore {
   }
 
   async open(integrationId: string, path: MountPath, range?: ByteRange): Promise<OpenedFile | null> {
-    const key = this.#key(integrationId, path);
-    const { first, last } = range ?? { first: 0, last: Number.MAX_SAFE_INTEGER };
-    const begun = await this.#bucket.get(key, piece(first, last));
-    if (begun === null) return null;
-    const end = Math.min(last, begun.object.size - 1);
-    return {
-      file: fileOf(path, begun.object),
-      bytes: this.#pieces(begun.object, begun.bytes, first, end),
-      async [Symbol.asyncDispose]() {},
-    };
-  }
-
-  /** One request after another, each for the same etag: a reader that is slow holds no connection. */
-  async *#pieces(object: TypedObject, begun: Uint8Array, first: number, last: number): AsyncGenerator<Uint8Array> {
-    if (begun.length > 0) yield begun;
-    for (let at = first + begun.length; at <= last; ) {
-      const next = await this.#bucket.get(object.key, piece(at, last), object.etag);
-      if (next === null || next.bytes.length === 0) {
-        throw new StoreUnavailable('The file was replaced or deleted while it was read.');
-      }
-      yield next.bytes;
-      at += next.bytes.length;
-    }
+    const opened = await openObject(this.#bucket, this.#key(integrationId, path), range ?? null);
+    if (opened === null) return null;
+    const { object, bytes } = opened;
+    return { file: fileOf(path, object), bytes, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
   }
 
   async write(
@@ -182,8 +161,6 @@ export class S3MountStore implements MountStore {
     return folder === '' ? `${this.#prefix}${integrationId}/` : `${this.#key(integrationId, folder)}/`;
   }
 }
-
-const piece = (first: number, last: number): ByteRange => ({ first, last: Math.min(last, first + PIECE_BYTES - 1) });
 
 /** Some tools make an empty object that ends with a slash, to stand for a folder. */
 const isFileKey = (key: string): boolean => !key.endsWith('/');
