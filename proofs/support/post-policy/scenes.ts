@@ -14,7 +14,7 @@ export interface Scene {
   readonly id: string;
   readonly sendings: readonly Sending[];
   /** What `create_agency_upload` must refuse, in place of a form. */
-  readonly signing: Op['sign_request'] | null;
+  readonly signing: NonNullable<Op['sign_request']> | null;
 }
 
 /**
