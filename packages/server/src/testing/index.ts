@@ -30,6 +30,16 @@ export { askDatabase, PostgresServer, postgresFolder } from './postgres-server.t
 export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
 export { noteStore, type ReportedStore } from './reported-store.ts';
 export { type Followed, follow, post } from './roaming-client.ts';
+export {
+  hasS3Gateway,
+  makeBucket,
+  type S3Access,
+  S3Gateway,
+  s3Client,
+  s3Environment,
+  sharedS3,
+  stopOwnS3,
+} from './s3-gateway.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ShownImage, scriptedModel } from './scripted-model.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
