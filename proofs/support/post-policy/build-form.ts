@@ -91,10 +91,11 @@ export function buildForm(ops: readonly Op[], place: Place, now: number, patienc
     { 'x-amz-credential': credential },
     { 'x-amz-date': date },
   ];
-  for (const { conditions_drop: drop, conditions_add: add } of ops) {
-    if (drop !== undefined) {
-      conditions = conditions.filter((one) => isRange(one) || fieldOf(one) !== drop.toLowerCase());
-    }
+  for (const { conditions_drop: drop } of ops) {
+    if (drop === undefined) continue;
+    conditions = conditions.filter((one) => isRange(one) || fieldOf(one) !== drop.toLowerCase());
+  }
+  for (const { conditions_add: add } of ops) {
     if (add !== undefined) {
       conditions.push(...(JSON.parse(JSON.stringify(add), (_, v) => (typeof v === 'string' ? fill(v) : v)) as Json[]));
     }

@@ -27,6 +27,10 @@ export class StoredFiles {
       const bytes = readFileSync(join(this.#mounts, file.bucket, 'files', file.key));
       expectEqual(`${id}: bytes are those sent`, bytes.equals(file.bytes), true);
     }
+    this.clear();
+  }
+
+  clear(): void {
     for (const name of readdirSync(this.#mounts)) rmSync(join(this.#mounts, name), { recursive: true, force: true });
   }
 }
