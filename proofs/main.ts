@@ -23,6 +23,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   outage: () => import('./outage.ts'),
   restore: () => import('./restore.ts'),
   upgrade: () => import('./upgrade.ts'),
+  'post-policy': () => import('./post-policy.ts'),
 };
 
 class UsageError extends Error {}

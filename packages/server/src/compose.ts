@@ -36,8 +36,10 @@ import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
 import { claimFolder } from './files/disk/claim-folder.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
+import { DiskMountStore } from './files/disk/disk-mount-store.ts';
 import { ImageBlobs } from './files/image-blobs.ts';
-import { rotateUploadSecret } from './files/upload-secrets.ts';
+import { checkForm } from './files/post-policy/check-form.ts';
+import { rotateUploadSecret, UploadSecrets } from './files/upload-secrets.ts';
 import { buildApp } from './http/app.ts';
 import { BodyReader } from './http/body-reader.ts';
 import { DefaultFraming } from './http/encoders/default-framing.ts';
@@ -47,6 +49,7 @@ import { OpenRequests } from './http/open-requests.ts';
 import { accountRoutes } from './http/routes/accounts.ts';
 import { chatRoutes } from './http/routes/chats.ts';
 import { getCompletion } from './http/routes/get-completion.ts';
+import { receiveUpload } from './http/routes/receive-upload.ts';
 import { runEvents } from './http/routes/run-events.ts';
 import { runRoutes } from './http/routes/runs.ts';
 import { serviceRoutes } from './http/routes/service.ts';
@@ -61,7 +64,8 @@ import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
 import type { Notifier } from './store/notifier.ts';
 import { patientReads } from './store/patient-reads.ts';
-import type { Store } from './store/store.ts';
+import { integrationById } from './store/queries/accounts.ts';
+import { first, type Store } from './store/store.ts';
 import { type NodeIdentity, ThisNode } from './store/this-node.ts';
 import { WriteProbe } from './store/write-probe.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
@@ -78,6 +82,7 @@ export interface Overrides {
   readonly limits?: Partial<Limits>;
   readonly waitAt?: WaitAt;
   readonly healTurn?: typeof healTurn;
+  readonly checkForm?: typeof checkForm;
   readonly logger?: Logger;
   /** Stands between the server and its store: how a proof plants a fault. */
   readonly wrapStore?: (store: Store) => Store;
@@ -154,8 +159,9 @@ export async function compose(
   const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
-  const { blobs: blobFolder } = dataFolder(config.dataDir);
+  const { blobs: blobFolder, mounts } = dataFolder(config.dataDir);
   const blobs = await DiskBlobStore.open(blobFolder);
+  const mount = await DiskMountStore.open({ folder: mounts, waitAt });
   // Before anything is made, taken over or swept: what this database does not know there is deleted after a day.
   await claimFolder(store, blobFolder);
   const isFirstStart = await firstStart(store, agencies);
@@ -320,6 +326,17 @@ export async function compose(
     runReads,
     cancel,
     steps: (integrationId, runId, query) => runSteps(store.reads, runReads, integrationId, runId, query),
+  });
+  receiveUpload(app, {
+    mount,
+    secrets: new UploadSecrets(store, opened.secret),
+    hasIntegration: async (integrationId) =>
+      (await first(reads.all(integrationById, { integrationId }))) !== undefined,
+    checkForm: overrides.checkForm ?? checkForm,
+    publicUrl: config.publicUrl,
+    limits,
+    waitAt,
+    logger,
   });
   usageRoutes(app, { ownership, runReads });
   chatRoutes(app, ownership, chats);
