@@ -18,9 +18,9 @@ import { OpenAiModels } from './agent/models/openai-model.ts';
 import type { Model } from './agent/ports.ts';
 import { Chats } from './chats/chats.ts';
 import { healTurn } from './chats/heal-history.ts';
+import { openFiles } from './compose-files.ts';
 import { openStore, openStoreHere } from './compose-store.ts';
 import type { Config, Limits, Secrets } from './config/config.ts';
-import { dataFolder } from './config/data-folder.ts';
 import { VERSION } from './domain/version.ts';
 import type { WaitAt } from './domain/wait-points.ts';
 import { drain } from './engine/drain.ts';
@@ -34,9 +34,6 @@ import { EventLog } from './eventlog/event-log.ts';
 import { FarLogs } from './eventlog/far-logs.ts';
 import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
-import { claimFolder } from './files/disk/claim-folder.ts';
-import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
-import { DiskMountStore } from './files/disk/disk-mount-store.ts';
 import { ImageBlobs } from './files/image-blobs.ts';
 import { checkForm } from './files/post-policy/check-form.ts';
 import { rotateUploadSecret, UploadSecrets } from './files/upload-secrets.ts';
@@ -159,11 +156,7 @@ export async function compose(
   const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
-  const { blobs: blobFolder, mounts } = dataFolder(config.dataDir);
-  const blobs = await DiskBlobStore.open(blobFolder);
-  const mount = await DiskMountStore.open({ folder: mounts, waitAt });
-  // Before anything is made, taken over or swept: what this database does not know there is deleted after a day.
-  await claimFolder(store, blobFolder);
+  const { blobs, mount } = await openFiles(config, { store, secret: opened.secret }, waitAt, stack);
   const isFirstStart = await firstStart(store, agencies);
   await checkCreditPrices(store.reads, agencies, config.prices);
   const { commitMs: syncMs, warning } = await opened.measure();
@@ -330,8 +323,7 @@ export async function compose(
   receiveUpload(app, {
     mount,
     secrets: new UploadSecrets(store, opened.secret),
-    hasIntegration: async (integrationId) =>
-      (await first(reads.all(integrationById, { integrationId }))) !== undefined,
+    hasIntegration: async (integrationId) => (await first(reads.all(integrationById, { integrationId }))) !== undefined,
     checkForm: overrides.checkForm ?? checkForm,
     publicUrl: config.publicUrl,
     limits,
