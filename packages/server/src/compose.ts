@@ -34,8 +34,10 @@ import { EventLog } from './eventlog/event-log.ts';
 import { FarLogs } from './eventlog/far-logs.ts';
 import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
+import { FormSweep } from './files/form-sweep.ts';
 import { ImageBlobs } from './files/image-blobs.ts';
 import { checkForm } from './files/post-policy/check-form.ts';
+import { UploadSigning } from './files/sign-upload.ts';
 import { rotateUploadSecret, UploadSecrets } from './files/upload-secrets.ts';
 import { buildApp } from './http/app.ts';
 import { BodyReader } from './http/body-reader.ts';
@@ -45,6 +47,8 @@ import { MetricsListener } from './http/metrics-listener.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { accountRoutes } from './http/routes/accounts.ts';
 import { chatRoutes } from './http/routes/chats.ts';
+import { createAgencyUpload } from './http/routes/create-agency-upload.ts';
+import { fileRoutes } from './http/routes/files.ts';
 import { getCompletion } from './http/routes/get-completion.ts';
 import { receiveUpload } from './http/routes/receive-upload.ts';
 import { runEvents } from './http/routes/run-events.ts';
@@ -117,6 +121,8 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepBlobs: () => Promise<number>;
     /** Forgets at once the nodes that have been gone long enough; resolves to how many. */
     readonly sweepNodes: () => Promise<number>;
+    /** Forgets at once the upload forms that expired long enough ago; resolves to how many. */
+    readonly sweepForms: () => Promise<number>;
   };
 }
 
@@ -156,7 +162,7 @@ export async function compose(
   const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
-  const { blobs, mount } = await openFiles(config, { store, secret: opened.secret }, waitAt, stack);
+  const { blobs, mount, uploads } = await openFiles(config, { store, secret: opened.secret }, waitAt, stack);
   const isFirstStart = await firstStart(store, agencies);
   await checkCreditPrices(store.reads, agencies, config.prices);
   const { commitMs: syncMs, warning } = await opened.measure();
@@ -211,6 +217,7 @@ export async function compose(
   const blobSweep = stack.use(new BlobSweep(store, blobs, limits, logger));
 
   const nodeSweep = stack.use(new NodeSweep(store, limits, logger));
+  const formSweep = stack.use(new FormSweep(store, limits, logger));
 
   const changes = stack.use(new AccountChanges(store, limits, logger));
   const reads = patientReads(store.reads, limits.accountsPatienceMs);
@@ -331,6 +338,9 @@ export async function compose(
     logger,
   });
   usageRoutes(app, { ownership, runReads });
+  const signer = new UploadSigning({ store, mount, target: uploads, quotaBytes: limits.mountQuotaBytes });
+  createAgencyUpload(app, { ownership, signing: signer, publicUrl: config.publicUrl });
+  fileRoutes(app, ownership, mount);
   chatRoutes(app, ownership, chats);
   accountRoutes(app, {
     ownership,
@@ -354,10 +364,10 @@ export async function compose(
     sweepEvents: () => retention.sweep(),
     sweepBlobs: () => blobSweep.sweep(),
     sweepNodes: () => nodeSweep.sweep(),
+    sweepForms: () => formSweep.sweep(),
   };
   const metricsText = () => metrics.text(probes);
   serviceRoutes(app, {
-    ownership,
     agencies,
     isReady,
     storeKind: store.kind,
@@ -383,6 +393,7 @@ export async function compose(
   retention.start();
   blobSweep.start();
   nodeSweep.start();
+  formSweep.start();
   const owned = stack.move();
   return {
     url: listensOn,
