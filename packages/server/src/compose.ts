@@ -18,9 +18,9 @@ import { OpenAiModels } from './agent/models/openai-model.ts';
 import type { Model } from './agent/ports.ts';
 import { Chats } from './chats/chats.ts';
 import { healTurn } from './chats/heal-history.ts';
+import { openFiles } from './compose-files.ts';
 import { openStore, openStoreHere } from './compose-store.ts';
 import type { Config, Limits, Secrets } from './config/config.ts';
-import { dataFolder } from './config/data-folder.ts';
 import { VERSION } from './domain/version.ts';
 import type { WaitAt } from './domain/wait-points.ts';
 import { drain } from './engine/drain.ts';
@@ -34,11 +34,7 @@ import { EventLog } from './eventlog/event-log.ts';
 import { FarLogs } from './eventlog/far-logs.ts';
 import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
-import { claimFolder } from './files/disk/claim-folder.ts';
-import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
-import { DiskMountStore } from './files/disk/disk-mount-store.ts';
 import { FormSweep } from './files/form-sweep.ts';
-import { hereTarget } from './files/here-target.ts';
 import { ImageBlobs } from './files/image-blobs.ts';
 import { checkForm } from './files/post-policy/check-form.ts';
 import { UploadSigning } from './files/sign-upload.ts';
@@ -70,7 +66,7 @@ import { runSteps } from './runs/run-steps.ts';
 import type { Notifier } from './store/notifier.ts';
 import { patientReads } from './store/patient-reads.ts';
 import { integrationById } from './store/queries/accounts.ts';
-import type { Store } from './store/store.ts';
+import { first, type Store } from './store/store.ts';
 import { type NodeIdentity, ThisNode } from './store/this-node.ts';
 import { WriteProbe } from './store/write-probe.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
@@ -87,6 +83,7 @@ export interface Overrides {
   readonly limits?: Partial<Limits>;
   readonly waitAt?: WaitAt;
   readonly healTurn?: typeof healTurn;
+  readonly checkForm?: typeof checkForm;
   readonly logger?: Logger;
   /** Stands between the server and its store: how a proof plants a fault. */
   readonly wrapStore?: (store: Store) => Store;
@@ -165,12 +162,7 @@ export async function compose(
   const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
-  const { blobs: blobFolder, mounts: mountFolder } = dataFolder(config.dataDir);
-  const blobs = await DiskBlobStore.open(blobFolder);
-  // Before anything is made, taken over or swept: what this database does not know there is deleted after a day.
-  await claimFolder(store, blobFolder);
-  const mount = await DiskMountStore.open({ folder: mountFolder, waitAt });
-  const uploads = hereTarget(store, opened.secret);
+  const { blobs, mount, uploads } = await openFiles(config, { store, secret: opened.secret }, waitAt, stack);
   const isFirstStart = await firstStart(store, agencies);
   await checkCreditPrices(store.reads, agencies, config.prices);
   const { commitMs: syncMs, warning } = await opened.measure();
@@ -335,20 +327,20 @@ export async function compose(
     cancel,
     steps: (integrationId, runId, query) => runSteps(store.reads, runReads, integrationId, runId, query),
   });
-  usageRoutes(app, { ownership, runReads });
-  const signer = new UploadSigning({ store, mount, target: uploads, quotaBytes: limits.mountQuotaBytes });
-  createAgencyUpload(app, { ownership, signing: signer, publicUrl: config.publicUrl });
-  fileRoutes(app, ownership, mount);
   receiveUpload(app, {
     mount,
     secrets: new UploadSecrets(store, opened.secret),
-    hasIntegration: async (integrationId) => (await reads.all(integrationById, { integrationId })).length > 0,
-    checkForm,
+    hasIntegration: async (integrationId) => (await first(reads.all(integrationById, { integrationId }))) !== undefined,
+    checkForm: overrides.checkForm ?? checkForm,
     publicUrl: config.publicUrl,
     limits,
     waitAt,
     logger,
   });
+  usageRoutes(app, { ownership, runReads });
+  const signer = new UploadSigning({ store, mount, target: uploads, quotaBytes: limits.mountQuotaBytes });
+  createAgencyUpload(app, { ownership, signing: signer, publicUrl: config.publicUrl });
+  fileRoutes(app, ownership, mount);
   chatRoutes(app, ownership, chats);
   accountRoutes(app, {
     ownership,

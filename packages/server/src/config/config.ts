@@ -17,6 +17,8 @@ export interface Config {
   readonly openAi: OpenAiConfig | null;
   /** PostgreSQL in place of the embedded store; null: the embedded one. */
   readonly database: DatabaseConfig | null;
+  /** Where files are kept in place of the disk; null: on the disk, in the data folder. */
+  readonly s3: S3Config | null;
   /** Where metrics are shown without a key; null: on the main listener alone, with one. */
   readonly metrics: MetricsConfig | null;
   /** What models cost in credits. */
@@ -41,6 +43,15 @@ export interface DatabaseConfig {
   readonly pool: number;
   /** It is reached through a pooler in transaction mode. */
   readonly pooled: boolean;
+}
+
+export interface S3Config {
+  readonly bucket: string;
+  /** Without a slash at its end; null: Amazon's own. */
+  readonly endpoint: string | null;
+  readonly region: string;
+  /** Whether forms are sent to S3 itself, or to this server, which writes them through. */
+  readonly uploads: 'direct' | 'through';
 }
 
 export interface Secrets {

@@ -7,6 +7,12 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   // `[{name, path}]` of a user's message; null: none.
   await db.schema.alterTable('messages').addColumn('sandbox_files_json', text).execute();
 
+  // Where the files of the mark are: a folder of the disk, or a bucket in which their keys begin with it.
+  await db.schema
+    .alterTable('blob_folder')
+    .addColumn('kind', text, (c) => c.notNull().defaultTo('disk'))
+    .execute();
+
   // Which number the secret that signs upload forms is derived with, and until when earlier ones were.
   await db.schema
     .createTable('upload_secrets')
