@@ -36,7 +36,10 @@ import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
 import { claimFolder } from './files/disk/claim-folder.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
+import { DiskMountStore } from './files/disk/disk-mount-store.ts';
 import { ImageBlobs } from './files/image-blobs.ts';
+import type { MountStore } from './files/mount-store.ts';
+import { SandboxFiles } from './files/sandbox-files.ts';
 import { buildApp } from './http/app.ts';
 import { BodyReader } from './http/body-reader.ts';
 import { DefaultFraming } from './http/encoders/default-framing.ts';
@@ -58,6 +61,7 @@ import { DisconnectWatch } from './runs/disconnect-watch.ts';
 import { FarReaders } from './runs/far-readers.ts';
 import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
+import { mountFiles } from './sandbox/mount-files.ts';
 import type { Notifier } from './store/notifier.ts';
 import { patientReads } from './store/patient-reads.ts';
 import type { Store } from './store/store.ts';
@@ -80,6 +84,8 @@ export interface Overrides {
   readonly logger?: Logger;
   /** Stands between the server and its store: how a proof plants a fault. */
   readonly wrapStore?: (store: Store) => Store;
+  /** Stands between the server and the files of its integrations. */
+  readonly wrapMount?: (mount: MountStore) => MountStore;
   /** In place of the one that hears the hints of other nodes: how a proof drops them. */
   readonly notifier?: Notifier;
 }
@@ -153,8 +159,10 @@ export async function compose(
   const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
-  const { blobs: blobFolder } = dataFolder(config.dataDir);
+  const { blobs: blobFolder, mounts } = dataFolder(config.dataDir);
   const blobs = await DiskBlobStore.open(blobFolder);
+  const disk = await DiskMountStore.open({ folder: mounts, waitAt });
+  const mount = overrides.wrapMount?.(disk) ?? disk;
   // Before anything is made, taken over or swept: what this database does not know there is deleted after a day.
   await claimFolder(store, blobFolder);
   const isFirstStart = await firstStart(store, agencies);
@@ -242,6 +250,7 @@ export async function compose(
       eventLog,
       agencies,
       model,
+      files: (integrationId) => mountFiles(mount, integrationId),
       prices,
       maxSteps: limits.stepsPerRun,
       prompt: { heal: overrides.healTurn ?? healTurn, windowTokens, images },
@@ -271,6 +280,7 @@ export async function compose(
     agencies,
     engine,
     images,
+    sandboxFiles: new SandboxFiles(mount),
     node,
     prices: config.prices,
     isShuttingDown,
