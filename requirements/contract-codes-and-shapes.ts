@@ -6,7 +6,7 @@ export const contractCodesAndShapes = [
   { id: 'contract-8-400-usage-request-id-reused', section: '8', quote: '`usage_request_id_reused`,' },
   { id: 'contract-8-400-unknown-agent', section: '8', quote: '`unknown_agent` (names the entry points),' },
   { id: 'contract-8-400-unknown-agency', section: '8', quote: '`unknown_agency`,' },
-  { id: 'contract-8-400-sandbox-file-not-found', section: '8', quote: '`sandbox_file_not_found`,', later: 'Files' },
+  { id: 'contract-8-400-sandbox-file-not-found', section: '8', quote: '`sandbox_file_not_found`,' },
   {
     id: 'contract-8-400-invalid-attachment-refresh',
     section: '8',

@@ -73,13 +73,11 @@ export const contractFiles = [
     id: 'contract-7-sandbox-file-missing',
     section: '7',
     quote: 'A sandbox file that was not uploaded: 400 `sandbox_file_not_found`, naming the path.',
-    later: 'Files',
   },
   {
     id: 'contract-7-sandbox-image',
     section: '7',
     quote: 'A sandbox image is not put into the prompt by itself.',
-    later: 'Files',
   },
   {
     id: 'contract-7-url-text',
@@ -149,7 +147,6 @@ export const contractFiles = [
     id: 'contract-7-turns-sandbox-files',
     section: '7',
     quote: 'Sandbox files of both stay announced.',
-    later: 'Files',
   },
   { id: 'contract-7-user-context-tools', section: '7', quote: '`user_context` reaches tools always,' },
   {

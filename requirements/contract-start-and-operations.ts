@@ -76,7 +76,7 @@ export const contractStartAndOperations = [
     quote: '| no provider key in the environment | the demo agency answers with a built-in offline model (streams,',
   },
   { id: 'contract-1-offline-tools', section: '1', quote: 'calls tools,' },
-  { id: 'contract-1-offline-sandbox', section: '1', quote: 'reads sandbox files,', later: 'Files' },
+  { id: 'contract-1-offline-sandbox', section: '1', quote: 'reads sandbox files,' },
   { id: 'contract-1-offline-usage', section: '1', quote: 'reports usage),' },
   { id: 'contract-1-offline-says-so', section: '1', quote: 'and says so;' },
   {
@@ -86,7 +86,7 @@ export const contractStartAndOperations = [
   },
   { id: 'contract-1-fail', section: '1', quote: '`/fail` (one delta, then `model_error`),' },
   { id: 'contract-1-tool', section: '1', quote: '`/tool`,' },
-  { id: 'contract-1-read', section: '1', quote: '`/read <path>`,', later: 'Files' },
+  { id: 'contract-1-read', section: '1', quote: '`/read <path>`,' },
   { id: 'contract-1-offline-tokens', section: '1', quote: 'its tokens are bytes / 4, rounded up |' },
   {
     id: 'contract-1-provider-model',

@@ -46,7 +46,6 @@ export const specRequirements = [
     id: 'spec-1-files-sandbox',
     section: '1',
     quote: "or as files already uploaded into the integration's persistent agency mount (`sandboxFiles`).",
-    later: 'Files',
   },
   {
     id: 'spec-1-signed-form',
@@ -140,26 +139,22 @@ export const specRequirements = [
     id: 'spec-2.3-name',
     section: '2.3',
     quote: 'Uploaded filename. Must equal the final path segment of `path` and contain no control characters. |',
-    later: 'Files',
   },
   { id: 'spec-2.3-path-shape', section: '2.3', quote: '| path | string | yes |' },
   {
     id: 'spec-2.3-path',
     section: '2.3',
     quote: 'Canonical path under `/app/mnt/`, as returned in `resource` by the upload-signing operation. |',
-    later: 'Files',
   },
   {
     id: 'spec-2.3-sandbox-tools',
     section: '2.3',
     quote: 'The agent can read these paths with sandbox tools.',
-    later: 'Files',
   },
   {
     id: 'spec-2.3-images',
     section: '2.3',
     quote: 'Images that the model must see are also sent in `attachments`.',
-    later: 'Files',
   },
   { id: 'spec-2.4-error', section: '2.4', quote: '| error | string | yes | Error message. |' },
   {

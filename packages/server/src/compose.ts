@@ -36,7 +36,9 @@ import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
 import { FormSweep } from './files/form-sweep.ts';
 import { ImageBlobs } from './files/image-blobs.ts';
+import type { MountStore } from './files/mount-store.ts';
 import { checkForm } from './files/post-policy/check-form.ts';
+import { SandboxFiles } from './files/sandbox-files.ts';
 import { UploadSigning } from './files/sign-upload.ts';
 import { rotateUploadSecret, UploadSecrets } from './files/upload-secrets.ts';
 import { buildApp } from './http/app.ts';
@@ -63,6 +65,7 @@ import { DisconnectWatch } from './runs/disconnect-watch.ts';
 import { FarReaders } from './runs/far-readers.ts';
 import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
+import { mountFiles } from './sandbox/mount-files.ts';
 import type { Notifier } from './store/notifier.ts';
 import { patientReads } from './store/patient-reads.ts';
 import { integrationById } from './store/queries/accounts.ts';
@@ -87,6 +90,8 @@ export interface Overrides {
   readonly logger?: Logger;
   /** Stands between the server and its store: how a proof plants a fault. */
   readonly wrapStore?: (store: Store) => Store;
+  /** Stands between the server and the files of its integrations. */
+  readonly wrapMount?: (mount: MountStore) => MountStore;
   /** In place of the one that hears the hints of other nodes: how a proof drops them. */
   readonly notifier?: Notifier;
 }
@@ -162,7 +167,9 @@ export async function compose(
   const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
-  const { blobs, mount, uploads } = await openFiles(config, { store, secret: opened.secret }, waitAt, stack);
+  const files = await openFiles(config, { store, secret: opened.secret }, waitAt, stack);
+  const { blobs, uploads } = files;
+  const mount = overrides.wrapMount?.(files.mount) ?? files.mount;
   const isFirstStart = await firstStart(store, agencies);
   await checkCreditPrices(store.reads, agencies, config.prices);
   const { commitMs: syncMs, warning } = await opened.measure();
@@ -249,6 +256,7 @@ export async function compose(
       eventLog,
       agencies,
       model,
+      files: (integrationId) => mountFiles(mount, integrationId),
       prices,
       maxSteps: limits.stepsPerRun,
       prompt: { heal: overrides.healTurn ?? healTurn, windowTokens, images },
@@ -278,6 +286,7 @@ export async function compose(
     agencies,
     engine,
     images,
+    sandboxFiles: new SandboxFiles(mount),
     node,
     prices: config.prices,
     isShuttingDown,

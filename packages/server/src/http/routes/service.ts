@@ -1,7 +1,7 @@
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
 import type { Nodes } from '../../accounts/nodes.ts';
-import type { Agencies, LoadedAgency } from '../../agencies/agencies.ts';
+import { type Agencies, type LoadedAgency, toolNames } from '../../agencies/agencies.ts';
 import { decodeCursor, page } from '../../domain/list-cursor.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { DOCS_POLICY, type OpenApiDocument, renderDocs } from '../docs/render-docs.ts';
@@ -63,11 +63,11 @@ function agencyJson({ id, definition, agents, entryPoints, defaultAgent }: Loade
     name: definition.name,
     defaultAgent,
     entryPoints,
-    agents: [...agents.values()].map(({ definition: agent, model, tools }) => ({
-      name: agent.name,
-      description: agent.description,
-      model,
-      tools: tools.map((tool) => tool.name),
+    agents: [...agents.values()].map((agent) => ({
+      name: agent.definition.name,
+      description: agent.definition.description,
+      model: agent.model,
+      tools: toolNames(agent),
     })),
     flows: [],
     error: null,
