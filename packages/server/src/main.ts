@@ -1,4 +1,4 @@
-import { compose, createKeyHere, type Overrides } from './compose.ts';
+import { compose, createKeyHere, type Overrides, rotateUploadsHere } from './compose.ts';
 import { type BackupOverrides, backUpHere } from './compose-backup.ts';
 import { moveHere } from './compose-move.ts';
 import { restoreHere } from './compose-restore.ts';
@@ -30,6 +30,7 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     if (server.metricsUrl !== null) say(`Metrics, without a key: ${server.metricsUrl}/metrics`);
     if (config.database !== null) say(`Database: PostgreSQL at ${config.database.place}`);
     say(`Data folder: ${config.dataDir}`);
+    say(filesSentence(config));
     say(modelSentence(config));
     const { resumedRuns, endedRuns } = server;
     if (resumedRuns > 0) say(`Runs left unfinished by the last stop that now go on: ${resumedRuns}`);
@@ -46,6 +47,12 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     process.off('SIGTERM', onSignal);
     process.off('SIGINT', onSignal);
   }
+}
+
+function filesSentence({ s3 }: Config): string {
+  if (s3 === null) return 'Files: in the data folder';
+  const uploads = s3.uploads === 'direct' ? 'uploads go there directly' : 'uploads go through this server';
+  return `Files: in the bucket ${s3.bucket} at ${s3.endpoint ?? `Amazon S3 in ${s3.region}`}; ${uploads}`;
 }
 
 /** "the choice is printed" */
@@ -103,6 +110,13 @@ function endAtOnce(error: unknown): void {
 export async function createKey(env: Readonly<Record<string, string | undefined>>, name: string): Promise<string> {
   const { config, secrets } = readConfig(env);
   return createKeyHere(config, secrets, name);
+}
+
+/** Retires the secret that signs upload forms; resolves to what there is to say. */
+export async function rotateUploads(env: Readonly<Record<string, string | undefined>>): Promise<string> {
+  const { config, secrets } = readConfig(env);
+  const number = await rotateUploadsHere(config, secrets);
+  return `Upload forms are signed with secret number ${number} from now on; those signed before stay valid to their end, 15 minutes at most.`;
 }
 
 /** Copies the embedded installation of the environment into its PostgreSQL database; resolves to what there is to say. */

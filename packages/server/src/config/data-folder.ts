@@ -19,6 +19,10 @@ export interface DataFolder {
   readonly secretFile: string;
   /** The bytes of images. */
   readonly blobs: string;
+  /** The persistent mounts of the integrations. */
+  readonly mounts: string;
+  /** Uploads on their way to S3. */
+  readonly spools: string;
   /** There where the installation went to PostgreSQL. */
   readonly movedMark: string;
 }
@@ -29,6 +33,8 @@ export function dataFolder(dataDir: string): DataFolder {
     lock: join(dataDir, 'lock.db'),
     secretFile: join(dataDir, 'secret'),
     blobs: join(dataDir, 'blobs'),
+    mounts: join(dataDir, 'mounts'),
+    spools: join(dataDir, 'spools'),
     movedMark: join(dataDir, 'moved-to-postgres'),
   };
 }

@@ -32,6 +32,8 @@ export async function registerOpenApi(
     app.addSchema(schema === GetCompletionV2Request ? withMessageLimit(limits.messageCharacters) : schema);
   }
   await app.register(swagger, {
+    // Those that are operations of their own.
+    exposeHeadRoutes: true,
     openapi: {
       openapi: '3.0.3',
       info: {
