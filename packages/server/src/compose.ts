@@ -330,8 +330,7 @@ export async function compose(
   receiveUpload(app, {
     mount,
     secrets: new UploadSecrets(store, opened.secret),
-    hasIntegration: async (integrationId) =>
-      (await first(reads.all(integrationById, { integrationId }))) !== undefined,
+    hasIntegration: async (integrationId) => (await first(reads.all(integrationById, { integrationId }))) !== undefined,
     checkForm: overrides.checkForm ?? checkForm,
     publicUrl: config.publicUrl,
     limits,
