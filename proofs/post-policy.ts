@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rotateUploads } from '@runwire/server';
 import {
   type FormAnswer,
+  hasS3Gateway,
   makeBucket,
   postForm,
   type ServerProcess,
   sharedS3,
-  storeEnvironment,
   stopOwnS3,
+  storeEnvironment,
   uploadKey,
 } from '@runwire/server/testing';
 import { DataFolder } from './support/data-folder.ts';
@@ -20,7 +21,7 @@ import { StoredFiles } from './support/post-policy/stored-files.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall } from './support/proof.ts';
 import { startServer } from './support/start-server.ts';
 
-const EARLY_FAULT = 'forget-difference';
+const LIST_FAULT = 'forget-difference';
 /** How long a form lives that is to expire on its way: longer, where the machine was too slow for the form's head. */
 const PATIENCES_S = [2, 8, 32];
 
@@ -31,13 +32,17 @@ async function send(built: BuiltForm): Promise<FormAnswer> {
 }
 
 /** All answers to one form of a case, the last of them with what was sent. */
-async function answersTo(sending: Sending, place: Place): Promise<{ answers: FormAnswer[]; built: BuiltForm }> {
-  for (const patienceS of PATIENCES_S) {
+async function answersTo(
+  sending: Sending,
+  place: Place,
+  patiencesS: readonly number[],
+): Promise<{ answers: FormAnswer[]; built: BuiltForm }> {
+  for (const patienceS of patiencesS) {
     const built = sending.build(place, Date.now(), patienceS);
     const answers: FormAnswer[] = [];
     for (let time = 0; time < sending.times; time += 1) answers.push(await send(built));
     const isLate = built.splitAt !== null && answers[0]?.body.includes('Policy expired') === true;
-    if (!isLate || patienceS === PATIENCES_S.at(-1)) return { answers, built };
+    if (!isLate || patienceS === patiencesS.at(-1)) return { answers, built };
   }
   throw new Error('There is always a last try.');
 }
@@ -57,13 +62,14 @@ async function play(scene: Scene, place: Place, files: StoredFiles, server: Serv
     expectEqual(`${id}: status at signing`, answer.status, 400);
     expectEqual(`${id}: code at signing`, answer.body.code, 'invalid_request');
     for (const field of Object.keys(signing)) {
-      if (!answer.body.error.includes(field)) throw new Shortfall(`${id}: expected ${field}, found ${answer.body.error}.`);
+      if (!answer.body.error.includes(field))
+        throw new Shortfall(`${id}: expected ${field}, found ${answer.body.error}.`);
     }
     return [];
   }
   const said: string[] = [];
   for (const sending of scene.sendings) {
-    const { answers, built } = await answersTo(sending, place);
+    const { answers, built } = await answersTo(sending, place, PATIENCES_S);
     for (const answer of answers) {
       checkAnswer(id, answer, sending.expect, built, place);
       said.push(short(answer));
@@ -83,6 +89,10 @@ const isForGateway = ({ id, signing }: Scene) =>
 
 /** The same forms, sent to a real S3; resolves to how many cases it answers otherwise. */
 async function compare(ours: ReadonlyMap<string, readonly string[]>, fault: string | null) {
+  if (!hasS3Gateway()) {
+    process.stdout.write('LEFT OUT the comparison with an S3: Ceph is not installed here.\n');
+    return { gateway: 0, differ: 0 };
+  }
   const gateway = await sharedS3();
   const [bucket, otherBucket] = [await makeBucket(gateway), await makeBucket(gateway)];
   const place: Place = {
@@ -93,13 +103,13 @@ async function compare(ours: ReadonlyMap<string, readonly string[]>, fault: stri
     key: gateway,
   };
   const known = new Set(knownToDiffer);
-  if (fault === EARLY_FAULT) known.delete([...known][0] ?? '');
+  if (fault === LIST_FAULT) known.delete([...known][0] ?? '');
   const differing: string[] = [];
   const scenes = [...cephScenes, ...caseScenes].filter(isForGateway);
   for (const scene of scenes) {
     const said: string[] = [];
     for (const sending of scene.sendings) {
-      const { answers } = await answersTo(sending, place);
+      const { answers } = await answersTo(sending, place, PATIENCES_S.slice(0, 1));
       said.push(...answers.map(short));
     }
     if (said.join() !== ours.get(scene.id)?.join()) differing.push(scene.id);
@@ -114,14 +124,14 @@ async function compare(ours: ReadonlyMap<string, readonly string[]>, fault: stri
 
 export const proof: Proof = {
   name: 'post-policy',
-  faults: ['take-extra-fields', EARLY_FAULT],
+  faults: ['take-extra-fields', LIST_FAULT],
   async run({ fault }) {
     using folder = new DataFolder();
     const secret = randomBytes(32).toString('base64url');
     const env = { RUNWIRE_SECRET: secret };
     const ours = new Map<string, readonly string[]>();
     {
-      const planted = fault === EARLY_FAULT ? null : fault;
+      const planted = fault === LIST_FAULT ? null : fault;
       await using server = await startServer(planted, { dataDir: folder.path, env });
       await server.api.post('/v2/integrations', { apiIntegrationId: 'other', name: 'Other', agency: 'test' });
       const said = await rotateUploads({

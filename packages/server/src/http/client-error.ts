@@ -34,7 +34,7 @@ export class ClientErrors {
       socket.destroy();
       return;
     }
-    if (answer !== undefined && answer.req.complete && !answer.writableFinished && isUpload(answer.req.url)) {
+    if (answer?.req.complete === true && !answer.writableFinished && isUpload(answer.req.url)) {
       // A form that is longer than it said: what follows is no request, and the form's own answer says what is wrong.
       socket.pause();
       answer.once('close', () => socket.destroySoon());

@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { rotateUploads } from '@runwire/server';
+import {
+  type FormAnswer,
+  type FormPart,
+  type FormTerms,
+  partsOf,
+  postForm,
+  type RawForm,
+  type SigningKey,
+  signForm,
+  startTestServer,
+  storeEnvironment,
+  type TestServer,
+  type TestServerOptions,
+  uploadKey,
+} from '@runwire/server/testing';
+
+const SECRET = 'a-secret-for-tests-0123456789-0123456789';
+export const FILE = Buffer.from('the bytes of a file');
+
+/** A server whose forms the test signs itself, with the server's own secret. */
+export class UploadServer implements AsyncDisposable {
+  readonly server: TestServer;
+  /** The secret in use; a rotation changes it. */
+  key: SigningKey;
+
+  private constructor(server: TestServer, key: SigningKey) {
+    this.server = server;
+    this.key = key;
+  }
+
+  static async start(options: TestServerOptions = {}): Promise<UploadServer> {
+    const server = await startTestServer({ ...options, env: { RUNWIRE_SECRET: SECRET, ...options.env } });
+    const started = new UploadServer(server, uploadKey(SECRET, 0));
+    await started.rotate();
+    return started;
+  }
+
+  get environment(): Promise<Record<string, string>> {
+    const { dataDir } = this.server;
+    return storeEnvironment(dataDir).then((store) => ({ RUNWIRE_DATA_DIR: dataDir, RUNWIRE_SECRET: SECRET, ...store }));
+  }
+
+  async rotate(): Promise<void> {
+    this.use(await rotateUploads(await this.environment));
+  }
+
+  /** What the command said of the new secret. */
+  use(said: string): void {
+    this.key = uploadKey(SECRET, Number(/number (\d+)/.exec(said)?.[1]));
+  }
+
+  url(integrationId = 'demo'): string {
+    return `${this.server.url}/uploads/${integrationId}`;
+  }
+
+  fields(terms: Partial<FormTerms> = {}, key = this.key): Record<string, string> {
+    const now = Date.now();
+    const base = { bucket: 'demo', key: 'pictures/cat.png', contentType: 'image/png', sizeBytes: FILE.length };
+    return signForm({ ...base, signedAt: now, expiresAt: now + 900_000, ...terms }, key);
+  }
+
+  /** The fields, and the file behind them. */
+  parts(terms: Partial<FormTerms> = {}, file: string | Buffer = FILE): FormPart[] {
+    return [...partsOf(this.fields(terms)), { name: 'file', filename: 'cat.png', value: file }];
+  }
+
+  post(parts: readonly FormPart[], form: Omit<RawForm, 'parts'> = {}, integrationId?: string): Promise<FormAnswer> {
+    return postForm(this.url(integrationId), { ...form, parts });
+  }
+
+  /** Whole files and drafts of all integrations. */
+  stored(): string[] {
+    const mounts = join(this.server.dataDir, 'mounts');
+    return readdirSync(mounts, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(mounts, join(entry.parentPath, entry.name)))
+      .filter((name) => name.split('/')[1] !== 'about')
+      .sort();
+  }
+
+  read(name: string): Buffer {
+    return readFileSync(join(this.server.dataDir, 'mounts', name));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.server[Symbol.asyncDispose]();
+  }
+}
