@@ -27,6 +27,7 @@ import { drain } from './engine/drain.ts';
 import { Engine } from './engine/engine.ts';
 import { NodeLease } from './engine/node-lease.ts';
 import { NodeSweep } from './engine/node-sweep.ts';
+import { registerOnlyNode } from './engine/only-node.ts';
 import { recoverOrphans } from './engine/recover-orphans.ts';
 import { registerNode, releaseThisNode } from './engine/register-node.ts';
 import { TakeFromDead } from './engine/take-from-dead.ts';
@@ -162,7 +163,11 @@ export async function compose(
   const { commitMs: syncMs, warning } = await opened.measure();
   if (warning !== null) logger.warn({ syncMs }, warning);
 
-  const register = () => registerNode(store, opened.isAlone);
+  // Nodes elsewhere would keep files that this one does not see, unless their disk is one.
+  const mayHavePeers = opened.isAlone || config.sharedDisk;
+  const { leaseMs, beatMs } = limits;
+  const register = (closed?: AbortSignal) =>
+    mayHavePeers ? registerNode(store, opened.isAlone) : registerOnlyNode(store, { leaseMs, beatMs, logger }, closed);
   const registeredAt = monotonicMs();
   const identity = await register();
   node.registered(identity);

@@ -17,6 +17,8 @@ export interface Config {
   readonly openAi: OpenAiConfig | null;
   /** PostgreSQL in place of the embedded store; null: the embedded one. */
   readonly database: DatabaseConfig | null;
+  /** Whether the data folder is one disk that all nodes see. */
+  readonly sharedDisk: boolean;
   /** Where metrics are shown without a key; null: on the main listener alone, with one. */
   readonly metrics: MetricsConfig | null;
   /** What models cost in credits. */

@@ -39,6 +39,7 @@ export {
   stopOwnPostgres,
   storeEnvironment,
   testStore,
+  withSharedDisk,
 } from './test-store.ts';
 export { ThreeStepLoad } from './three-step-load.ts';
 export { tie } from './tied-sockets.ts';
