@@ -19,6 +19,8 @@ export interface DataFolder {
   readonly secretFile: string;
   /** The bytes of images. */
   readonly blobs: string;
+  /** The persistent mounts of the integrations. */
+  readonly mounts: string;
   /** There where the installation went to PostgreSQL. */
   readonly movedMark: string;
 }
@@ -29,6 +31,7 @@ export function dataFolder(dataDir: string): DataFolder {
     lock: join(dataDir, 'lock.db'),
     secretFile: join(dataDir, 'secret'),
     blobs: join(dataDir, 'blobs'),
+    mounts: join(dataDir, 'mounts'),
     movedMark: join(dataDir, 'moved-to-postgres'),
   };
 }

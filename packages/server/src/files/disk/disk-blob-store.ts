@@ -2,16 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StartRefused } from '../../domain/start-refused.ts';
-import { StoreUnavailable } from '../../domain/unavailable.ts';
 import { syncFolder } from '../../lib/durable-files.ts';
 import type { BlobKey, BlobStore, ListedBlob } from '../blob-store.ts';
+import { notNow } from './not-now.ts';
 
 const SHARD = /^[0-9a-f]{2}$/;
 const KEY = /^[0-9a-f]{64}-[0-9a-f]{16}$/;
 /** Where files are written before they have their names. */
 export const DRAFTS = 'drafts';
-/** What passes by itself, or when somebody makes room. */
-const NOT_NOW: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 /** How much of a file is read to be compared. */
 const PIECE_BYTES = 1024 * 1024;
 /** No put takes so long: a draft that old belongs to a process that died. */
@@ -130,12 +128,6 @@ export async function holdsBlobs(folder: string): Promise<boolean> {
     if ((await readdir(join(folder, shard))).some((name) => KEY.test(name))) return true;
   }
   return false;
-}
-
-/** The error, or that it may be tried again later. */
-function notNow(error: unknown): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  return NOT_NOW.has(code) ? new StoreUnavailable(`A file cannot be stored now: ${code}.`, { cause: error }) : error;
 }
 
 /** Piece by piece: the main thread compares one in 0.2 ms, where hashing it would take ten times as long. */

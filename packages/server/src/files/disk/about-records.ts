@@ -1,0 +1,80 @@
+import { hash } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
+import type { MountPath } from '../../domain/mount-path.ts';
+import type { MountFile } from '../mount-store.ts';
+import type { ConfinedFolder } from './confined-folder.ts';
+
+/** A file put there by hand. */
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** What was said of a file when it was uploaded; of the file with these figures alone. */
+interface AboutRecord extends Known {
+  readonly path: MountPath;
+  readonly size: string;
+  readonly mtimeNs: string;
+}
+
+export interface Known {
+  readonly contentType: string;
+  readonly etag: string;
+}
+
+/** Its inode too: the record of a file lies beside that of the one it replaces until it has its place. */
+const recordName = (path: MountPath, ino: bigint) => `${hash('sha256', path)}-${ino}`;
+
+export async function fileOf(about: ConfinedFolder | null, path: MountPath, stats: BigIntStats): Promise<MountFile> {
+  const record = about && (await readRecord(about, recordName(path, stats.ino)));
+  const known = record !== null && isOf(record, path, stats) ? record : unknown(stats);
+  return mountFile(path, stats, known);
+}
+
+export function mountFile(path: MountPath, stats: BigIntStats, { contentType, etag }: Known): MountFile {
+  return { kind: 'file', path, size: Number(stats.size), etag, contentType, modifiedAt: Number(stats.mtimeMs) };
+}
+
+/** Before the file has its name: nobody finds one without the other. Durable when it resolves. */
+export async function keepAbout(about: ConfinedFolder, path: MountPath, stats: BigIntStats, known: Known) {
+  const name = recordName(path, stats.ino);
+  // Of a file that had this inode before, and was removed by hand.
+  await about.unlink(name);
+  const record = { ...known, path, size: String(stats.size), mtimeNs: String(stats.mtimeNs) } satisfies AboutRecord;
+  await using file = await about.newFile(name);
+  await file.writeFile(JSON.stringify(record));
+  await file.sync();
+  await about.sync();
+}
+
+export async function forgetAbout(about: ConfinedFolder | null, path: MountPath, ino: bigint): Promise<void> {
+  await about?.unlink(recordName(path, ino));
+}
+
+/** The path of the file that a record is about; null: it is none that can be read. */
+export async function recordedPath(about: ConfinedFolder, name: string): Promise<MountPath | null> {
+  const record = await readRecord(about, name);
+  return record?.path ?? null;
+}
+
+export const isRecordOf = (name: string, path: MountPath, stats: BigIntStats) => name === recordName(path, stats.ino);
+
+function isOf(record: AboutRecord, path: MountPath, { size, mtimeNs }: BigIntStats): boolean {
+  return record.path === path && record.size === String(size) && record.mtimeNs === String(mtimeNs);
+}
+
+function unknown({ ino, size, mtimeNs }: BigIntStats): Known {
+  const etag = `"${[ino, size, mtimeNs].map((figure) => figure.toString(16)).join('-')}"`;
+  return { contentType: UNKNOWN_TYPE, etag };
+}
+
+async function readRecord(about: ConfinedFolder, name: string): Promise<AboutRecord | null> {
+  const found = await about.file(name);
+  if (found === null) return null;
+  await using handle = found.handle;
+  try {
+    const record = JSON.parse(await handle.readFile('utf8')) as AboutRecord | null;
+    return typeof record?.path === 'string' ? record : null;
+  } catch (error) {
+    // Torn, by a process that died while it wrote it.
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

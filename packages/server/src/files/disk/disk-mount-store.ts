@@ -1,0 +1,221 @@
+import type { BigIntStats } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { MountPath } from '../../domain/mount-path.ts';
+import { StartRefused } from '../../domain/start-refused.ts';
+import type { WaitAt } from '../../domain/wait-points.ts';
+import { syncFolder } from '../../lib/durable-files.ts';
+import type { ByteRange, MountFile, MountPage, MountStore, OpenedFile } from '../mount-store.ts';
+import { fileOf, forgetAbout, keepAbout, mountFile } from './about-records.ts';
+import type { ConfinedFolder } from './confined-folder.ts';
+import { deleteFile, deleteTree } from './delete-files.ts';
+import { eachEntry, pageOf } from './list-folder.ts';
+import { fileNames, folderNames, MountFolders, unlessFolderGoes } from './mount-folders.ts';
+import { notNow } from './not-now.ts';
+import { findConflict, placeDraft } from './place-draft.ts';
+import { type Reach, surestReach } from './reach.ts';
+import { readPieces } from './read-file.ts';
+import { newDraft, removeDraft } from './remove-draft.ts';
+import { sweepMounts } from './sweep-mounts.ts';
+import { writeDraft } from './write-draft.ts';
+
+export interface DiskMountOptions {
+  readonly folder: string;
+  readonly waitAt: WaitAt | undefined;
+  /** How folders are reached; the surest way of this system, where it is not given. */
+  readonly reach?: Reach;
+}
+
+/**
+ * The mounts as folders of files under their own names:
+ *
+ *   <folder>/<integrationId>/files/…     what an agent sees as `/app/mnt`
+ *   <folder>/<integrationId>/about/…     types and etags, of uploaded files
+ *   <folder>/<integrationId>/drafts/…    bytes on their way in, and folders on their way out
+ */
+export class DiskMountStore implements MountStore {
+  readonly kind = 'disk';
+  readonly #folders: MountFolders;
+  readonly #waitAt: WaitAt | undefined;
+
+  private constructor({ folder, waitAt, reach }: DiskMountOptions) {
+    this.#folders = new MountFolders(folder, reach ?? surestReach());
+    this.#waitAt = waitAt;
+  }
+
+  static async open(options: DiskMountOptions): Promise<DiskMountStore> {
+    try {
+      await mkdir(options.folder, { recursive: true, mode: 0o700 });
+      await syncFolder(dirname(options.folder));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new StartRefused(`The folder for files cannot be made (${reason}); make room for it in the data folder.`);
+    }
+    return new DiskMountStore(options);
+  }
+
+  find(integrationId: string, path: MountPath): Promise<MountFile | null> {
+    return orNotNow(async () => {
+      const { folders, name } = fileNames(path);
+      await using folder = await this.#folders.folder(integrationId, folders);
+      const stats = (await folder?.stat(name)) ?? null;
+      return stats?.isFile() === true ? await this.#describe(integrationId, path, stats) : null;
+    });
+  }
+
+  list(integrationId: string, path: MountPath, after: string | null, limit: number): Promise<MountPage | null> {
+    return orNotNow(async () => {
+      await using folder = await this.#folders.folder(integrationId, folderNames(path));
+      if (folder === null) return path === '' ? { entries: [], hasMore: false } : null;
+      await using about = await this.#folders.part(integrationId, 'about');
+      return await pageOf(folder, about, path, after, limit);
+    });
+  }
+
+  async *walk(integrationId: string, top: MountPath): AsyncIterable<MountFile> {
+    try {
+      await using about = await this.#folders.part(integrationId, 'about');
+      const waiting = [top];
+      for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+        await using folder = await this.#folders.folder(integrationId, folderNames(path));
+        if (folder === null) continue;
+        for await (const entry of eachEntry(folder, about, path)) {
+          if (entry.kind === 'file') yield entry;
+          else waiting.push(entry.path);
+        }
+      }
+    } catch (error) {
+      throw notNow(error);
+    }
+  }
+
+  open(integrationId: string, path: MountPath, range?: ByteRange): Promise<OpenedFile | null> {
+    return orNotNow(async () => {
+      const { folders, name } = fileNames(path);
+      await using folder = await this.#folders.folder(integrationId, folders);
+      const found = (await folder?.file(name)) ?? null;
+      if (found === null) return null;
+      const { handle, stats } = found;
+      const close = () => handle.close();
+      try {
+        const file = await this.#describe(integrationId, path, stats);
+        return { file, bytes: readPieces(handle, file.size, range), [Symbol.asyncDispose]: close };
+      } catch (error) {
+        await close();
+        throw error;
+      }
+    });
+  }
+
+  write(
+    integrationId: string,
+    path: MountPath,
+    contentType: string,
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<MountFile> {
+    return orNotNow(async () => {
+      // Before its bytes come, for they may be many; and again when it gets its place.
+      await this.#checkFree(integrationId, path);
+      const draft = newDraft();
+      const opened = await unlessFolderGoes(async () => {
+        const drafts = await this.#folders.madePart(integrationId, 'drafts');
+        return { drafts, file: await openIn(drafts, draft) };
+      });
+      await using drafts = opened.drafts;
+      try {
+        await using file = opened.file;
+        const { stats, etag } = await writeDraft(file, bytes, this.#waitAt);
+        const written = mountFile(path, stats, { contentType, etag });
+        await this.#place(drafts, draft, integrationId, written, stats);
+        return written;
+      } finally {
+        // Where it has its place by now, nothing of this is there.
+        await removeDraft(drafts, draft);
+        await removeDraft(drafts, `${draft}.folder`);
+      }
+    });
+  }
+
+  async #place(
+    drafts: ConfinedFolder,
+    draft: string,
+    integrationId: string,
+    written: MountFile,
+    stats: BigIntStats,
+  ): Promise<void> {
+    const { path } = written;
+    await unlessFolderGoes(async () => {
+      await using about = await this.#folders.madePart(integrationId, 'about');
+      await keepAbout(about, path, stats, written);
+    });
+    const replaced = await this.#inode(integrationId, path);
+    try {
+      await placeDraft({ folders: this.#folders, integrationId, path, drafts, draft, waitAt: this.#waitAt });
+    } catch (error) {
+      await this.#forget(integrationId, path, stats.ino);
+      throw error;
+    }
+    if (replaced !== null) await this.#forget(integrationId, path, replaced);
+  }
+
+  checkFree(integrationId: string, path: MountPath): Promise<void> {
+    return orNotNow(() => this.#checkFree(integrationId, path));
+  }
+
+  async #checkFree(integrationId: string, path: MountPath): Promise<void> {
+    const files = await this.#folders.part(integrationId, 'files');
+    if (files === null) return;
+    const { folder, left } = await this.#folders.descend(files, fileNames(path).folders);
+    await using held = folder;
+    await findConflict(held, left, path);
+  }
+
+  delete(integrationId: string, path: MountPath): Promise<boolean> {
+    return orNotNow(async () => {
+      const removed = await deleteFile(this.#folders, integrationId, path);
+      if (removed !== null) await this.#forget(integrationId, path, removed.ino);
+      return removed !== null;
+    });
+  }
+
+  deleteFolder(integrationId: string, path: MountPath): Promise<number | null> {
+    return orNotNow(() => deleteTree(this.#folders, integrationId, path));
+  }
+
+  sweep(olderThanMs: number): Promise<number> {
+    return orNotNow(() => sweepMounts(this.#folders, olderThanMs));
+  }
+
+  async #inode(integrationId: string, path: MountPath): Promise<bigint | null> {
+    const { folders, name } = fileNames(path);
+    await using folder = await this.#folders.folder(integrationId, folders);
+    return (await folder?.stat(name))?.ino ?? null;
+  }
+
+  async #forget(integrationId: string, path: MountPath, ino: bigint): Promise<void> {
+    await using about = await this.#folders.part(integrationId, 'about');
+    await forgetAbout(about, path, ino);
+  }
+
+  async #describe(integrationId: string, path: MountPath, stats: BigIntStats): Promise<MountFile> {
+    await using about = await this.#folders.part(integrationId, 'about');
+    return await fileOf(about, path, stats);
+  }
+}
+
+async function openIn(drafts: ConfinedFolder, draft: string) {
+  try {
+    return await drafts.newFile(draft);
+  } catch (error) {
+    await drafts[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function orNotNow<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw notNow(error);
+  }
+}

@@ -1,0 +1,67 @@
+import { isRecordOf, recordedPath } from './about-records.ts';
+import type { ConfinedFolder } from './confined-folder.ts';
+import { fileNames, INTEGRATION_ID, type MountFolders } from './mount-folders.ts';
+import { removeDraft } from './remove-draft.ts';
+
+/** Drafts of writes that died, and records of files that are gone; resolves to how many. */
+export async function sweepMounts(folders: MountFolders, olderThanMs: number): Promise<number> {
+  const before = Date.now() - olderThanMs;
+  await using outermost = await folders.outermost();
+  let dropped = 0;
+  for (const { name } of await outermost.entries()) {
+    const integrationId = name.toString();
+    if (!INTEGRATION_ID.test(integrationId)) continue;
+    dropped += await dropDrafts(folders, integrationId, before);
+    dropped += await dropRecords(folders, integrationId, before);
+    await dropIfEmpty(outermost, integrationId);
+  }
+  return dropped;
+}
+
+async function dropDrafts(folders: MountFolders, integrationId: string, before: number): Promise<number> {
+  await using drafts = await folders.part(integrationId, 'drafts');
+  if (drafts === null) return 0;
+  const old = await oldIn(drafts, before);
+  for (const name of old) await removeDraft(drafts, name);
+  return old.length;
+}
+
+async function dropRecords(folders: MountFolders, integrationId: string, before: number): Promise<number> {
+  await using about = await folders.part(integrationId, 'about');
+  if (about === null) return 0;
+  let dropped = 0;
+  for (const name of await oldIn(about, before)) {
+    if (await isInUse(folders, integrationId, about, name.toString())) continue;
+    if (await about.unlink(name)) dropped += 1;
+  }
+  return dropped;
+}
+
+async function isInUse(folders: MountFolders, integrationId: string, about: ConfinedFolder, name: string) {
+  const path = await recordedPath(about, name);
+  if (path === null) return false;
+  const { folders: names, name: file } = fileNames(path);
+  await using folder = await folders.folder(integrationId, names);
+  const stats = (await folder?.stat(file)) ?? null;
+  return stats !== null && isRecordOf(name, path, stats);
+}
+
+async function oldIn(folder: ConfinedFolder, before: number): Promise<Buffer[]> {
+  const old: Buffer[] = [];
+  for (const { name } of await folder.entries()) {
+    const stats = await folder.stat(name);
+    if (stats !== null && Number(stats.mtimeMs) <= before) old.push(name);
+  }
+  return old;
+}
+
+/** The folders of an integration that has no files any more; a write that finds one of them gone makes it again. */
+async function dropIfEmpty(outermost: ConfinedFolder, integrationId: string): Promise<void> {
+  await using own = await outermost.folder(integrationId);
+  if (own === null) return;
+  // The drafts are the last: while something is written, they are not empty.
+  for (const part of ['files', 'about', 'drafts']) {
+    if (!(await own.removeEmptyFolder(part)) && (await own.stat(part)) !== null) return;
+  }
+  await outermost.removeEmptyFolder(integrationId);
+}
