@@ -16,6 +16,7 @@ export const STARTS_NO_SERVER: readonly string[] = [
   'test/architecture.test.ts',
   'test/compose-file.test.ts',
   'test/gate.test.ts',
+  'test/mount-copies.test.ts',
 ];
 
 /** Run once although they start servers: why. A name that ends with `/` is a folder. */

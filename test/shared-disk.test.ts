@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askDatabase, freshDatabase, ServerProcess, startTestServer } from '@runwire/server/testing';
+import {
+  askDatabase,
+  filesOf,
+  freshDatabase,
+  openTestMount,
+  putFile,
+  ServerProcess,
+  startTestServer,
+} from '@runwire/server/testing';
 import { folderOf, runwire } from './support/cli-process.ts';
-import { until } from './support/cluster.ts';
+import { Cluster, until } from './support/cluster.ts';
 import { reading } from './support/left-behind.ts';
 import { missingService } from './support/services.ts';
 
@@ -105,4 +113,17 @@ test('a node that stood still while another took its place stays out until that 
   );
   await second.kill('SIGTERM');
   await until('it is in again', isReady);
+});
+
+test('nodes on one disk sweep the files of a deleted integration beside each other', { skip }, async () => {
+  await using cluster = await Cluster.start(2, { limits: { sweepMs: 3_600_000, unusedBlobMs: 0 } });
+  const mount = await openTestMount(cluster.node(0).server.dataDir);
+  const { api } = cluster.node(0);
+  assert.equal((await api.post('/v2/integrations', { apiIntegrationId: 'gone', name: 'Gone' })).status, 201);
+  for (let n = 0; n < 30; n += 1) await putFile(mount, 'gone', `folder-${n % 3}/${n}`, 'x');
+  assert.equal((await api.delete('/v2/integrations/gone')).status, 204);
+  await Promise.all(cluster.nodes.map(({ server }) => server.server.probes.sweepMounts()));
+  assert.equal((await filesOf(mount, 'gone')).size, 0);
+  const [row] = await cluster.query(`select files_deleted_at from integrations where integration_id = 'gone'`);
+  assert.ok(Number(row?.files_deleted_at) > 0);
 });

@@ -37,7 +37,10 @@ import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
 import { claimFolder } from './files/disk/claim-folder.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
+import { DiskMountStore } from './files/disk/disk-mount-store.ts';
 import { ImageBlobs } from './files/image-blobs.ts';
+import type { MountStore } from './files/mount-store.ts';
+import { MountSweep } from './files/mount-sweep.ts';
 import { buildApp } from './http/app.ts';
 import { BodyReader } from './http/body-reader.ts';
 import { DefaultFraming } from './http/encoders/default-framing.ts';
@@ -113,6 +116,8 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepEvents: () => Promise<number>;
     /** Deletes at once the stored files that nothing has referred to long enough; resolves to how many. */
     readonly sweepBlobs: () => Promise<number>;
+    /** Deletes at once the files of integrations that were deleted long enough ago, and left-overs; resolves to how many. */
+    readonly sweepMounts: () => Promise<number>;
     /** Forgets at once the nodes that have been gone long enough; resolves to how many. */
     readonly sweepNodes: () => Promise<number>;
   };
@@ -154,8 +159,9 @@ export async function compose(
   const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
-  const { blobs: blobFolder } = dataFolder(config.dataDir);
+  const { blobs: blobFolder, mounts } = dataFolder(config.dataDir);
   const blobs = await DiskBlobStore.open(blobFolder);
+  const mount: MountStore = await DiskMountStore.open({ folder: mounts, waitAt });
   // Before anything is made, taken over or swept: what this database does not know there is deleted after a day.
   await claimFolder(store, blobFolder);
   const isFirstStart = await firstStart(store, agencies);
@@ -164,7 +170,7 @@ export async function compose(
   if (warning !== null) logger.warn({ syncMs }, warning);
 
   // Nodes elsewhere would keep files that this one does not see, unless their disk is one.
-  const mayHavePeers = opened.isAlone || config.sharedDisk;
+  const mayHavePeers = opened.isAlone || config.sharedDisk || mount.kind !== 'disk';
   const { leaseMs, beatMs } = limits;
   const register = (closed?: AbortSignal) =>
     mayHavePeers ? registerNode(store, opened.isAlone) : registerOnlyNode(store, { leaseMs, beatMs, logger }, closed);
@@ -214,6 +220,7 @@ export async function compose(
   const retention = stack.use(new Retention(store, limits, logger));
   const images = new ImageBlobs(store.reads, blobs);
   const blobSweep = stack.use(new BlobSweep(store, blobs, limits, logger));
+  const mountSweep = stack.use(new MountSweep(store, mount, limits, logger));
 
   const nodeSweep = stack.use(new NodeSweep(store, limits, logger));
 
@@ -348,6 +355,7 @@ export async function compose(
     syncMs,
     sweepEvents: () => retention.sweep(),
     sweepBlobs: () => blobSweep.sweep(),
+    sweepMounts: () => mountSweep.sweep(),
     sweepNodes: () => nodeSweep.sweep(),
   };
   const metricsText = () => metrics.text(probes);
@@ -377,6 +385,7 @@ export async function compose(
   }
   retention.start();
   blobSweep.start();
+  mountSweep.start();
   nodeSweep.start();
   const owned = stack.move();
   return {

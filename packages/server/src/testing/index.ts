@@ -3,6 +3,7 @@ export type { Model, ModelOutput, ModelRequest } from '../agent/ports.ts';
 export type { Overrides } from '../compose.ts';
 export { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 export { WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
+export type { MountStore } from '../files/mount-store.ts';
 export { silentNotifier } from '../store/notifier.ts';
 export type { Store, Tx } from '../store/store.ts';
 export { type Answer, ApiClient } from './api-client.ts';
@@ -22,6 +23,7 @@ export { type ShownImage, scriptedModel } from './scripted-model.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
 export { answerOf, type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';
 export { testAgency } from './test-agency.ts';
+export { filesOf, openTestMount, putFile, readFileOf } from './test-mount.ts';
 export {
   ServerProcess,
   startTestServer,

@@ -7,6 +7,9 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   // `[{name, path}]` of a user's message; null: none.
   await db.schema.alterTable('messages').addColumn('sandbox_files_json', text).execute();
 
+  // When the files of a deleted integration were deleted too.
+  await db.schema.alterTable('integrations').addColumn('files_deleted_at', 'bigint').execute();
+
   // Which number the secret that signs upload forms is derived with, and until when earlier ones were.
   await db.schema
     .createTable('upload_secrets')

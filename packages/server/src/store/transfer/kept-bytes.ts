@@ -61,7 +61,7 @@ export class KeptBytes {
   }
 
   read(sha256: string): AsyncIterable<Uint8Array> {
-    return createReadStream(this.#path(sha256));
+    return opened(this.#path(sha256));
   }
 
   #shard(sha256: string): string {
@@ -73,4 +73,9 @@ export class KeptBytes {
   #path(sha256: string): string {
     return join(this.#shard(sha256), sha256);
   }
+}
+
+/** Opened when it is read: an error before that would have nobody to hear it. */
+async function* opened(path: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path);
 }
