@@ -27,6 +27,7 @@ import { drain } from './engine/drain.ts';
 import { Engine } from './engine/engine.ts';
 import { NodeLease } from './engine/node-lease.ts';
 import { NodeSweep } from './engine/node-sweep.ts';
+import { registerOnlyNode } from './engine/only-node.ts';
 import { recoverOrphans } from './engine/recover-orphans.ts';
 import { registerNode, releaseThisNode } from './engine/register-node.ts';
 import { TakeFromDead } from './engine/take-from-dead.ts';
@@ -37,6 +38,7 @@ import { BlobSweep } from './files/blob-sweep.ts';
 import { FormSweep } from './files/form-sweep.ts';
 import { ImageBlobs } from './files/image-blobs.ts';
 import type { MountStore } from './files/mount-store.ts';
+import { MountSweep } from './files/mount-sweep.ts';
 import { checkForm } from './files/post-policy/check-form.ts';
 import { SandboxFiles } from './files/sandbox-files.ts';
 import { UploadSigning } from './files/sign-upload.ts';
@@ -124,6 +126,8 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepEvents: () => Promise<number>;
     /** Deletes at once the stored files that nothing has referred to long enough; resolves to how many. */
     readonly sweepBlobs: () => Promise<number>;
+    /** Deletes at once the files of integrations that were deleted long enough ago, and left-overs; resolves to how many. */
+    readonly sweepMounts: () => Promise<number>;
     /** Forgets at once the nodes that have been gone long enough; resolves to how many. */
     readonly sweepNodes: () => Promise<number>;
     /** Forgets at once the upload forms that expired long enough ago; resolves to how many. */
@@ -175,7 +179,11 @@ export async function compose(
   const { commitMs: syncMs, warning } = await opened.measure();
   if (warning !== null) logger.warn({ syncMs }, warning);
 
-  const register = () => registerNode(store, opened.isAlone);
+  // Nodes elsewhere would keep files that this one does not see, unless their disk is one.
+  const mayHavePeers = opened.isAlone || config.sharedDisk || mount.kind !== 'disk';
+  const { leaseMs, beatMs } = limits;
+  const register = (closed?: AbortSignal) =>
+    mayHavePeers ? registerNode(store, opened.isAlone) : registerOnlyNode(store, { leaseMs, beatMs, logger }, closed);
   const registeredAt = monotonicMs();
   const identity = await register();
   node.registered(identity);
@@ -222,6 +230,7 @@ export async function compose(
   const retention = stack.use(new Retention(store, limits, logger));
   const images = new ImageBlobs(store.reads, blobs);
   const blobSweep = stack.use(new BlobSweep(store, blobs, limits, logger));
+  const mountSweep = stack.use(new MountSweep(store, mount, limits, logger));
 
   const nodeSweep = stack.use(new NodeSweep(store, limits, logger));
   const formSweep = stack.use(new FormSweep(store, limits, logger));
@@ -372,6 +381,7 @@ export async function compose(
     syncMs,
     sweepEvents: () => retention.sweep(),
     sweepBlobs: () => blobSweep.sweep(),
+    sweepMounts: () => mountSweep.sweep(),
     sweepNodes: () => nodeSweep.sweep(),
     sweepForms: () => formSweep.sweep(),
   };
@@ -401,6 +411,7 @@ export async function compose(
   }
   retention.start();
   blobSweep.start();
+  mountSweep.start();
   nodeSweep.start();
   formSweep.start();
   const owned = stack.move();
