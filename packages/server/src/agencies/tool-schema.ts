@@ -28,7 +28,8 @@ interface Standard {
   readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => unknown } | undefined;
 }
 
-const options = { strict: false, allErrors: false, validateFormats: true } as const;
+/** Tools' schemas are checked by `draftOf`. */
+const options = { strict: false, allErrors: false, validateFormats: true, validateSchema: false } as const;
 const addFormats = ajvFormats.default as unknown as (ajv: Ajv | Ajv2020) => void;
 
 /** The same kinds that the AI SDK takes, and JSON Schema as it stands. */
@@ -99,6 +100,7 @@ function fromJsonSchema(given: unknown): ToolSchema {
   try {
     // Which draft it is was decided above; Ajv would look for the draft's own schema by this name.
     const { $schema: _, ...schema } = jsonSchema;
+    draftOf(newer).validateSchema(schema, true);
     validate = ajv.compile(schema);
   } catch (error) {
     throw new SchemaRefused(`is not valid JSON Schema: ${messageOf(error)}`);
@@ -110,6 +112,21 @@ function fromJsonSchema(given: unknown): ToolSchema {
       return { problem: ajv.errorsText(validate.errors, { dataVar: 'input' }) };
     },
   };
+}
+
+const drafts = new Map<boolean, Ajv | Ajv2020>();
+
+/**
+ * Knows what is valid JSON Schema. One for all tools: it compiles the draft's own schema, which takes 50 ms of processor,
+ * and keeps nothing of theirs, whose names may be the same.
+ */
+function draftOf(newer: boolean): Ajv | Ajv2020 {
+  let draft = drafts.get(newer);
+  if (draft === undefined) {
+    draft = newer ? new Ajv2020({ strict: false }) : new Ajv({ strict: false });
+    drafts.set(newer, draft);
+  }
+  return draft;
 }
 
 function asObject(jsonSchema: unknown): JsonSchema {

@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
 import { GetCompletionV2Request } from '../completion.ts';
 import { ApiErrorResponse } from '../error.ts';
 import { oneOfStrings, ref } from '../kit.ts';
 import { bodyRefusals, operation, refusals } from '../operation.ts';
+import { Type } from '../type.ts';
 import { CreateAgencyUploadRequest, CreateAgencyUploadResponse } from '../upload.ts';
 
 const notAdmitted = (description: string) => ({
