@@ -2,6 +2,7 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as ajvFormats from 'ajv-formats';
 import type { Checked } from '../agent/ports.ts';
+import { isPlain } from './plain-schema.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -100,7 +101,7 @@ function fromJsonSchema(given: unknown): ToolSchema {
   try {
     // Which draft it is was decided above; Ajv would look for the draft's own schema by this name.
     const { $schema: _, ...schema } = jsonSchema;
-    draftOf(newer).validateSchema(schema, true);
+    if (!isPlain(schema)) draftOf(newer).validateSchema(schema, true);
     validate = ajv.compile(schema);
   } catch (error) {
     throw new SchemaRefused(`is not valid JSON Schema: ${messageOf(error)}`);
