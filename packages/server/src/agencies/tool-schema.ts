@@ -95,23 +95,34 @@ function issueText({ message, path = [] }: Issue): string {
 function fromJsonSchema(given: unknown): ToolSchema {
   const jsonSchema = asObject(given);
   const newer = /2019-09|2020-12/.test(String(jsonSchema.$schema ?? ''));
-  const ajv = newer ? new Ajv2020(options) : new Ajv(options);
-  addFormats(ajv);
-  let validate: ReturnType<typeof ajv.compile>;
-  try {
-    // Which draft it is was decided above; Ajv would look for the draft's own schema by this name.
-    const { $schema: _, ...schema } = jsonSchema;
-    if (!isPlain(schema)) draftOf(newer).validateSchema(schema, true);
-    validate = ajv.compile(schema);
-  } catch (error) {
-    throw new SchemaRefused(`is not valid JSON Schema: ${messageOf(error)}`);
+  // Which draft it is is decided; Ajv would look for the draft's own schema by this name.
+  const { $schema: _, ...schema } = jsonSchema;
+  let check: ToolSchema['check'] | undefined;
+  // One that is plainly valid is compiled when a model first calls the tool.
+  if (!isPlain(schema)) {
+    try {
+      draftOf(newer).validateSchema(schema, true);
+      check = compiled(schema, newer);
+    } catch (error) {
+      throw new SchemaRefused(`is not valid JSON Schema: ${messageOf(error)}`);
+    }
   }
   return {
     jsonSchema,
     check(value) {
-      if (validate(value)) return { value };
-      return { problem: ajv.errorsText(validate.errors, { dataVar: 'input' }) };
+      check ??= compiled(schema, newer);
+      return check(value);
     },
+  };
+}
+
+function compiled(schema: JsonSchema, newer: boolean): ToolSchema['check'] {
+  const ajv = newer ? new Ajv2020(options) : new Ajv(options);
+  addFormats(ajv);
+  const validate = ajv.compile(schema);
+  return (value) => {
+    if (validate(value)) return { value };
+    return { problem: ajv.errorsText(validate.errors, { dataVar: 'input' }) };
   };
 }
 

@@ -138,7 +138,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, logger));
   app.setNotFoundHandler(notFound);
-  await registerOpenApi(app, options.servers, limits);
+  registerOpenApi(app, options.servers, limits);
   return app;
 }
 
