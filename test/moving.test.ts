@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freshDatabase } from '@runwire/server/testing';
 import pg from 'pg';
-import { CliServer, folderOf, root, runwire } from './support/cli-process.ts';
+import { CliServer, compileCache, folderOf, root, runwire } from './support/cli-process.ts';
 import { furnish, look } from './support/furnished-house.ts';
 import { missingService } from './support/services.ts';
 
@@ -168,7 +168,8 @@ const others = `select 1 from pg_stat_activity where datname = current_database(
 /** `runwire move`, killed as soon as the database holds it up. */
 async function killedAtHold(client: pg.Client, env: Readonly<Record<string, string>>): Promise<void> {
   const command = ['-C', 'runwire', join(root, 'packages/cli/src/main.ts'), 'move'];
-  const child = spawn(process.execPath, command, { env: { PATH: process.env.PATH ?? '', ...env }, stdio: 'ignore' });
+  const given = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: compileCache, ...env };
+  const child = spawn(process.execPath, command, { env: given, stdio: 'ignore' });
   const gone = new Promise((resolve) => child.once('exit', resolve));
   await until('the move waits', () => waits(client));
   child.kill('SIGKILL');

@@ -14,7 +14,7 @@ import { RunAdmission } from './admission/admit-run.ts';
 import { Agencies } from './agencies/agencies.ts';
 import { demoAgency } from './agencies/demo-agency.ts';
 import { offlineModel } from './agent/models/offline-model.ts';
-import { OpenAiModels } from './agent/models/openai-model.ts';
+import type { OpenAiModels, OpenAiOptions } from './agent/models/openai-model.ts';
 import type { Model } from './agent/ports.ts';
 import { Chats } from './chats/chats.ts';
 import { healTurn } from './chats/heal-history.ts';
@@ -135,6 +135,12 @@ export interface RunningServer extends AsyncDisposable {
   };
 }
 
+/** Its client is 0.13 s of processor to load: only where there is a provider. */
+export async function openAiModels(options: OpenAiOptions): Promise<OpenAiModels> {
+  const { OpenAiModels } = await import('./agent/models/openai-model.ts');
+  return new OpenAiModels(options);
+}
+
 /** Puts the parts together: the only place that knows which adapters exist. */
 export async function compose(
   config: Config,
@@ -166,7 +172,9 @@ export async function compose(
   const openAi =
     config.openAi === null
       ? null
-      : stack.use(new OpenAiModels({ ...config.openAi, apiKey: secrets.openAiKey, silenceMs: limits.modelSilenceMs }));
+      : stack.use(
+          await openAiModels({ ...config.openAi, apiKey: secrets.openAiKey, silenceMs: limits.modelSilenceMs }),
+        );
   const defaultModel = overrides.model?.id ?? config.model;
   const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 

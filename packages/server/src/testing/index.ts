@@ -1,6 +1,6 @@
-export { OpenAiModels } from '../agent/models/openai-model.ts';
+export type { OpenAiModels } from '../agent/models/openai-model.ts';
 export type { Model, ModelOutput, ModelRequest } from '../agent/ports.ts';
-export type { Overrides } from '../compose.ts';
+export { type Overrides, openAiModels } from '../compose.ts';
 export { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 export { WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
 export type { MountStore } from '../files/mount-store.ts';
