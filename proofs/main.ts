@@ -23,6 +23,9 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   outage: () => import('./outage.ts'),
   restore: () => import('./restore.ts'),
   upgrade: () => import('./upgrade.ts'),
+  upload: () => import('./upload.ts'),
+  'upload-load': () => import('./upload-load.ts'),
+  'upload-kill': () => import('./upload-kill.ts'),
 };
 
 class UsageError extends Error {}

@@ -2,7 +2,7 @@ export { OpenAiModels } from '../agent/models/openai-model.ts';
 export type { Model, ModelOutput, ModelRequest } from '../agent/ports.ts';
 export type { Overrides } from '../compose.ts';
 export { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
-export { WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
+export { UPLOAD_POINTS, type UploadPoint, WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
 export { silentNotifier } from '../store/notifier.ts';
 export type { Store, Tx } from '../store/store.ts';
 export { type Answer, ApiClient } from './api-client.ts';
