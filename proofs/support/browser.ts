@@ -1,10 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { CHROMIUM } from '../../test/support/services.ts';
+import { Chromium } from './chromium.ts';
 import { within } from './proof.ts';
 import type { SignedForm } from './upload-senders.ts';
 
@@ -53,11 +49,10 @@ function byForm({uploadUrl, uploadFields}, file) {
 })();
 </script>`;
 
-/** Debian's Chromium with one page open, of an origin that is nobody else's. */
+/** A real browser with one page open, of an origin that is nobody else's. */
 export class Browser implements AsyncDisposable {
   readonly #server: Server;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'runwire-chromium-'));
-  #child: ChildProcess | null = null;
+  #chromium: Chromium | null = null;
   #asks = Promise.withResolvers<ServerResponse>();
   #bytes: Uint8Array = new Uint8Array();
   #done = Promise.withResolvers<number | null>();
@@ -70,12 +65,7 @@ export class Browser implements AsyncDisposable {
     const browser = new Browser();
     await new Promise<void>((resolve) => browser.#server.listen(0, '127.0.0.1', resolve));
     const { port } = browser.#server.address() as AddressInfo;
-    const quiet = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'];
-    browser.#child = spawn(
-      CHROMIUM,
-      [...quiet, '--remote-debugging-port=0', `--user-data-dir=${browser.#folder}`, `http://127.0.0.1:${port}/`],
-      { stdio: 'ignore' },
-    );
+    browser.#chromium = Chromium.open(`http://127.0.0.1:${port}/`);
     return browser;
   }
 
@@ -102,14 +92,8 @@ export class Browser implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const child = this.#child;
-    if (child !== null && child.exitCode === null) {
-      const gone = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGKILL');
-      await gone;
-    }
+    await this.#chromium?.[Symbol.asyncDispose]();
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10 });
   }
 }
