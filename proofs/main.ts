@@ -24,6 +24,9 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   restore: () => import('./restore.ts'),
   upgrade: () => import('./upgrade.ts'),
   'post-policy': () => import('./post-policy.ts'),
+  upload: () => import('./upload.ts'),
+  'upload-load': () => import('./upload-load.ts'),
+  'upload-kill': () => import('./upload-kill.ts'),
 };
 
 class UsageError extends Error {}

@@ -2,7 +2,12 @@ export type { OpenAiModels } from '../agent/models/openai-model.ts';
 export type { Model, ModelOutput, ModelRequest } from '../agent/ports.ts';
 export { type Overrides, openAiModels } from '../compose.ts';
 export { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
-export { WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
+export {
+  UPLOAD_POINTS,
+  type UploadPoint,
+  WAIT_POINTS,
+  type WaitPoint,
+} from '../domain/wait-points.ts';
 export type { MountStore } from '../files/mount-store.ts';
 export { checkForm } from '../files/post-policy/check-form.ts';
 export { type FormTerms, type SigningKey, signatureOf, signForm } from '../files/post-policy/sign-form.ts';
