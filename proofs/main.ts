@@ -23,6 +23,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   outage: () => import('./outage.ts'),
   restore: () => import('./restore.ts'),
   upgrade: () => import('./upgrade.ts'),
+  'mount-race': () => import('./mount-race.ts'),
 };
 
 class UsageError extends Error {}

@@ -98,9 +98,10 @@ export class ConfinedFolder implements AsyncDisposable {
     return this.#open(name, O_WRONLY | O_CREAT | O_EXCL);
   }
 
-  /** Names and kinds, as bytes: a name put there by hand need not be UTF-8. */
+  /** Names and kinds, as bytes: a name put there by hand need not be UTF-8. None, where it was removed meanwhile. */
   async entries(): Promise<Dirent<Buffer>[]> {
-    return this.#look('.', (path) => readdir(path, { withFileTypes: true, encoding: 'buffer' }));
+    const reading = this.#look('.', (path) => readdir(path, { withFileTypes: true, encoding: 'buffer' }));
+    return (await unlessNotThere(reading)) ?? [];
   }
 
   /** False: it was not there. */
