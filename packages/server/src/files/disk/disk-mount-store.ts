@@ -6,7 +6,7 @@ import { StartRefused } from '../../domain/start-refused.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
 import { syncFolder } from '../../lib/durable-files.ts';
 import type { ByteRange, MountFile, MountPage, MountStore, OpenedFile } from '../mount-store.ts';
-import { fileOf, forgetAbout, keepAbout, mountFile } from './about-records.ts';
+import { type FileMark, fileOf, forgetAbout, keepAbout, mountFile } from './about-records.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
 import { deleteFile, deleteTree } from './delete-files.ts';
 import { filesBelow, pageOf } from './list-folder.ts';
@@ -56,10 +56,8 @@ export class DiskMountStore implements MountStore {
 
   find(integrationId: string, path: MountPath): Promise<MountFile | null> {
     return orNotNow(async () => {
-      const { folders, name } = fileNames(path);
-      await using folder = await this.#folders.folder(integrationId, folders);
-      const stats = (await folder?.stat(name)) ?? null;
-      return stats?.isFile() === true ? await this.#describe(integrationId, path, stats) : null;
+      const stats = await this.#stats(integrationId, path);
+      return stats && (await this.#describe(integrationId, path, stats));
     });
   }
 
@@ -140,11 +138,11 @@ export class DiskMountStore implements MountStore {
       await using about = await this.#folders.madePart(integrationId, 'about');
       await keepAbout(about, path, stats, written);
     });
-    const replaced = await this.#inode(integrationId, path);
+    const replaced = await this.#stats(integrationId, path);
     try {
       await placeDraft({ folders: this.#folders, integrationId, path, drafts, draft, waitAt: this.#waitAt });
     } catch (error) {
-      await this.#forget(integrationId, path, stats.ino);
+      await this.#forget(integrationId, path, stats);
       throw error;
     }
     if (replaced !== null) await this.#forget(integrationId, path, replaced);
@@ -165,7 +163,7 @@ export class DiskMountStore implements MountStore {
   delete(integrationId: string, path: MountPath): Promise<boolean> {
     return orNotNow(async () => {
       const removed = await deleteFile(this.#folders, integrationId, path);
-      if (removed !== null) await this.#forget(integrationId, path, removed.ino);
+      if (removed !== null) await this.#forget(integrationId, path, removed);
       return removed !== null;
     });
   }
@@ -178,15 +176,16 @@ export class DiskMountStore implements MountStore {
     return orNotNow(() => sweepMounts(this.#folders, olderThanMs));
   }
 
-  async #inode(integrationId: string, path: MountPath): Promise<bigint | null> {
+  async #stats(integrationId: string, path: MountPath): Promise<BigIntStats | null> {
     const { folders, name } = fileNames(path);
     await using folder = await this.#folders.folder(integrationId, folders);
-    return (await folder?.stat(name))?.ino ?? null;
+    const stats = (await folder?.stat(name)) ?? null;
+    return stats?.isFile() === true ? stats : null;
   }
 
-  async #forget(integrationId: string, path: MountPath, ino: bigint): Promise<void> {
+  async #forget(integrationId: string, path: MountPath, file: FileMark): Promise<void> {
     await using about = await this.#folders.part(integrationId, 'about');
-    await forgetAbout(about, path, ino);
+    await forgetAbout(about, path, file);
   }
 
   async #describe(integrationId: string, path: MountPath, stats: BigIntStats): Promise<MountFile> {
