@@ -27,6 +27,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   upload: () => import('./upload.ts'),
   'upload-load': () => import('./upload-load.ts'),
   'upload-kill': () => import('./upload-kill.ts'),
+  'mount-race': () => import('./mount-race.ts'),
 };
 
 class UsageError extends Error {}

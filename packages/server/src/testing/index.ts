@@ -8,7 +8,9 @@ export {
   WAIT_POINTS,
   type WaitPoint,
 } from '../domain/wait-points.ts';
-export type { MountStore } from '../files/mount-store.ts';
+export { DiskMountStore } from '../files/disk/disk-mount-store.ts';
+export type { Reach } from '../files/disk/reach.ts';
+export { MountConflict, type MountStore } from '../files/mount-store.ts';
 export { checkForm } from '../files/post-policy/check-form.ts';
 export { type FormTerms, type SigningKey, signatureOf, signForm } from '../files/post-policy/sign-form.ts';
 export { uploadKey } from '../files/upload-secrets.ts';
@@ -22,6 +24,7 @@ export { type GateCall, GateKeeper } from './gate-keeper.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
 export { filesOf, openTestMount, putFile, readFileOf } from './mount-contents.ts';
+export { type MountStoreHarness, mountStoreConformance } from './mount-store-conformance.ts';
 export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
 export {
   BOUNDARY,
