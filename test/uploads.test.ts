@@ -34,7 +34,7 @@ function says(answer: FormAnswer, status: number, code: string | null): void {
   assert.equal(answer.headers['content-type'], 'application/xml');
   assert.match(
     answer.body,
-    /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<Error><Code>.*<RequestId>req_\w+<\/RequestId><HostId>/,
+    /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<Error><Code>.*<RequestId>req_\w+<\/RequestId><HostId>/s,
   );
 }
 
@@ -93,8 +93,9 @@ test('what was not signed so is refused, and nothing is stored', async () => {
   await refused(set.post(changed(good, 'x-amz-credential', credential)), 403, 'InvalidAccessKeyId');
   for (const { name } of without(good, 'file')) {
     // The type is no required field, but the policy has a condition on it.
-    const code = name === 'Content-Type' ? ([403, 'AccessDenied'] as const) : ([400, 'InvalidArgument'] as const);
-    await refused(set.post(without(good, name)), ...code);
+    const [status, code] =
+      name === 'Content-Type' ? ([403, 'AccessDenied'] as const) : ([400, 'InvalidArgument'] as const);
+    await refused(set.post(without(good, name)), status, code);
   }
 });
 
@@ -264,7 +265,7 @@ test('boundaries are found where they are, and nowhere else', async () => {
     await refused(set.post(set.parts(), { contentType }), 412, 'PreconditionFailed');
   }
   const likeness = [
-    `--${BOUNDARY}`,
+    `x--${BOUNDARY}`,
     `-${BOUNDARY}--\r\n`,
     `\n--${BOUNDARY}\n`,
     `\r\n-${BOUNDARY}`,
@@ -277,9 +278,10 @@ test('boundaries are found where they are, and nowhere else', async () => {
     says(await set.post(set.parts({ key, sizeBytes: Buffer.byteLength(value) }, value)), 204, null);
     assert.equal(set.read(`demo/files/${key}`).toString(), value);
   }
-  // What begins as a boundary ends the file: it is shorter than was signed.
+  // What begins as a boundary ends the file, and then a part begins whose head has no end.
   const ended = `some\r\n--${BOUNDARY}more`;
-  await refused(set.post(set.parts({ sizeBytes: ended.length }, ended)), 400, 'EntityTooSmall');
+  await refused(set.post(set.parts({ sizeBytes: ended.length }, ended)), 400, 'MalformedPOSTRequest');
+  await refused(set.post([], { preamble: `--${BOUNDARY}\r\nno head` }), 400, 'MalformedPOSTRequest');
   await refused(set.post(set.parts(), { lineEnd: '\n' }), 400, 'MalformedPOSTRequest');
 });
 
