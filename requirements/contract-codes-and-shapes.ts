@@ -6,7 +6,7 @@ export const contractCodesAndShapes = [
   { id: 'contract-8-400-usage-request-id-reused', section: '8', quote: '`usage_request_id_reused`,' },
   { id: 'contract-8-400-unknown-agent', section: '8', quote: '`unknown_agent` (names the entry points),' },
   { id: 'contract-8-400-unknown-agency', section: '8', quote: '`unknown_agency`,' },
-  { id: 'contract-8-400-sandbox-file-not-found', section: '8', quote: '`sandbox_file_not_found`,', later: 'Files' },
+  { id: 'contract-8-400-sandbox-file-not-found', section: '8', quote: '`sandbox_file_not_found`,' },
   {
     id: 'contract-8-400-invalid-attachment-refresh',
     section: '8',
@@ -26,14 +26,14 @@ export const contractCodesAndShapes = [
   { id: 'contract-8-404-member-not-found', section: '8', quote: '`member_not_found`,' },
   { id: 'contract-8-404-chat-not-found', section: '8', quote: '`chat_not_found`,' },
   { id: 'contract-8-404-run-not-found', section: '8', quote: '`run_not_found`,' },
-  { id: 'contract-8-404-file-not-found', section: '8', quote: '`file_not_found`,', later: 'Files' },
+  { id: 'contract-8-404-file-not-found', section: '8', quote: '`file_not_found`,' },
   { id: 'contract-8-404-key-not-found', section: '8', quote: '`key_not_found`,' },
   { id: 'contract-8-404-not-found', section: '8', quote: '`not_found` |' },
   { id: 'contract-8-405-method-not-allowed', section: '8', quote: '| 405, 410, 413, 415, 416 | `method_not_allowed`,' },
   { id: 'contract-8-410-cursor-too-old', section: '8', quote: '`cursor_too_old`,' },
   { id: 'contract-8-413-body-too-large', section: '8', quote: '`body_too_large`,' },
   { id: 'contract-8-415-unsupported-media-type', section: '8', quote: '`unsupported_media_type`,' },
-  { id: 'contract-8-416-range-not-satisfiable', section: '8', quote: '`range_not_satisfiable` |', later: 'Files' },
+  { id: 'contract-8-416-range-not-satisfiable', section: '8', quote: '`range_not_satisfiable` |' },
   { id: 'contract-8-409-run-active', section: '8', quote: '| 409 | `run_active`,' },
   { id: 'contract-8-409-integration-exists', section: '8', quote: '`integration_exists`,' },
   { id: 'contract-8-409-owner-exists', section: '8', quote: '`owner_exists`,' },
@@ -142,7 +142,6 @@ export const contractCodesAndShapes = [
     section: '9',
     quote:
       '// file; a folder: kind "folder"; size, etag, contentType null {"name":"a.png","path":"/app/mnt/u/42/a.png","kind":"file","size":3,"etag":"\\"…\\"","contentType":"image/png","modifiedAt":"…"}',
-    later: 'Files',
   },
   {
     id: 'contract-9-agency-flow-kinds',

@@ -76,7 +76,7 @@ export const contractStartAndOperations = [
     quote: '| no provider key in the environment | the demo agency answers with a built-in offline model (streams,',
   },
   { id: 'contract-1-offline-tools', section: '1', quote: 'calls tools,' },
-  { id: 'contract-1-offline-sandbox', section: '1', quote: 'reads sandbox files,', later: 'Files' },
+  { id: 'contract-1-offline-sandbox', section: '1', quote: 'reads sandbox files,' },
   { id: 'contract-1-offline-usage', section: '1', quote: 'reports usage),' },
   { id: 'contract-1-offline-says-so', section: '1', quote: 'and says so;' },
   {
@@ -86,7 +86,7 @@ export const contractStartAndOperations = [
   },
   { id: 'contract-1-fail', section: '1', quote: '`/fail` (one delta, then `model_error`),' },
   { id: 'contract-1-tool', section: '1', quote: '`/tool`,' },
-  { id: 'contract-1-read', section: '1', quote: '`/read <path>`,', later: 'Files' },
+  { id: 'contract-1-read', section: '1', quote: '`/read <path>`,' },
   { id: 'contract-1-offline-tokens', section: '1', quote: 'its tokens are bytes / 4, rounded up |' },
   {
     id: 'contract-1-provider-model',
@@ -187,7 +187,6 @@ export const contractStartAndOperations = [
     id: 'contract-3-two-operations',
     section: '3',
     quote: 'The two operations of the spec keep their paths.',
-    later: 'Files',
   },
   {
     id: 'contract-3-rest',
@@ -223,7 +222,6 @@ export const contractStartAndOperations = [
     id: 'contract-3-upload',
     section: '3',
     quote: '| `POST /create_agency_upload` | spec 4.2; success is 200; checks 401 · 400 · 404 · 403 |',
-    later: 'Files',
   },
   {
     id: 'contract-3-chat-status',
@@ -294,7 +292,6 @@ export const contractStartAndOperations = [
     section: '3',
     quote:
       '| `GET …/files?folder=` (default `/app/mnt`; `{name, path, kind, size, etag, contentType, modifiedAt}`), `GET …/files/content?path=`, `DELETE …/files?path=` (`&recursive=true` for a folder) | the persistent mount |',
-    later: 'Files',
   },
   {
     id: 'contract-3-integrations',

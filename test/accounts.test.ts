@@ -323,7 +323,11 @@ test('agencies are listed with their agents and entry points', async (t) => {
   const demo = items.find((agency: { agency: string }) => agency.agency === 'demo');
   const [{ description, ...agent }] = demo.agents;
   assert.ok(description.length > 0);
-  assert.deepEqual(agent, { name: 'Concierge', model: 'offline/demo', tools: ['clock', 'calculate'] });
+  assert.deepEqual(agent, {
+    name: 'Concierge',
+    model: 'offline/demo',
+    tools: ['clock', 'calculate', 'list_files', 'read_file', 'search_files'],
+  });
   assert.deepEqual(
     { ...demo, agents: null },
     {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHook } from 'node:async_hooks';
 import { after, before, test } from 'node:test';
-import { type StreamReader, startTestServer, type TestServer } from '@runwire/server/testing';
+import { type StreamReader, startTestServer, TestMount, type TestServer } from '@runwire/server/testing';
 import { demoAgency } from '../packages/server/src/agencies/demo-agency.ts';
 import { cites } from '../requirements/cite.ts';
 
@@ -67,12 +67,35 @@ test('/fail says something and then fails with model_error', async (t) => {
   assert.equal(ending(reader).status, 'failed');
 });
 
-test('/read answers with one sentence in this version; elsewhere in a message such words are words', async () => {
-  for (const word of ['/read /app/mnt/a.txt']) {
-    const reader = await server.api.complete({ message: word });
+test('/read reads a file for real, by the tool of the agent, and says what it says', async (t) => {
+  cites(t, 'contract-1-read', 'contract-1-offline-sandbox');
+  const mount = await TestMount.in(server.dataDir);
+  await mount.put('demo', '/app/mnt/u/my notes.txt', 'Buy milk.\nBuy tea.\n');
+  const answerTo = async (message: string, fields = {}) => {
+    const reader = await server.api.complete({ message, ...fields });
     await reader.whole();
-    assert.match(reader.answer, /^The offline model does not know \/read in this version\.$/);
-  }
+    assert.equal(ending(reader).status, 'completed');
+    return reader;
+  };
+  const read = await answerTo('/read /app/mnt/u/my notes.txt');
+  const head = '/app/mnt/u/my notes.txt (text/plain, 19 bytes), lines 1 to 2 of 2:';
+  assert.equal(read.answer, `${head}\nBuy milk.\nBuy tea.`);
+  const { body } = await server.api.get(`/v2/integrations/demo/runs/${read.headers['x-run-id']}/steps`);
+  const steps = body.items.map(({ kind, tool, status }: Record<string, unknown>) => [kind, tool, status]);
+  assert.deepEqual(steps.toSorted(), [
+    ['model', null, 'completed'],
+    ['model', null, 'completed'],
+    ['tool', 'read_file', 'completed'],
+  ]);
+  assert.equal((await answerTo('/read /app/mnt/none')).answer, 'There is no file /app/mnt/none.');
+  assert.match((await answerTo('/read /etc/passwd')).answer, /^`path` must begin with `\/app\/mnt\/`/);
+  assert.match((await answerTo('/read')).answer, /^Say which file to read/);
+  const sandboxFiles = [{ name: 'my notes.txt', path: '/app/mnt/u/my notes.txt' }];
+  assert.match((await answerTo('Look', { sandboxFiles })).answer, /You said: Look \(1 file came with it/);
+  assert.equal((await answerTo('/read /app/mnt/u/my notes.txt', { sandboxFiles })).answer, read.answer);
+});
+
+test('elsewhere in a message such words are words', async () => {
   const reader = await server.api.complete({ message: 'Say /fail' });
   await reader.whole();
   assert.equal(ending(reader).status, 'completed');

@@ -13,7 +13,9 @@ type Tools = Readonly<Record<string, AgentTool>> | Parameters<typeof defineAgent
 const agencyOf = (tools: Tools) => ({
   own: defineAgency({
     name: 'Own',
-    agents: [defineAgent({ name: 'A', description: 'A', instructions: 'Be A.', ...(tools ? { tools } : {}) })],
+    agents: [
+      defineAgent({ name: 'A', description: 'A', instructions: 'Be A.', files: false, ...(tools ? { tools } : {}) }),
+    ],
   }),
 });
 
@@ -265,6 +267,28 @@ test('refuses an agency whose tool cannot be used, with one sentence that names 
       String(sentence),
     );
   }
+});
+
+test('a tool may have the name of one that reads files only where the agent has none of these', async () => {
+  const own = tool({ inputSchema: z.object({}), execute: () => 'mine' });
+  const agency = (fields: object) => {
+    const agent = { name: 'A', description: 'A', instructions: 'Be A.', ...fields };
+    return { own: defineAgency({ name: 'Own', agents: [defineAgent(agent)] }) };
+  };
+  const start = (fields: object) => ScriptedServer.start({ agencies: agency(fields) });
+  for (const name of ['list_files', 'read_file', 'search_files']) {
+    await assert.rejects(start({ tools: { [name]: own } }), {
+      name: 'StartRefused',
+      message: `The tool \`${name}\` of agent \`A\` of agency \`own\` has the name of a tool that every agent has: give it another, or say \`files: false\`.`,
+    });
+  }
+  await assert.rejects(start({ files: 'no' }), {
+    name: 'StartRefused',
+    message: /^The `files` of agent `A` .* is neither/,
+  });
+  await using rig = await start({ files: false, tools: { read_file: own } });
+  await rig.api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'own' });
+  assert.deepEqual(await outputsOf(rig, await hold(rig), ['read_file', '{}']), ['mine']);
 });
 
 test('gives every call an id of its own, also where the model repeats one or gives none', async () => {

@@ -46,8 +46,8 @@ async function refused(answer: ReturnType<ApiClient['post']>, says: RegExp, stat
 
 /** Well-formed, and refused only because this version has not built it. */
 const unbuilt = (fields: object) => refused(complete(fields), /not supported by this version; leave it out\.$/);
-const wrong = async (fields: object, says: RegExp) => {
-  const headers = await refused(complete(fields), says);
+const wrong = async (fields: object, says: RegExp, code?: string) => {
+  const headers = await refused(complete(fields), says, 400, code);
   assert.equal(headers.get('x-agent-run-admitted'), 'false');
 };
 
@@ -226,18 +226,12 @@ test('a file attachment has a URL and may have a name; an image has an address a
 });
 
 test('at most five sandbox files, each with a name and a path', async (t) => {
-  cites(
-    t,
-    'spec-2.1-sandbox-files',
-    'spec-8-sandbox-files',
-    'spec-2.3-name-shape',
-    'spec-2.3-path-shape',
-    'contract-1-not-built',
-  );
+  cites(t, 'spec-2.1-sandbox-files', 'spec-8-sandbox-files', 'spec-2.3-name-shape', 'spec-2.3-path-shape');
   const file = { name: 'a.txt', path: '/app/mnt/u/a.txt' };
   await taken({ sandboxFiles: [] });
-  await unbuilt({ sandboxFiles: [file] });
-  await unbuilt({ sandboxFiles: [file, file, file, file, file] });
+  const notThere = /`\/app\/mnt\/u\/a\.txt` was not uploaded/;
+  await wrong({ sandboxFiles: [file] }, notThere, 'sandbox_file_not_found');
+  await wrong({ sandboxFiles: [file, file, file, file, file] }, notThere, 'sandbox_file_not_found');
   await wrong({ sandboxFiles: Array.from({ length: 6 }, () => file) }, /`sandboxFiles` must have at most 5 items/);
   for (const value of [5, 'a', {}, file]) await wrong({ sandboxFiles: value }, /`sandboxFiles` must be of type array/);
   for (const field of ['name', 'path'] as const) {

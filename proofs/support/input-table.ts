@@ -100,6 +100,12 @@ export const REFUSED: readonly Refused[] = [
     'sandboxFiles[0].name',
   ),
   ...each('sandboxFiles', [[{ name: 'a' }], [{ ...sandboxFile, path: null }]], 'sandboxFiles[0].path'),
+  ...each(
+    'sandboxFiles',
+    ['/app/mnt/../a.txt', '/app/mnt//a.txt', '/app/mnt/a.txt/', '/etc/a.txt'].map((path) => [{ ...sandboxFile, path }]),
+    'sandboxFiles[0].path',
+  ),
+  ...each('sandboxFiles', [[{ ...sandboxFile, name: 'b.txt' }]], 'sandboxFiles[0].name'),
   ...each('attachmentUrlRefreshes', [null, 5, 'a', []]),
   ...each(
     'attachmentUrlRefreshes',

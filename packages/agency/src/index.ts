@@ -77,6 +77,11 @@ export interface AgentDefinition {
   readonly reasoning?: Reasoning;
   /** Those of `defineTool` in an array, or tools by their names, as the AI SDK takes them. */
   readonly tools?: readonly NamedTool[] | Readonly<Record<string, AgentTool>>;
+  /**
+   * False: it has none of the tools `list_files`, `read_file` and `search_files`, which read the files of the integration
+   * that a run is for. Where absent it has them.
+   */
+  readonly files?: boolean;
 }
 
 export interface AgencyDefinition {

@@ -18,9 +18,9 @@ import { OpenAiModels } from './agent/models/openai-model.ts';
 import type { Model } from './agent/ports.ts';
 import { Chats } from './chats/chats.ts';
 import { healTurn } from './chats/heal-history.ts';
+import { openFiles } from './compose-files.ts';
 import { openStore, openStoreHere } from './compose-store.ts';
 import type { Config, Limits, Secrets } from './config/config.ts';
-import { dataFolder } from './config/data-folder.ts';
 import { VERSION } from './domain/version.ts';
 import type { WaitAt } from './domain/wait-points.ts';
 import { drain } from './engine/drain.ts';
@@ -34,11 +34,12 @@ import { EventLog } from './eventlog/event-log.ts';
 import { FarLogs } from './eventlog/far-logs.ts';
 import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
-import { claimFolder } from './files/disk/claim-folder.ts';
-import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
-import { DiskMountStore } from './files/disk/disk-mount-store.ts';
+import { FormSweep } from './files/form-sweep.ts';
 import { ImageBlobs } from './files/image-blobs.ts';
+import type { MountStore } from './files/mount-store.ts';
 import { checkForm } from './files/post-policy/check-form.ts';
+import { SandboxFiles } from './files/sandbox-files.ts';
+import { UploadSigning } from './files/sign-upload.ts';
 import { rotateUploadSecret, UploadSecrets } from './files/upload-secrets.ts';
 import { buildApp } from './http/app.ts';
 import { BodyReader } from './http/body-reader.ts';
@@ -48,6 +49,8 @@ import { MetricsListener } from './http/metrics-listener.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { accountRoutes } from './http/routes/accounts.ts';
 import { chatRoutes } from './http/routes/chats.ts';
+import { createAgencyUpload } from './http/routes/create-agency-upload.ts';
+import { fileRoutes } from './http/routes/files.ts';
 import { getCompletion } from './http/routes/get-completion.ts';
 import { receiveUpload } from './http/routes/receive-upload.ts';
 import { runEvents } from './http/routes/run-events.ts';
@@ -62,6 +65,7 @@ import { DisconnectWatch } from './runs/disconnect-watch.ts';
 import { FarReaders } from './runs/far-readers.ts';
 import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
+import { mountFiles } from './sandbox/mount-files.ts';
 import type { Notifier } from './store/notifier.ts';
 import { patientReads } from './store/patient-reads.ts';
 import { integrationById } from './store/queries/accounts.ts';
@@ -86,6 +90,8 @@ export interface Overrides {
   readonly logger?: Logger;
   /** Stands between the server and its store: how a proof plants a fault. */
   readonly wrapStore?: (store: Store) => Store;
+  /** Stands between the server and the files of its integrations. */
+  readonly wrapMount?: (mount: MountStore) => MountStore;
   /** In place of the one that hears the hints of other nodes: how a proof drops them. */
   readonly notifier?: Notifier;
 }
@@ -120,6 +126,8 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepBlobs: () => Promise<number>;
     /** Forgets at once the nodes that have been gone long enough; resolves to how many. */
     readonly sweepNodes: () => Promise<number>;
+    /** Forgets at once the upload forms that expired long enough ago; resolves to how many. */
+    readonly sweepForms: () => Promise<number>;
   };
 }
 
@@ -159,11 +167,9 @@ export async function compose(
   const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
-  const { blobs: blobFolder, mounts } = dataFolder(config.dataDir);
-  const blobs = await DiskBlobStore.open(blobFolder);
-  const mount = await DiskMountStore.open({ folder: mounts, waitAt });
-  // Before anything is made, taken over or swept: what this database does not know there is deleted after a day.
-  await claimFolder(store, blobFolder);
+  const files = await openFiles(config, { store, secret: opened.secret }, waitAt, stack);
+  const { blobs, uploads } = files;
+  const mount = overrides.wrapMount?.(files.mount) ?? files.mount;
   const isFirstStart = await firstStart(store, agencies);
   await checkCreditPrices(store.reads, agencies, config.prices);
   const { commitMs: syncMs, warning } = await opened.measure();
@@ -218,6 +224,7 @@ export async function compose(
   const blobSweep = stack.use(new BlobSweep(store, blobs, limits, logger));
 
   const nodeSweep = stack.use(new NodeSweep(store, limits, logger));
+  const formSweep = stack.use(new FormSweep(store, limits, logger));
 
   const changes = stack.use(new AccountChanges(store, limits, logger));
   const reads = patientReads(store.reads, limits.accountsPatienceMs);
@@ -249,6 +256,7 @@ export async function compose(
       eventLog,
       agencies,
       model,
+      files: (integrationId) => mountFiles(mount, integrationId),
       prices,
       maxSteps: limits.stepsPerRun,
       prompt: { heal: overrides.healTurn ?? healTurn, windowTokens, images },
@@ -278,6 +286,7 @@ export async function compose(
     agencies,
     engine,
     images,
+    sandboxFiles: new SandboxFiles(mount),
     node,
     prices: config.prices,
     isShuttingDown,
@@ -338,6 +347,9 @@ export async function compose(
     logger,
   });
   usageRoutes(app, { ownership, runReads });
+  const signer = new UploadSigning({ store, mount, target: uploads, quotaBytes: limits.mountQuotaBytes });
+  createAgencyUpload(app, { ownership, signing: signer, publicUrl: config.publicUrl });
+  fileRoutes(app, ownership, mount);
   chatRoutes(app, ownership, chats);
   accountRoutes(app, {
     ownership,
@@ -361,10 +373,10 @@ export async function compose(
     sweepEvents: () => retention.sweep(),
     sweepBlobs: () => blobSweep.sweep(),
     sweepNodes: () => nodeSweep.sweep(),
+    sweepForms: () => formSweep.sweep(),
   };
   const metricsText = () => metrics.text(probes);
   serviceRoutes(app, {
-    ownership,
     agencies,
     isReady,
     storeKind: store.kind,
@@ -390,6 +402,7 @@ export async function compose(
   retention.start();
   blobSweep.start();
   nodeSweep.start();
+  formSweep.start();
   const owned = stack.move();
   return {
     url: listensOn,

@@ -30,6 +30,7 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     if (server.metricsUrl !== null) say(`Metrics, without a key: ${server.metricsUrl}/metrics`);
     if (config.database !== null) say(`Database: PostgreSQL at ${config.database.place}`);
     say(`Data folder: ${config.dataDir}`);
+    say(filesSentence(config));
     say(modelSentence(config));
     const { resumedRuns, endedRuns } = server;
     if (resumedRuns > 0) say(`Runs left unfinished by the last stop that now go on: ${resumedRuns}`);
@@ -46,6 +47,12 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     process.off('SIGTERM', onSignal);
     process.off('SIGINT', onSignal);
   }
+}
+
+function filesSentence({ s3 }: Config): string {
+  if (s3 === null) return 'Files: in the data folder';
+  const uploads = s3.uploads === 'direct' ? 'uploads go there directly' : 'uploads go through this server';
+  return `Files: in the bucket ${s3.bucket} at ${s3.endpoint ?? `Amazon S3 in ${s3.region}`}; ${uploads}`;
 }
 
 /** "the choice is printed" */

@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Agencies } from '../agencies/agencies.ts';
-import { type AdmissionDecision, type AdmissionRequest, decideAdmission } from '../domain/admission.ts';
+import { type AdmissionDecision, type AdmissionRequest, decideAdmission, type FilesFact } from '../domain/admission.ts';
 import { dayOf } from '../domain/allowance.ts';
 import type { Meta, RunEvent } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
+import type { MountPath } from '../domain/mount-path.ts';
 import type { ModelPrice, Prices } from '../domain/prices.ts';
+import type { SandboxFile } from '../domain/sandbox-file.ts';
 import { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 import type { AdmittedRun, RunEngine } from '../engine/port.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { type GivenImage, type ImageBlobs, ImageGone, type KeptImage, referToImages } from '../files/image-blobs.ts';
+import type { SandboxFiles } from '../files/sandbox-files.ts';
 import {
   admissionFacts,
   growChat,
@@ -31,6 +34,7 @@ export interface CompletionRequest extends AdmissionRequest {
   readonly message: string;
   readonly userContext: unknown;
   readonly images: readonly GivenImage[];
+  readonly sandboxFiles: readonly { readonly file: SandboxFile; readonly below: MountPath }[];
 }
 
 export interface Admission {
@@ -45,6 +49,7 @@ export interface AdmissionDeps {
   readonly agencies: Agencies;
   readonly engine: RunEngine;
   readonly images: ImageBlobs;
+  readonly sandboxFiles: SandboxFiles;
   readonly node: ThisNode;
   readonly prices: Prices;
   readonly isShuttingDown: () => boolean;
@@ -108,9 +113,16 @@ export class RunAdmission {
 
   async #admit(request: CompletionRequest): Promise<Admission> {
     const { store } = this.#deps;
-    if (request.images.length > 0) {
-      // A replay or a refusal that can be known before its images are stored stores none.
-      const { decision } = await this.#decide(store.reads, request, null);
+    let files: FilesFact = request.sandboxFiles.length === 0 ? null : 'unasked';
+    if (files !== null || request.images.length > 0) {
+      // A replay or a refusal that can be known before asks for no file and stores no image.
+      let { decision } = await this.#decide(store.reads, request, files, null);
+      if (decision.kind === 'ask-files') {
+        files = await this.#missingFile(request);
+        if (files !== null || request.images.length > 0) {
+          ({ decision } = await this.#decide(store.reads, request, files, null));
+        }
+      }
       if (decision.kind === 'replay') return replayOf(decision);
     }
     return repeatOnConflict(async () => {
@@ -121,7 +133,7 @@ export class RunAdmission {
       const as = this.#deps.node.identity;
       try {
         const result = await store.transact('admit', async (tx) => {
-          const result = await this.#transaction(tx, request, images, place);
+          const result = await this.#transaction(tx, request, files, images, place);
           made.start = result.start;
           return result;
         });
@@ -135,6 +147,12 @@ export class RunAdmission {
         if (place.taken) this.#reserving -= 1;
       }
     }, isConflict);
+  }
+
+  async #missingFile({ integrationId, sandboxFiles }: CompletionRequest): Promise<FilesFact> {
+    const paths = sandboxFiles.map(({ below }) => below);
+    const missing = await this.#deps.sandboxFiles.firstMissing(integrationId, paths);
+    return missing === null ? null : { missing };
   }
 
   /**
@@ -175,7 +193,7 @@ export class RunAdmission {
    * Throws the refusal where it is one. A place is taken in the same step in which it is found free: others read their
    * facts meanwhile.
    */
-  async #decide(reads: Reads, request: CompletionRequest, place: { taken: boolean } | null) {
+  async #decide(reads: Reads, request: CompletionRequest, files: FilesFact, place: { taken: boolean } | null) {
     const now = Date.now();
     const { integrationId, consumerId, usageRequestId, chatId, aliasChatId } = request;
     const facts = await first(
@@ -189,6 +207,7 @@ export class RunAdmission {
       { shuttingDown: this.#deps.isShuttingDown(), full },
       now,
       { of: (agency, agent) => this.#entryPrice(agency, agent) },
+      files,
     );
     if (decision.kind === 'refuse') throw decision.refusal;
     if (decision.kind === 'admit' && place?.taken === false) {
@@ -201,14 +220,16 @@ export class RunAdmission {
   async #transaction(
     tx: Tx,
     request: CompletionRequest,
+    files: FilesFact,
     images: readonly KeptImage[],
     place: { taken: boolean },
   ): Promise<{ readonly admission: Admission; readonly start: AdmittedRun | null }> {
     const { integrationId, consumerId } = request;
     // Sent with the facts, in one trip; they are read once the lock is held.
     const locked = consumerId === null ? null : tx.all(lockMember, { integrationId, consumerId });
-    const [, { decision, now }] = await Promise.all([locked, this.#decide(tx, request, place)]);
+    const [, { decision, now }] = await Promise.all([locked, this.#decide(tx, request, files, place)]);
     if (decision.kind === 'replay') return { admission: replayOf(decision), start: null };
+    if (decision.kind === 'ask-files') throw new Error('Its files were asked for before.');
     const start = await this.#reserve(tx, request, images, decision, now);
     const { runId, chatId: made } = start;
     return { admission: { runId, chatId: made, textOnly: decision.textOnly, replayed: false }, start };
@@ -233,6 +254,7 @@ export class RunAdmission {
   ): Promise<AdmittedRun> {
     const { integrationId, consumerId, usageRequestId, message, messageBytes } = request;
     const runId = newId('run');
+    const sandboxFiles = request.sandboxFiles.map(({ file }) => file);
     const chatKey = decision.chat?.chatKey ?? newId('chat');
     const chatId = decision.chat?.chatId ?? request.chatId ?? chatKey;
     // All at once: to a database beyond the network that is one trip.
@@ -261,6 +283,7 @@ export class RunAdmission {
         contentJson: JSON.stringify(message),
         errorCode: null,
         errorMessage: null,
+        sandboxFilesJson: sandboxFiles.length === 0 ? null : JSON.stringify(sandboxFiles),
         now,
       }),
       tx.run(insertRun, {
@@ -309,6 +332,7 @@ export class RunAdmission {
       agent: decision.agent,
       message,
       images: attached,
+      sandboxFiles,
       hasHistory: decision.hasHistory,
       userContext: request.userContext,
       day: dayOf(now),

@@ -1,4 +1,5 @@
 import type { AgencyDefinition, AgentDefinition } from '@runwire/agency';
+import { FILE_TOOLS } from '../agent/files-port.ts';
 import type { Tool } from '../agent/ports.ts';
 import { checkReasoning } from './check-reasoning.ts';
 import { loadTools } from './load-tools.ts';
@@ -7,7 +8,10 @@ export interface LoadedAgent {
   readonly definition: AgentDefinition;
   /** `provider/model`, the installation's choice where the agency leaves it open. */
   readonly model: string;
+  /** Its own. */
   readonly tools: readonly Tool[];
+  /** Whether its runs have the tools over files too. */
+  readonly files: boolean;
 }
 
 export interface LoadedAgency {
@@ -56,6 +60,11 @@ export class Agencies {
   }
 }
 
+/** The names of all tools that its model may call. */
+export function toolNames({ tools, files }: LoadedAgent): readonly string[] {
+  return [...tools.map(({ name }) => name), ...(files ? FILE_TOOLS : [])];
+}
+
 async function load(id: string, definition: AgencyDefinition, defaultModel: string): Promise<LoadedAgency> {
   const agents = new Map<string, LoadedAgent>();
   for (const agent of definition.agents) {
@@ -65,6 +74,7 @@ async function load(id: string, definition: AgencyDefinition, defaultModel: stri
       definition: agent,
       model: agent.model ?? defaultModel,
       tools: await loadTools(id, agent),
+      files: agent.files ?? true,
     });
   }
   const entryPoints = definition.entryPoints ?? [...agents.keys()];

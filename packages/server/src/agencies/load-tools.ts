@@ -1,4 +1,5 @@
 import type { AgentDefinition, ToolCall } from '@runwire/agency';
+import { FILE_TOOLS } from '../agent/files-port.ts';
 import type { Checked, Tool } from '../agent/ports.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { readSchema, SchemaRefused } from './tool-schema.ts';
@@ -34,9 +35,15 @@ export async function loadTools(agency: string, agent: AgentDefinition): Promise
   const named: (readonly [unknown, GivenTool])[] = Array.isArray(given)
     ? given.map((tool: GivenTool) => [tool.name, tool] as const)
     : Object.entries(given as Readonly<Record<string, GivenTool>>);
+  const at = `agent \`${agent.name}\` of agency \`${agency}\``;
+  if (agent.files !== undefined && typeof agent.files !== 'boolean') {
+    throw new StartRefused(
+      `The \`files\` of ${at} is neither true nor false: give it one of the two, or leave it out.`,
+    );
+  }
+  const taken: readonly string[] = agent.files === false ? [] : FILE_TOOLS;
   const tools = new Map<string, Tool>();
   for (const [name, tool] of named) {
-    const at = `agent \`${agent.name}\` of agency \`${agency}\``;
     if (typeof name !== 'string') {
       throw new StartRefused(`A tool of ${at} has no name: give it one, or give the tools as an object, name by name.`);
     }
@@ -44,6 +51,11 @@ export async function loadTools(agency: string, agent: AgentDefinition): Promise
     if (!NAME.test(name)) {
       throw new StartRefused(
         `${where} has a name that models refuse: give it 1 to 64 letters, digits, \`_\` and \`-\`.`,
+      );
+    }
+    if (taken.includes(name)) {
+      throw new StartRefused(
+        `${where} has the name of a tool that every agent has: give it another, or say \`files: false\`.`,
       );
     }
     if (tools.has(name)) throw new StartRefused(`${where} is there twice: give each tool a name of its own.`);

@@ -1,7 +1,5 @@
-import { Ajv } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import * as ajvFormats from 'ajv-formats';
 import type { Checked } from '../agent/ports.ts';
+import { compileJsonSchema } from '../lib/json-schema.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -27,9 +25,6 @@ interface Standard {
   readonly validate: (value: unknown) => unknown;
   readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => unknown } | undefined;
 }
-
-const options = { strict: false, allErrors: false, validateFormats: true } as const;
-const addFormats = ajvFormats.default as unknown as (ajv: Ajv | Ajv2020) => void;
 
 /** The same kinds that the AI SDK takes, and JSON Schema as it stands. */
 export async function readSchema(given: unknown): Promise<ToolSchema> {
@@ -92,24 +87,11 @@ function issueText({ message, path = [] }: Issue): string {
 
 function fromJsonSchema(given: unknown): ToolSchema {
   const jsonSchema = asObject(given);
-  const newer = /2019-09|2020-12/.test(String(jsonSchema.$schema ?? ''));
-  const ajv = newer ? new Ajv2020(options) : new Ajv(options);
-  addFormats(ajv);
-  let validate: ReturnType<typeof ajv.compile>;
   try {
-    // Which draft it is was decided above; Ajv would look for the draft's own schema by this name.
-    const { $schema: _, ...schema } = jsonSchema;
-    validate = ajv.compile(schema);
+    return { jsonSchema, check: compileJsonSchema(jsonSchema) };
   } catch (error) {
     throw new SchemaRefused(`is not valid JSON Schema: ${messageOf(error)}`);
   }
-  return {
-    jsonSchema,
-    check(value) {
-      if (validate(value)) return { value };
-      return { problem: ajv.errorsText(validate.errors, { dataVar: 'input' }) };
-    },
-  };
 }
 
 function asObject(jsonSchema: unknown): JsonSchema {

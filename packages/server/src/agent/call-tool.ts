@@ -1,4 +1,5 @@
 import type { ToolCallItem } from '../domain/events.ts';
+import { shownMessage } from '../domain/sandbox-file.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import type { PromptItem, Tool } from './ports.ts';
 
@@ -74,7 +75,7 @@ function modelMessages(prompt: readonly PromptItem[]): readonly unknown[] {
 function modelMessage(item: PromptItem, names: ReadonlyMap<string, string>): unknown {
   switch (item.kind) {
     case 'user':
-      return { role: 'user', content: item.text };
+      return { role: 'user', content: shownMessage(item.text, item.sandboxFiles) };
     case 'assistant':
       return { role: 'assistant', content: item.text };
     case 'tool_call': {

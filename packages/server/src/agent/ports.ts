@@ -1,6 +1,7 @@
 import type { Reasoning, ToolCall } from '@runwire/agency';
 import type { ImageDetail } from '../domain/attached-image.ts';
 import type { RunErrorCode } from '../domain/run-state.ts';
+import type { SandboxFile } from '../domain/sandbox-file.ts';
 import type { Usage } from '../domain/usage.ts';
 
 /** An image that the user sent. */
@@ -14,7 +15,13 @@ export interface PromptImage {
 
 /** What a model is shown, in order. */
 export type PromptItem =
-  | { readonly kind: 'user'; readonly text: string; readonly images?: readonly PromptImage[] }
+  | {
+      readonly kind: 'user';
+      readonly text: string;
+      readonly images?: readonly PromptImage[];
+      /** Announced behind the text: `shownMessage` puts them together. */
+      readonly sandboxFiles?: readonly SandboxFile[];
+    }
   | { readonly kind: 'assistant'; readonly text: string }
   | { readonly kind: 'tool_call'; readonly callId: string; readonly name: string; readonly arguments: string }
   | { readonly kind: 'tool_output'; readonly callId: string; readonly output: string };

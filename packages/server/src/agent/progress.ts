@@ -1,5 +1,6 @@
 import type { RunItem } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
+import { shownMessage } from '../domain/sandbox-file.ts';
 import type { Step } from '../domain/step.ts';
 import {
   addModelUsage,
@@ -70,8 +71,12 @@ export function promptBytes(instructions: string, prompt: readonly PromptItem[])
   let bytes = Buffer.byteLength(instructions);
   for (const item of prompt) {
     if (item.kind === 'tool_call') bytes += Buffer.byteLength(item.arguments);
-    else bytes += Buffer.byteLength(item.kind === 'tool_output' ? item.output : item.text);
-    if (item.kind === 'user' && item.images !== undefined) bytes += item.images.length * IMAGE_TEXT_BYTES;
+    else if (item.kind === 'tool_output') bytes += Buffer.byteLength(item.output);
+    else if (item.kind === 'assistant') bytes += Buffer.byteLength(item.text);
+    else {
+      bytes += Buffer.byteLength(shownMessage(item.text, item.sandboxFiles));
+      bytes += (item.images?.length ?? 0) * IMAGE_TEXT_BYTES;
+    }
   }
   return bytes;
 }

@@ -1,6 +1,7 @@
 import { isBlank, newId } from '../domain/ids.ts';
 import { decodeCursor, page } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { iso } from '../domain/time.ts';
 import { memberById } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';
@@ -65,7 +66,7 @@ function messageJson(chatId: string, row: MessageRow, attachments: readonly Atta
     agent: row.agent,
     content: JSON.parse(row.content_json) as string,
     attachments: attachments.map(attachmentJson),
-    sandboxFiles: [],
+    sandboxFiles: sandboxFilesOf(row.sandbox_files_json),
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     createdAt: iso(row.created_at),
   };

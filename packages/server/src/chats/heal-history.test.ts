@@ -91,6 +91,13 @@ test('closes a call whose outcome nobody knows, and keeps what was said of a ste
   });
 });
 
+test('files stay announced however the turn ended, and a turn without any says nothing of them', () => {
+  const sandboxFiles = [{ name: 'a.txt', path: '/app/mnt/a.txt' }];
+  const turn = { message: 'Hi', steps: [], answer: '' };
+  assert.deepEqual(healTurn({ ...turn, sandboxFiles }), [{ kind: 'user', text: 'Hi', sandboxFiles }]);
+  assert.deepEqual(healTurn({ ...turn, sandboxFiles: [], images: [] }), [{ kind: 'user', text: 'Hi' }]);
+});
+
 const ids = fc.constantFrom('', 'a', 'b', 'c', 'a_2');
 const texts = fc.constantFrom('', ' ', 'x', 'said', '{', '[1]', '{"a":1}', 'null');
 const items = fc.oneof(

@@ -1,11 +1,17 @@
 import type { AttachedImage } from '../domain/attached-image.ts';
 import type { RunItem } from '../domain/events.ts';
 import { isBlank } from '../domain/ids.ts';
+import type { SandboxFile } from '../domain/sandbox-file.ts';
 import { type ShownItem, shownStep } from '../domain/shown-step.ts';
 
 /** What of an earlier turn is shown to the model again. */
 export type HistoryItem =
-  | { readonly kind: 'user'; readonly text: string; readonly images?: readonly AttachedImage[] }
+  | {
+      readonly kind: 'user';
+      readonly text: string;
+      readonly images?: readonly AttachedImage[];
+      readonly sandboxFiles?: readonly SandboxFile[];
+    }
   | ShownItem
   | { readonly kind: 'tool_output'; readonly callId: string; readonly output: string };
 
@@ -21,6 +27,8 @@ export interface StoredTurn {
   readonly message: string;
   /** Those that are sent again: none of a failed turn. */
   readonly images?: readonly AttachedImage[];
+  /** Of a failed turn too: they are announced, not sent. */
+  readonly sandboxFiles?: readonly SandboxFile[];
   /** In their order. */
   readonly steps: readonly StoredStep[];
   /** The text of the assistant message: of all steps, the one that was cut short included. */
@@ -38,8 +46,7 @@ export const OUTCOME_UNKNOWN =
  * byte as the model was shown it when it was under way.
  */
 export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): HistoryItem[] {
-  const { message, images = [] } = turn;
-  const items: HistoryItem[] = [{ kind: 'user', text: message, ...(images.length === 0 ? {} : { images }) }];
+  const items: HistoryItem[] = [userItem(turn)];
   const outputs = outputsOf(turn.steps);
   const taken = new Set<string>();
   let said = '';
@@ -64,6 +71,16 @@ export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): Hi
   const rest = turn.answer.startsWith(said) ? turn.answer.slice(said.length) : '';
   if (!isBlank(rest)) items.push({ kind: 'assistant', text: rest });
   return items;
+}
+
+/** The user's part of a turn, the same when it is new and in every later one. */
+export function userItem({ message, images = [], sandboxFiles = [] }: Omit<StoredTurn, 'steps' | 'answer'>) {
+  return {
+    kind: 'user' as const,
+    text: message,
+    ...(images.length === 0 ? {} : { images }),
+    ...(sandboxFiles.length === 0 ? {} : { sandboxFiles }),
+  };
 }
 
 function outputsOf(steps: readonly StoredStep[]): Map<string, string> {

@@ -119,6 +119,8 @@ export interface Limits {
   readonly goneNodeMs: number;
   /** Of models whose window is not known. */
   readonly modelWindowTokens: number;
+  /** What the files of one integration may take; 0: as much as there is. */
+  readonly mountQuotaBytes: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -161,4 +163,5 @@ export const DEFAULT_LIMITS: Limits = {
   uploadMs: 1_800_000,
   goneNodeMs: 86_400_000,
   modelWindowTokens: 128_000,
+  mountQuotaBytes: 0,
 };

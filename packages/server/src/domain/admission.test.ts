@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AdmissionFactsRow, type AdmissionRequest, decideAdmission } from './admission.ts';
+import { type AdmissionFactsRow, type AdmissionRequest, decideAdmission, type FilesFact } from './admission.ts';
 
 const NOW = Date.parse('2030-01-15T12:00:00Z');
 
@@ -56,6 +56,7 @@ interface Situation {
   agencyIsThere?: boolean;
   shuttingDown?: boolean;
   full?: boolean;
+  files?: FilesFact;
 }
 
 function decide(situation: Situation = {}) {
@@ -65,6 +66,8 @@ function decide(situation: Situation = {}) {
     { of: () => (situation.agencyIsThere === false ? null : ['Concierge']) },
     { shuttingDown: situation.shuttingDown ?? false, full: situation.full ?? false },
     NOW,
+    undefined,
+    situation.files,
   );
 }
 
@@ -84,6 +87,7 @@ const order: readonly (readonly [string, Situation])[] = [
   ['invalid_request', { facts: { alias_chat_key: 'chat_2', alias_consumer_id: 'ann' }, request: { aliasChatId: 'a' } }],
   ['unknown_agency', { agencyIsThere: false }],
   ['unknown_agent', { request: { agent: 'Nobody' } }],
+  ['sandbox_file_not_found', { files: { missing: 'u/a.txt' } }],
   ['shutting_down', { shuttingDown: true }],
   ['unavailable', { full: true }],
   ['run_active', { facts: { busy_run_id: 'run_2', busy_usage_request_id: 'u2' } }],
@@ -128,7 +132,18 @@ test('of any two faults the earlier one in the order wins', () => {
   }
 });
 
-test('a known usage request id is replayed whatever is wrong about member, chat, agent, load or allowance', () => {
+test('whether sandbox files exist is asked where nothing before them in the order stands against the request', () => {
+  const place = order.findIndex(([code]) => code === 'sandbox_file_not_found');
+  for (const [code, fault] of order.slice(0, place)) {
+    assert.equal(refusedWith({ ...fault, files: 'unasked' }).code, code);
+  }
+  for (const [code, fault] of order.slice(place + 1)) {
+    assert.deepEqual(decide({ ...fault, files: 'unasked' }), { kind: 'ask-files' }, `before ${code}`);
+  }
+  assert.match(refusedWith({ files: { missing: 'u/a b.txt' } }).message, /`\/app\/mnt\/u\/a b\.txt` was not uploaded/);
+});
+
+test('a known usage request id is replayed whatever is wrong about member, chat, agent, files, load or allowance', () => {
   const known = { known_run_id: 'run_1', known_fingerprint: 'print', known_chat_id: 'c1', known_chat_key: 'chat_1' };
   const replay = { kind: 'replay', runId: 'run_1', chatId: 'c1', textOnly: false };
   assert.deepEqual(decide({ facts: known }), replay);
@@ -136,6 +151,8 @@ test('a known usage request id is replayed whatever is wrong about member, chat,
     // Another agent or alias is another body: the request must be the one that was admitted.
     if (fault.request !== undefined) continue;
     assert.deepEqual(decide({ ...fault, facts: { ...fault.facts, ...known } }), replay, `before ${code}`);
+    const unasked = { ...fault, facts: { ...fault.facts, ...known }, files: 'unasked' as const };
+    assert.deepEqual(decide(unasked), replay, 'and no file is asked for');
   }
   const gone = { known_chat_deleted_at: 1 };
   for (const different of [

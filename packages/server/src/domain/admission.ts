@@ -1,4 +1,5 @@
 import { type AllowancePeriod, type AllowanceUnit, heldAmount, periodEndMs, periodStartMs } from './allowance.ts';
+import { type MountPath, wholePath } from './mount-path.ts';
 import type { ModelPrice } from './prices.ts';
 import { Refusal } from './refusal.ts';
 
@@ -64,9 +65,14 @@ export interface EntryPrices {
 
 const NO_ENTRY_PRICES: EntryPrices = { of: () => null };
 
+/** What is known of a request's sandbox files; null: it has none, or all are there. */
+export type FilesFact = { readonly missing: MountPath } | 'unasked' | null;
+
 export type AdmissionDecision =
   | { readonly kind: 'refuse'; readonly refusal: Refusal }
   | { readonly kind: 'replay'; readonly runId: string; readonly chatId: string; readonly textOnly: boolean }
+  /** Nothing before them in the order stands against it: whether its sandbox files exist is to be asked now. */
+  | { readonly kind: 'ask-files' }
   | {
       readonly kind: 'admit';
       readonly agency: string;
@@ -100,6 +106,7 @@ export function decideAdmission(
   load: { readonly shuttingDown: boolean; readonly full: boolean },
   nowMs: number,
   prices: EntryPrices = NO_ENTRY_PRICES,
+  files: FilesFact = null,
 ): AdmissionDecision {
   if (facts === undefined) return refuse('integration_not_found');
 
@@ -136,6 +143,14 @@ export function decideAdmission(
   if (!known.includes(agent)) {
     const names = known.map((name) => `\`${name}\``).join(', ');
     return refuse('unknown_agent', `\`agent\` names no entry point of this agency; there are: ${names}.`);
+  }
+
+  if (files === 'unasked') return { kind: 'ask-files' };
+  if (files !== null) {
+    return refuse(
+      'sandbox_file_not_found',
+      `The sandbox file \`${wholePath(files.missing)}\` was not uploaded; upload it first and pass the \`resource\` you were given as \`path\`.`,
+    );
   }
 
   if (load.shuttingDown) return refuse('shutting_down', undefined, {}, 1);

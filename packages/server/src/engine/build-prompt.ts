@@ -2,9 +2,10 @@ import type { LoadedAgent } from '../agencies/agencies.ts';
 import type { PromptItem } from '../agent/ports.ts';
 import { promptBytes } from '../agent/progress.ts';
 import { historyBudget, type MeasuredTurn, turnsToLeaveOut } from '../chats/fit-window.ts';
-import type { HistoryItem, healTurn, StoredStep, StoredTurn } from '../chats/heal-history.ts';
+import { type HistoryItem, type healTurn, type StoredStep, type StoredTurn, userItem } from '../chats/heal-history.ts';
 import type { AttachedImage } from '../domain/attached-image.ts';
 import { modelWindow } from '../domain/model-window.ts';
+import { type SandboxFile, sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { estimateTokens } from '../domain/usage.ts';
 import type { ImageBlobs } from '../files/image-blobs.ts';
 import { stepOutcome } from '../runs/journal.ts';
@@ -31,18 +32,15 @@ export interface BuiltPrompt {
 export async function buildPrompt(
   reads: Reads,
   run: AdmittedRun,
-  agent: LoadedAgent,
+  /** With all tools that its model is told of. */
+  agent: Pick<LoadedAgent, 'definition' | 'model' | 'tools'>,
   { heal, windowTokens, images }: PromptSetting,
 ): Promise<BuiltPrompt> {
   const show = (item: HistoryItem): PromptItem =>
     item.kind === 'user' && item.images !== undefined
       ? { ...item, images: item.images.map((image) => promptImage(image, run.runId, images)) }
       : (item as PromptItem);
-  const own = show({
-    kind: 'user',
-    text: run.message,
-    ...(run.images.length === 0 ? {} : { images: run.images }),
-  });
+  const own = show(userItem(run));
   if (!run.hasHistory) return { prompt: [own], turnsLeftOut: 0 };
   const tools = JSON.stringify(
     agent.tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]),
@@ -106,19 +104,29 @@ function textTokens(messages: number, bytes: number): number {
   return messages * TOKENS_AN_ITEM + bytes / 4;
 }
 
+interface ReadStoredTurn {
+  readonly message: string;
+  readonly images: AttachedImage[];
+  readonly sandboxFiles: readonly SandboxFile[];
+  answer: string;
+  readonly steps: StoredStep[];
+}
+
 async function storedTurns(reads: Reads, chatKey: string, from: number, before: number) {
   const [messages, stepRows, attachmentRows] = await Promise.all([
     reads.all(history, { chatKey, from, before }),
     reads.all(historySteps, { chatKey, from, before }),
     reads.all(historyAttachments, { chatKey, from, before }),
   ]);
-  const turns = new Map<string, { message: string; images: AttachedImage[]; answer: string; steps: StoredStep[] }>();
+  const turns = new Map<string, ReadStoredTurn>();
   const failed = new Set<string>();
   for (const row of messages) {
     const text = JSON.parse(row.content_json) as string;
     const turn = turns.get(row.run_id);
-    if (row.role === 'user') turns.set(row.run_id, { message: text, images: [], answer: '', steps: [] });
-    else if (turn !== undefined) turn.answer = text;
+    if (row.role === 'user') {
+      const sandboxFiles = sandboxFilesOf(row.sandbox_files_json);
+      turns.set(row.run_id, { message: text, images: [], sandboxFiles, answer: '', steps: [] });
+    } else if (turn !== undefined) turn.answer = text;
     if (row.status === 'failed') failed.add(row.run_id);
   }
   for (const row of stepRows) {

@@ -1,4 +1,5 @@
 import type { Agencies } from '../agencies/agencies.ts';
+import type { AgentFiles } from '../agent/files-port.ts';
 import type { Model } from '../agent/ports.ts';
 import type { Prices } from '../domain/prices.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
@@ -14,6 +15,8 @@ export interface EngineDeps {
   readonly eventLog: EventLog;
   readonly agencies: Agencies;
   readonly model: (id: string) => Model | null;
+  /** Those of one integration, for the agents of its runs. */
+  readonly files: (integrationId: string) => AgentFiles;
   readonly prices: Prices;
   readonly maxSteps: number;
   readonly prompt: PromptSetting;

@@ -1,5 +1,6 @@
 import { attemptBase, eventWidth, lastFrameId, type RunEvent, type RunItem } from '../domain/events.ts';
 import type { RunError } from '../domain/run-state.ts';
+import { type SandboxFile, sandboxFilesOf, shownMessage } from '../domain/sandbox-file.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { endRun } from '../runs/end-run.ts';
 import { userMessageOfRun } from '../store/queries/chats.ts';
@@ -18,9 +19,14 @@ export interface EndDeps extends Pick<EngineDeps, 'store' | 'eventLog' | 'agenci
 }
 
 /** What a run's model was shown besides the earlier turns. */
-export function promptParts(deps: EndDeps, run: UnfinishedRun, message: string): PromptParts {
+export function promptParts(
+  deps: EndDeps,
+  run: UnfinishedRun,
+  message: string,
+  sandboxFiles: readonly SandboxFile[],
+): PromptParts {
   const instructions = deps.agencies.agent(run.agency, run.agent)?.definition.instructions ?? '';
-  return { instructions, message, windowTokens: deps.prompt.windowTokens };
+  return { instructions, message, shown: shownMessage(message, sandboxFiles), windowTokens: deps.prompt.windowTokens };
 }
 
 /** Ends a run that nothing here runs any more, with this error unless somebody had cancelled it. */
@@ -39,7 +45,7 @@ export async function endUnreadable(deps: EndDeps, runId: string, error: RunErro
     if (run === undefined || run.node_dead === NODE_ALIVE) return null;
     const spent = spentSoFar(
       { ...run, by_model_json: readableList(run.by_model_json) },
-      promptParts(deps, run, ''),
+      promptParts(deps, run, '', []),
       [],
       0,
     );
@@ -76,7 +82,8 @@ async function remainsOf(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<Rem
   ];
   const lastStored = stored.at(-1);
   const lastId = lastStored === undefined ? 0 : lastFrameId(lastStored);
-  return { items, lastId, ...spentSoFar(run, promptParts(deps, run, text), stored, keptId) };
+  const parts = promptParts(deps, run, text, sandboxFilesOf(message?.sandbox_files_json ?? null));
+  return { items, lastId, ...spentSoFar(run, parts, stored, keptId) };
 }
 
 /** T6 and T4 in one, under the next attempt: what is stored counts, and the text so far stays. */

@@ -1,6 +1,7 @@
 import { runAgent } from '../agent/loop.ts';
 import { RunFailure } from '../agent/ports.ts';
 import { Progress } from '../agent/progress.ts';
+import { fileTools } from '../agent/tools/file-tools.ts';
 import type { RunEventBody } from '../domain/events.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
 import type { JournalledStep, Step } from '../domain/step.ts';
@@ -122,9 +123,10 @@ async function attempt(
       const missing = agent === null ? `agent \`${run.agent}\`` : `model \`${agent.model}\``;
       throw new RunFailure('internal_error', `The ${missing} is not there.`);
     }
+    const tools = agent.files ? [...agent.tools, ...fileTools(deps.files(run.integrationId))] : agent.tools;
     const { prompt, turnsLeftOut } = await storeSurely(deps, stop, async () => {
       stop.signal.throwIfAborted();
-      return buildPrompt(deps.store.reads, run, agent, deps.prompt);
+      return buildPrompt(deps.store.reads, run, { ...agent, tools }, deps.prompt);
     });
     const finished = run.resumed?.steps ?? [];
     // Told once: behind a finished step, an earlier attempt has told it.
@@ -134,7 +136,7 @@ async function attempt(
       runId: run.runId,
       attempt: run.attempt,
       agent: agent.definition,
-      tools: agent.tools,
+      tools,
       model: watched.guard(model),
       prompt,
       finished,

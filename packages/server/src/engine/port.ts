@@ -1,6 +1,7 @@
 import type { AttachedImage } from '../domain/attached-image.ts';
 import type { RunEvent } from '../domain/events.ts';
 import type { CancelMode } from '../domain/run-state.ts';
+import type { SandboxFile } from '../domain/sandbox-file.ts';
 import type { JournalledStep } from '../domain/step.ts';
 import type { ModelUsage, Usage } from '../domain/usage.ts';
 
@@ -32,6 +33,7 @@ export interface AdmittedRun {
   readonly agent: string;
   readonly message: string;
   readonly images: readonly AttachedImage[];
+  readonly sandboxFiles: readonly SandboxFile[];
   /** Whether the chat has earlier messages. */
   readonly hasHistory: boolean;
   readonly userContext: unknown;

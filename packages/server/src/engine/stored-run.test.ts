@@ -34,9 +34,10 @@ const run = {
   by_model_json: JSON.stringify([{ model: 'own/model', ...finished, credits: 0 }]),
   text_bytes: 40,
   images: 0,
+  announced_bytes: 0,
 } as UnfinishedRun;
 
-const PARTS = { instructions: '', message: 'm'.repeat(8), windowTokens: 1000 };
+const PARTS = { instructions: '', message: 'm'.repeat(8), shown: 'm'.repeat(8), windowTokens: 1000 };
 
 /** A finished step with a tool's output up to id 5, and a second response under way behind it. */
 const KEPT = 5;
@@ -62,6 +63,13 @@ test('counts of a call that was cut short an estimate from what the model was sh
   const expected = { requestCount: 2, inputTokens: 115, cachedTokens: 0, outputTokens: 22, reasoningTokens: 0 };
   assert.deepEqual(usage, expected);
   assert.deepEqual(byModel, [{ model: 'own/model', ...expected, credits: 0 }]);
+});
+
+test('counts what the model is told of files, of this message and of earlier ones', () => {
+  const own = { ...PARTS, shown: 'm'.repeat(48) };
+  // 40 bytes more of this message, and 80 of earlier ones.
+  const { inputTokens } = spentSoFar(run, PARTS, events, KEPT).usage;
+  assert.equal(spentSoFar({ ...run, announced_bytes: 80 }, own, events, KEPT).usage.inputTokens, inputTokens + 30);
 });
 
 test('counts what the provider reported where the response was whole, and nothing where none was under way', () => {

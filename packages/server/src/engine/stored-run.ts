@@ -52,6 +52,8 @@ export interface PromptParts {
   readonly instructions: string;
   /** The run's own. */
   readonly message: string;
+  /** It as the model is shown it. */
+  readonly shown: string;
   readonly windowTokens: number;
 }
 
@@ -62,7 +64,7 @@ export interface PromptParts {
  */
 export function spentSoFar(
   run: UnfinishedRun,
-  { instructions, message, windowTokens }: PromptParts,
+  { instructions, message, shown: own, windowTokens }: PromptParts,
   stored: readonly RunEvent[],
   keptId: number,
 ): Spent {
@@ -87,8 +89,8 @@ export function spentSoFar(
   }
   if (model === null) return spent;
   const shown = foldItems(stored.filter(({ id }) => id <= keptId));
-  const others = Buffer.byteLength(instructions) + Buffer.byteLength(message);
-  const earlier = run.text_bytes - Buffer.byteLength(message) + run.images * IMAGE_TEXT_BYTES;
+  const others = Buffer.byteLength(instructions) + Buffer.byteLength(own);
+  const earlier = run.text_bytes - Buffer.byteLength(message) + run.images * IMAGE_TEXT_BYTES + run.announced_bytes;
   const budget = historyBudget(modelWindow(model, windowTokens), estimateTokens(others));
   const inputBytes =
     others +

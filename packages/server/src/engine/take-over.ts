@@ -1,6 +1,7 @@
 import { RUN_SECONDS_BY_SETTING } from '../domain/admission.ts';
 import { attemptBase, type RunEvent } from '../domain/events.ts';
 import type { RunError } from '../domain/run-state.ts';
+import { sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { JOURNAL_FORMAT } from '../domain/step.ts';
 import { CommitUnknown } from '../domain/unavailable.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
@@ -115,7 +116,8 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
   const stored = await deps.eventLog.allStored(tx, runId);
   const said = await first(tx.all(userMessageOfRun, { chatKey: run.chat_key, runId }));
   const message = said === undefined ? '' : (JSON.parse(said.content_json) as string);
-  const { usage, byModel } = spentSoFar(run, promptParts(deps, run, message), stored, keptId);
+  const sandboxFiles = sandboxFilesOf(said?.sandbox_files_json ?? null);
+  const { usage, byModel } = spentSoFar(run, promptParts(deps, run, message, sandboxFiles), stored, keptId);
   const changed = await tx.run(takeRun, {
     runId,
     attempt: run.attempt,
@@ -143,6 +145,7 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
     agent: run.agent,
     message,
     images: images.map(attachedImage),
+    sandboxFiles,
     hasHistory: run.num_messages > 1,
     userContext: run.user_context_json === null ? undefined : JSON.parse(run.user_context_json),
     day: run.day,

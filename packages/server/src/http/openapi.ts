@@ -32,6 +32,8 @@ export async function registerOpenApi(
     app.addSchema(schema === GetCompletionV2Request ? withMessageLimit(limits.messageCharacters) : schema);
   }
   await app.register(swagger, {
+    // Those that are operations of their own.
+    exposeHeadRoutes: true,
     openapi: {
       openapi: '3.0.3',
       info: {
@@ -60,6 +62,10 @@ function finish(document: Document, servers: OpenApiServers): Document {
         input_image: '#/components/schemas/ImageAttachment',
       },
     };
+  }
+  // The generator takes every HEAD for the shadow of a GET.
+  for (const { head } of Object.values(document.paths ?? {})) {
+    if (head !== undefined) head.operationId = String(head.operationId).replace(/-head$/, '');
   }
   const completion = document.paths?.['/get_completion_v2']?.post;
   if (completion !== undefined) {

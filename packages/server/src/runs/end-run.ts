@@ -64,6 +64,7 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
       contentJson: JSON.stringify(end.text),
       errorCode: end.error?.code ?? null,
       errorMessage: end.error?.message ?? null,
+      sandboxFilesJson: null,
       now,
     }),
   );

@@ -30,6 +30,7 @@ export const gateAgency = defineAgency({
       name: 'Porter',
       description: 'Waits.',
       instructions: 'Use your gate.',
+      files: false,
       tools: [gate('gate', false), gate('gate_again', true)],
     }),
   ],

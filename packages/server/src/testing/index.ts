@@ -45,6 +45,7 @@ export { type ShownImage, scriptedModel } from './scripted-model.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
 export { answerOf, type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';
 export { testAgency } from './test-agency.ts';
+export { TestMount } from './test-mount.ts';
 export {
   ServerProcess,
   startTestServer,

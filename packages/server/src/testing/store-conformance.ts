@@ -173,7 +173,8 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
   );
 
   storeTest('writes sent at once take effect in their order', async (store) => {
-    const message = { chatKey: 'k', runId: 'r', agent: 'a', contentJson: '""', errorCode: null, errorMessage: null };
+    const none = { errorCode: null, errorMessage: null, sandboxFilesJson: null };
+    const message = { chatKey: 'k', runId: 'r', agent: 'a', contentJson: '""', ...none };
     await store.transact('end', async (tx) => {
       await Promise.all([
         tx.run(insertChat, chat('k', 'c')),

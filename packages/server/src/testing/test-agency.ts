@@ -8,6 +8,7 @@ export const testAgency = defineAgency({
       name: 'Clerk',
       description: 'Looks things up.',
       instructions: 'Use your tools.',
+      files: false,
       tools: [
         defineTool({
           name: 'echo',
@@ -25,6 +26,6 @@ export const testAgency = defineAgency({
         }),
       ],
     }),
-    defineAgent({ name: 'Writer', description: 'Writes.', instructions: 'Write well.' }),
+    defineAgent({ name: 'Writer', description: 'Writes.', instructions: 'Write well.', files: false }),
   ],
 });

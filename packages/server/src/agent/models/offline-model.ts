@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../domain/ids.ts';
+import type { SandboxFile } from '../../domain/sandbox-file.ts';
 import { estimateTokens, type Usage } from '../../domain/usage.ts';
 import {
   type Model,
@@ -14,17 +15,18 @@ import { promptBytes } from '../progress.ts';
 const WORD_MS = 15;
 const MAX_SLOW_SECONDS = 600;
 
-/** Words at the start of a message that this version of the offline model does not act on. */
-const NOT_YET: ReadonlySet<string> = new Set(['/read']);
+/** However long it is, an answer that is not to be slow takes about so long. */
+const MOST_MS = 3000;
+const READ_TOOL = 'read_file';
 
-/** Answers without a provider, so that a newcomer sees each behaviour: a stream, a slow one, a failing one, a tool. */
+/** Answers without a provider, so that a newcomer sees each behaviour: a stream, a slow one, a failing one, a tool, a file. */
 export const offlineModel: Model = {
   id: 'offline/demo',
 
   async call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
     const last = request.prompt.findLast((item) => item.kind === 'user');
     const message = last?.text ?? '';
-    const images = await imagesSeen(last?.images ?? []);
+    const came = (await imagesSeen(last?.images ?? [])) + filesSeen(last?.sandboxFiles ?? []);
     const [word = '', argument = ''] = message.trim().split(/\s+/, 2);
     let said = '';
     const say = (text: string) => {
@@ -35,16 +37,19 @@ export const offlineModel: Model = {
       say('This is the offline model, about to fail.');
       throw new RunFailure('model_error', 'The offline model failed because the message began with /fail.');
     }
-    if (word === '/tool' && outputs(request).length === 0) {
-      const asked = toolAsked(request, message);
+    if (outputs(request).length === 0) {
+      const asked =
+        word === '/tool' ? toolAsked(request, message) : word === '/read' ? fileAsked(request, message) : null;
       if (asked !== null) {
         output.toolCall(newId('call'), asked.name, asked.arguments);
         return { usage: usageOf(request, asked.arguments) };
       }
     }
     const seconds = word === '/slow' ? slowSeconds(argument) : null;
-    const words = answer(word, message, seconds, outputs(request), images).split(/(?<= )/);
-    const pauseMs = seconds === null ? WORD_MS : (seconds * 1000) / Math.max(1, words.length - 1);
+    // A file comes by its lines: its words would be too many.
+    const words = answer(word, message, seconds, outputs(request), came).split(word === '/read' ? /(?<=\n)/ : /(?<= )/);
+    const pauseMs =
+      seconds === null ? Math.min(WORD_MS, MOST_MS / words.length) : (seconds * 1000) / Math.max(1, words.length - 1);
     for (const [index, part] of words.entries()) {
       if (index > 0) await sleep(pauseMs, undefined, { signal });
       signal.throwIfAborted();
@@ -80,6 +85,12 @@ async function imagesSeen(images: readonly PromptImage[]): Promise<string> {
   return ` (${count} came with it: ${seen.join(', ')})`;
 }
 
+function filesSeen(files: readonly SandboxFile[]): string {
+  if (files.length === 0) return '';
+  const count = files.length === 1 ? '1 file' : `${files.length} files`;
+  return ` (${count} came with it, which /read shows: ${files.map(({ path }) => path).join(', ')})`;
+}
+
 /** What tools said since the user's last word. */
 function outputs({ prompt }: ModelRequest): string[] {
   const last = prompt.findLastIndex((item) => item.kind === 'user');
@@ -92,13 +103,16 @@ function toolAsked({ tools }: ModelRequest, message: string): { name: string; ar
   return name === undefined || tools.length === 0 ? null : { name, arguments: rest.trim() === '' ? '{}' : rest.trim() };
 }
 
-function answer(
-  word: string,
-  message: string,
-  seconds: number | null,
-  told: readonly string[],
-  images: string,
-): string {
+/** Paths may hold spaces: all that stands behind the word. Null where there is no path, or nothing to read it with. */
+function fileAsked({ tools }: ModelRequest, message: string): { name: string; arguments: string } | null {
+  const path = pathAsked(message);
+  const canRead = tools.some(({ name }) => name === READ_TOOL);
+  return path === '' || !canRead ? null : { name: READ_TOOL, arguments: JSON.stringify({ path }) };
+}
+
+const pathAsked = (message: string) => message.trim().slice('/read'.length).trim();
+
+function answer(word: string, message: string, seconds: number | null, told: readonly string[], came: string): string {
   if (word === '/tool') {
     return told.length === 0 ? 'This agent has no tools.' : `The tool was called, and it said: ${told.join(' ')}`;
   }
@@ -107,8 +121,13 @@ function answer(
       ? 'Say how many seconds the answer is to take, for example /slow 10.'
       : `This answer takes ${seconds} seconds: the first word came at once, and the rest comes evenly until the time is over.`;
   }
-  if (NOT_YET.has(word)) return `The offline model does not know ${word} in this version.`;
-  return `This is the offline demo model: no provider was asked. You said: ${message}${images}`;
+  if (word === '/read') {
+    if (told.length > 0) return told.join('\n');
+    return pathAsked(message) === ''
+      ? 'Say which file to read, for example /read /app/mnt/notes/today.txt.'
+      : 'This agent has no tool that reads files.';
+  }
+  return `This is the offline demo model: no provider was asked. You said: ${message}${came}`;
 }
 
 /** "its tokens are bytes / 4, rounded up" */

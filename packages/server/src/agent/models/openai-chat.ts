@@ -1,4 +1,5 @@
 import { newId } from '../../domain/ids.ts';
+import { shownMessage } from '../../domain/sandbox-file.ts';
 import type { ModelOutput, ModelRequest, PromptImage } from '../ports.ts';
 import { ProtocolReader } from './protocol-reader.ts';
 import { type Asked, garbage, isObject, type JsonObject, stoppedShort } from './provider-failure.ts';
@@ -64,12 +65,11 @@ function messages(request: ModelRequest, maker: BodyMaker): ChatMessage[] {
   if (request.instructions !== '') all.push({ role: 'system', content: request.instructions });
   for (const item of request.prompt) {
     switch (item.kind) {
-      case 'user':
-        all.push({
-          role: 'user',
-          content: item.images === undefined ? item.text : userContent(item.text, item.images, maker),
-        });
+      case 'user': {
+        const text = shownMessage(item.text, item.sandboxFiles);
+        all.push({ role: 'user', content: item.images === undefined ? text : userContent(text, item.images, maker) });
         break;
+      }
       case 'assistant':
         all.push({ role: item.kind, content: item.text });
         break;

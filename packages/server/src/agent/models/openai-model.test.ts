@@ -334,6 +334,27 @@ test('responses: the request as the protocol wants it', async () => {
   });
 });
 
+for (const protocol of ['responses', 'chat'] as const) {
+  test(`${protocol}: files are announced behind the text of the message that they came with, each once`, async () => {
+    await using set = await setUp(protocol);
+    const report = { name: 'a b.csv', path: '/app/mnt/u/a b.csv' };
+    const notes = { name: 'n.txt', path: '/app/mnt/n.txt' };
+    set.ask({
+      prompt: [
+        { kind: 'user', text: 'Look', sandboxFiles: [report, notes, report] },
+        { kind: 'user', text: '', sandboxFiles: [notes] },
+      ],
+    });
+    const { body } = await set.provider.nextCall();
+    const { input, messages } = body as { input?: { content: string }[]; messages?: { content: string }[] };
+    const said = (input ?? messages?.slice(1) ?? []).map(({ content }) => content);
+    assert.deepEqual(said, [
+      'Look\n\nFiles that came with this message, by name and path:\n- a b.csv: /app/mnt/u/a b.csv\n- n.txt: /app/mnt/n.txt',
+      'Files that came with this message, by name and path:\n- n.txt: /app/mnt/n.txt',
+    ]);
+  });
+}
+
 test('chat: the request as the protocol wants it', async () => {
   await using set = await setUp('chat');
   set.ask(WITH_TOOLS);

@@ -1,4 +1,5 @@
 import { newId } from '../../domain/ids.ts';
+import { shownMessage } from '../../domain/sandbox-file.ts';
 import type { ModelOutput, ModelRequest, PromptImage, PromptItem } from '../ports.ts';
 import { ProtocolReader } from './protocol-reader.ts';
 import { type Asked, garbage, isObject, type JsonObject, stoppedShort } from './provider-failure.ts';
@@ -51,11 +52,10 @@ function reasoning({ reasoning: asked }: ModelRequest): JsonObject {
 
 function inputItem(item: PromptItem, maker: BodyMaker): JsonObject {
   switch (item.kind) {
-    case 'user':
-      return {
-        role: 'user',
-        content: item.images === undefined ? item.text : userContent(item.text, item.images, maker),
-      };
+    case 'user': {
+      const text = shownMessage(item.text, item.sandboxFiles);
+      return { role: 'user', content: item.images === undefined ? text : userContent(text, item.images, maker) };
+    }
     case 'assistant':
       return { role: item.kind, content: item.text };
     case 'tool_call':

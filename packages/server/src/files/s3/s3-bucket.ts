@@ -200,7 +200,8 @@ export class S3Bucket implements Disposable {
         key: decoded(object.Key),
         size: object.Size ?? 0,
         etag: object.ETag ?? '',
-        modifiedAt: object.LastModified?.getTime() ?? 0,
+        // Some say it to the millisecond, where all headers say the second.
+        modifiedAt: Math.floor((object.LastModified?.getTime() ?? 0) / 1000) * 1000,
       })),
       folders: (found.CommonPrefixes ?? []).map(({ Prefix: folder }) => decoded(folder)),
       next: found.IsTruncated === true ? (found.NextContinuationToken ?? null) : null,

@@ -1,6 +1,7 @@
-import { type MountPath, wholePath } from '../../domain/mount-path.ts';
+import type { MountPath } from '../../domain/mount-path.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
 import { mapAtMost } from '../../lib/map-at-most.ts';
+import { checkedId, fileInTheWay, fileNames, folderInTheWay, folderNames } from '../mount-names.ts';
 import {
   type ByteRange,
   MountConflict,
@@ -9,11 +10,12 @@ import {
   type MountPage,
   type MountStore,
   type OpenedFile,
+  type WalkedFile,
 } from '../mount-store.ts';
+import type { Spools } from '../spools.ts';
 import { isFolder, listFolder } from './list-folder.ts';
 import { openObject } from './open-object.ts';
 import type { S3Bucket, TypedObject } from './s3-bucket.ts';
-import type { SpoolFolder } from './spool.ts';
 
 /** Files that are looked at or deleted at once. */
 const AT_ONCE = 16;
@@ -22,7 +24,7 @@ export interface S3MountOptions {
   readonly bucket: S3Bucket;
   /** Of all mounts; ends with `/`. */
   readonly prefix: string;
-  readonly spools: SpoolFolder;
+  readonly spools: Spools;
   readonly waitAt: WaitAt | undefined;
 }
 
@@ -31,7 +33,7 @@ export class S3MountStore implements MountStore {
   readonly kind = 's3';
   readonly #bucket: S3Bucket;
   readonly #prefix: string;
-  readonly #spools: SpoolFolder;
+  readonly #spools: Spools;
   readonly #waitAt: WaitAt | undefined;
 
   constructor({ bucket, prefix, spools, waitAt }: S3MountOptions) {
@@ -59,12 +61,12 @@ export class S3MountStore implements MountStore {
     return { entries: entries.filter((entry) => entry !== null), hasMore };
   }
 
-  async *walk(integrationId: string, folder: MountPath): AsyncIterable<MountFile> {
+  async *walk(integrationId: string, folder: MountPath): AsyncIterable<WalkedFile> {
     const mount = this.#folder(integrationId, '');
     for await (const page of this.#bucket.pages(this.#folder(integrationId, folder))) {
-      const paths = page.map(({ key }) => key.slice(mount.length)).filter(isFileKey);
-      const files = await mapAtMost(AT_ONCE, paths, (path) => this.find(integrationId, path));
-      yield* files.filter((file) => file !== null);
+      for (const { key, size, etag, modifiedAt } of page) {
+        if (isFileKey(key)) yield { kind: 'file', path: key.slice(mount.length), size, etag, modifiedAt };
+      }
     }
   }
 
@@ -112,22 +114,14 @@ export class S3MountStore implements MountStore {
   }
 
   async checkFree(integrationId: string, path: MountPath): Promise<void> {
-    const segments = path.split('/');
-    const parents = segments.slice(1).map((_, index) => segments.slice(0, index + 1).join('/'));
-    const [isTaken, ...found] = await Promise.all([
+    const { folders } = fileNames(path);
+    const parents = folders.map((_, index) => folders.slice(0, index + 1).join('/'));
+    const [isTaken, found] = await Promise.all([
       isFolder(this.#bucket, this.#folder(integrationId, path)),
-      ...parents.map((parent) => this.find(integrationId, parent)),
+      mapAtMost(AT_ONCE, parents, (parent) => this.find(integrationId, parent)),
     ]);
-    if (isTaken) {
-      throw new MountConflict(
-        `There is a folder \`${wholePath(path)}\`; give the file another name, or delete the folder first.`,
-      );
-    }
-    const parent = found.find((file) => file !== null);
-    if (parent === undefined || parent === null) return;
-    throw new MountConflict(
-      `There is a file \`${wholePath(parent.path)}\`, which cannot be a folder as well; choose another folder, or delete the file first.`,
-    );
+    if (isTaken) throw folderInTheWay(path);
+    for (const parent of found) if (parent !== null) throw fileInTheWay(parent.path);
   }
 
   async delete(integrationId: string, path: MountPath): Promise<boolean> {
@@ -153,12 +147,21 @@ export class S3MountStore implements MountStore {
     return (await this.#spools.sweep(until)) + (await this.#bucket.dropUnfinished(this.#prefix, until));
   }
 
+  // What becomes a key is checked here too, whoever checked it before.
+
   #key(integrationId: string, path: MountPath): string {
-    return `${this.#prefix}${integrationId}/${path}`;
+    const { folders, name } = fileNames(path);
+    return `${this.#mount(integrationId)}${[...folders, name].join('/')}`;
   }
 
   #folder(integrationId: string, folder: MountPath): string {
-    return folder === '' ? `${this.#prefix}${integrationId}/` : `${this.#key(integrationId, folder)}/`;
+    return `${this.#mount(integrationId)}${folderNames(folder)
+      .map((name) => `${name}/`)
+      .join('')}`;
+  }
+
+  #mount(integrationId: string): string {
+    return `${this.#prefix}${checkedId(integrationId)}/`;
   }
 }
 

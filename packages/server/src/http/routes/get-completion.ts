@@ -6,6 +6,7 @@ import type { CompletionRequest, RunAdmission } from '../../admission/admit-run.
 import { fingerprint } from '../../domain/fingerprint.ts';
 import { isBlank } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { checkSandboxFile } from '../../domain/sandbox-file.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -90,12 +91,8 @@ async function replayCursor(
 
 /** Fields of features that this version does not have. */
 function refuseUnbuilt(body: GetCompletionV2Request): void {
-  const field =
-    (body.sandboxFiles?.length && '`sandboxFiles`') ||
-    (body.attachmentUrlRefreshes !== undefined &&
-      Object.keys(body.attachmentUrlRefreshes).length > 0 &&
-      '`attachmentUrlRefreshes`');
-  if (field) throw new Refusal('invalid_request', `${field} is not supported by this version; leave it out.`);
+  if (body.attachmentUrlRefreshes === undefined || Object.keys(body.attachmentUrlRefreshes).length === 0) return;
+  throw new Refusal('invalid_request', '`attachmentUrlRefreshes` is not supported by this version; leave it out.');
 }
 
 const FIELDS: readonly (keyof GetCompletionV2Request)[] = [
@@ -127,6 +124,8 @@ function completionRequest(
   const known: Record<string, unknown> = {};
   // Unknown fields are ignored, so they do not make another body either.
   for (const field of FIELDS) known[field] = body[field];
+  const sandboxFiles = givenFiles(body);
+  if (body.sandboxFiles !== undefined) known.sandboxFiles = sandboxFiles.map(({ file }) => file);
   return {
     integrationId: body.apiIntegrationId,
     requestId,
@@ -134,6 +133,7 @@ function completionRequest(
     messageBytes: Buffer.byteLength(body.message),
     userContext: context ?? undefined,
     images,
+    sandboxFiles,
     consumerId: given(body.consumerId),
     usageRequestId,
     chatId: body.chatId ?? null,
@@ -141,6 +141,14 @@ function completionRequest(
     agent: body.agent ?? null,
     fingerprint: usageRequestId === null ? null : fingerprint(known),
   };
+}
+
+function givenFiles({ sandboxFiles = [] }: GetCompletionV2Request): CompletionRequest['sandboxFiles'] {
+  return sandboxFiles.map((given, place) => {
+    const checked = checkSandboxFile(given);
+    if ('file' in checked) return checked;
+    throw new Refusal('invalid_request', `\`sandboxFiles[${place}].${checked.field}\` ${checked.problem}.`);
+  });
 }
 
 /** "A blank `consumerId` or `usageRequestId` counts as missing." */

@@ -30,7 +30,8 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .addColumn('size_bytes', 'bigint', (c) => c.notNull())
     .addColumn('signed_at', 'bigint', (c) => c.notNull())
     .addColumn('expires_at', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('upload_forms_key', ['integration_id', 'form_id'])
+    // The path comes before the id: a signing looks for what is above and below its own.
+    .addPrimaryKeyConstraint('upload_forms_key', ['integration_id', 'path', 'form_id'])
     .modifyEnd(clustered)
     .execute();
   await db.schema.createIndex('upload_forms_expiry').on('upload_forms').column('expires_at').execute();

@@ -124,6 +124,7 @@ export const insertMessage = statement(
       contentJson: string;
       errorCode: string | null;
       errorMessage: string | null;
+      sandboxFilesJson: string | null;
       now: number;
     },
   ) =>
@@ -140,6 +141,7 @@ export const insertMessage = statement(
         'content_json',
         'error_code',
         'error_message',
+        'sandbox_files_json',
         'created_at',
       ])
       .expression((eb) =>
@@ -156,6 +158,7 @@ export const insertMessage = statement(
             sql<string>`${p.contentJson}`.as('content_json'),
             sql<string | null>`${p.errorCode}`.as('error_code'),
             sql<string | null>`${p.errorMessage}`.as('error_message'),
+            sql<string | null>`${p.sandboxFilesJson}`.as('sandbox_files_json'),
             sql<number>`${p.now}`.as('created_at'),
           ])
           .where('chat_key', '=', p.chatKey),

@@ -80,6 +80,7 @@ const messageColumns = [
   'content_json',
   'error_code',
   'error_message',
+  'sandbox_files_json',
   'created_at',
 ] as const;
 
@@ -114,7 +115,7 @@ export interface Stretch {
 export const history = statement('history', (db, p: Stretch) =>
   db
     .selectFrom('messages')
-    .select(['run_id', 'role', 'status', 'content_json'])
+    .select(['run_id', 'role', 'status', 'content_json', 'sandbox_files_json'])
     .where('chat_key', '=', p.chatKey)
     .where('position', '>=', p.from)
     .where('position', '<', p.before)
@@ -143,7 +144,7 @@ export const historySteps = statement('history steps', (db, p: Stretch) =>
 export const userMessageOfRun = statement('user message of run', (db, p: { chatKey: string; runId: string }) =>
   db
     .selectFrom('messages')
-    .select(['content_json', 'created_at'])
+    .select(['content_json', 'sandbox_files_json', 'created_at'])
     .where('chat_key', '=', p.chatKey)
     .where('run_id', '=', p.runId)
     .where('role', '=', sql<'user'>`'user'`),

@@ -38,6 +38,11 @@ export const unfinishedRun = statement('unfinished run', (db, p: { runId: string
       sql<number>`(select count(*) from attachments a where a.chat_key = runs.chat_key and not exists (select 1
         from messages m where m.chat_key = a.chat_key and m.run_id = a.run_id and m.status = 'failed'))`.as('images'),
     )
+    .select(
+      // About as long as what the model is told of the files of earlier messages.
+      sql<number>`(select coalesce(sum(octet_length(f.sandbox_files_json)), 0) from messages f
+        where f.chat_key = runs.chat_key and f.run_id <> runs.run_id)`.as('announced_bytes'),
+    )
     .where('runs.run_id', '=', p.runId)
     .where(sql<boolean>`runs.status in ('admitted', 'running')`),
 );

@@ -3,22 +3,13 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartRefused } from '../../domain/start-refused.ts';
-import { StoreUnavailable } from '../../domain/unavailable.ts';
+import type { Spooled, Spools } from '../spools.ts';
+import { notNow } from './not-now.ts';
 
 const NAME = /^[0-9a-f]{24}\.spool$/;
-/** What passes by itself, or when somebody makes room. */
-const NOT_NOW: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 
-/** Bytes on their way to S3, which wants to know their length first. */
-export interface Spooled extends AsyncDisposable {
-  readonly length: number;
-  /** In base64. */
-  readonly md5: string;
-  readonly bytes: () => ReturnType<typeof createReadStream>;
-}
-
-/** A folder of this machine for such files. Nothing in it counts: what a process that died has left is swept. */
-export class SpoolFolder {
+/** A folder of this machine. Nothing in it counts: what a process that died has left is swept. */
+export class SpoolFolder implements Spools {
   readonly #folder: string;
 
   private constructor(folder: string) {
@@ -35,7 +26,6 @@ export class SpoolFolder {
     return new SpoolFolder(folder);
   }
 
-  /** Where `bytes` throws, that is thrown on and nothing stays. */
   async keep(bytes: AsyncIterable<Uint8Array>): Promise<Spooled> {
     const path = join(this.#folder, `${randomBytes(12).toString('hex')}.spool`);
     const remove = () => rm(path, { force: true });
@@ -48,7 +38,6 @@ export class SpoolFolder {
     }
   }
 
-  /** Resolves to how many were older. */
   async sweep(until: number): Promise<number> {
     let count = 0;
     for (const name of (await readdir(this.#folder)).filter((one) => NAME.test(one))) {
@@ -86,8 +75,6 @@ async function onDisk<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (!NOT_NOW.has(code)) throw error;
-    throw new StoreUnavailable(`An upload cannot be kept on its way to S3: ${code}.`, { cause: error });
+    throw notNow(error);
   }
 }

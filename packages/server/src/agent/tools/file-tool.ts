@@ -1,0 +1,28 @@
+import { compileJsonSchema } from '../../lib/json-schema.ts';
+import type { AgentFiles, FILE_TOOLS } from '../files-port.ts';
+import type { Tool } from '../ports.ts';
+
+interface FileToolDefinition<Input> {
+  readonly name: (typeof FILE_TOOLS)[number];
+  readonly description: string;
+  readonly properties: { readonly [Field in keyof Required<Input>]: Readonly<Record<string, unknown>> };
+  readonly required: readonly (keyof Input & string)[];
+  /** Resolves to what the model is told, of a file that is not there too. */
+  execute(files: AgentFiles, input: Input, signal: AbortSignal): Promise<string>;
+}
+
+/** A tool over files, to be bound to those of a run. It only reads, so a call of unknown outcome is made again. */
+export function fileTool<Input>(definition: FileToolDefinition<Input>): (files: AgentFiles) => Tool {
+  const { name, description, properties, required, execute } = definition;
+  const inputSchema = { type: 'object', properties, required, additionalProperties: false };
+  const checkInput = compileJsonSchema(inputSchema);
+  return (files) => ({
+    name,
+    description,
+    inputSchema,
+    repeatable: true,
+    checkInput,
+    checkContext: (value) => ({ value }),
+    execute: (input, { abortSignal }) => execute(files, input as Input, abortSignal),
+  });
+}

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { test } from 'node:test';
+import type { ToolCallItem } from '../../domain/events.ts';
+import { TestMount, temporaryFolder } from '../../testing/index.ts';
+import { callTool } from '../call-tool.ts';
+import { type AgentFiles, FILE_TOOLS } from '../files-port.ts';
+import type { Tool } from '../ports.ts';
+import { fileTools } from './file-tools.ts';
+import { ENTRIES_A_LIST } from './list-files.ts';
+import { READ_LIMITS } from './read-file.ts';
+import { SEARCH_LIMITS, searchFilesWithin } from './search-files.ts';
+
+async function withMount(work: (mount: TestMount, files: AgentFiles) => Promise<void>): Promise<void> {
+  const dataDir = temporaryFolder();
+  try {
+    const mount = await TestMount.in(dataDir);
+    await work(mount, mount.files('one'));
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+const speaker = { agent: 'A', callerAgent: null, outputIndex: 0, complete: true, timestamp: 1 };
+
+/** What a model is told of a call with these arguments. */
+async function ask(tools: readonly Tool[], name: string, input: object, signal = new AbortController().signal) {
+  const call: ToolCallItem = { kind: 'tool_call', id: 'f', callId: 'c', name, text: JSON.stringify(input), ...speaker };
+  return (await callTool(call, tools, { runId: 'r', userContext: null, signal, prompt: [] })).text;
+}
+
+const read = (files: AgentFiles, path: string, more: object = {}) =>
+  ask(fileTools(files), 'read_file', { path, ...more });
+const list = (files: AgentFiles, input: object = {}) => ask(fileTools(files), 'list_files', input);
+const search = (files: AgentFiles, input: object, signal?: AbortSignal) =>
+  ask(fileTools(files), 'search_files', input, signal);
+
+test('the tools are those that the port names, and each of them may be called again', async () => {
+  await withMount(async (_, files) => {
+    const tools = fileTools(files);
+    assert.deepEqual(
+      tools.map(({ name, repeatable }) => [name, repeatable]),
+      FILE_TOOLS.map((name) => [name, true]),
+    );
+    assert.match(await ask(tools, 'read_file', {}), /^The arguments are wrong: .*path/);
+    assert.match(await ask(tools, 'read_file', { path: '/app/mnt/a', lines: 2001 }), /^The arguments are wrong: /);
+    assert.match(await ask(tools, 'list_files', { fodler: 'a' }), /^The arguments are wrong: /);
+    assert.match(await ask(tools, 'search_files', { text: '' }), /^The arguments are wrong: /);
+  });
+});
+
+test('lists a folder by name, page by page, and says where there is none', async () => {
+  await withMount(async (mount, files) => {
+    assert.equal(await list(files), 'The folder /app/mnt is empty.');
+    await mount.put('one', '/app/mnt/u/b.csv', 'x', 'text/csv');
+    await mount.put('one', '/app/mnt/u/42/a.txt', 'Hello');
+    assert.equal(await list(files), '/app/mnt/u (folder)');
+    assert.match(
+      await list(files, { folder: '/app/mnt/u' }),
+      /^\/app\/mnt\/u\/42 \(folder\)\n\/app\/mnt\/u\/b\.csv \(1 byte, text\/csv, 20\d\d-\d\d-\d\dT[\d:.]+Z\)$/,
+    );
+    assert.equal(await list(files, { folder: '/app/mnt/x' }), 'There is no folder /app/mnt/x.');
+    assert.equal(await list(files, { folder: '/app/mnt/u/b.csv' }), 'There is no folder /app/mnt/u/b.csv.');
+    for (let number = 0; number <= ENTRIES_A_LIST; number += 1) {
+      await mount.put('one', `/app/mnt/many/${String(number).padStart(4, '0')}`, '.');
+    }
+    const first = (await list(files, { folder: '/app/mnt/many' })).split('\n');
+    assert.equal(first.length, ENTRIES_A_LIST + 1);
+    assert.equal(first.at(-1), '[There is more: call again with after "0199".]');
+    assert.match(await list(files, { folder: '/app/mnt/many', after: '0199' }), /^\/app\/mnt\/many\/0200 [^\n]*$/);
+    assert.equal(
+      await list(files, { folder: '/app/mnt/many', after: '0200' }),
+      'There is nothing more in /app/mnt/many.',
+    );
+  });
+});
+
+test('tells what is wrong with a path, and leads nowhere else', async () => {
+  await withMount(async (mount, files) => {
+    await mount.put('other', '/app/mnt/secret.txt', 'theirs');
+    assert.equal(await read(files, '/app/mnt/secret.txt'), 'There is no file /app/mnt/secret.txt.');
+    assert.equal(await list(files), 'The folder /app/mnt is empty.');
+    assert.match(await search(files, { text: 'theirs' }), /^0 matching lines, 0 files /);
+    for (const path of ['/etc/passwd', 'a.txt', '/app/mnt', '/app/mnt/../secret.txt', '/app/mnt/a//b', '/app/mnt/a/']) {
+      assert.match(await read(files, path), /^`path` must /, path);
+    }
+    for (const folder of ['/', '/app/mnt/', '/app/mnt/..', '/app/mnt/u/../../other', '']) {
+      assert.match(await list(files, { folder }), /^`folder` must /, folder);
+      assert.match(await search(files, { text: 'a', folder }), /^`folder` must /, folder);
+    }
+  });
+});
+
+test('reads a text by lines, and says how to go on', async () => {
+  await withMount(async (mount, files) => {
+    const path = '/app/mnt/u/a b.txt';
+    await mount.put('one', path, 'One\r\nTwo\nThree');
+    assert.equal(await read(files, path), `${path} (text/plain, 14 bytes), lines 1 to 3 of 3:\nOne\nTwo\nThree`);
+    assert.equal(
+      await read(files, path, { first_line: 2, lines: 1 }),
+      `${path} (text/plain, 14 bytes), line 2:\nTwo\n[There is more: call again with first_line 3.]`,
+    );
+    assert.equal(await read(files, path, { first_line: 3 }), `${path} (text/plain, 14 bytes), line 3 of 3:\nThree`);
+    assert.equal(await read(files, path, { first_line: 4 }), `${path} (text/plain, 14 bytes) has only 3 lines.`);
+    await mount.put('one', '/app/mnt/empty', '');
+    assert.equal(await read(files, '/app/mnt/empty'), '/app/mnt/empty (text/plain, 0 bytes) is empty.');
+  });
+});
+
+test('says of a file that is no text what it is, wherever in it that shows', async () => {
+  await withMount(async (mount, files) => {
+    await mount.put('one', '/app/mnt/a.png', Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0]), 'image/png');
+    await mount.put('one', '/app/mnt/late', Buffer.concat([Buffer.alloc(200_000, 'a'), Buffer.of(0xff)]));
+    assert.equal(
+      await read(files, '/app/mnt/a.png'),
+      '/app/mnt/a.png is no text in UTF-8: it is image/png of 5 bytes, and this tool reads text alone.',
+    );
+    assert.match(await read(files, '/app/mnt/late'), /is no text in UTF-8: it is text\/plain of 200001 bytes/);
+  });
+});
+
+test('what one call returns has a limit in lines, in characters and in each line, and all of it can be reached', async () => {
+  await withMount(async (mount, files) => {
+    const lines = Array.from({ length: 5000 }, (_, place) => `line ${place + 1}`);
+    await mount.put('one', '/app/mnt/lines', lines.join('\n'));
+    const some = (await read(files, '/app/mnt/lines')).split('\n');
+    assert.deepEqual(some.slice(1, -1), lines.slice(0, READ_LIMITS.lines));
+    assert.equal(some.at(-1), `[There is more: call again with first_line ${READ_LIMITS.lines + 1}.]`);
+
+    const wide = Array.from({ length: 40 }, (_, place) => `${place + 1} `.padEnd(3000, '.'));
+    await mount.put('one', '/app/mnt/wide', wide.join('\n'));
+    const reached: string[] = [];
+    while (reached.length < wide.length) {
+      const text = await read(files, '/app/mnt/wide', { first_line: reached.length + 1 });
+      assert.ok(text.length < READ_LIMITS.characters + 500);
+      const got = text.split('\n').filter((line) => /^\d+ \.\.\./.test(line));
+      assert.ok(got.length > 0);
+      reached.push(...got);
+    }
+    assert.deepEqual(reached, wide);
+
+    const long = `${'0123456789'.repeat(9000)}😀`;
+    await mount.put('one', '/app/mnt/long', `short\n${long}\nend`);
+    const [, short, cut, end, note] = (await read(files, '/app/mnt/long')).split('\n');
+    assert.deepEqual([short, end], ['short', 'end']);
+    assert.equal(
+      cut,
+      `${long.slice(0, READ_LIMITS.lineCharacters)}… [${long.length - READ_LIMITS.lineCharacters} more characters in this line]`,
+    );
+    assert.match(note ?? '', /call again with first_line 2, lines 1 and first_character 4001\.\]$/);
+    let whole = '';
+    for (let calls = 0; whole.length < long.length && calls < 10; calls += 1) {
+      const text = await read(files, '/app/mnt/long', { first_line: 2, lines: 1, first_character: whole.length + 1 });
+      whole += (text.split('\n')[1] ?? '').replace(/… \[\d+ more characters in this line\]$/, '');
+    }
+    assert.equal(whole, long);
+  });
+});
+
+test('a file of 20 MiB is read and searched piece by piece', async () => {
+  await withMount(async (mount, files) => {
+    const line = `${'x'.repeat(99)}\n`;
+    const bytes = Buffer.alloc(20 * 1024 * 1024, line);
+    bytes.write('needle', bytes.length - 500);
+    await mount.put('one', '/app/mnt/large', bytes);
+    let held = 0;
+    let largest = 0;
+    const counted: AgentFiles = {
+      ...files,
+      async open(path) {
+        const opened = await files.open(path);
+        if (opened === null) return null;
+        const pieces = async function* () {
+          for await (const piece of opened.bytes) {
+            largest = Math.max(largest, piece.length);
+            held += piece.length;
+            yield piece;
+          }
+        };
+        return { file: opened.file, bytes: pieces(), [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+      },
+    };
+    await read(counted, '/app/mnt/large', { lines: 3 });
+    assert.ok(held <= 1024 * 1024, `${held} bytes were read for three lines`);
+    const last = Math.floor(bytes.length / 100);
+    assert.match(await read(counted, '/app/mnt/large', { first_line: last - 8 }), /needle/);
+    assert.match(await search(counted, { text: 'needle' }), /^1 matching line, 1 file .*\n\/app\/mnt\/large:\d+: /);
+    assert.ok(largest <= 1024 * 1024, `a piece of ${largest} bytes`);
+  });
+});
+
+test('finds a text in all text files below a folder, by path and line, in any case where asked', async () => {
+  await withMount(async (mount, files) => {
+    await mount.put('one', '/app/mnt/b/deep/er/c.txt', 'one\ntwo (Needle)\nthree needle needle');
+    await mount.put('one', '/app/mnt/a.txt', 'needle.*');
+    await mount.put('one', '/app/mnt/b/a.bin', Buffer.from('needle\0'));
+    await mount.put('one', '/app/mnt/c/other.txt', 'nothing');
+    assert.equal(
+      await search(files, { text: 'needle' }),
+      [
+        '2 matching lines, 3 files below /app/mnt searched; 1 file left out as no text.',
+        '/app/mnt/a.txt:1: needle.*',
+        '/app/mnt/b/deep/er/c.txt:3: three needle needle',
+      ].join('\n'),
+    );
+    assert.match(await search(files, { text: 'NEEDLE', ignore_case: true }), /^3 matching lines, 3 files /);
+    assert.match(await search(files, { text: 'needle.*' }), /^1 matching line, /, 'plain text, no pattern');
+    assert.match(await search(files, { text: 'needle', folder: '/app/mnt/b' }), /^1 matching line, 1 file /);
+    assert.equal(await search(files, { text: 'a', folder: '/app/mnt/x' }), 'There is no folder /app/mnt/x.');
+    assert.equal(await search(files, { text: 'a\nb' }), '`text` must lie within one line.');
+    const far = `${'ä'.repeat(65_533)}needle${'.'.repeat(500)}`;
+    await mount.put('one', '/app/mnt/far.txt', far);
+    assert.equal(
+      (await search(files, { text: 'needle', folder: '/app/mnt' })).split('\n').at(-1),
+      `/app/mnt/far.txt:1 (character 65534): …${far.slice(65_533 - 80, 65_533 + 160)}…`,
+      'across the pieces of a line',
+    );
+  });
+});
+
+test('a search stops at each of its limits and says so', async () => {
+  await withMount(async (mount, files) => {
+    for (const name of ['a', 'b', 'c', 'd']) await mount.put('one', `/app/mnt/${name}`, 'needle\nneedle\n');
+    const within = (limits: object) =>
+      ask([searchFilesWithin({ ...SEARCH_LIMITS, ...limits })(files)], 'search_files', { text: 'needle' });
+    assert.match(await within({ matches: 3 }), /^3 matching lines, .*\[Stopped after 3 matches: there may be more\./s);
+    assert.match(await within({ files: 2 }), /^4 matching lines, 2 files .*\[Stopped after 2 files:/s);
+    assert.match(await within({ bytes: 20 }), /\[Stopped after 20 bytes:/);
+    assert.match(await within({ ms: 0 }), /^0 matching lines, 0 files .*\[Stopped after 0 seconds:/s);
+    assert.doesNotMatch(await within({ files: 4, matches: 8 }), /Stopped/);
+  });
+});
+
+test('a call ends when its run is stopped, and gives its files back', async () => {
+  await withMount(async (mount, files) => {
+    await mount.put('one', '/app/mnt/a', Buffer.alloc(1024 * 1024, 'a\n'));
+    const stop = new AbortController();
+    const disposed = Promise.withResolvers<void>();
+    const stopped: AgentFiles = {
+      ...files,
+      async open(path) {
+        const opened = await files.open(path);
+        assert.ok(opened);
+        const pieces = async function* () {
+          for await (const piece of opened.bytes) {
+            stop.abort(new Error('The run was cancelled.'));
+            yield piece;
+          }
+        };
+        const asyncDispose = async () => {
+          await opened[Symbol.asyncDispose]();
+          disposed.resolve();
+        };
+        return { file: opened.file, bytes: pieces(), [Symbol.asyncDispose]: asyncDispose };
+      },
+    };
+    assert.equal(await search(stopped, { text: 'needle' }, stop.signal), 'The tool failed: The run was cancelled.');
+    await disposed.promise;
+  });
+});

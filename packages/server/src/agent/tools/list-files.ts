@@ -1,0 +1,45 @@
+import { wholePath } from '../../domain/mount-path.ts';
+import type { AgentFile, AgentFolder } from '../files-port.ts';
+import { fileTool } from './file-tool.ts';
+import { bytes, toldFolder } from './told-path.ts';
+
+interface ListInput {
+  readonly folder?: string;
+  readonly after?: string;
+}
+
+export const ENTRIES_A_LIST = 200;
+
+export const listFiles = fileTool<ListInput>({
+  name: 'list_files',
+  description: 'Lists the files and folders right below a folder, by name, with size, type and time of the files.',
+  properties: {
+    folder: {
+      type: 'string',
+      description: 'Whole path of the folder, without a slash at its end; /app/mnt where not given.',
+    },
+    after: { type: 'string', description: 'Goes on behind this name, where an earlier list was not whole.' },
+  },
+  required: [],
+  async execute(files, { folder, after }) {
+    const told = toldFolder(folder);
+    if ('problem' in told) return told.problem;
+    const page = await files.list(told.below, after ?? null, ENTRIES_A_LIST);
+    const path = wholePath(told.below);
+    if (page === null) return `There is no folder ${path}.`;
+    const last = page.entries.at(-1);
+    if (last === undefined)
+      return after === undefined ? `The folder ${path} is empty.` : `There is nothing more in ${path}.`;
+    const lines = page.entries.map(entryLine);
+    if (page.hasMore) lines.push(`[There is more: call again with after ${JSON.stringify(nameOf(last.path))}.]`);
+    return lines.join('\n');
+  },
+});
+
+function entryLine(entry: AgentFile | AgentFolder): string {
+  const path = wholePath(entry.path);
+  if (entry.kind === 'folder') return `${path} (folder)`;
+  return `${path} (${bytes(entry.size)}, ${entry.contentType}, ${new Date(entry.modifiedAt).toISOString()})`;
+}
+
+const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);

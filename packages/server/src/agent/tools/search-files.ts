@@ -1,0 +1,171 @@
+import { wholePath } from '../../domain/mount-path.ts';
+import type { AgentFile, AgentFiles } from '../files-port.ts';
+import { fileTool } from './file-tool.ts';
+import { cutAt, type LinePiece, LineSplitter, NotText, textOf } from './text-lines.ts';
+import { toldFolder } from './told-path.ts';
+
+interface SearchInput {
+  readonly text: string;
+  readonly folder?: string;
+  readonly ignore_case?: boolean;
+}
+
+export interface SearchLimits {
+  readonly files: number;
+  readonly bytes: number;
+  readonly matches: number;
+  readonly ms: number;
+}
+
+export const SEARCH_LIMITS: SearchLimits = { files: 2000, bytes: 128 * 1024 * 1024, matches: 100, ms: 10_000 };
+
+const MOST_CHARACTERS = 200;
+const PIECE_CHARACTERS = 64 * 1024;
+/** Shown around a match. */
+const BEFORE = 80;
+const AFTER = 160;
+
+export const searchFiles = searchFilesWithin(SEARCH_LIMITS);
+
+export function searchFilesWithin(limits: SearchLimits) {
+  return fileTool<SearchInput>({
+    name: 'search_files',
+    description: 'Finds a text in the text files below a folder. Returns the matching lines with path and line number.',
+    properties: {
+      text: { type: 'string', minLength: 1, maxLength: MOST_CHARACTERS, description: 'Plain text within one line.' },
+      folder: {
+        type: 'string',
+        description: 'Whole path of the folder, without a slash at its end; /app/mnt where not given.',
+      },
+      ignore_case: { type: 'boolean', description: 'True: upper and lower case are the same.' },
+    },
+    required: ['text'],
+    async execute(files, { text, folder, ignore_case: ignoreCase = false }, signal) {
+      const told = toldFolder(folder);
+      if ('problem' in told) return told.problem;
+      if (/[\r\n]/.test(text)) return '`text` must lie within one line.';
+      if ((await files.list(told.below, null, 1)) === null) return `There is no folder ${wholePath(told.below)}.`;
+      const search = new Search(files, new RegExp(RegExp.escape(text), ignoreCase ? 'iu' : 'u'), limits, signal);
+      await search.below(told.below);
+      return search.told(wholePath(told.below));
+    },
+  });
+}
+
+class Search {
+  readonly #files: AgentFiles;
+  readonly #pattern: RegExp;
+  readonly #limits: SearchLimits;
+  readonly #signal: AbortSignal;
+  readonly #until: number;
+  /** By path: in which order files come is the store's affair. */
+  readonly #found = new Map<string, string[]>();
+  #looked = 0;
+  #notText = 0;
+  #bytes = 0;
+  #matches = 0;
+  /** Why it stopped before the end. */
+  #stopped: string | null = null;
+
+  constructor(files: AgentFiles, pattern: RegExp, limits: SearchLimits, signal: AbortSignal) {
+    this.#files = files;
+    this.#pattern = pattern;
+    this.#limits = limits;
+    this.#signal = signal;
+    this.#until = performance.now() + limits.ms;
+  }
+
+  async below(folder: string): Promise<void> {
+    for await (const file of this.#files.walk(folder)) {
+      if (this.#looked + this.#notText >= this.#limits.files) this.#stopped = `${this.#limits.files} files`;
+      if (this.#isOver()) return;
+      await this.#lookInto(file);
+    }
+  }
+
+  #isOver(): boolean {
+    this.#signal.throwIfAborted();
+    if (performance.now() >= this.#until) this.#stopped ??= `${this.#limits.ms / 1000} seconds`;
+    if (this.#bytes >= this.#limits.bytes) this.#stopped ??= `${this.#limits.bytes} bytes`;
+    return this.#stopped !== null;
+  }
+
+  async #lookInto({ path }: Pick<AgentFile, 'path'>): Promise<void> {
+    await using opened = await this.#files.open(path);
+    // Deleted meanwhile.
+    if (opened === null) return;
+    const lines: string[] = [];
+    const splitter = new LineSplitter(PIECE_CHARACTERS);
+    const matcher = new LineMatcher(this.#pattern, wholePath(path));
+    const look = (pieces: Iterable<LinePiece>) => {
+      for (const piece of pieces) {
+        const line = matcher.look(piece);
+        if (line === null) continue;
+        if (this.#matches >= this.#limits.matches) {
+          this.#stopped = `${this.#limits.matches} matches`;
+          return;
+        }
+        this.#matches += 1;
+        lines.push(line);
+      }
+    };
+    try {
+      for await (const { text, size } of textOf(opened.bytes)) {
+        this.#bytes += size;
+        look(splitter.push(text));
+        if (this.#isOver()) break;
+      }
+      if (this.#stopped === null) look(splitter.end());
+      this.#looked += 1;
+    } catch (error) {
+      if (!(error instanceof NotText)) throw error;
+      // What looked like text at its beginning is none.
+      this.#matches -= lines.length;
+      this.#notText += 1;
+      return;
+    }
+    if (lines.length > 0) this.#found.set(path, lines);
+  }
+
+  told(folder: string): string {
+    const paths = [...this.#found.keys()].sort();
+    const count = (number: number, of: string) => `${number} ${of}${number === 1 ? '' : 's'}`;
+    const left = this.#notText === 0 ? '' : `; ${count(this.#notText, 'file')} left out as no text`;
+    const about = `${count(this.#matches, 'matching line')}, ${count(this.#looked, 'file')} below ${folder} searched${left}.`;
+    const lines = paths.flatMap((path) => this.#found.get(path) ?? []);
+    if (this.#stopped === null) return [about, ...lines].join('\n');
+    return [about, ...lines, `[Stopped after ${this.#stopped}: there may be more. Name a folder further down.]`].join(
+      '\n',
+    );
+  }
+}
+
+/** Says each matching line once, however long it is. */
+class LineMatcher {
+  readonly #pattern: RegExp;
+  readonly #path: string;
+  #told = 0;
+  /** The end of the piece before, of the same line: a match may begin there. */
+  #tail = '';
+
+  constructor(pattern: RegExp, path: string) {
+    this.#pattern = pattern;
+    this.#path = path;
+  }
+
+  look({ line, at, text, endsLine }: LinePiece): string | null {
+    const searched = this.#tail + text;
+    const begins = at - this.#tail.length;
+    this.#tail = endsLine ? '' : searched.slice(-2 * MOST_CHARACTERS);
+    if (this.#told === line) return null;
+    const place = searched.search(this.#pattern);
+    if (place === -1) return null;
+    this.#told = line;
+    const from = Math.max(0, place - BEFORE);
+    const shown = cutAt(searched.slice(from), BEFORE + AFTER);
+    const isWhole = begins + from === 0;
+    const where = isWhole ? `${line}` : `${line} (character ${begins + place + 1})`;
+    const end = from + shown.length < searched.length || !endsLine ? '…' : '';
+    return `${this.#path}:${where}: ${isWhole ? '' : '…'}${shown.toWellFormed()}${end}`;
+  }
+}

@@ -1,0 +1,92 @@
+/** Not UTF-8, or text that no reader would call so. */
+export class NotText extends Error {
+  override readonly name = 'NotText';
+}
+
+export interface TextPiece {
+  readonly text: string;
+  /** Bytes that were read for it. */
+  readonly size: number;
+}
+
+/** The bytes as text, piece by piece as they come. Throws `NotText`. */
+export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TextPiece, void> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (chunk?: Uint8Array) => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch (error) {
+      throw new NotText('It is not UTF-8.', { cause: error });
+    }
+  };
+  for await (const chunk of bytes) {
+    const text = decode(chunk);
+    if (text.includes('\0')) throw new NotText('It holds a NUL.');
+    yield { text, size: chunk.length };
+  }
+  // Throws where the last character is not whole.
+  decode();
+}
+
+/** A line, or where it is longer than pieces may be, a part of it. */
+export interface LinePiece {
+  /** 1, 2, 3 … */
+  readonly line: number;
+  /** Characters of the line before this piece. */
+  readonly at: number;
+  readonly text: string;
+  readonly endsLine: boolean;
+}
+
+/** Text that comes in pieces, line by line; never holds more than one piece of a line. */
+export class LineSplitter {
+  readonly #maxPiece: number;
+  #line = 1;
+  #at = 0;
+  #rest = '';
+
+  constructor(maxPiece: number) {
+    this.#maxPiece = maxPiece;
+  }
+
+  *push(text: string): Generator<LinePiece, void> {
+    let from = 0;
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
+      yield* this.#take(text.slice(from, end));
+      yield this.#ended();
+      from = end + 1;
+    }
+    yield* this.#take(text.slice(from));
+  }
+
+  /** The last line, where no line break ended it. */
+  *end(): Generator<LinePiece, void> {
+    if (this.#rest !== '' || this.#at > 0) yield this.#ended();
+  }
+
+  *#take(text: string): Generator<LinePiece, void> {
+    this.#rest += text;
+    while (this.#rest.length > this.#maxPiece) {
+      const piece = cutAt(this.#rest, this.#maxPiece);
+      yield { line: this.#line, at: this.#at, text: piece, endsLine: false };
+      this.#at += piece.length;
+      this.#rest = this.#rest.slice(piece.length);
+    }
+  }
+
+  #ended(): LinePiece {
+    const text = this.#rest.endsWith('\r') ? this.#rest.slice(0, -1) : this.#rest;
+    const piece = { line: this.#line, at: this.#at, text, endsLine: true };
+    this.#line += 1;
+    this.#at = 0;
+    this.#rest = '';
+    return piece;
+  }
+}
+
+/** Its beginning of at most so many characters, without half of one. */
+export function cutAt(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const last = text.charCodeAt(max - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? max - 1 : max);
+}

@@ -1,0 +1,17 @@
+import type { MountPath } from '../domain/mount-path.ts';
+import type { MountStore } from './mount-store.ts';
+
+/** Whether the files that a message names were uploaded. */
+export class SandboxFiles {
+  readonly #mount: Pick<MountStore, 'find'>;
+
+  constructor(mount: Pick<MountStore, 'find'>) {
+    this.#mount = mount;
+  }
+
+  /** Null: all are there. */
+  async firstMissing(integrationId: string, paths: readonly MountPath[]): Promise<MountPath | null> {
+    const found = await Promise.all(paths.map((path) => this.#mount.find(integrationId, path)));
+    return paths.find((_, place) => found[place] === null) ?? null;
+  }
+}
