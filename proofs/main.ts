@@ -23,6 +23,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   outage: () => import('./outage.ts'),
   restore: () => import('./restore.ts'),
   upgrade: () => import('./upgrade.ts'),
+  paths: () => import('./paths.ts'),
   'post-policy': () => import('./post-policy.ts'),
   upload: () => import('./upload.ts'),
   'upload-load': () => import('./upload-load.ts'),

@@ -41,13 +41,11 @@ export const contractFiles = [
     section: '7',
     quote:
       "Signing is the S3 POST policy (signature V4) in both modes; embedded, the server itself is the receiving endpoint and enforces the policy as S3 does: exact key, exact `Content-Type`, `content-length-range` exactly `sizeBytes`, 15 minutes, `file` last and everything after it ignored, S3's XML errors and statuses (204 on success, or `success_action_status`).",
-    later: 'Files',
   },
   {
     id: 'contract-7-upload-cors',
     section: '7',
     quote: 'It answers CORS for any origin, without credentials.',
-    later: 'Files',
   },
   {
     id: 'contract-7-upload-atomic',

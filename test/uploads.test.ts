@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
+import { crc32 } from 'node:zlib';
 import {
   BOUNDARY,
   type FormAnswer,
@@ -17,6 +18,7 @@ import {
   type Store,
   StoreUnavailable,
 } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
 import { folderOf, run, runwire } from './support/cli-process.ts';
 import { eventually } from './support/eventually.ts';
 import { FILE, UploadServer } from './support/upload-server.ts';
@@ -34,7 +36,7 @@ function says(answer: FormAnswer, status: number, code: string | null): void {
   assert.equal(answer.headers['content-type'], 'application/xml');
   assert.match(
     answer.body,
-    /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<Error><Code>.*<RequestId>req_\w+<\/RequestId><HostId>/,
+    /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<Error><Code>.*<RequestId>req_\w+<\/RequestId><HostId>/s,
   );
 }
 
@@ -67,7 +69,8 @@ test('a later upload of the same form replaces the file and makes no second', as
   assert.equal(set.read('demo/files/twice.txt').toString(), 'later');
 });
 
-test('what was not signed so is refused, and nothing is stored', async () => {
+test('what was not signed so is refused, and nothing is stored', async (t) => {
+  cites(t, 'contract-7-post-policy');
   const good = set.parts();
   const now = Date.now();
   await refused(set.post(set.parts({ signedAt: now - 900_001, expiresAt: now - 1 })), 403, 'AccessDenied');
@@ -93,8 +96,9 @@ test('what was not signed so is refused, and nothing is stored', async () => {
   await refused(set.post(changed(good, 'x-amz-credential', credential)), 403, 'InvalidAccessKeyId');
   for (const { name } of without(good, 'file')) {
     // The type is no required field, but the policy has a condition on it.
-    const [status, code] = name === 'Content-Type' ? [403, 'AccessDenied'] : [400, 'InvalidArgument'];
-    await refused(set.post(without(good, name)), Number(status), String(code));
+    const [status, code] =
+      name === 'Content-Type' ? ([403, 'AccessDenied'] as const) : ([400, 'InvalidArgument'] as const);
+    await refused(set.post(without(good, name)), status, code);
   }
 });
 
@@ -107,7 +111,8 @@ test('one byte more or less than was signed is refused, and so are no file and a
   await refused(set.post(other), 400, 'InvalidArgument');
 });
 
-test('everything behind the file is ignored: a second file, fields and what follows the last boundary', async () => {
+test('everything behind the file is ignored: a second file, fields and what follows the last boundary', async (t) => {
+  cites(t, 'contract-7-post-policy');
   const key = 'first.png';
   const parts = [...set.parts({ key }), { name: 'file', value: 'a second' }, { name: 'acl', value: 'public-read' }];
   says(await set.post(parts, { epilogue: 'and more' }), 204, null);
@@ -147,10 +152,44 @@ test('a file and a folder of one name: 409, and the sentence says so', async () 
   assert.match(answer.body, /<Message>[^<]*name[^<]*\.<\/Message>/);
 });
 
-test('`success_action_status` and the redirect are S3’s, where the policy covers them', async () => {
+test('`success_action_status` and the redirect are S3’s, where the policy covers them', async (t) => {
+  cites(t, 'contract-7-post-policy');
   await refused(set.post([{ name: 'success_action_status', value: '201' }, ...set.parts()]), 403, 'AccessDenied');
   const redirect = { name: 'success_action_redirect', value: 'https://elsewhere.example' };
   await refused(set.post([redirect, ...set.parts()]), 403, 'AccessDenied');
+  for (const [asked, status] of Object.entries({ 200: 200, 204: 204, 404: 204 })) {
+    const answer = await set.post(set.covering({ success_action_status: asked }));
+    says(answer, status, null);
+    assert.equal(answer.body, '');
+  }
+  const made = await set.post(set.covering({ success_action_status: '201' }, { key: 'a&b/<c>' }));
+  says(made, 201, null);
+  const { etag, location } = made.headers;
+  assert.equal(
+    made.body,
+    `<?xml version="1.0" encoding="UTF-8"?>\n<PostResponse><Location>${location}</Location><Bucket>demo</Bucket><Key>a&amp;b/&lt;c&gt;</Key><ETag>${String(etag).replaceAll('"', '&quot;')}</ETag></PostResponse>`,
+  );
+  const away = await set.post(set.covering({ success_action_redirect: 'https://elsewhere.example/?a=b' }));
+  says(away, 303, null);
+  assert.match(
+    String(away.headers.location),
+    /^https:\/\/elsewhere\.example\/\?a=b&bucket=demo&key=pictures%2Fcat\.png&etag=%22/,
+  );
+});
+
+test('a checksum that the form gives must be the file’s', async () => {
+  const right = {
+    'x-amz-checksum-sha256': createHash('sha256').update(FILE).digest('base64'),
+    'x-amz-checksum-sha1': createHash('sha1').update(FILE).digest('base64'),
+    'x-amz-checksum-crc32': Buffer.from(crc32(FILE).toString(16).padStart(8, '0'), 'hex').toString('base64'),
+  };
+  says(await set.post(set.covering(right)), 204, null);
+  for (const [name, value] of Object.entries(right)) {
+    const wrong = Buffer.alloc(Buffer.from(value, 'base64').length).toString('base64');
+    await refused(set.post(set.covering({ [name]: wrong }, { key: 'sum' })), 400, 'BadDigest');
+    await refused(set.post(set.covering({ [name]: 'no checksum' }, { key: 'sum' })), 400, 'InvalidArgument');
+  }
+  await refused(set.post(set.covering({ 'x-amz-checksum-crc32c': 'AAAAAA==' }, { key: 'sum' })), 501, 'NotImplemented');
 });
 
 test('`curl -F` uploads 20 MiB, and not a byte more', async (t) => {
@@ -264,7 +303,7 @@ test('boundaries are found where they are, and nowhere else', async () => {
     await refused(set.post(set.parts(), { contentType }), 412, 'PreconditionFailed');
   }
   const likeness = [
-    `--${BOUNDARY}`,
+    `x--${BOUNDARY}`,
     `-${BOUNDARY}--\r\n`,
     `\n--${BOUNDARY}\n`,
     `\r\n-${BOUNDARY}`,
@@ -277,9 +316,10 @@ test('boundaries are found where they are, and nowhere else', async () => {
     says(await set.post(set.parts({ key, sizeBytes: Buffer.byteLength(value) }, value)), 204, null);
     assert.equal(set.read(`demo/files/${key}`).toString(), value);
   }
-  // What begins as a boundary ends the file: it is shorter than was signed.
+  // What begins as a boundary ends the file, and then a part begins whose head has no end.
   const ended = `some\r\n--${BOUNDARY}more`;
-  await refused(set.post(set.parts({ sizeBytes: ended.length }, ended)), 400, 'EntityTooSmall');
+  await refused(set.post(set.parts({ sizeBytes: ended.length }, ended)), 400, 'MalformedPOSTRequest');
+  await refused(set.post([], { preamble: `--${BOUNDARY}\r\nno head` }), 400, 'MalformedPOSTRequest');
   await refused(set.post(set.parts(), { lineEnd: '\n' }), 400, 'MalformedPOSTRequest');
 });
 
@@ -343,7 +383,8 @@ test('a refused sender gets its answer before it has sent all, and its connectio
   assert.match(await text(socket), /^HTTP\/1\.1 412 /);
 });
 
-test('any origin may post; other methods are S3’s 405', async () => {
+test('any origin may post; other methods are S3’s 405', async (t) => {
+  cites(t, 'contract-7-upload-cors');
   const preflight = await fetch(set.url(), {
     method: 'OPTIONS',
     headers: {

@@ -212,6 +212,23 @@ function takeExtraFields(): Overrides {
   };
 }
 
+/** No character is taken for the one that it looks like: U+FF0E twice is no `..`. */
+function leaveFoldingOut(): Overrides {
+  String.prototype.normalize = function normalize() {
+    return String(this);
+  };
+  return {};
+}
+
+/** What was signed is never known again: a form expires as soon as it is noted. */
+function forgetForms(): Overrides {
+  return {
+    wrapStore: tamper({
+      params: (statement, params) => (statement === 'insert form' ? { ...params, expiresAt: 0 } : params),
+    }),
+  };
+}
+
 const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> = {
   'forget-requests': forgetRequests,
   'forget-holds': forgetHolds,
@@ -228,6 +245,8 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'hide-failures': hideFailures,
   'claims-false': claimFalse,
   'fences-the-living': fenceTheLiving,
+  'no-folding': leaveFoldingOut,
+  'forget-forms': forgetForms,
   'take-extra-fields': takeExtraFields,
   'lose-a-byte': loseAByte,
   'hold-files': holdFiles,

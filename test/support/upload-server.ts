@@ -9,6 +9,7 @@ import {
   postForm,
   type RawForm,
   type SigningKey,
+  signatureOf,
   signForm,
   startTestServer,
   storeEnvironment,
@@ -60,6 +61,21 @@ export class UploadServer implements AsyncDisposable {
     const now = Date.now();
     const base = { bucket: 'demo', key: 'pictures/cat.png', contentType: 'image/png', sizeBytes: FILE.length };
     return signForm({ ...base, signedAt: now, expiresAt: now + 900_000, ...terms }, key);
+  }
+
+  /** A form whose policy covers more than ours do. */
+  covering(more: Readonly<Record<string, string>>, terms: Partial<FormTerms> = {}): FormPart[] {
+    const fields = this.fields(terms);
+    const { expiration, conditions } = JSON.parse(Buffer.from(fields.policy ?? '', 'base64').toString());
+    const wider = {
+      expiration,
+      conditions: [...conditions, ...Object.entries(more).map(([name, text]) => ({ [name]: text }))],
+    };
+    const policy = Buffer.from(JSON.stringify(wider)).toString('base64');
+    const { secretAccessKey, region } = this.key;
+    const signature = signatureOf(policy, secretAccessKey, fields['x-amz-date'] ?? '', region);
+    const all = { ...fields, ...more, policy, 'x-amz-signature': signature };
+    return [...partsOf(all), { name: 'file', filename: 'cat.png', value: FILE }];
   }
 
   /** The fields, and the file behind them. */

@@ -90,6 +90,7 @@ export class MultipartForm implements Disposable {
     file.on('error', () => this.#fail(malformed()));
     file.once('end', () => {
       this.#isFileWhole = true;
+      this.#awaitParsed();
     });
     this.#head.resolve({ fields: this.#fields, hasFile: true, filename: filename ?? null });
   };
@@ -137,7 +138,17 @@ export class MultipartForm implements Disposable {
     this.#hasCome = true;
     clearTimeout(this.#idle);
     this.#parser.end();
+    this.#awaitParsed();
   };
+
+  /**
+   * The parser says neither that it is done nor what is wrong where a part has no end to its head: it waits for somebody
+   * to read that part. When all has come and was taken, it says what it has to say before the next turn.
+   */
+  #awaitParsed(): void {
+    if (!this.#hasCome || (this.#file !== null && !this.#isFileWhole)) return;
+    setImmediate(() => setImmediate(() => this.#fail(malformed())));
+  }
 
   readonly #onParsed = (): void => {
     if (this.#isOver) return;

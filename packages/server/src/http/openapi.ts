@@ -100,6 +100,10 @@ function finish(document: Document, servers: OpenApiServers): Document {
       },
     };
   }
+  // The generator takes every HEAD for the shadow of a GET.
+  for (const { head } of Object.values(document.paths ?? {})) {
+    if (head !== undefined) head.operationId = String(head.operationId).replace(/-head$/, '');
+  }
   const completion = document.paths?.['/get_completion_v2']?.post;
   if (completion !== undefined) {
     const { stagingUrl } = servers;
