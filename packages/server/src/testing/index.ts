@@ -39,6 +39,7 @@ export {
   s3Environment,
   sharedS3,
   stopOwnS3,
+  useS3Credentials,
 } from './s3-gateway.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ShownImage, scriptedModel } from './scripted-model.ts';

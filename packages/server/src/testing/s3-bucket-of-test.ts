@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { DEFAULT_LIMITS } from '../config/config.ts';
 import { SpoolFolder } from '../files/disk/spool-folder.ts';
 import { S3Bucket, type S3Times } from '../files/s3/s3-bucket.ts';
 import { S3MountStore } from '../files/s3/s3-mount-store.ts';
@@ -11,7 +12,7 @@ export async function testBucket(
 ): Promise<S3Bucket> {
   const access = await sharedS3();
   useS3Credentials(access);
-  const { endpoint = access.endpoint, times } = options;
+  const { endpoint = access.endpoint, times = DEFAULT_LIMITS } = options;
   return S3Bucket.of({ bucket: await makeBucket(access), endpoint, region: access.region }, times);
 }
 
