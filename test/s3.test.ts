@@ -142,7 +142,9 @@ test('a bucket, credentials or an address that cannot be used refuse the start w
     [{ S3_ENDPOINT: 'http://127.0.0.1:1' }, /^S3 at http:\/\/127\.0\.0\.1:1 cannot be used now .*mend S3_ENDPOINT/],
     [{ AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' }, /no credentials .*set AWS_ACCESS_KEY_ID/],
   ];
-  for (const [settings, about] of cases) await refusedStart({ ...good, RUNWIRE_DATA_DIR, ...settings }, about);
+  await Promise.all(
+    cases.map(([settings, about]) => refusedStart({ ...good, RUNWIRE_DATA_DIR: folderOf(t), ...settings }, about)),
+  );
   await using server = await CliServer.start({ env: { ...good, RUNWIRE_DATA_DIR } });
   const place = `Files: in the bucket ${good.S3_BUCKET} at ${access.endpoint}; uploads go there directly`;
   assert.ok(server.stdout.includes(`\n${place}\n`), server.stdout);

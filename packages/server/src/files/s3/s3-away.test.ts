@@ -7,10 +7,10 @@ import { Relay } from '../../../../../proofs/support/relay.ts';
 import { missingService } from '../../../../../test/support/services.ts';
 import { DEFAULT_LIMITS } from '../../config/config.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
-import { testS3Mount } from '../../testing/s3-bucket-of-test.ts';
+import { testS3Files } from '../../testing/s3-files.ts';
 import { sharedS3, stopOwnS3 } from '../../testing/s3-gateway.ts';
 import { newBlobKey } from '../blob-store.ts';
-import { S3BlobStore } from './s3-blob-store.ts';
+import type { S3BlobStore } from './s3-blob-store.ts';
 import type { S3MountStore } from './s3-mount-store.ts';
 
 const skip = (await missingService('s3')) ?? false;
@@ -46,8 +46,8 @@ function everything(mount: S3MountStore, blobs: S3BlobStore): Readonly<Record<st
 }
 
 async function assertUnavailable(endpoint: string): Promise<void> {
-  using rig = await testS3Mount({ endpoint, times: SHORT });
-  const all = everything(await rig.open(), new S3BlobStore(rig.bucket, 'mark/blobs/'));
+  using rig = await testS3Files({ endpoint, times: SHORT });
+  const all = everything(await rig.mount(), rig.blobs());
   await Promise.all(Object.entries(all).map(([name, ask]) => assert.rejects(ask, StoreUnavailable, name)));
 }
 
@@ -75,16 +75,16 @@ test('nobody there, an S3 that says nothing, and one that is overloaded: each ma
 });
 
 test('what nobody mends by waiting is no such thing', { skip }, async (t) => {
-  using rig = await testS3Mount({ endpoint: await answering(t, 403, 'AccessDenied'), times: SHORT });
-  const mount = await rig.open();
+  using rig = await testS3Files({ endpoint: await answering(t, 403, 'AccessDenied'), times: SHORT });
+  const mount = await rig.mount();
   await assert.rejects(mount.find('one', 'a'), (error) => !(error instanceof StoreUnavailable));
   await assert.rejects(put(mount, Buffer.from('x')), (error) => !(error instanceof StoreUnavailable));
 });
 
 test('a read that is cut goes on where it was, with the same bytes', { skip }, async () => {
   await using relay = await Relay.start((await sharedS3()).endpoint);
-  using rig = await testS3Mount({ endpoint: relay.url, times: DEFAULT_LIMITS });
-  const mount = await rig.open();
+  using rig = await testS3Files({ endpoint: relay.url, times: DEFAULT_LIMITS });
+  const mount = await rig.mount();
   const bytes = randomBytes(12 * MIB);
   await put(mount, bytes);
   await using opened = await mount.open('one', 'a.bin', { first: 5, last: bytes.length });
@@ -105,8 +105,8 @@ test('a read that is cut while the file is replaced ends with an error, and neve
   skip,
 }, async () => {
   await using relay = await Relay.start((await sharedS3()).endpoint);
-  using rig = await testS3Mount({ endpoint: relay.url, times: DEFAULT_LIMITS });
-  const mount = await rig.open();
+  using rig = await testS3Files({ endpoint: relay.url, times: DEFAULT_LIMITS });
+  const mount = await rig.mount();
   await put(mount, Buffer.alloc(12 * MIB, 'a'));
   await using opened = await mount.open('one', 'a.bin');
   let isCut = false;
@@ -124,10 +124,10 @@ test('a read that is cut while the file is replaced ends with an error, and neve
 });
 
 test('bytes that are damaged on their way are refused by S3, and nothing is there', { skip }, async () => {
-  using rig = await testS3Mount();
-  const mount = await rig.open();
+  using rig = await testS3Files();
+  const mount = await rig.mount();
   const md5 = Buffer.alloc(16).toString('base64');
   const body = { bytes: () => Buffer.from('damaged'), length: 7, contentType: 'text/plain', md5 };
-  await assert.rejects(rig.bucket.put('mark/mounts/one/a.bin', body), /digest|MD5/i);
+  await assert.rejects(rig.bucket.put(`${rig.mark}/mounts/one/a.bin`, body), /digest|MD5/i);
   assert.equal(await mount.find('one', 'a.bin'), null);
 });
