@@ -29,6 +29,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   'upload-load': () => import('./upload-load.ts'),
   'upload-kill': () => import('./upload-kill.ts'),
   'mount-race': () => import('./mount-race.ts'),
+  stores: () => import('./stores.ts'),
 };
 
 class UsageError extends Error {}

@@ -1,4 +1,4 @@
-import type { Config } from './config/config.ts';
+import type { Config, Limits } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';
 import type { WaitAt } from './domain/wait-points.ts';
 import type { BlobStore } from './files/blob-store.ts';
@@ -36,6 +36,7 @@ export interface OpenedFiles extends FilePlaces {
 export async function openFiles(
   config: Config,
   { store, secret }: { readonly store: Store; readonly secret: string },
+  limits: Limits,
   waitAt: WaitAt | undefined,
   stack: AsyncDisposableStack,
 ): Promise<OpenedFiles> {
@@ -46,7 +47,7 @@ export async function openFiles(
     await claimFolder(store, dataFolder(config.dataDir).blobs);
     return { ...places, uploads: here };
   }
-  const bucket = stack.use(await S3Bucket.of(config.s3));
+  const bucket = stack.use(await S3Bucket.of(config.s3, limits));
   const mark = await claimBucket(store, bucket, newMark());
   const places = await openS3Files(config, bucket, mark, waitAt);
   return { ...places, uploads: config.s3.uploads === 'direct' ? s3UploadTarget(bucket, mountsOf(mark)) : here };

@@ -179,7 +179,7 @@ export async function compose(
   const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
-  const files = await openFiles(config, { store, secret: opened.secret }, waitAt, stack);
+  const files = await openFiles(config, { store, secret: opened.secret }, limits, waitAt, stack);
   const { blobs, uploads } = files;
   const mount = overrides.wrapMount?.(files.mount) ?? files.mount;
   const isFirstStart = await firstStart(store, agencies);

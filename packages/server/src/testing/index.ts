@@ -8,15 +8,17 @@ export {
   WAIT_POINTS,
   type WaitPoint,
 } from '../domain/wait-points.ts';
+export { DiskBlobStore } from '../files/disk/disk-blob-store.ts';
 export { DiskMountStore } from '../files/disk/disk-mount-store.ts';
 export type { Reach } from '../files/disk/reach.ts';
-export { MountConflict, type MountStore } from '../files/mount-store.ts';
+export { MountConflict, type MountFile, type MountStore } from '../files/mount-store.ts';
 export { checkForm } from '../files/post-policy/check-form.ts';
 export { type FormTerms, type SigningKey, signatureOf, signForm } from '../files/post-policy/sign-form.ts';
 export { uploadKey } from '../files/upload-secrets.ts';
 export { silentNotifier } from '../store/notifier.ts';
 export type { Store, Tx } from '../store/store.ts';
 export { type Answer, ApiClient } from './api-client.ts';
+export { blobStoreConformance } from './blob-store-conformance.ts';
 export { CommitProxy } from './commit-proxy.ts';
 export { FakeProvider, ProviderCall } from './fake-provider.ts';
 export { gateAgency } from './gate-agency.ts';
@@ -40,6 +42,7 @@ export { askDatabase, PostgresServer, postgresFolder } from './postgres-server.t
 export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
 export { noteStore, type ReportedStore } from './reported-store.ts';
 export { type Followed, follow, post } from './roaming-client.ts';
+export { testS3Files } from './s3-files.ts';
 export {
   hasS3Gateway,
   makeBucket,
@@ -49,6 +52,7 @@ export {
   s3Environment,
   sharedS3,
   stopOwnS3,
+  useS3Credentials,
 } from './s3-gateway.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ShownImage, scriptedModel } from './scripted-model.ts';
