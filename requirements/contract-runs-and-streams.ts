@@ -14,7 +14,6 @@ export const contractRunsAndStreams = [
     id: 'contract-4-unknown-fields-files',
     section: '4',
     quote: 'in sandbox files and in the upload request,',
-    later: 'Files',
   },
   { id: 'contract-4-unknown-fields-attachments', section: '4', quote: 'and are 400 in attachments.' },
   {

@@ -148,3 +148,14 @@ test('the samples in TypeScript have the types they need, and are agencies that 
   const expected = ['', `refund look_up${added}`, `weather${added}`, added.trim()];
   assert.deepEqual(tools.toSorted(), expected.toSorted());
 });
+
+test('the sample that signs an upload works as pasted', async (t) => {
+  await using server = await startTestServer();
+  const [sample = '', ...more] = samplesOf('docs/files.md', 'sh').filter((text) =>
+    text.includes('"$URL/create_agency_upload" -H'),
+  );
+  assert.ok(sample !== '' && more.length === 0);
+  const printed = await paste(t, sample, { URL: server.url, KEY: TEST_API_KEY });
+  const { resource, uploadUrl } = JSON.parse(printed);
+  assert.deepEqual([resource, uploadUrl], ['/app/mnt/u/42/photo.png', `${server.url}/uploads/demo`]);
+});

@@ -12,6 +12,8 @@ export class PathChecks {
   readonly #api: ApiClient;
   readonly #dataDir: string;
   #chats = 0;
+  /** As it was behind the last refusal; null: something was taken since. */
+  #state: readonly string[] | null = null;
 
   constructor(api: ApiClient, dataDir: string) {
     this.#api = api;
@@ -29,14 +31,17 @@ export class PathChecks {
 
   /** Whatever is asked is refused with 400, and every row and file is as it was. */
   async refused(what: string, ask: () => Promise<{ readonly status: number }>): Promise<void> {
-    const before = await storedState(this.#dataDir);
+    const before = this.#state ?? (await storedState(this.#dataDir));
     expectNumber(`status of ${what}`, (await ask()).status, 400);
-    expectEqual(`stored for ${what}`, differences(before, await storedState(this.#dataDir)), []);
+    const after = await storedState(this.#dataDir);
+    expectEqual(`stored for ${what}`, differences(before, after), []);
+    this.#state = after;
   }
 
   /** A form that was signed brings a file that is listed and read under exactly this path. */
   async roundTrip(what: string, path: string, answer: Answer, integration = 'demo'): Promise<void> {
     expectNumber(`status of ${what}`, answer.status, 200);
+    this.#state = null;
     const form = answer.body as SignedForm;
     expectEqual(`resource of ${what}`, form.resource, path);
     await this.send(what, form, 'abc');
@@ -78,6 +83,7 @@ export class PathChecks {
   /** A completion with a file is run, and its message shows name and path as they were given. */
   async completionTaken(what: string, file: { readonly name: string; readonly path: string }): Promise<void> {
     this.#chats += 1;
+    this.#state = null;
     const chatId = `paths-${this.#chats}`;
     const reader = await this.#api.complete({ chatId, sandboxFiles: [file] });
     expectNumber(`status of ${what}`, reader.status, 200);
