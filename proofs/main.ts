@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { stopOwnPostgres } from '@runwire/server/testing';
+import { stopOwnPostgres, stopOwnS3 } from '@runwire/server/testing';
 import { LeftOut, type Proof, Shortfall } from './support/proof.ts';
 
 const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>> = {
@@ -23,6 +23,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   outage: () => import('./outage.ts'),
   restore: () => import('./restore.ts'),
   upgrade: () => import('./upgrade.ts'),
+  'post-policy': () => import('./post-policy.ts'),
 };
 
 class UsageError extends Error {}
@@ -76,5 +77,5 @@ try {
   else process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
   process.exitCode = error instanceof UsageError ? 2 : error instanceof LeftOut ? 0 : 1;
 } finally {
-  await stopOwnPostgres();
+  await Promise.all([stopOwnPostgres(), stopOwnS3()]);
 }

@@ -6,19 +6,16 @@ export const contractFiles = [
     section: '7',
     quote:
       'Canonical path: `/app/mnt/` + one or more segments; byte for byte as given, any Unicode form; no segment empty, blank, `.` or `..` (also after NFKC), none with `/`, `\\`, control characters, U+2028/2029, lone surrogates or only U+FEFF; bidirectional overrides refused in folders; no trailing slash; segment ≤ 255 bytes, whole ≤ 900.',
-    later: 'Files',
   },
   {
     id: 'contract-7-not-canonical',
     section: '7',
     quote: 'Not canonical: 400; never repaired silently.',
-    later: 'Files',
   },
   {
     id: 'contract-7-file-and-folder',
     section: '7',
     quote: 'A file and a folder of one name: refused, on S3 too.',
-    later: 'Files',
   },
   {
     id: 'contract-7-upload-fields-required',
@@ -26,21 +23,18 @@ export const contractFiles = [
     quote:
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the contract's own words
       '`create_agency_upload`: all five fields required; `folder` absolute, at least one segment below `/app/mnt/`; `contentType` is `type/subtype` with optional parameters; a name or folder with `${filename}` is 400.',
-    later: 'Files',
   },
-  { id: 'contract-7-resource', section: '7', quote: '`resource` = `folder/filename`.', later: 'Files' },
+  { id: 'contract-7-resource', section: '7', quote: '`resource` = `folder/filename`.' },
   {
     id: 'contract-7-upload-url',
     section: '7',
     quote:
       '`uploadUrl` lies under `RUNWIRE_PUBLIC_URL`, or where unset under the scheme and host of the signing request.',
-    later: 'Files',
   },
   {
     id: 'contract-7-upload-fields',
     section: '7',
     quote: '`uploadFields` holds strings only, in the order to send.',
-    later: 'Files',
   },
   {
     id: 'contract-7-post-policy',

@@ -187,7 +187,6 @@ export const contractStartAndOperations = [
     id: 'contract-3-two-operations',
     section: '3',
     quote: 'The two operations of the spec keep their paths.',
-    later: 'Files',
   },
   {
     id: 'contract-3-rest',
@@ -223,7 +222,6 @@ export const contractStartAndOperations = [
     id: 'contract-3-upload',
     section: '3',
     quote: '| `POST /create_agency_upload` | spec 4.2; success is 200; checks 401 · 400 · 404 · 403 |',
-    later: 'Files',
   },
   {
     id: 'contract-3-chat-status',
@@ -294,7 +292,6 @@ export const contractStartAndOperations = [
     section: '3',
     quote:
       '| `GET …/files?folder=` (default `/app/mnt`; `{name, path, kind, size, etag, contentType, modifiedAt}`), `GET …/files/content?path=`, `DELETE …/files?path=` (`&recursive=true` for a folder) | the persistent mount |',
-    later: 'Files',
   },
   {
     id: 'contract-3-integrations',

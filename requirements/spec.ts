@@ -52,7 +52,6 @@ export const specRequirements = [
     id: 'spec-1-signed-form',
     section: '1',
     quote: 'Uploading uses a signed form from the second operation.',
-    later: 'Files',
   },
   { id: 'spec-1-history', section: '1', quote: 'Chat history is kept per chat.' },
   { id: 'spec-1-failed-stays', section: '1', quote: 'A failed response stays in the history.' },
@@ -234,69 +233,59 @@ export const specRequirements = [
     section: '4.1',
     quote: "5. To retry after a failed response, the caller attaches the failed message's attachments again.",
   },
-  { id: 'spec-4.2-path', section: '4.2', quote: 'Method and path: `POST /create_agency_upload`', later: 'Files' },
+  { id: 'spec-4.2-path', section: '4.2', quote: 'Method and path: `POST /create_agency_upload`' },
   {
     id: 'spec-4.2-purpose',
     section: '4.2',
     quote:
       "Purpose: signs a form for uploading a file into the persistent agency storage of an API integration. The caller's server calls it after checking which app member owns the file.",
-    later: 'Files',
   },
   {
     id: 'spec-4.2-headers',
     section: '4.2',
     quote: 'Request headers: `Authorization: Bearer <ACCESS_TOKEN>`, `Content-Type: application/json`.',
-    later: 'Files',
   },
   {
     id: 'spec-4.2-api-integration-id',
     section: '4.2',
     quote: '| apiIntegrationId | string | Integration identifier. |',
-    later: 'Files',
   },
   {
     id: 'spec-4.2-folder',
     section: '4.2',
     quote:
       "| folder | string | Canonical folder below `/app/mnt/`, chosen by the caller's server for the app member. |",
-    later: 'Files',
   },
   {
     id: 'spec-4.2-filename',
     section: '4.2',
     quote: '| filename | string | Non-blank; no directory separators; no control characters. |',
-    later: 'Files',
   },
   {
     id: 'spec-4.2-content-type',
     section: '4.2',
     quote: '| contentType | string | Media type of the file (the request example uses an image type). |',
-    later: 'Files',
   },
   {
     id: 'spec-4.2-size-bytes',
     section: '4.2',
     quote: '| sizeBytes | integer | Number of file bytes to upload. Range 1 to 20971520 inclusive. |',
-    later: 'Files',
   },
   {
     id: 'spec-4.2-resource',
     section: '4.2',
     quote:
       '| resource | string | The canonical path to pass as `path` in a `sandboxFiles` item of a completion request. |',
-    later: 'Files',
   },
   {
     id: 'spec-4.2-upload-url',
     section: '4.2',
     quote: '| uploadUrl | string | Address to which the file is posted. |',
-    later: 'Files',
   },
   {
     id: 'spec-4.2-upload-fields',
     section: '4.2',
     quote: '| uploadFields | object | Form fields to send with the upload. |',
-    later: 'Files',
   },
   { id: 'spec-4.2-step-1', section: '4.2', quote: '1. Send `POST` with `multipart/form-data`.', later: 'Files' },
   {
@@ -411,7 +400,6 @@ export const specRequirements = [
     id: 'spec-8-form-lifetime',
     section: '8',
     quote: '| Lifetime of a signed upload form | 15 minutes | `POST /create_agency_upload` |',
-    later: 'Files',
   },
   {
     id: 'spec-8-allowance',

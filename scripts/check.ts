@@ -15,9 +15,15 @@ const env = {
   REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
 };
 
-// What tests need of the machine is installed beside the first steps; the tests wait for it.
-const services = spawn('node', ['-C', 'runwire', 'test/support/install-services.ts'], { stdio: 'inherit' });
-const installed = new Promise<number | null>((resolve) => services.once('close', resolve));
+// What tests need of the machine is installed beside the first steps, and the S3 that they share is started there.
+const services = spawn('node', ['-C', 'runwire', 'test/support/gate-services.ts'], {
+  stdio: ['pipe', 'pipe', 'inherit'],
+});
+/** What tests are to know of them; null: one could not be installed or started, which is said above. */
+const ready = new Promise<Record<string, string> | null>((resolve) => {
+  services.stdout.once('data', (line: Buffer) => resolve(JSON.parse(line.toString())));
+  services.once('close', () => resolve(null));
+});
 
 function run(command: string, ...args: readonly string[]): string | null {
   const { status, error } = spawnSync(command, args, { stdio: 'inherit', env });
@@ -29,17 +35,19 @@ async function tests(): Promise<string | null> {
   const { runPass, runPasses } = await import('./run-passes.ts');
   // Needs nothing of the machine: services may still be on their way.
   const sqlite = runPass('sqlite', env);
-  if ((await installed) !== 0) return 'a service that tests stand on could not be installed';
+  const found = await ready;
+  if (found === null) return 'a service that tests stand on could not be installed or started';
   const { startGatePostgres } = await import('../test/support/gate-postgres.ts');
   await using postgres = await startGatePostgres();
-  hasPostgres = postgres !== null;
+  const hasPostgres = postgres !== null;
+  hasServices = hasPostgres && 'TEST_S3' in found;
   const url = postgres === null ? {} : { TEST_POSTGRES_URL: postgres.url() };
-  return runPasses({ ...env, ...url }, hasPostgres, sqlite) ? null : 'see above';
+  return runPasses({ ...env, ...url, ...found }, hasPostgres, sqlite) ? null : 'see above';
 }
-let hasPostgres = false;
+let hasServices = false;
 
 function requirements(): string | null {
-  if (hasPostgres) return run('node', '-C', 'runwire', 'scripts/requirements.ts');
+  if (hasServices) return run('node', '-C', 'runwire', 'scripts/requirements.ts');
   process.stdout.write('check: requirements not counted: tests that cite some of them were left out\n');
   return null;
 }
@@ -68,3 +76,4 @@ for (const [name, step] of Object.entries(steps)) {
   }
   process.stdout.write(`check: ${name} ok, ${((performance.now() - start) / 1000).toFixed(1)} s\n`);
 }
+services.stdin.end();

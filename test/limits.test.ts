@@ -37,6 +37,7 @@ test('each limit has the default of the contract, and a setting that changes it'
     RUNWIRE_MAX_ACTIVE_RUNS: ['activeRuns', 2000, '7', 7],
     RUNWIRE_DRAIN_SECONDS: ['shutdownMs', 30_000, '0', 0],
     RUNWIRE_HAND_OVER_SECONDS: ['handOverMs', 30_000, '0', 0],
+    RUNWIRE_MOUNT_QUOTA_BYTES: ['mountQuotaBytes', 0, '10995116277760', 10_995_116_277_760],
   } as const;
   for (const [name, [limit, byDefault, text, value]] of Object.entries(settings)) {
     assert.equal(readConfig({}).config.limits[limit], byDefault, name);

@@ -77,6 +77,9 @@ const WRONG: readonly Settings[] = [
   ...['abc', '-1', '1.5', '65536', ' 9464', '8787'].map((port) => ({ RUNWIRE_METRICS_PORT: port })),
   { RUNWIRE_METRICS_PORT: '9464', PORT: '9464' },
   { RUNWIRE_METRICS_HOST: '0.0.0.0' },
+  ...['-1', '1.5', '20 GB', '1125899906842625', '99999999999999999'].map((bytes) => ({
+    RUNWIRE_MOUNT_QUOTA_BYTES: bytes,
+  })),
   { RUNWIRE_MAX_RUN_SECONDS: '0' },
   { RUNWIRE_MAX_RUN_SECONDS: '86401' },
 ];

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   askDatabase,
   CommitUnknown,
+  checkForm,
   type Overrides,
   type ProcessOptions,
   StoreUnavailable,
@@ -194,6 +195,22 @@ function fenceTheLiving(): Overrides {
   };
 }
 
+/** A form may hold fields that its policy says nothing of. */
+function takeExtraFields(): Overrides {
+  const signed = /^(key|content-type|policy|success_action_.*|x-amz-(algorithm|credential|date|signature))$/;
+  return {
+    checkForm: (form, ...rest) => {
+      const known = [...form.fields].filter(([name]) => signed.test(name) || name.startsWith('x-amz-meta-foo'));
+      try {
+        return checkForm(form, ...rest);
+      } catch (error) {
+        if (!(error instanceof Error) || !error.message.includes('Extra input fields')) throw error;
+        return checkForm({ ...form, fields: new Map(known) }, ...rest);
+      }
+    },
+  };
+}
+
 const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> = {
   'forget-requests': forgetRequests,
   'forget-holds': forgetHolds,
@@ -210,6 +227,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'hide-failures': hideFailures,
   'claims-false': claimFalse,
   'fences-the-living': fenceTheLiving,
+  'take-extra-fields': takeExtraFields,
 };
 
 export function plantFault(fault: string, options: ProcessOptions): Overrides {

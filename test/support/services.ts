@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { postgresFolder } from '@runwire/server/testing';
+import { hasS3Gateway, postgresFolder } from '@runwire/server/testing';
 
 /** Programs of the machine that some tests stand on, from Debian's own packages. */
 
@@ -10,17 +10,22 @@ const INSTALL_MS = 300_000;
 
 export const NGINX = '/usr/sbin/nginx';
 export const PGBOUNCER = '/usr/sbin/pgbouncer';
+export const STRACE = '/usr/bin/strace';
+export const CURL = '/usr/bin/curl';
 
 interface Service {
-  readonly package: string;
+  readonly packages: readonly string[];
   /** By the program itself: a folder may be there for its clients alone. */
   readonly isThere: () => boolean;
 }
 
 export const SERVICES = {
-  nginx: { package: 'nginx-light', isThere: () => existsSync(NGINX) },
-  pgbouncer: { package: 'pgbouncer', isThere: () => existsSync(PGBOUNCER) },
-  postgres: { package: 'postgresql', isThere: () => postgresFolder() !== null },
+  nginx: { packages: ['nginx-light'], isThere: () => existsSync(NGINX) },
+  pgbouncer: { packages: ['pgbouncer'], isThere: () => existsSync(PGBOUNCER) },
+  postgres: { packages: ['postgresql'], isThere: () => postgresFolder() !== null },
+  s3: { packages: ['radosgw', 'ceph-mon', 'ceph-osd', 'ceph-common'], isThere: hasS3Gateway },
+  strace: { packages: ['strace'], isThere: () => existsSync(STRACE) },
+  curl: { packages: ['curl'], isThere: () => existsSync(CURL) },
 } satisfies Readonly<Record<string, Service>>;
 
 export type ServiceName = keyof typeof SERVICES;
@@ -54,13 +59,14 @@ export async function missingServices(names = Object.keys(SERVICES) as ServiceNa
   let reason = '';
   if (isRootOnDebian()) {
     try {
-      await install(absent().map((name) => SERVICES[name].package));
+      await install(absent().flatMap((name) => SERVICES[name].packages));
     } catch (error) {
       reason = ` (${error instanceof Error ? error.message.split('\n')[0] : error})`;
     }
   }
   const lines = absent().map(
-    (name) => `${name} is not installed; get it with: apt-get install -y ${SERVICES[name].package}${reason}`,
+    (name) =>
+      `${name} is not installed; get it with: apt-get install -y --no-install-recommends ${SERVICES[name].packages.join(' ')}${reason}`,
   );
   if (process.env.CI && lines.length > 0) throw new Error(lines.join('\n'));
   return lines;

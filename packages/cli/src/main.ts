@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 const USAGE = `Usage:
   runwire serve                       start the server
   runwire keys create [--name NAME]   make an API key of the first owner and print it, once
+  runwire uploads rotate              sign upload forms with another secret, beside running servers
   runwire move                        copy the embedded installation into the PostgreSQL database of DATABASE_URL
   runwire backup --to FOLDER          take a back-up, beside running servers
   runwire restore --from FOLDER       put a back-up into an empty data folder or database
@@ -19,6 +20,10 @@ async function main(args: readonly string[]): Promise<void> {
     return serve(process.env);
   }
   if (command === 'keys' && rest[0] === 'create') return createKey(rest.slice(1));
+  if (command === 'uploads' && rest[0] === 'rotate' && rest.length === 1) {
+    const { rotateUploads } = await import('@runwire/server');
+    return say(await rotateUploads(process.env));
+  }
   if (command === 'move' && rest.length === 0) {
     const { move } = await import('@runwire/server');
     return say(await move(process.env));

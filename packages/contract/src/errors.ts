@@ -167,6 +167,19 @@ export const errors = {
     sentence: 'This is your last API key; create another before you revoke it.',
     retryable: false,
   },
+  mount_quota_exceeded: {
+    status: 409,
+    sentence:
+      'The files of this integration would take more bytes than its quota allows; delete files, or wait until forms ' +
+      'that were signed and not used have expired.',
+    retryable: true,
+  },
+  file_exists_as_folder: {
+    status: 409,
+    sentence:
+      'There cannot be a file and a folder of one name; choose another name, or delete the one that is in the way.',
+    retryable: false,
+  },
   consumer_inactive: {
     status: 429,
     sentence: 'The member is not active; set `active` to true to let it start runs.',

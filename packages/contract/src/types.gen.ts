@@ -128,7 +128,7 @@ export interface CreateAgencyUploadRequest {
    */
   filename: string;
   /**
-   * Media type of the file.
+   * Media type of the file: `type/subtype` with optional parameters.
    */
   contentType: string;
   /**
@@ -152,6 +152,24 @@ export interface CreateAgencyUploadResponse {
   uploadFields: {
     [k: string]: string;
   };
+}
+
+export interface File {
+  name: string;
+  /**
+   * The whole path, as in `resource` and in `sandboxFiles`.
+   */
+  path: string;
+  kind: 'file' | 'folder';
+  size: number | null;
+  etag: string | null;
+  contentType: string | null;
+  modifiedAt: string | null;
+}
+
+export interface FileList {
+  items: File[];
+  nextCursor: string | null;
 }
 
 export interface Allowance {

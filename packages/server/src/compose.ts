@@ -18,9 +18,9 @@ import { OpenAiModels } from './agent/models/openai-model.ts';
 import type { Model } from './agent/ports.ts';
 import { Chats } from './chats/chats.ts';
 import { healTurn } from './chats/heal-history.ts';
+import { openFiles } from './compose-files.ts';
 import { openStore, openStoreHere } from './compose-store.ts';
 import type { Config, Limits, Secrets } from './config/config.ts';
-import { dataFolder } from './config/data-folder.ts';
 import { VERSION } from './domain/version.ts';
 import type { WaitAt } from './domain/wait-points.ts';
 import { drain } from './engine/drain.ts';
@@ -35,12 +35,12 @@ import { EventLog } from './eventlog/event-log.ts';
 import { FarLogs } from './eventlog/far-logs.ts';
 import { Retention } from './eventlog/retention.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
-import { claimFolder } from './files/disk/claim-folder.ts';
-import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
-import { DiskMountStore } from './files/disk/disk-mount-store.ts';
+import { FormSweep } from './files/form-sweep.ts';
 import { ImageBlobs } from './files/image-blobs.ts';
-import type { MountStore } from './files/mount-store.ts';
 import { MountSweep } from './files/mount-sweep.ts';
+import { checkForm } from './files/post-policy/check-form.ts';
+import { UploadSigning } from './files/sign-upload.ts';
+import { rotateUploadSecret, UploadSecrets } from './files/upload-secrets.ts';
 import { buildApp } from './http/app.ts';
 import { BodyReader } from './http/body-reader.ts';
 import { DefaultFraming } from './http/encoders/default-framing.ts';
@@ -49,7 +49,10 @@ import { MetricsListener } from './http/metrics-listener.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { accountRoutes } from './http/routes/accounts.ts';
 import { chatRoutes } from './http/routes/chats.ts';
+import { createAgencyUpload } from './http/routes/create-agency-upload.ts';
+import { fileRoutes } from './http/routes/files.ts';
 import { getCompletion } from './http/routes/get-completion.ts';
+import { receiveUpload } from './http/routes/receive-upload.ts';
 import { runEvents } from './http/routes/run-events.ts';
 import { runRoutes } from './http/routes/runs.ts';
 import { serviceRoutes } from './http/routes/service.ts';
@@ -64,7 +67,8 @@ import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
 import type { Notifier } from './store/notifier.ts';
 import { patientReads } from './store/patient-reads.ts';
-import type { Store } from './store/store.ts';
+import { integrationById } from './store/queries/accounts.ts';
+import { first, type Store } from './store/store.ts';
 import { type NodeIdentity, ThisNode } from './store/this-node.ts';
 import { WriteProbe } from './store/write-probe.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
@@ -81,6 +85,7 @@ export interface Overrides {
   readonly limits?: Partial<Limits>;
   readonly waitAt?: WaitAt;
   readonly healTurn?: typeof healTurn;
+  readonly checkForm?: typeof checkForm;
   readonly logger?: Logger;
   /** Stands between the server and its store: how a proof plants a fault. */
   readonly wrapStore?: (store: Store) => Store;
@@ -120,6 +125,8 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepMounts: () => Promise<number>;
     /** Forgets at once the nodes that have been gone long enough; resolves to how many. */
     readonly sweepNodes: () => Promise<number>;
+    /** Forgets at once the upload forms that expired long enough ago; resolves to how many. */
+    readonly sweepForms: () => Promise<number>;
   };
 }
 
@@ -159,11 +166,7 @@ export async function compose(
   const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
-  const { blobs: blobFolder, mounts } = dataFolder(config.dataDir);
-  const blobs = await DiskBlobStore.open(blobFolder);
-  const mount: MountStore = await DiskMountStore.open({ folder: mounts, waitAt });
-  // Before anything is made, taken over or swept: what this database does not know there is deleted after a day.
-  await claimFolder(store, blobFolder);
+  const { blobs, mount, uploads } = await openFiles(config, { store, secret: opened.secret }, waitAt, stack);
   const isFirstStart = await firstStart(store, agencies);
   await checkCreditPrices(store.reads, agencies, config.prices);
   const { commitMs: syncMs, warning } = await opened.measure();
@@ -223,6 +226,7 @@ export async function compose(
   const mountSweep = stack.use(new MountSweep(store, mount, limits, logger));
 
   const nodeSweep = stack.use(new NodeSweep(store, limits, logger));
+  const formSweep = stack.use(new FormSweep(store, limits, logger));
 
   const changes = stack.use(new AccountChanges(store, limits, logger));
   const reads = patientReads(store.reads, limits.accountsPatienceMs);
@@ -332,7 +336,20 @@ export async function compose(
     cancel,
     steps: (integrationId, runId, query) => runSteps(store.reads, runReads, integrationId, runId, query),
   });
+  receiveUpload(app, {
+    mount,
+    secrets: new UploadSecrets(store, opened.secret),
+    hasIntegration: async (integrationId) => (await first(reads.all(integrationById, { integrationId }))) !== undefined,
+    checkForm: overrides.checkForm ?? checkForm,
+    publicUrl: config.publicUrl,
+    limits,
+    waitAt,
+    logger,
+  });
   usageRoutes(app, { ownership, runReads });
+  const signer = new UploadSigning({ store, mount, target: uploads, quotaBytes: limits.mountQuotaBytes });
+  createAgencyUpload(app, { ownership, signing: signer, publicUrl: config.publicUrl });
+  fileRoutes(app, ownership, mount);
   chatRoutes(app, ownership, chats);
   accountRoutes(app, {
     ownership,
@@ -357,10 +374,10 @@ export async function compose(
     sweepBlobs: () => blobSweep.sweep(),
     sweepMounts: () => mountSweep.sweep(),
     sweepNodes: () => nodeSweep.sweep(),
+    sweepForms: () => formSweep.sweep(),
   };
   const metricsText = () => metrics.text(probes);
   serviceRoutes(app, {
-    ownership,
     agencies,
     isReady,
     storeKind: store.kind,
@@ -387,6 +404,7 @@ export async function compose(
   blobSweep.start();
   mountSweep.start();
   nodeSweep.start();
+  formSweep.start();
   const owned = stack.move();
   return {
     url: listensOn,
@@ -410,4 +428,11 @@ export async function createKeyHere(config: Config, secrets: Secrets, name: stri
   await using stack = new AsyncDisposableStack();
   const { store, secret } = await openStoreHere(config, secrets, stack);
   return await createKeyOfFirstOwner(store, new KeySigning(secret), name);
+}
+
+/** The number of the secret that signs upload forms from now on; works beside running servers, which see it at once. */
+export async function rotateUploadsHere(config: Config, secrets: Secrets): Promise<number> {
+  await using stack = new AsyncDisposableStack();
+  const { store } = await openStoreHere(config, secrets, stack);
+  return await rotateUploadSecret(store);
 }

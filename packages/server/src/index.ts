@@ -1,1 +1,1 @@
-export { backup, createKey, move, restore, serve } from './main.ts';
+export { backup, createKey, move, restore, rotateUploads, serve } from './main.ts';

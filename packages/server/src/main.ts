@@ -1,4 +1,4 @@
-import { compose, createKeyHere, type Overrides } from './compose.ts';
+import { compose, createKeyHere, type Overrides, rotateUploadsHere } from './compose.ts';
 import { type BackupOverrides, backUpHere } from './compose-backup.ts';
 import { moveHere } from './compose-move.ts';
 import { restoreHere } from './compose-restore.ts';
@@ -30,6 +30,7 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     if (server.metricsUrl !== null) say(`Metrics, without a key: ${server.metricsUrl}/metrics`);
     if (config.database !== null) say(`Database: PostgreSQL at ${config.database.place}`);
     say(`Data folder: ${config.dataDir}`);
+    say(filesSentence(config));
     say(modelSentence(config));
     const { resumedRuns, endedRuns } = server;
     if (resumedRuns > 0) say(`Runs left unfinished by the last stop that now go on: ${resumedRuns}`);
@@ -46,6 +47,12 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     process.off('SIGTERM', onSignal);
     process.off('SIGINT', onSignal);
   }
+}
+
+function filesSentence({ s3 }: Config): string {
+  if (s3 === null) return 'Files: in the data folder';
+  const uploads = s3.uploads === 'direct' ? 'uploads go there directly' : 'uploads go through this server';
+  return `Files: in the bucket ${s3.bucket} at ${s3.endpoint ?? `Amazon S3 in ${s3.region}`}; ${uploads}`;
 }
 
 /** "the choice is printed" */
@@ -105,6 +112,13 @@ export async function createKey(env: Readonly<Record<string, string | undefined>
   return createKeyHere(config, secrets, name);
 }
 
+/** Retires the secret that signs upload forms; resolves to what there is to say. */
+export async function rotateUploads(env: Readonly<Record<string, string | undefined>>): Promise<string> {
+  const { config, secrets } = readConfig(env);
+  const number = await rotateUploadsHere(config, secrets);
+  return `Upload forms are signed with secret number ${number} from now on; those signed before stay valid to their end, 15 minutes at most.`;
+}
+
 /** Copies the embedded installation of the environment into its PostgreSQL database; resolves to what there is to say. */
 export async function move(env: Readonly<Record<string, string | undefined>>): Promise<string> {
   const { config, secrets } = readConfig(env);
@@ -117,7 +131,9 @@ export async function move(env: Readonly<Record<string, string | undefined>>): P
   return [
     copied,
     ...tables.map((table) => `  ${table.table}: ${table.rows}`),
-    `Images and files stay in ${config.dataDir}: start all servers with this DATABASE_URL and with that folder as RUNWIRE_DATA_DIR, and more than one with RUNWIRE_SHARED_DISK=true.`,
+    config.s3 === null
+      ? `Images and files stay in ${config.dataDir}: start all servers with this DATABASE_URL and with that folder as RUNWIRE_DATA_DIR, and more than one with RUNWIRE_SHARED_DISK=true.`
+      : `Images and files stay in the bucket ${config.s3.bucket}: start all servers with this DATABASE_URL and with that S3_BUCKET.`,
     `The embedded database is as it was; ${dataFolder(config.dataDir).movedMark} keeps servers from starting on it.`,
   ].join('\n');
 }
@@ -171,7 +187,8 @@ export async function restore(env: Readonly<Record<string, string | undefined>>,
       ? `An earlier restore had put everything into ${place}; it is finished now. For another back-up use an empty place.`
       : `Restored ${rows} rows, ${images} images and ${files} files, ${bytes} bytes, to ${place}.`,
   ];
-  if (config.database !== null) {
+  if (config.s3 !== null) lines.push(`The images and files are in the bucket ${config.s3.bucket}.`);
+  else if (config.database !== null) {
     lines.push(`The images and files are in ${config.dataDir}, which all servers must share.`);
   }
   if (!hasSecret) lines.push('The back-up holds no secret: set RUNWIRE_SECRET to what it was when it was taken.');

@@ -26,6 +26,7 @@ const agentPorts = ['agent/port.ts', 'agent/ports.ts', 'agent/*-port.ts', 'agent
 export const serverImports: Readonly<Record<string, readonly string[]>> = {
   'main.ts': everything,
   'compose.ts': everything,
+  'compose-files.ts': everything,
   'compose-store.ts': everything,
   'compose-places.ts': everything,
   'compose-move.ts': everything,
@@ -69,6 +70,7 @@ export const adapters = [
 ];
 export const adapterUsers = [
   'compose.ts',
+  'compose-files.ts',
   'compose-store.ts',
   'compose-move.ts',
   'compose-backup.ts',

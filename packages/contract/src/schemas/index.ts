@@ -13,6 +13,7 @@ export { Agency, AgencyList } from './agency.ts';
 export { Chat, ChatList, ChatStatus, CreateChatRequest, Message, MessageList } from './chat.ts';
 export { Attachment, FileAttachment, GetCompletionV2Request, ImageAttachment, SandboxFile } from './completion.ts';
 export { ApiErrorResponse } from './error.ts';
+export { File, FileList } from './file.ts';
 export { CreateIntegrationRequest, Integration, IntegrationList, UpdateIntegrationRequest } from './integration.ts';
 export { noControlCharacters } from './kit.ts';
 export { Member, MemberList, PutMemberRequest } from './member.ts';

@@ -4,6 +4,7 @@ import * as agency from './agency.ts';
 import * as chat from './chat.ts';
 import * as completion from './completion.ts';
 import * as error from './error.ts';
+import * as file from './file.ts';
 import * as integration from './integration.ts';
 import * as member from './member.ts';
 import * as run from './run.ts';
@@ -22,6 +23,7 @@ export const namedSchemas: readonly NamedSchema[] = [
   completion,
   error,
   upload,
+  file,
   usage,
   run,
   chat,

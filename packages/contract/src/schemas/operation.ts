@@ -15,7 +15,7 @@ export interface OperationResponse {
 
 export interface Operation {
   readonly operationId: string;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** As Fastify writes it: `/v2/integrations/:apiIntegrationId`. */
   readonly path: string;
   readonly summary: string;
@@ -30,8 +30,6 @@ export interface Operation {
   /** True: the request may have no body at all. */
   readonly bodyOptional?: true;
   readonly responses: { readonly [status: number]: OperationResponse };
-  /** True: described, not built yet. */
-  readonly later?: true;
 }
 
 export function operation<const T extends Operation>(definition: T): T {
@@ -52,6 +50,7 @@ const errorDescriptions = {
   410: 'The events after this cursor were compacted.',
   413: 'The body is too large.',
   415: 'The body is not `application/json`.',
+  416: 'The file has no such range; `Content-Range` says how long it is.',
   500: 'Internal error.',
   503: 'Not available now; try again.',
 };

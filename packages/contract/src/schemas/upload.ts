@@ -11,7 +11,11 @@ export const CreateAgencyUploadRequest = named(
       pattern: '^[^/\\\\\\u0000-\\u001F\\u007F-\\u009F]*$',
       description: 'Not blank; no directory separators; no control characters.',
     }),
-    contentType: Type.String({ minLength: 1, description: 'Media type of the file.' }),
+    contentType: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Media type of the file: `type/subtype` with optional parameters.',
+    }),
     sizeBytes: Type.Integer({ minimum: 1, maximum: 20_971_520, description: 'Number of file bytes to upload.' }),
   }),
 );

@@ -19,6 +19,8 @@ export interface Config {
   readonly database: DatabaseConfig | null;
   /** Whether the data folder is one disk that all nodes see. */
   readonly sharedDisk: boolean;
+  /** Where files are kept in place of the disk; null: on the disk, in the data folder. */
+  readonly s3: S3Config | null;
   /** Where metrics are shown without a key; null: on the main listener alone, with one. */
   readonly metrics: MetricsConfig | null;
   /** What models cost in credits. */
@@ -43,6 +45,15 @@ export interface DatabaseConfig {
   readonly pool: number;
   /** It is reached through a pooler in transaction mode. */
   readonly pooled: boolean;
+}
+
+export interface S3Config {
+  readonly bucket: string;
+  /** Without a slash at its end; null: Amazon's own. */
+  readonly endpoint: string | null;
+  readonly region: string;
+  /** Whether forms are sent to S3 itself, or to this server, which writes them through. */
+  readonly uploads: 'direct' | 'through';
 }
 
 export interface Secrets {
@@ -103,10 +114,15 @@ export interface Limits {
   readonly sweepMs: number;
   /** How long stored files stay that nothing refers to. */
   readonly unusedBlobMs: number;
+  /** How long the sender of an upload may send nothing, and how long one upload may take. */
+  readonly uploadIdleMs: number;
+  readonly uploadMs: number;
   /** How long a node that is gone stays listed. */
   readonly goneNodeMs: number;
   /** Of models whose window is not known. */
   readonly modelWindowTokens: number;
+  /** What the files of one integration may take; 0: as much as there is. */
+  readonly mountQuotaBytes: number;
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -145,6 +161,9 @@ export const DEFAULT_LIMITS: Limits = {
   logMs: 7 * 86_400_000,
   sweepMs: 600_000,
   unusedBlobMs: 86_400_000,
+  uploadIdleMs: 20_000,
+  uploadMs: 1_800_000,
   goneNodeMs: 86_400_000,
   modelWindowTokens: 128_000,
+  mountQuotaBytes: 0,
 };

@@ -21,6 +21,8 @@ export interface DataFolder {
   readonly blobs: string;
   /** The persistent mounts of the integrations. */
   readonly mounts: string;
+  /** Uploads on their way to S3. */
+  readonly spools: string;
   /** There where the installation went to PostgreSQL. */
   readonly movedMark: string;
 }
@@ -32,6 +34,7 @@ export function dataFolder(dataDir: string): DataFolder {
     secretFile: join(dataDir, 'secret'),
     blobs: join(dataDir, 'blobs'),
     mounts: join(dataDir, 'mounts'),
+    spools: join(dataDir, 'spools'),
     movedMark: join(dataDir, 'moved-to-postgres'),
   };
 }

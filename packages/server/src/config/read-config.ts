@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { NO_PRICES } from '../domain/prices.ts';
 import type { Config, Secrets } from './config.ts';
 import { readDatabase } from './read-database.ts';
+import { readFiles } from './read-files.ts';
 import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
 import { readMetrics } from './read-metrics.ts';
 import { readModels } from './read-models.ts';
@@ -14,14 +15,7 @@ import { SettingRefused } from './setting-refused.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Settings of features that this version does not have: refused, never accepted and ignored. */
-const NOT_BUILT = [
-  'RUNWIRE_AGENCIES_DIR',
-  'RUNWIRE_FETCH_ALLOW',
-  'RUNWIRE_SANDBOX',
-  'S3_BUCKET',
-  'S3_ENDPOINT',
-  'S3_UPLOADS',
-];
+const NOT_BUILT = ['RUNWIRE_AGENCIES_DIR', 'RUNWIRE_FETCH_ALLOW', 'RUNWIRE_SANDBOX'];
 
 const KNOWN = new Set([
   ...NOT_BUILT,
@@ -73,6 +67,7 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     openAi,
     database,
     sharedDisk: readSharedDisk(read),
+    s3: readFiles(read, readUrl(env, 'S3_ENDPOINT')),
     metrics: readMetrics(read, port),
     prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
   });

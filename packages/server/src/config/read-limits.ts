@@ -11,6 +11,7 @@ interface LimitSetting {
 
 const MEBIBYTE = 1024 * 1024;
 const DAY_SECONDS = 86_400;
+const PEBIBYTE = 2 ** 50;
 
 /** Limits that are settings: whole numbers, in the unit that the name says. */
 export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
@@ -31,6 +32,8 @@ export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
   RUNWIRE_MODEL_WINDOW: { limit: 'modelWindowTokens', scale: 1, min: 1000, max: 999_999_999 },
   RUNWIRE_DRAIN_SECONDS: { limit: 'shutdownMs', scale: 1000, min: 0, max: DAY_SECONDS },
   RUNWIRE_HAND_OVER_SECONDS: { limit: 'handOverMs', scale: 1000, min: 0, max: DAY_SECONDS },
+  // 0: no quota.
+  RUNWIRE_MOUNT_QUOTA_BYTES: { limit: 'mountQuotaBytes', scale: 1, min: 0, max: PEBIBYTE },
 };
 
 export function readLimits(env: Readonly<Record<string, string | undefined>>): Limits {
@@ -39,7 +42,7 @@ export function readLimits(env: Readonly<Record<string, string | undefined>>): L
     const text = env[name];
     if (text === undefined || text === '') continue;
     const value = Number(text);
-    if (!/^\d{1,9}$/.test(text) || value < min || value > max) {
+    if (!/^\d{1,16}$/.test(text) || value < min || value > max) {
       throw new SettingRefused(`${name} is \`${text}\`; set it to a whole number from ${min} to ${max}.`);
     }
     given[limit] = value * scale;

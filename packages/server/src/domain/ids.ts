@@ -1,6 +1,6 @@
 import { sortableId } from '../lib/sortable-id.ts';
 
-export type IdPrefix = 'run' | 'chat' | 'msg' | 'own' | 'key' | 'int' | 'node' | 'resp' | 'fc' | 'rs' | 'call';
+export type IdPrefix = 'run' | 'chat' | 'msg' | 'own' | 'key' | 'int' | 'node' | 'resp' | 'fc' | 'rs' | 'call' | 'form';
 
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${sortableId()}`;

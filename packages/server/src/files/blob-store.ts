@@ -11,6 +11,16 @@ export function newBlobKey(sha256: string): BlobKey {
   return `${sha256}-${randomBytes(8).toString('hex')}`;
 }
 
+const KEY = /^[0-9a-f]{64}-[0-9a-f]{16}$/;
+
+export const isBlobKey = (text: string): boolean => KEY.test(text);
+
+/** A key becomes a path: nothing else may. */
+export function checkBlobKey(key: BlobKey): BlobKey {
+  if (isBlobKey(key)) return key;
+  throw new Error(`\`${key}\` is no key of a blob.`);
+}
+
 export const sha256OfKey = (key: BlobKey) => key.slice(0, 64);
 
 export interface ListedBlob {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import type { MountFile, MountStore } from './mount-store.ts';
+import type { MountFile, MountStore, WalkedFile } from './mount-store.ts';
 
 /** Copied at once: enough to keep a disk busy with its syncs, and at most so many files open. */
 const AT_ONCE = 8;
@@ -63,7 +63,7 @@ export function copyMountOut(
   let count = 0;
   let bytes = 0;
 
-  const copyOne = async ([integration, { path }]: readonly [string, MountFile]): Promise<MountLine | null> => {
+  const copyOne = async ([integration, { path }]: readonly [string, WalkedFile]): Promise<MountLine | null> => {
     for (let tries = 1; ; tries += 1) {
       await using opened = await from.open(integration, path).catch(unreadable);
       if (opened === null) return null;
@@ -78,7 +78,7 @@ export function copyMountOut(
       return { integration, path, size, sha256, contentType, modifiedAt: new Date(modifiedAt).toISOString() };
     }
   };
-  const copyReadable = async (one: readonly [string, MountFile]): Promise<MountLine | null> => {
+  const copyReadable = async (one: readonly [string, WalkedFile]): Promise<MountLine | null> => {
     try {
       return await copyOne(one);
     } catch (error) {
@@ -120,7 +120,7 @@ export async function copyMountIn(
 async function* filesOf(
   integrations: AsyncIterable<readonly string[]>,
   from: MountStore,
-): AsyncGenerator<readonly [string, MountFile]> {
+): AsyncGenerator<readonly [string, WalkedFile]> {
   for await (const integration of flat(integrations)) {
     for await (const file of from.walk(integration, '')) yield [integration, file];
   }

@@ -12,6 +12,9 @@ export interface MountFile {
   readonly modifiedAt: number;
 }
 
+/** What a walk tells of a file: a store may have to ask for the type of each, and few want to know it. */
+export type WalkedFile = Omit<MountFile, 'contentType'>;
+
 export interface MountFolder {
   readonly kind: 'folder';
   readonly path: MountPath;
@@ -53,7 +56,7 @@ export interface MountStore {
   /** What lies right below a folder, behind the name `after` of it. Null: there is no such folder; the mount is always there. */
   list(integrationId: string, folder: MountPath, after: string | null, limit: number): Promise<MountPage | null>;
   /** All files below a folder at any depth, in no order to count on; perhaps some that come or go meanwhile. */
-  walk(integrationId: string, folder: MountPath): AsyncIterable<MountFile>;
+  walk(integrationId: string, folder: MountPath): AsyncIterable<WalkedFile>;
   /** Null: there is no file of that name. A range that begins behind the end is the caller's affair: look at `file.size`. */
   open(integrationId: string, path: MountPath, range?: ByteRange): Promise<OpenedFile | null>;
   /**

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { COMPLETION_PATH, pathOf } from './paths.ts';
+import { errorXml, S3Error } from '../files/post-policy/s3-error.ts';
+import { COMPLETION_PATH, isUpload, pathOf } from './paths.ts';
 
 const SENTENCES: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The request’s headers are too large.',
@@ -33,6 +34,12 @@ export class ClientErrors {
       socket.destroy();
       return;
     }
+    if (answer !== undefined && answer.req.complete && !answer.writableFinished && isUpload(answer.req.url)) {
+      // A form that is longer than it said: what follows is no request, and the form's own answer says what is wrong.
+      socket.pause();
+      answer.once('close', () => socket.destroySoon());
+      return;
+    }
     // Broken in the middle of its body, or behind a whole request.
     const broken = answer !== undefined && !answer.req.complete ? answer : null;
     // Nothing may be written into an answer that is under way, nor before one that is still to come: a whole request may
@@ -48,10 +55,15 @@ export class ClientErrors {
 function bytes(problem: string, requestId: string, url: string | null): string {
   const status = problem === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
   const sentence = SENTENCES[problem] ?? 'The request is not valid HTTP.';
-  const body = JSON.stringify({ error: sentence, code: 'invalid_request' });
+  const isForm = isUpload(url ?? undefined);
+  const body = isForm
+    ? errorXml(new S3Error('IncompleteBody'), requestId, requestId)
+    : JSON.stringify({ error: sentence, code: 'invalid_request' });
   return [
     `HTTP/1.1 ${status}`,
-    'content-type: application/json; charset=utf-8',
+    ...(isForm
+      ? ['content-type: application/xml', 'access-control-allow-origin: *']
+      : ['content-type: application/json; charset=utf-8']),
     `x-request-id: ${requestId}`,
     // Whatever it was, it was not read to its end, so it reserved nothing.
     ...(url === null || pathOf(url) === COMPLETION_PATH ? ['x-agent-run-admitted: false'] : []),

@@ -1,6 +1,10 @@
 import type { Operation } from '@runwire/contract/schemas';
 
 export const COMPLETION_PATH = '/get_completion_v2';
+/** Where signed forms are posted to. */
+export const UPLOAD_PATH = '/uploads/:apiIntegrationId';
+export const isUpload = (url: string | undefined): boolean =>
+  url !== undefined && pattern(UPLOAD_PATH).test(pathOf(url));
 
 /** Which methods a path would take; none where it is no path of ours. */
 export function allowedMethods(operations: readonly Operation[], path: string): string[] {

@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely';
 import type { AllowancePeriod, AllowanceUnit } from '../domain/allowance.ts';
 import type { ImageDetail } from '../domain/attached-image.ts';
 import type { CancelMode, RunStatus } from '../domain/run-state.ts';
@@ -53,9 +54,13 @@ export interface RunReadersTable {
 }
 
 /** The mark of the folder that all nodes of this installation keep their files in. */
+/** Where an installation keeps its files. */
+export type FilesKind = 'disk' | 's3';
+
 export interface BlobFolderTable {
   id: number;
   mark: string;
+  kind: Generated<FilesKind>;
 }
 
 export interface OwnersTable {

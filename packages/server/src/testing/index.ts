@@ -4,6 +4,9 @@ export type { Overrides } from '../compose.ts';
 export { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 export { WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
 export type { MountStore } from '../files/mount-store.ts';
+export { checkForm } from '../files/post-policy/check-form.ts';
+export { type FormTerms, type SigningKey, signatureOf, signForm } from '../files/post-policy/sign-form.ts';
+export { uploadKey } from '../files/upload-secrets.ts';
 export { silentNotifier } from '../store/notifier.ts';
 export type { Store, Tx } from '../store/store.ts';
 export { type Answer, ApiClient } from './api-client.ts';
@@ -14,16 +17,37 @@ export { type GateCall, GateKeeper } from './gate-keeper.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
 export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
+export {
+  BOUNDARY,
+  type FormAnswer,
+  type FormPart,
+  formBytes,
+  openForm,
+  partsOf,
+  postForm,
+  type RawForm,
+} from './post-form.ts';
 export { askDatabase, PostgresServer, postgresFolder } from './postgres-server.ts';
 export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
 export { noteStore, type ReportedStore } from './reported-store.ts';
 export { type Followed, follow, post } from './roaming-client.ts';
+export {
+  hasS3Gateway,
+  makeBucket,
+  type S3Access,
+  S3Gateway,
+  s3Client,
+  s3Environment,
+  sharedS3,
+  stopOwnS3,
+  useS3Credentials,
+} from './s3-gateway.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ShownImage, scriptedModel } from './scripted-model.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
 export { answerOf, type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';
 export { testAgency } from './test-agency.ts';
-export { filesOf, openTestMount, putFile, readFileOf } from './test-mount.ts';
+export { filesOf, openTestMount, putFile } from './test-mount.ts';
 export {
   ServerProcess,
   startTestServer,

@@ -243,7 +243,9 @@ export function mountStoreConformance(name: string, harness: () => Promise<Mount
     );
     assert.deepEqual((await mount.list(ONE, 'f', null, 10))?.entries, [files[1], { kind: 'folder', path: 'f/g' }]);
     const all = [];
-    for await (const file of mount.walk(ONE, '')) all.push(file);
+    for await (const { kind, path, size, etag, modifiedAt } of mount.walk(ONE, '')) {
+      all.push({ kind, path, size, etag, contentType: TEXT, modifiedAt });
+    }
     const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : 1);
     assert.deepEqual(all.sort(byPath), [...files].sort(byPath));
     assert.deepEqual(await walked(mount, 'f'), ['f/a.txt', 'f/g/b.txt', 'f/g/h/c.txt']);

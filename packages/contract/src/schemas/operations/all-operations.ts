@@ -1,6 +1,7 @@
 import * as accounts from './accounts.ts';
 import * as chats from './chats.ts';
 import * as completion from './completion.ts';
+import * as files from './files.ts';
 import * as integrations from './integrations.ts';
 import * as members from './members.ts';
 import * as runs from './runs.ts';
@@ -10,6 +11,7 @@ import * as usage from './usage.ts';
 /** Every operation by its operation id. */
 export const operations = {
   ...completion,
+  ...files,
   ...runs,
   ...members,
   ...chats,

@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 import { GetCompletionV2Request } from '../completion.ts';
 import { ApiErrorResponse } from '../error.ts';
 import { oneOfStrings, ref } from '../kit.ts';
-import { bodyRefusals, operation, refusals } from '../operation.ts';
-import { CreateAgencyUploadRequest, CreateAgencyUploadResponse } from '../upload.ts';
+import { operation } from '../operation.ts';
 
 const notAdmitted = (description: string) => ({
   description,
@@ -55,23 +54,4 @@ export const getCompletionV2 = operation({
       'Not available now; try again. Without the header, the outcome is unknown: check the chat status first.',
     ),
   },
-});
-
-export const createAgencyUpload = operation({
-  operationId: 'createAgencyUpload',
-  method: 'POST',
-  path: '/create_agency_upload',
-  summary: 'Sign a form for uploading a file',
-  description:
-    'Signs a form for uploading a file into the persistent agency storage of an API integration. The form is valid for ' +
-    '15 minutes. Post it to `uploadUrl` as multipart/form-data: every entry of `uploadFields` in order, `file` last.',
-  tags: ['Files'],
-  auth: true,
-  body: ref(CreateAgencyUploadRequest),
-  responses: {
-    200: { description: 'The signed form.', schema: ref(CreateAgencyUploadResponse) },
-    ...bodyRefusals(),
-    ...refusals(401, 403, 404, 500, 503),
-  },
-  later: true,
 });

@@ -1,7 +1,8 @@
 import { StartRefused } from '../../domain/start-refused.ts';
 import { installation } from '../../store/queries/accounts.ts';
-import { draftMark, dropDraftMarks, KEPT, keepMarkOnce, knownMarks } from '../../store/queries/blob-folder.ts';
+import { draftMark, KEPT } from '../../store/queries/blob-folder.ts';
 import { first, type Store } from '../../store/store.ts';
+import { keepMark, marksOf } from '../installation-mark.ts';
 import { checkWritable, newMark, otherFolder, readMark, removeMark, takenFolder, writeMark } from './folder-mark.ts';
 
 export const FIRST_START_REMEDY =
@@ -22,7 +23,9 @@ export async function claimFolder(store: Store, folder: string): Promise<void> {
   // The folder before the database: what another server of this database has put there by now, the database knows.
   const taken = await takenFolder(folder, FIRST_START_REMEDY);
   let own = await readMark(folder);
-  let { kept, known } = await marksOf(store);
+  const marks = await marksOf(store);
+  let { known } = marks;
+  let kept = marks.kept?.mark;
   let isNew = false;
   if (kept === undefined) {
     const isFirst = (await first(store.reads.all(installation, {}))) === undefined;
@@ -38,31 +41,17 @@ export async function claimFolder(store: Store, folder: string): Promise<void> {
       }
     }
     if (!isNew && !known.has(own)) throw isFirst && taken !== null ? taken : unknownMark(folder);
-    kept = await keep(store, own);
+    ({ mark: kept } = await keepMark(store, own, 'disk'));
   }
   if (kept === own) return removeMark(folder, 'restoring');
   if (isNew) await removeMark(folder);
   throw otherFolder(folder, isNew ? null : own, kept);
 }
 
-async function marksOf(store: Store) {
-  const rows = await store.reads.all(knownMarks, {});
-  return { kept: rows.find(({ id }) => id === KEPT)?.mark, known: new Set(rows.map(({ mark }) => mark)) };
-}
-
 function draft(store: Store, mark: string): Promise<number> {
   // Any number but that of the kept one.
   const id = KEPT + 1 + Number.parseInt(mark.slice(0, 7), 16);
   return store.transact('account', (tx) => tx.run(draftMark, { id, mark }));
-}
-
-/** Resolves to the one that is kept: of several at once, one is. */
-function keep(store: Store, mark: string): Promise<string> {
-  return store.transact('account', async (tx) => {
-    await tx.run(keepMarkOnce, { mark });
-    await tx.run(dropDraftMarks, {});
-    return (await first(tx.all(knownMarks, {})))?.mark ?? mark;
-  });
 }
 
 function unknownMark(folder: string): StartRefused {

@@ -1,7 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import type { MountPath } from '../../domain/mount-path.ts';
+import { fileNames, folderNames } from '../mount-names.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
-import { fileNames, folderNames, type MountFolders, unlessFolderGoes } from './mount-folders.ts';
+import { type MountFolders, unlessFolderGoes } from './mount-folders.ts';
 import { codeOf } from './not-now.ts';
 import { newDraft, removeDraft } from './remove-draft.ts';
 

@@ -3,11 +3,10 @@ import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } fro
 import { dirname, join } from 'node:path';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { syncFolder } from '../../lib/durable-files.ts';
-import type { BlobKey, BlobStore, ListedBlob } from '../blob-store.ts';
+import { type BlobKey, type BlobStore, checkBlobKey, isBlobKey, type ListedBlob } from '../blob-store.ts';
 import { notNow } from './not-now.ts';
 
 const SHARD = /^[0-9a-f]{2}$/;
-const KEY = /^[0-9a-f]{64}-[0-9a-f]{16}$/;
 /** Where files are written before they have their names. */
 export const DRAFTS = 'drafts';
 /** How much of a file is read to be compared. */
@@ -97,7 +96,7 @@ export class DiskBlobStore implements BlobStore {
     await this.#dropOldDrafts();
     for (const shard of (await readdir(this.#folder)).filter((name) => SHARD.test(name))) {
       for (const key of await readdir(join(this.#folder, shard))) {
-        const known = KEY.test(key) ? await unlessMissing(stat(this.#path(key))) : null;
+        const known = isBlobKey(key) ? await unlessMissing(stat(this.#path(key))) : null;
         if (known !== null) yield { key, putAt: known.mtimeMs };
       }
     }
@@ -112,9 +111,7 @@ export class DiskBlobStore implements BlobStore {
   }
 
   #shard(key: BlobKey): string {
-    // A key becomes a path: nothing else may.
-    if (!KEY.test(key)) throw new Error(`\`${key}\` is no key of a blob.`);
-    return join(this.#folder, key.slice(0, 2));
+    return join(this.#folder, checkBlobKey(key).slice(0, 2));
   }
 
   #path(key: BlobKey): string {
@@ -125,7 +122,7 @@ export class DiskBlobStore implements BlobStore {
 /** Whether any lies in this folder, whoever put it there. */
 export async function holdsBlobs(folder: string): Promise<boolean> {
   for (const shard of ((await unlessMissing(readdir(folder))) ?? []).filter((name) => SHARD.test(name))) {
-    if ((await readdir(join(folder, shard))).some((name) => KEY.test(name))) return true;
+    if ((await readdir(join(folder, shard))).some((name) => isBlobKey(name))) return true;
   }
   return false;
 }

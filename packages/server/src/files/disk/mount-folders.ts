@@ -1,10 +1,9 @@
-import { checkFilePath, checkFolderPath, type MountPath, wholePath } from '../../domain/mount-path.ts';
 import { LruCache } from '../../lib/lru-cache.ts';
+import { checkedId } from '../mount-names.ts';
 import { ConfinedFolder } from './confined-folder.ts';
 import { codeOf } from './not-now.ts';
 import type { Reach } from './reach.ts';
 
-export const INTEGRATION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 /** The files under their own names; what a file system does not know of them; bytes on their way. */
 export type MountPart = 'files' | 'about' | 'drafts';
 /** Past it, a folder's name is made durable once more. */
@@ -125,25 +124,4 @@ async function descendBy(from: ConfinedFolder, names: readonly string[], visit?:
     folder = child;
   }
   return { folder, left: [] };
-}
-
-// What becomes a path is checked here too, whoever checked it before.
-
-function checkedId(integrationId: string): string {
-  if (!INTEGRATION_ID.test(integrationId)) throw new Error(`\`${integrationId}\` is no id of an integration.`);
-  return integrationId;
-}
-
-export function fileNames(path: MountPath): { readonly folders: readonly string[]; readonly name: string } {
-  const checked = checkFilePath(wholePath(path));
-  if ('problem' in checked) throw new Error(`\`${path}\` is no path of a file: it ${checked.problem}.`);
-  const folders = checked.below.split('/');
-  return { name: folders.pop() ?? '', folders };
-}
-
-export function folderNames(path: MountPath): readonly string[] {
-  if (path === '') return [];
-  const checked = checkFolderPath(wholePath(path));
-  if ('problem' in checked) throw new Error(`\`${path}\` is no path of a folder: it ${checked.problem}.`);
-  return checked.below.split('/');
 }

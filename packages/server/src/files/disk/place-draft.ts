@@ -1,9 +1,9 @@
 import { type MountPath, wholePath } from '../../domain/mount-path.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
-import { MountConflict } from '../mount-store.ts';
+import { fileInTheWay, fileNames, folderInTheWay } from '../mount-names.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
-import { fileNames, type MountFolders, unlessFolderGoes } from './mount-folders.ts';
+import { type MountFolders, unlessFolderGoes } from './mount-folders.ts';
 import { codeOf } from './not-now.ts';
 import { removeDraft } from './remove-draft.ts';
 
@@ -51,15 +51,11 @@ export async function findConflict(
   if (found === null) return 'free';
   if (next === undefined) {
     if (!found.isDirectory()) return 'free';
-    throw new MountConflict(
-      `${wholePath(path)} is a folder, so no file can have its name; choose another name, or delete the folder.`,
-    );
+    throw folderInTheWay(path);
   }
   if (found.isDirectory()) return 'look again';
   const taken = folders.slice(0, folders.length - left.length + 1).join('/');
-  throw new MountConflict(
-    `${wholePath(taken)} is a file, so no folder can have its name; choose another folder, or delete the file.`,
-  );
+  throw fileInTheWay(taken);
 }
 
 /** `names`: the folders that are still to be made, and the file. False: it must be looked again. */

@@ -1,6 +1,7 @@
+import { fileNames, INTEGRATION_ID } from '../mount-names.ts';
 import { isRecordOf, recordedPath } from './about-records.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
-import { fileNames, INTEGRATION_ID, type MountFolders } from './mount-folders.ts';
+import type { MountFolders } from './mount-folders.ts';
 import { removeDraft } from './remove-draft.ts';
 
 /** Drafts of writes that died, and records of files that are gone; resolves to how many. */

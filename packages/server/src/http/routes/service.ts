@@ -1,7 +1,6 @@
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
 import type { Nodes } from '../../accounts/nodes.ts';
-import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { Agencies, LoadedAgency } from '../../agencies/agencies.ts';
 import { decodeCursor, page } from '../../domain/list-cursor.ts';
 import { Refusal } from '../../domain/refusal.ts';
@@ -10,7 +9,6 @@ import { METRICS_TYPE } from '../metrics-listener.ts';
 import { route } from '../route.ts';
 
 export interface ServiceRoutesDeps {
-  readonly ownership: IntegrationOwnership;
   readonly agencies: Agencies;
   /** Rejects, or names what is missing, while the server cannot do its work. */
   readonly isReady: () => Promise<boolean>;
@@ -20,7 +18,7 @@ export interface ServiceRoutesDeps {
 }
 
 export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): void {
-  const { agencies, ownership, isReady, storeKind, metrics, nodes } = deps;
+  const { agencies, isReady, storeKind, metrics, nodes } = deps;
 
   route(app, operations.listAgencies, async ({ query }) => {
     // They have no time: the one loaded last comes first.
@@ -33,11 +31,6 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   });
 
   route(app, operations.listNodes, async ({ principal, query }) => nodes.list(principal, query));
-
-  route(app, operations.createAgencyUpload, async (request) => {
-    await ownership.check(request.principal, request.body.apiIntegrationId);
-    throw new Refusal('invalid_request', 'Uploads are not supported by this version of Runwire.');
-  });
 
   route(app, operations.getHealth, async () => ({ status: 'ok' }));
 

@@ -10,6 +10,12 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   // When the files of a deleted integration were deleted too.
   await db.schema.alterTable('integrations').addColumn('files_deleted_at', 'bigint').execute();
 
+  // Where the files of the mark are: a folder of the disk, or a bucket in which their keys begin with it.
+  await db.schema
+    .alterTable('blob_folder')
+    .addColumn('kind', text, (c) => c.notNull().defaultTo('disk'))
+    .execute();
+
   // Which number the secret that signs upload forms is derived with, and until when earlier ones were.
   await db.schema
     .createTable('upload_secrets')
@@ -27,7 +33,8 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .addColumn('size_bytes', 'bigint', (c) => c.notNull())
     .addColumn('signed_at', 'bigint', (c) => c.notNull())
     .addColumn('expires_at', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('upload_forms_key', ['integration_id', 'form_id'])
+    // The path comes before the id: a signing looks for what is above and below its own.
+    .addPrimaryKeyConstraint('upload_forms_key', ['integration_id', 'path', 'form_id'])
     .modifyEnd(clustered)
     .execute();
   await db.schema.createIndex('upload_forms_expiry').on('upload_forms').column('expires_at').execute();

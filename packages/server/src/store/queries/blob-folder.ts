@@ -1,3 +1,4 @@
+import type { FilesKind } from '../schema.ts';
 import { statement } from '../statement.ts';
 
 /** The row of the mark that counts; all others are drafts of starts that are under way, or died. */
@@ -5,7 +6,7 @@ export const KEPT = 1;
 
 /** The kept one first. */
 export const knownMarks = statement('known marks', (db, _: Record<string, never>) =>
-  db.selectFrom('blob_folder').select(['id', 'mark']).orderBy('id'),
+  db.selectFrom('blob_folder').select(['id', 'mark', 'kind']).orderBy('id'),
 );
 
 export const draftMark = statement('draft mark', (db, p: { id: number; mark: string }) =>
@@ -13,10 +14,10 @@ export const draftMark = statement('draft mark', (db, p: { id: number; mark: str
 );
 
 /** Of several nodes that make one at once, one does. */
-export const keepMarkOnce = statement('keep mark once', (db, p: { mark: string }) =>
+export const keepMarkOnce = statement('keep mark once', (db, p: { mark: string; kind: FilesKind }) =>
   db
     .insertInto('blob_folder')
-    .values({ id: KEPT, mark: p.mark })
+    .values({ id: KEPT, mark: p.mark, kind: p.kind })
     .onConflict((c) => c.column('id').doNothing()),
 );
 

@@ -1,0 +1,44 @@
+import type { S3Config } from './config.ts';
+import { SettingRefused } from './setting-refused.ts';
+
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const REGION = /^[a-z0-9-]{2,32}$/;
+const UPLOADS = ['direct', 'through'] as const;
+/** What those who run their own S3 mostly call it; others have one region, and do not ask. */
+const DEFAULT_REGION = 'us-east-1';
+
+type ReadSetting = (name: string) => string | null;
+
+/** `S3_BUCKET`, `S3_ENDPOINT`, `S3_UPLOADS` and `AWS_REGION`; null: files are kept on the disk. */
+export function readFiles(read: ReadSetting, endpoint: string | null): S3Config | null {
+  const bucket = read('S3_BUCKET');
+  const uploads = readUploads(read('S3_UPLOADS'));
+  if (bucket === null) {
+    const [stray] = ['S3_ENDPOINT', 'S3_UPLOADS'].filter((name) => read(name) !== null);
+    if (stray === undefined) return null;
+    throw new SettingRefused(`${stray} is set but S3_BUCKET is not; set both, or unset it.`);
+  }
+  if (!BUCKET.test(bucket)) {
+    throw new SettingRefused(
+      'S3_BUCKET is no name of a bucket; set it to 3 to 63 small letters, digits, dots and hyphens alone.',
+    );
+  }
+  return Object.freeze({ bucket, endpoint, region: readRegion(read('AWS_REGION'), endpoint), uploads });
+}
+
+function readUploads(text: string | null): S3Config['uploads'] {
+  const uploads = UPLOADS.find((known) => known === (text ?? 'direct'));
+  if (uploads === undefined) throw new SettingRefused(`S3_UPLOADS must be one of ${UPLOADS.join(', ')}.`);
+  return uploads;
+}
+
+function readRegion(region: string | null, endpoint: string | null): string {
+  if (region === null && endpoint === null) {
+    throw new SettingRefused(
+      'S3_BUCKET is set but AWS_REGION is not; set it to the region of the bucket, or set S3_ENDPOINT where it is not at Amazon.',
+    );
+  }
+  const found = region ?? DEFAULT_REGION;
+  if (REGION.test(found)) return found;
+  throw new SettingRefused('AWS_REGION is no name of a region; set it to that of the bucket, such as eu-central-1.');
+}

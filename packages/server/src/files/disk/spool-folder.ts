@@ -1,0 +1,80 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StartRefused } from '../../domain/start-refused.ts';
+import type { Spooled, Spools } from '../spools.ts';
+import { notNow } from './not-now.ts';
+
+const NAME = /^[0-9a-f]{24}\.spool$/;
+
+/** A folder of this machine. Nothing in it counts: what a process that died has left is swept. */
+export class SpoolFolder implements Spools {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async open(folder: string): Promise<SpoolFolder> {
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new StartRefused(`The folder for uploads cannot be made (${reason}); make room for it in the data folder.`);
+    }
+    return new SpoolFolder(folder);
+  }
+
+  async keep(bytes: AsyncIterable<Uint8Array>): Promise<Spooled> {
+    const path = join(this.#folder, `${randomBytes(12).toString('hex')}.spool`);
+    const remove = () => rm(path, { force: true });
+    try {
+      const { length, md5 } = await written(path, bytes);
+      return { length, md5, bytes: () => createReadStream(path), [Symbol.asyncDispose]: remove };
+    } catch (error) {
+      await remove();
+      throw error;
+    }
+  }
+
+  async sweep(until: number): Promise<number> {
+    let count = 0;
+    for (const name of (await readdir(this.#folder)).filter((one) => NAME.test(one))) {
+      const path = join(this.#folder, name);
+      const known = await stat(path).catch(() => null);
+      if (known === null || known.mtimeMs > until) continue;
+      await rm(path, { force: true });
+      count += 1;
+    }
+    return count;
+  }
+}
+
+async function written(path: string, bytes: AsyncIterable<Uint8Array>): Promise<{ length: number; md5: string }> {
+  const md5 = createHash('md5');
+  let length = 0;
+  const file = await onDisk(open(path, 'wx', 0o600));
+  try {
+    for await (const piece of bytes) {
+      md5.update(piece);
+      await writeAll(file, piece);
+      length += piece.length;
+    }
+  } finally {
+    await file.close();
+  }
+  return { length, md5: md5.digest('base64') };
+}
+
+async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let at = 0; at < piece.length; ) at += (await onDisk(file.write(piece, at))).bytesWritten;
+}
+
+async function onDisk<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw notNow(error);
+  }
+}

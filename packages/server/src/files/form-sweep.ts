@@ -1,0 +1,40 @@
+import { TimerLoop } from '../lib/timer-loop.ts';
+import { forgetForms } from '../store/queries/upload-forms.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+/** Longer than any walk through a mount: one that is under way still counts what has expired since it began. */
+const KEPT_AFTER_EXPIRY_MS = 3_600_000;
+
+/** T7 of upload forms: those that expired long enough ago are forgotten. */
+export class FormSweep implements AsyncDisposable {
+  readonly #store: Store;
+  readonly #loop: TimerLoop;
+
+  constructor(store: Store, { sweepMs }: { readonly sweepMs: number }, logger: Logger) {
+    this.#store = store;
+    this.#loop = new TimerLoop(
+      sweepMs,
+      () => this.#sweep(),
+      (error) => logger.error({ err: error }, 'expired upload forms could not be swept; tried again'),
+    );
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Resolves to how many were forgotten. */
+  sweep(): Promise<number> {
+    return this.#loop.once();
+  }
+
+  #sweep(): Promise<number> {
+    const until = Date.now() - KEPT_AFTER_EXPIRY_MS;
+    return this.#store.transact('sweep', (tx) => tx.run(forgetForms, { until }));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#loop[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,14 @@
+import type { Store } from '../store/store.ts';
+import { UploadSecrets } from './upload-secrets.ts';
+import type { UploadTarget } from './upload-target.ts';
+
+/** Forms that are sent to this server: the bucket is the integration, the key the path below its mount. */
+export function hereTarget(store: Store, secret: string): UploadTarget {
+  const secrets = new UploadSecrets(store, secret);
+  return {
+    url: (integrationId, base) => `${base}/uploads/${integrationId}`,
+    bucket: (integrationId) => integrationId,
+    key: (_integrationId, path) => path,
+    signingKey: () => secrets.current(),
+  };
+}

@@ -1,0 +1,43 @@
+import { StartRefused } from '../domain/start-refused.ts';
+import { installation } from '../store/queries/accounts.ts';
+import { dropDraftMarks, KEPT, keepMarkOnce, knownMarks } from '../store/queries/blob-folder.ts';
+import type { FilesKind } from '../store/schema.ts';
+import { first, type Store } from '../store/store.ts';
+
+/** What an installation's files are known by, and where they are: a marked folder, or keys that begin with the mark. */
+export interface KeptMark {
+  readonly mark: string;
+  readonly kind: FilesKind;
+}
+
+export async function marksOf(store: Store): Promise<{ kept: KeptMark | undefined; known: ReadonlySet<string> }> {
+  const rows = await store.reads.all(knownMarks, {});
+  return { kept: rows.find(({ id }) => id === KEPT), known: new Set(rows.map(({ mark }) => mark)) };
+}
+
+/** Resolves to the one that is kept: of several at once, one is. */
+export function keepMark(store: Store, mark: string, kind: FilesKind): Promise<KeptMark> {
+  return store.transact('account', async (tx) => {
+    await tx.run(keepMarkOnce, { mark, kind });
+    await tx.run(dropDraftMarks, {});
+    return (await first(tx.all(knownMarks, {}))) ?? { mark, kind };
+  });
+}
+
+/** An installation keeps its files in one kind of place, from its first start on. */
+export async function checkFilesKind(store: Store, kind: FilesKind): Promise<void> {
+  const { kept } = await marksOf(store);
+  if (kept !== undefined) return refuseOtherKind(kept, kind);
+  // One without a mark is of an earlier version, which had the disk alone.
+  const isFirst = (await first(store.reads.all(installation, {}))) === undefined;
+  if (!isFirst) refuseOtherKind({ mark: '', kind: 'disk' }, kind);
+}
+
+export function refuseOtherKind({ kind }: KeptMark, wanted: FilesKind): void {
+  if (kind === wanted) return;
+  throw new StartRefused(
+    kind === 'disk'
+      ? 'S3_BUCKET is set, but this installation keeps its files on the disk; unset it, or back up and restore into an empty place with it set.'
+      : 'S3_BUCKET is not set, but this installation keeps its files in S3; set it to their bucket, or back up and restore into an empty place without it.',
+  );
+}

@@ -1,0 +1,54 @@
+import { invalidCursor } from '../domain/list-cursor.ts';
+import { filenameProblem, MOUNT, wholePath } from '../domain/mount-path.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { iso } from '../domain/time.ts';
+import { askedFolder } from './asked-path.ts';
+import type { MountEntry, MountStore } from './mount-store.ts';
+
+const DEFAULT_LIMIT = 50;
+
+export interface FolderQuery {
+  readonly folder?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+/** What lies right below a folder, by name: a list of names has no newest. */
+export async function listFolder(mount: Pick<MountStore, 'list'>, integrationId: string, query: FolderQuery) {
+  const folder = askedFolder('folder', query.folder ?? MOUNT);
+  const after = query.cursor === undefined ? null : decodeName(query.cursor);
+  const page = await mount.list(integrationId, folder, after, query.limit ?? DEFAULT_LIMIT);
+  if (page === null) {
+    throw new Refusal('file_not_found', 'There is no such folder; check `folder`, or upload a file into it first.');
+  }
+  const last = page.entries.at(-1);
+  return {
+    items: page.entries.map(entryJson),
+    nextCursor: page.hasMore && last !== undefined ? encodeName(nameOf(last)) : null,
+  };
+}
+
+function nameOf({ path }: MountEntry): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function entryJson(entry: MountEntry) {
+  const isFile = entry.kind === 'file';
+  return {
+    name: nameOf(entry),
+    path: wholePath(entry.path),
+    kind: entry.kind,
+    size: isFile ? entry.size : null,
+    etag: isFile ? entry.etag : null,
+    contentType: isFile ? entry.contentType : null,
+    modifiedAt: isFile ? iso(entry.modifiedAt) : null,
+  };
+}
+
+const encodeName = (name: string) => Buffer.from(name).toString('base64url');
+
+function decodeName(cursor: string): string {
+  const name = Buffer.from(cursor, 'base64url').toString();
+  if (encodeName(name) !== cursor || filenameProblem(name) !== null) throw invalidCursor();
+  return name;
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { invalidArgument, S3Error } from './s3-error.ts';
+
+interface Checksum {
+  readonly update: (chunk: Uint8Array) => void;
+  readonly digest: () => Buffer;
+}
+
+const CHECKSUM = /^x-amz-checksum-(?!algorithm$)(.+)$/;
+/** Name → bytes of its value. */
+const SIZES: Readonly<Record<string, number>> = { sha256: 32, sha1: 20, crc32: 4 };
+
+export interface SizeLimits {
+  readonly minBytes: number;
+  readonly maxBytes: number;
+  /** By names in lower case. */
+  readonly fields: ReadonlyMap<string, string>;
+}
+
+/** The bytes of a file while they come: throws where they are too many, and at their end where they are too few or others. */
+export async function* checkedBytes(bytes: AsyncIterable<Uint8Array>, limits: SizeLimits): AsyncGenerator<Uint8Array> {
+  const { minBytes, maxBytes } = limits;
+  const checksums = checksumsIn(limits.fields);
+  let size = 0;
+  for await (const chunk of bytes) {
+    size += chunk.length;
+    if (size > maxBytes) {
+      throw new S3Error('EntityTooLarge', undefined, { ProposedSize: `${size}`, MaxSizeAllowed: `${maxBytes}` });
+    }
+    for (const { checksum } of checksums) checksum.update(chunk);
+    yield chunk;
+  }
+  if (size < minBytes) {
+    throw new S3Error('EntityTooSmall', undefined, { ProposedSize: `${size}`, MinSizeAllowed: `${minBytes}` });
+  }
+  for (const { name, wanted, checksum } of checksums) {
+    if (!checksum.digest().equals(wanted)) {
+      throw new S3Error('BadDigest', `The ${name.toUpperCase()} you specified did not match what we received.`);
+    }
+  }
+}
+
+/** Throws where one is asked for that is not known, or is no checksum. */
+export function checksumsIn(fields: ReadonlyMap<string, string>) {
+  const found: { readonly name: string; readonly wanted: Buffer; readonly checksum: Checksum }[] = [];
+  for (const [field, value] of fields) {
+    const name = CHECKSUM.exec(field)?.[1];
+    if (name === undefined) continue;
+    const size = SIZES[name];
+    if (size === undefined) throw new S3Error('NotImplemented', undefined, { Header: field });
+    const wanted = Buffer.from(value, 'base64');
+    if (wanted.length !== size || wanted.toString('base64') !== value) {
+      throw invalidArgument(`Value for ${field} header is invalid.`, field, value);
+    }
+    found.push({ name, wanted, checksum: name === 'crc32' ? crc() : hash(name) });
+  }
+  return found;
+}
+
+function hash(name: string): Checksum {
+  const under = createHash(name);
+  return { update: (chunk) => under.update(chunk), digest: () => under.digest() };
+}
+
+function crc(): Checksum {
+  let value = 0;
+  return {
+    update: (chunk) => {
+      value = crc32(chunk, value);
+    },
+    digest: () => {
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32BE(value);
+      return bytes;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/** Code → status and sentence, as S3 has them. */
+const ERRORS = {
+  AccessDenied: [403, 'Access Denied'],
+  BadDigest: [400, 'The checksum you specified did not match what we received.'],
+  BadRequest: [400, 'An error occurred when parsing the HTTP request.'],
+  EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed size'],
+  EntityTooSmall: [400, 'Your proposed upload is smaller than the minimum allowed size'],
+  IncompleteBody: [400, 'The request body terminated unexpectedly'],
+  InternalError: [500, 'We encountered an internal error. Please try again.'],
+  InvalidAccessKeyId: [403, 'The AWS Access Key Id you provided does not exist in our records.'],
+  InvalidArgument: [400, 'Invalid Argument'],
+  InvalidPolicyDocument: [
+    400,
+    'The content of the form does not meet the conditions specified in the policy document.',
+  ],
+  /** S3 knows no folders and no such conflict. */
+  InvalidRequest: [409, 'A file and a folder cannot have one name.'],
+  MalformedPOSTRequest: [400, 'The body of your POST request is not well-formed multipart/form-data.'],
+  MaxPostPreDataLengthExceeded: [400, 'Your POST request fields preceding the upload file were too large.'],
+  MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
+  NoSuchBucket: [404, 'The specified bucket does not exist'],
+  NotImplemented: [501, 'A header you provided implies functionality that is not implemented.'],
+  PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold'],
+  RequestTimeTooSkewed: [403, "The difference between the request time and the server's time is too large."],
+  RequestTimeout: [
+    400,
+    'Your socket connection to the server was not read from or written to within the timeout period. Idle connections will be closed.',
+  ],
+  ServiceUnavailable: [503, 'Service is unable to handle request.'],
+  SignatureDoesNotMatch: [
+    403,
+    'The request signature we calculated does not match the signature you provided. Check your key and signing method.',
+  ],
+} as const satisfies Record<string, readonly [status: number, message: string]>;
+
+export type S3Code = keyof typeof ERRORS;
+
+/** A refusal in S3's words; `details` are elements of their own in the answer. */
+export class S3Error extends Error {
+  override readonly name = 'S3Error';
+  readonly code: S3Code;
+  readonly status: number;
+  readonly details: Readonly<Record<string, string>>;
+
+  constructor(code: S3Code, message?: string, details: Readonly<Record<string, string>> = {}) {
+    super(message ?? ERRORS[code][1]);
+    this.code = code;
+    this.status = ERRORS[code][0];
+    this.details = details;
+  }
+}
+
+export const invalidPolicy = (problem: string) => new S3Error('InvalidPolicyDocument', `Invalid Policy: ${problem}`);
+
+export const againstPolicy = (problem: string) =>
+  new S3Error('AccessDenied', `Invalid according to Policy: ${problem}`);
+
+export function invalidArgument(message: string, name: string, value: string): S3Error {
+  return new S3Error('InvalidArgument', message, { ArgumentName: name, ArgumentValue: value });
+}
+
+export function errorXml({ code, message, details }: S3Error, requestId: string, hostId: string): string {
+  return xml('Error', { Code: code, Message: message, ...details, RequestId: requestId, HostId: hostId });
+}
+
+export function xml(root: string, children: Readonly<Record<string, string>>): string {
+  const inside = Object.entries(children).map(([name, text]) => `<${name}>${escaped(text)}</${name}>`);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}>${inside.join('')}</${root}>`;
+}
+
+/** What XML 1.0 cannot hold in any spelling. */
+const UNWRITABLE = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+  '\r': '&#13;',
+};
+
+function escaped(text: string): string {
+  return text.replace(UNWRITABLE, '\ufffd').replace(/[&<>"'\r]/g, (character) => ENTITIES[character] ?? '');
+}

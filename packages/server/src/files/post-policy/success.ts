@@ -1,0 +1,46 @@
+import { xml } from './s3-error.ts';
+
+export interface StoredObject {
+  readonly bucket: string;
+  readonly key: string;
+  /** With its quotes. */
+  readonly etag: string;
+  /** Where it is, as S3 says it; nothing is served there. */
+  readonly location: string;
+}
+
+export interface SuccessAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** XML; null: none. */
+  readonly body: string | null;
+}
+
+/** What the form asks for: a redirect before a status, and 204 where it asks for neither in a way that S3 follows. */
+export function successAnswer(fields: ReadonlyMap<string, string>, stored: StoredObject): SuccessAnswer {
+  const { bucket, key, etag, location } = stored;
+  const redirect = redirectOf(fields.get('success_action_redirect') ?? fields.get('redirect'), stored);
+  if (redirect !== null) return { status: 303, headers: { etag, location: redirect }, body: null };
+  const headers = { etag, location };
+  switch (fields.get('success_action_status')) {
+    case '200':
+      return { status: 200, headers, body: null };
+    case '201':
+      return {
+        status: 201,
+        headers,
+        body: xml('PostResponse', { Location: location, Bucket: bucket, Key: key, ETag: etag }),
+      };
+    default:
+      return { status: 204, headers, body: null };
+  }
+}
+
+/** Null: there is none, or one that S3 does not follow. */
+function redirectOf(to: string | undefined, { bucket, key, etag }: StoredObject): string | null {
+  if (to === undefined || !/^https?:\/\//i.test(to)) return null;
+  const url = URL.parse(to);
+  if (url === null) return null;
+  for (const [name, value] of Object.entries({ bucket, key, etag })) url.searchParams.append(name, value);
+  return url.href;
+}

@@ -1,0 +1,84 @@
+import { StartRefused } from '../../domain/start-refused.ts';
+import { StoreUnavailable } from '../../domain/unavailable.ts';
+
+/** Where files are kept in place of the disk. */
+export interface S3Place {
+  readonly bucket: string;
+  /** Without a slash at its end; null: Amazon's own. */
+  readonly endpoint: string | null;
+  readonly region: string;
+}
+
+/** What the SDK throws: an answer of S3, or that there was none. */
+interface SdkError {
+  readonly name?: string;
+  readonly message?: string;
+  readonly code?: string;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+  readonly $response?: { readonly statusCode?: number; readonly headers?: Readonly<Record<string, string>> };
+}
+
+export const statusOf = (error: unknown): number | null => {
+  const { $metadata, $response } = error as SdkError;
+  return $metadata?.httpStatusCode ?? $response?.statusCode ?? null;
+};
+
+export const isMissing = (error: unknown): boolean =>
+  statusOf(error) === 404 && (error as SdkError).name !== 'NoSuchBucket';
+
+/** What passes by itself, or when somebody mends the network, the bucket or the lent credentials. */
+const NOT_NOW: ReadonlySet<unknown> = new Set([
+  'NoSuchBucket',
+  'RequestTimeout',
+  'SlowDown',
+  'TooManyRequestsException',
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'RequestTimeTooSkewed',
+  'OperationAborted',
+]);
+
+/** The error, or that it may be tried again later. */
+export function notNow(error: unknown): unknown {
+  if (error instanceof StoreUnavailable) return error;
+  const status = statusOf(error);
+  const { name } = error as SdkError;
+  // Without an answer it is the network, a time-out, or the place that lends credentials.
+  if (status !== null && status < 500 && status !== 429 && !NOT_NOW.has(name)) return error;
+  return new StoreUnavailable(`S3 cannot be asked now: ${reasonOf(error)}.`, { cause: error });
+}
+
+function reasonOf(error: unknown): string {
+  const { name, message, code } = error as SdkError;
+  const text = message === undefined || message === '' || message === 'UnknownError' ? (code ?? name ?? '') : message;
+  return text.replace(/\s+/g, ' ').replace(/[.:;]\s*$/, '');
+}
+
+/** The one sentence that says what to mend before a server can keep files there. */
+export function startSentence(error: unknown, { bucket, endpoint, region }: S3Place): StartRefused {
+  const cause = error instanceof StoreUnavailable && error.cause !== undefined ? error.cause : error;
+  const { name = '', $response } = cause as SdkError;
+  const at = endpoint ?? `Amazon S3 in ${region}`;
+  return new StartRefused(sentence(), { cause: error });
+
+  function sentence(): string {
+    const status = statusOf(cause);
+    if (name === 'CredentialsProviderError') {
+      return `S3_BUCKET is set but no credentials for it are found (${reasonOf(cause)}); set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role.`;
+    }
+    if (status === 301 || status === 307 || name === 'AuthorizationHeaderMalformed') {
+      const right = $response?.headers?.['x-amz-bucket-region'];
+      return `The bucket ${bucket} of S3_BUCKET is not in the region ${region}; set AWS_REGION to ${right ?? 'its region'}.`;
+    }
+    if (status === 404) {
+      return `The bucket ${bucket} of S3_BUCKET is not there at ${at}; make it, or set S3_BUCKET to one that is.`;
+    }
+    if (status === 401 || status === 403) {
+      return `S3 at ${at} does not let these credentials use the bucket ${bucket} (${name}); mend AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the policy of their user as docs/s3.md has it.`;
+    }
+    if (status !== null && status < 500) {
+      return `S3 at ${at} refuses to be used with the bucket ${bucket} (${name}: ${reasonOf(cause)}); mend S3_BUCKET, S3_ENDPOINT or AWS_REGION.`;
+    }
+    return `S3 at ${at} cannot be used now (${reasonOf(cause)}); mend S3_ENDPOINT, or start again when it answers.`;
+  }
+}

@@ -1,0 +1,21 @@
+import type { UploadTarget } from '../upload-target.ts';
+import type { S3Bucket } from './s3-bucket.ts';
+import type { S3Place } from './s3-errors.ts';
+
+/** Forms that go to S3 itself; `prefix`: of all mounts, with a `/` at its end. */
+export function s3UploadTarget(bucket: S3Bucket, prefix: string): UploadTarget {
+  const { place } = bucket;
+  return {
+    url: () => bucketUrl(place),
+    bucket: () => place.bucket,
+    key: (integrationId, path) => `${prefix}${integrationId}/${path}`,
+    signingKey: async () => ({ ...(await bucket.credentials()), region: place.region }),
+  };
+}
+
+function bucketUrl({ bucket, endpoint, region }: S3Place): string {
+  if (endpoint !== null) return `${endpoint}/${bucket}`;
+  const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  // The certificate covers one name before the host.
+  return bucket.includes('.') ? `https://${host}/${bucket}` : `https://${bucket}.${host}`;
+}

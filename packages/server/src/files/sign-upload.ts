@@ -1,0 +1,140 @@
+import { newId } from '../domain/ids.ts';
+import type { MountPath } from '../domain/mount-path.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { integrationById } from '../store/queries/accounts.ts';
+import { formInTheWay, insertForm, lockIntegration, promisedBytes } from '../store/queries/upload-forms.ts';
+import { first, type Store, type Tx } from '../store/store.ts';
+import { MountConflict, type MountStore } from './mount-store.ts';
+import { type MeasuredMount, MountUsage } from './mount-usage.ts';
+import { FORM_MS } from './post-policy/check-form.ts';
+import { signForm } from './post-policy/sign-form.ts';
+import { foreseenBytes } from './quota.ts';
+import type { UploadTarget } from './upload-target.ts';
+
+/** A measurement counts too much what others sign meanwhile over files that are there: it is repeated for those. */
+const MAX_MEASUREMENTS = 8;
+
+export interface UploadRequest {
+  readonly integrationId: string;
+  readonly path: MountPath;
+  readonly contentType: string;
+  readonly sizeBytes: number;
+  /** Scheme, host and path by which the caller reaches this server. */
+  readonly base: string;
+}
+
+export interface SignedUpload {
+  readonly uploadUrl: string;
+  readonly uploadFields: Record<string, string>;
+}
+
+export interface UploadSigningDeps {
+  readonly store: Store;
+  readonly mount: Pick<MountStore, 'checkFree' | 'walk'>;
+  readonly target: UploadTarget;
+  /** 0: none. */
+  readonly quotaBytes: number;
+}
+
+interface TooMuch {
+  readonly foreseen: number;
+  readonly unmeasured: readonly MountPath[];
+}
+
+/** Signs forms for uploads; each is noted, with what it may bring, before it is given out. */
+export class UploadSigning {
+  readonly #deps: UploadSigningDeps;
+  readonly #usage: MountUsage;
+
+  constructor(deps: UploadSigningDeps) {
+    this.#deps = deps;
+    this.#usage = new MountUsage(deps.mount, deps.store.reads);
+  }
+
+  async sign(request: UploadRequest): Promise<SignedUpload> {
+    const { integrationId, path, contentType, sizeBytes, base } = request;
+    const { mount, target } = this.#deps;
+    // Before the key is asked for: one that is retired meanwhile counts for what was signed before.
+    const signedAt = Date.now();
+    const expiresAt = signedAt + FORM_MS;
+    try {
+      await mount.checkFree(integrationId, path);
+    } catch (error) {
+      if (error instanceof MountConflict) throw new Refusal('file_exists_as_folder', error.message);
+      throw error;
+    }
+    const key = await target.signingKey();
+    await this.#note(request, signedAt, expiresAt);
+    const terms = {
+      bucket: target.bucket(integrationId),
+      key: target.key(integrationId, path),
+      contentType,
+      sizeBytes,
+      signedAt,
+      expiresAt,
+    };
+    return { uploadUrl: target.url(integrationId, base), uploadFields: signForm(terms, key) };
+  }
+
+  async #note(request: UploadRequest, signedAt: number, expiresAt: number): Promise<void> {
+    const { integrationId, path } = request;
+    const { store, quotaBytes } = this.#deps;
+    const note = (measured: MeasuredMount | null) =>
+      store.transact('account', async (tx) => {
+        await tx.all(lockIntegration, { integrationId });
+        if ((await first(tx.all(integrationById, { integrationId }))) === undefined) {
+          throw new Refusal('integration_not_found');
+        }
+        await refuseInTheWay(tx, integrationId, path, signedAt);
+        const tooMuch = measured === null ? null : await this.#tooMuch(tx, request, measured);
+        if (tooMuch !== null) return tooMuch;
+        const formId = newId('form');
+        await tx.run(insertForm, { integrationId, formId, path, sizeBytes: request.sizeBytes, signedAt, expiresAt });
+        return null;
+      });
+    if (quotaBytes === 0) {
+      await note(null);
+      return;
+    }
+    let measured = this.#usage.recent(integrationId) ?? (await this.#usage.measure(integrationId, [path]));
+    for (let measurements = 1; ; measurements += 1) {
+      const tooMuch = await note(measured);
+      if (tooMuch === null) return;
+      // Nothing that was deleted or that arrived before this request counts against it.
+      const isSure = measured.beganAt >= signedAt && tooMuch.unmeasured.length === 0;
+      if (isSure || measurements === MAX_MEASUREMENTS) throw this.#exceeded(measured, tooMuch, request.sizeBytes);
+      measured = await this.#usage.measure(integrationId, [path, ...tooMuch.unmeasured]);
+    }
+  }
+
+  /** Null: this form and all that were signed before fit. */
+  async #tooMuch(tx: Tx, request: UploadRequest, measured: MeasuredMount): Promise<TooMuch | null> {
+    const { integrationId, path, sizeBytes } = request;
+    // Also what has expired since: it may have arrived behind the walk.
+    const rows = await tx.all(promisedBytes, { integrationId, since: measured.beganAt });
+    const promised = rows.map((row) => ({ path: row.path, sizeBytes: row.size_bytes }));
+    const { bytes, unmeasured } = foreseenBytes(measured, [...promised, { path, sizeBytes }]);
+    return bytes > this.#deps.quotaBytes ? { foreseen: bytes, unmeasured } : null;
+  }
+
+  #exceeded(measured: MeasuredMount, { foreseen }: TooMuch, sizeBytes: number): Refusal {
+    const { quotaBytes } = this.#deps;
+    return new Refusal(
+      'mount_quota_exceeded',
+      `The files of this integration take ${measured.bytes} bytes, and with forms that are signed and not expired they may ` +
+        `come to ${foreseen} by this one of ${sizeBytes}; the quota is ${quotaBytes}: delete files, or wait until forms expire.`,
+      { usedBytes: measured.bytes, foreseenBytes: foreseen, quotaBytes },
+    );
+  }
+}
+
+/** Both files could not be there: whoever comes second is told now, and not when the bytes are sent. */
+async function refuseInTheWay(tx: Tx, integrationId: string, path: MountPath, since: number): Promise<void> {
+  const other = await first(tx.query(formInTheWay(integrationId, path, since)));
+  if (other === undefined) return;
+  throw new Refusal(
+    'file_exists_as_folder',
+    'A form was signed for a file of a name that is a folder here, or the other way round; choose another name, or wait ' +
+      'until that form has expired.',
+  );
+}

@@ -1,0 +1,17 @@
+import type { Readable } from 'node:stream';
+
+/** Bytes on their way to a store that wants to know their length first. */
+export interface Spooled extends AsyncDisposable {
+  readonly length: number;
+  /** In base64. */
+  readonly md5: string;
+  /** From the beginning, each time. */
+  readonly bytes: () => Readable;
+}
+
+export interface Spools {
+  /** Where `bytes` throws, that is thrown on and nothing stays. Disposing what it resolves to gives the bytes up. */
+  keep(bytes: AsyncIterable<Uint8Array>): Promise<Spooled>;
+  /** What processes that died have left; resolves to how many were as old. */
+  sweep(until: number): Promise<number>;
+}

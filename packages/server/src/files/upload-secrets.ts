@@ -1,0 +1,73 @@
+import { hkdfSync } from 'node:crypto';
+import { lockInstallation } from '../store/queries/accounts.ts';
+import {
+  makeUploadSecretOnce,
+  newestUploadSecret,
+  retireUploadSecret,
+  uploadSecret,
+} from '../store/queries/uploads.ts';
+import { first, type Store } from '../store/store.ts';
+import type { VerifyingKey } from './post-policy/check-form.ts';
+import type { SigningKey } from './post-policy/sign-form.ts';
+
+const FIRST = 1;
+const ACCESS_KEY = /^runwire-([1-9]\d{0,8})$/;
+
+/** Of one number: whoever knows the installation's secret can derive it, and it tells nothing of that or of others. */
+export function uploadKey(secret: string, number: number): SigningKey {
+  const derived = hkdfSync('sha256', secret, '', `runwire upload ${number}`, 32);
+  return {
+    accessKeyId: `runwire-${number}`,
+    secretAccessKey: Buffer.from(derived).toString('base64url'),
+    sessionToken: null,
+    region: 'us-east-1',
+  };
+}
+
+/**
+ * The secrets that sign the forms which this server itself receives. The store is asked which number counts each time:
+ * a rotation counts at once on all servers.
+ */
+export class UploadSecrets {
+  readonly #store: Store;
+  readonly #secret: string;
+
+  constructor(store: Store, secret: string) {
+    this.#store = store;
+    this.#secret = secret;
+  }
+
+  /** To sign with. A form's date is taken before this is called: of a rotation between the two it knows nothing then. */
+  async current(): Promise<SigningKey> {
+    const newest = await first(this.#store.reads.all(newestUploadSecret, {}));
+    return uploadKey(this.#secret, newest?.number ?? (await this.#makeFirst()));
+  }
+
+  /** Null: it is none of ours. */
+  async find(accessKeyId: string): Promise<VerifyingKey | null> {
+    const number = Number(ACCESS_KEY.exec(accessKeyId)?.[1] ?? 0);
+    const row = await first(this.#store.reads.all(uploadSecret, { number }));
+    return row === undefined ? null : { ...uploadKey(this.#secret, number), retiredAt: row.retired_at };
+  }
+
+  #makeFirst(): Promise<number> {
+    return this.#store.transact('account', async (tx) => {
+      await tx.run(makeUploadSecretOnce, { number: FIRST, now: Date.now() });
+      return (await first(tx.all(newestUploadSecret, {})))?.number ?? FIRST;
+    });
+  }
+}
+
+/** Forms are signed with another secret from here on; those that are signed already stay good to their end. */
+export function rotateUploadSecret(store: Store): Promise<number> {
+  return store.transact('account', async (tx) => {
+    await tx.all(lockInstallation, {});
+    const now = Date.now();
+    const number = (await first(tx.all(newestUploadSecret, {})))?.number ?? FIRST;
+    // Also where none was used yet: a number means the same secret for ever.
+    await tx.run(makeUploadSecretOnce, { number, now });
+    await tx.run(retireUploadSecret, { number, now });
+    await tx.run(makeUploadSecretOnce, { number: number + 1, now });
+    return number + 1;
+  });
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Refusal } from '../domain/refusal.ts';
+import { callersBase } from './callers-base.ts';
+
+const base = (host: string | undefined, publicUrl: string | null = null, more: Record<string, string> = {}) =>
+  callersBase({ headers: { ...(host === undefined ? {} : { host }), ...more }, protocol: 'http' }, publicUrl);
+
+test('addresses lie under the setting, or under the scheme and host of the request', () => {
+  assert.equal(base('localhost:8787'), 'http://localhost:8787');
+  assert.equal(base('[::1]:8787'), 'http://[::1]:8787');
+  assert.equal(base('Agents.example.com:80'), 'http://agents.example.com');
+  assert.equal(base('evil example', 'https://agents.example.com/api'), 'https://agents.example.com/api');
+});
+
+test('headers that anybody can send do not change them', () => {
+  const forwarded = {
+    'x-forwarded-host': 'evil.example',
+    'x-forwarded-proto': 'https',
+    forwarded: 'host=evil.example',
+  };
+  assert.equal(base('localhost', null, forwarded), 'http://localhost');
+});
+
+test('a host that is none is refused', () => {
+  for (const host of [
+    undefined,
+    '',
+    ' ',
+    'a b',
+    'a/b',
+    'a@b',
+    'a?b',
+    'a#b',
+    'a:b',
+    'a:99999',
+    '"',
+    '<a>',
+    '[::1',
+    'é.example',
+    'a\\b',
+  ]) {
+    assert.throws(
+      () => base(host),
+      (error) => error instanceof Refusal && error.code === 'invalid_request' && /`Host`/.test(error.message),
+      host,
+    );
+  }
+});

@@ -1,0 +1,24 @@
+import type { IncomingMessage } from 'node:http';
+
+/** As much as the largest file and its form: who sends more of what was refused is cut off. */
+const MAX_BYTES = 24 * 1024 * 1024;
+
+/**
+ * Reads what is left of a request whose answer is known, and forgets it: a sender that is still sending when its
+ * connection closes does not see the answer. It ends with the request, or after so many bytes, or so long a silence.
+ */
+export function throwAway(request: IncomingMessage, { uploadIdleMs }: { readonly uploadIdleMs: number }): void {
+  if (request.complete || request.destroyed) return;
+  let bytes = 0;
+  const cut = () => request.socket.destroy();
+  let idle = setTimeout(cut, uploadIdleMs);
+  const stop = () => clearTimeout(idle);
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    stop();
+    if (bytes > MAX_BYTES) cut();
+    else idle = setTimeout(cut, uploadIdleMs);
+  });
+  request.on('error', stop).on('end', stop).on('close', stop);
+  request.resume();
+}

@@ -1,0 +1,44 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { safeMediaType } from '../domain/media-type.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { MountFile, OpenedFile } from '../files/mount-store.ts';
+import { attachmentOf } from './content-disposition.ts';
+import type { Reading } from './file-conditions.ts';
+
+/** Status and headers of an answer with a file's bytes, whether or not they follow. Throws a `Refusal` for 416. */
+export function answerHead(reply: FastifyReply, file: MountFile, reading: Reading): FastifyReply {
+  if (reading.kind === 'no-such-range') {
+    reply.header('content-range', `bytes */${file.size}`);
+    throw new Refusal('range_not_satisfiable', `The file has ${file.size} bytes; ask for a range within them.`);
+  }
+  reply.headers({
+    etag: file.etag,
+    'last-modified': new Date(file.modifiedAt).toUTCString(),
+    'accept-ranges': 'bytes',
+    // Each use asks whether it is still the same; nobody between keeps a copy for others.
+    'cache-control': 'private, no-cache',
+  });
+  if (reading.kind === 'unchanged') return reply.code(304);
+  const { first, last } = reading.kind === 'part' ? reading.range : { first: 0, last: file.size - 1 };
+  if (reading.kind === 'part') reply.code(206).header('content-range', `bytes ${first}-${last}/${file.size}`);
+  return reply.headers({
+    'content-type': safeMediaType(file.contentType),
+    'content-length': last - first + 1,
+    // What somebody uploaded never becomes a page of this origin, whatever it holds and whoever is led to it.
+    'content-disposition': attachmentOf(file.path.slice(file.path.lastIndexOf('/') + 1)),
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': 'sandbox',
+  });
+}
+
+/** Streams the bytes as fast as the reader takes them; whatever ends the answer closes the file. */
+export function sendFile(reply: FastifyReply, opened: OpenedFile, reading: Reading): FastifyReply {
+  const bytes = Readable.from(opened.bytes, { objectMode: false });
+  // One that cannot be closed is nothing that the caller could mend, and its bytes were read.
+  const close = () => void opened[Symbol.asyncDispose]().then(undefined, () => {});
+  // Not by the stream alone: it ends when the read that is under way does, and a reader may be gone long before.
+  reply.raw.once('close', close);
+  bytes.once('close', close);
+  return answerHead(reply, opened.file, reading).send(bytes);
+}

@@ -1,0 +1,200 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import type { ReceivedForm } from '../files/post-policy/form-fields.ts';
+import { S3Error } from '../files/post-policy/s3-error.ts';
+
+/** Fields, their heads and boundaries: all that comes before the file's first byte. */
+export const MAX_FORM_BYTES = 20_480;
+/** What comes behind the file is thrown away, and this much of it is waited for. */
+const MAX_REST_BYTES = 24 * 1024 * 1024;
+const NEWLINE = 10;
+
+export interface FormTimes {
+  /** How long a sender may send nothing. */
+  readonly uploadIdleMs: number;
+  /** How long one upload may take. */
+  readonly uploadMs: number;
+}
+
+/**
+ * A form while it comes, field by field and then the file, as fast as the file is taken: never more than a few chunks of
+ * it are in memory.
+ *
+ *   head ──▶ file ──▶ rest ──▶ done
+ *     └────────┴────────┴────▶ failed: too large, too slow, torn off, not multipart
+ */
+export class MultipartForm implements Disposable {
+  readonly #request: IncomingMessage;
+  readonly #parser: BusboyInstance;
+  readonly #fields: [string, string][] = [];
+  readonly #head = Promise.withResolvers<ReceivedForm>();
+  readonly #whole = Promise.withResolvers<void>();
+  readonly #times: FormTimes;
+  readonly #deadline: NodeJS.Timeout;
+  #idle: NodeJS.Timeout;
+  #file: Readable | null = null;
+  #isFileWhole = false;
+  #headBytes = 0;
+  #restBytes = 0;
+  #hasCome = false;
+  #isOver = false;
+
+  constructor(request: IncomingMessage, times: FormTimes) {
+    this.#request = request;
+    this.#times = times;
+    this.#parser = parserOf(request);
+    this.#head.promise.catch(() => {});
+    this.#whole.promise.catch(() => {});
+    this.#parser.on('field', this.#onField);
+    this.#parser.on('file', this.#onFile);
+    this.#parser.on('error', () => this.#fail(malformed()));
+    this.#parser.on('finish', this.#onParsed);
+    this.#idle = setTimeout(this.#onSlow, times.uploadIdleMs);
+    this.#deadline = setTimeout(this.#onSlow, times.uploadMs);
+    request.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onGone).on('close', this.#onGone);
+  }
+
+  /** Resolves when the file begins, or at the end where there is none. */
+  get head(): Promise<ReceivedForm> {
+    return this.#head.promise;
+  }
+
+  /** The file's bytes; they end when the whole form has come and was well-formed, or throw. */
+  async *bytes(): AsyncGenerator<Uint8Array> {
+    if (this.#file !== null) {
+      for await (const chunk of this.#file) yield chunk as Uint8Array;
+    }
+    await this.#whole.promise;
+  }
+
+  /** Nothing more is read of it; what still comes on the connection is the caller's affair. */
+  [Symbol.dispose](): void {
+    this.#fail(malformed());
+    this.#file?.destroy();
+  }
+
+  readonly #onField = (name: string | undefined, value: string): void => {
+    // Behind the file "everything is ignored".
+    if (this.#file !== null) return;
+    if (name === undefined) this.#fail(malformed('A part of your POST request has no name.'));
+    else this.#fields.push([name, value]);
+  };
+
+  readonly #onFile = (_name: string, file: Readable, filename: string | undefined): void => {
+    if (this.#file !== null) {
+      file.resume();
+      return;
+    }
+    this.#file = file;
+    file.on('error', () => this.#fail(malformed()));
+    file.once('end', () => {
+      this.#isFileWhole = true;
+    });
+    this.#head.resolve({ fields: this.#fields, hasFile: true, filename: filename ?? null });
+  };
+
+  readonly #onData = (chunk: Buffer): void => {
+    clearTimeout(this.#idle);
+    // Not before it is taken: the connection is read as fast as the file is written.
+    this.#request.pause();
+    this.#feed(chunk).then(
+      () => {
+        if (this.#isOver) return;
+        this.#idle = setTimeout(this.#onSlow, this.#times.uploadIdleMs);
+        this.#request.resume();
+      },
+      (error: Error) => this.#fail(error),
+    );
+  };
+
+  async #feed(chunk: Buffer): Promise<void> {
+    let start = 0;
+    // Line by line before the file, whose first byte follows a line's end: so the bytes before it can be counted.
+    while (start < chunk.length && this.#file === null && !this.#isOver) {
+      const newline = chunk.indexOf(NEWLINE, start);
+      const end = newline === -1 ? chunk.length : newline + 1;
+      const before = this.#headBytes;
+      if (before > MAX_FORM_BYTES) throw new S3Error('MaxPostPreDataLengthExceeded');
+      this.#headBytes += end - start;
+      // The parser holds back what may begin a boundary: it sees the file when the first line of it comes.
+      await this.#write(chunk.subarray(start, end));
+      start = end;
+    }
+    if (start === chunk.length || this.#isOver) return;
+    if (this.#isFileWhole) {
+      this.#restBytes += chunk.length - start;
+      if (this.#restBytes > MAX_REST_BYTES) throw malformed('Too much follows the file of your POST request.');
+    }
+    await this.#write(start === 0 ? chunk : chunk.subarray(start));
+  }
+
+  #write(piece: Buffer): Promise<void> {
+    return new Promise((resolve) => this.#parser.write(piece, () => resolve()));
+  }
+
+  readonly #onEnd = (): void => {
+    this.#hasCome = true;
+    clearTimeout(this.#idle);
+    this.#parser.end();
+  };
+
+  readonly #onParsed = (): void => {
+    if (this.#isOver) return;
+    const isTooLarge = this.#file === null && this.#headBytes > MAX_FORM_BYTES;
+    if (isTooLarge) {
+      this.#fail(new S3Error('MaxPostPreDataLengthExceeded'));
+      return;
+    }
+    this.#head.resolve({ fields: this.#fields, hasFile: false, filename: null });
+    this.#end();
+    this.#whole.resolve();
+  };
+
+  readonly #onSlow = (): void => this.#fail(new S3Error('RequestTimeout'));
+
+  readonly #onGone = (): void => {
+    // What had come, but was not taken yet, is gone with the connection.
+    if (!this.#hasCome) this.#fail(new S3Error('IncompleteBody'));
+  };
+
+  #fail(error: Error): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#head.reject(error);
+    this.#whole.reject(error);
+    this.#file?.destroy(error);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#idle);
+    clearTimeout(this.#deadline);
+    const request = this.#request;
+    request.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onGone).off('close', this.#onGone);
+    // Whoever leaves while the rest is thrown away is nobody's fault.
+    request.on('error', ignore);
+  }
+}
+
+const ignore = () => {};
+
+const malformed = (message?: string) => new S3Error('MalformedPOSTRequest', message);
+
+function parserOf({ headers }: IncomingMessage): BusboyInstance {
+  const contentType = headers['content-type'] ?? '';
+  if (!/^multipart\/form-data *(;|$)/i.test(contentType)) {
+    const Condition = 'Bucket POST must be of the enclosure-type multipart/form-data';
+    throw new S3Error('PreconditionFailed', undefined, { Condition });
+  }
+  try {
+    return new Busboy({
+      headers: { ...headers, 'content-type': contentType },
+      // By its name alone: some senders give every field a filename.
+      isPartAFile: (name) => name?.toLowerCase() === 'file',
+      limits: { fieldSize: MAX_FORM_BYTES, headerSize: MAX_FORM_BYTES },
+    });
+  } catch {
+    throw malformed('The Content-Type of your POST request names no boundary.');
+  }
+}

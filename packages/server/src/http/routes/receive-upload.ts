@@ -1,0 +1,139 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { StoreUnavailable } from '../../domain/unavailable.ts';
+import type { WaitAt } from '../../domain/wait-points.ts';
+import { MountConflict, type MountStore } from '../../files/mount-store.ts';
+import type { checkForm } from '../../files/post-policy/check-form.ts';
+import { checkedBytes } from '../../files/post-policy/checked-bytes.ts';
+import { readFields } from '../../files/post-policy/form-fields.ts';
+import { errorXml, S3Error } from '../../files/post-policy/s3-error.ts';
+import { successAnswer } from '../../files/post-policy/success.ts';
+import type { UploadSecrets } from '../../files/upload-secrets.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import { throwAway } from '../discarded-body.ts';
+import { type FormTimes, MultipartForm } from '../multipart-form.ts';
+import { UPLOAD_PATH } from '../paths.ts';
+
+export interface ReceiveUploadDeps {
+  readonly mount: MountStore;
+  readonly secrets: UploadSecrets;
+  readonly hasIntegration: (integrationId: string) => Promise<boolean>;
+  readonly checkForm: typeof checkForm;
+  /** Scheme, host and path under which callers reach this server; null: those of each request. */
+  readonly publicUrl: string | null;
+  readonly limits: FormTimes;
+  readonly waitAt: WaitAt | undefined;
+  readonly logger: Logger;
+}
+
+type Params = { readonly apiIntegrationId: string };
+type Request = FastifyRequest<{ Params: Params }>;
+
+/** "CORS for any origin, without credentials." */
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'ETag, Location, x-amz-request-id, x-amz-id-2',
+};
+const PREFLIGHT = {
+  'access-control-allow-methods': 'POST',
+  'access-control-allow-headers': '*',
+  'access-control-max-age': '3000',
+};
+const ALLOWED = 'POST, OPTIONS';
+
+/**
+ * Where signed forms are posted to: without a key, and in S3's words. Everything happens before Fastify looks at the
+ * body, which no parser of it may touch.
+ */
+export function receiveUpload(app: FastifyInstance, deps: ReceiveUploadDeps): void {
+  const url = UPLOAD_PATH;
+  const schema = { hide: true };
+  const handler = () => {};
+
+  app.route<{ Params: Params }>({
+    method: 'POST',
+    url,
+    schema,
+    handler,
+    onRequest: async (request, reply) => {
+      amazonHeaders(request, reply);
+      try {
+        await receive(deps, request, reply);
+      } catch (error) {
+        throwAway(request.raw, deps.limits);
+        answerXml(asS3Error(error, request, deps.logger), request, reply);
+      }
+      return reply;
+    },
+  });
+  app.route({
+    method: 'OPTIONS',
+    url,
+    schema,
+    handler,
+    onRequest: async (request, reply) => {
+      amazonHeaders(request, reply);
+      return reply.headers(PREFLIGHT).code(200).send();
+    },
+  });
+  app.route<{ Params: Params }>({
+    method: ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH'],
+    url,
+    schema,
+    handler,
+    onRequest: async (request, reply) => {
+      amazonHeaders(request, reply).header('allow', ALLOWED);
+      throwAway(request.raw, deps.limits);
+      const details = { Method: request.method, ResourceType: 'BUCKET', AllowedMethods: ALLOWED };
+      return answerXml(new S3Error('MethodNotAllowed', undefined, details), request, reply);
+    },
+  });
+}
+
+async function receive(deps: ReceiveUploadDeps, request: Request, reply: FastifyReply): Promise<void> {
+  const { mount, secrets, limits, waitAt } = deps;
+  const bucket = request.params.apiIntegrationId;
+  using form = new MultipartForm(request.raw, limits);
+  const signed = readFields(await form.head);
+  const key = await secrets.find(signed.signing.accessKeyId);
+  const allowed = deps.checkForm(signed, key, bucket, Date.now());
+  // Not earlier: nobody without a form of ours learns which integrations there are.
+  if (!(await deps.hasIntegration(bucket))) throw new S3Error('NoSuchBucket', undefined, { BucketName: bucket });
+  const { path, contentType, fields } = allowed;
+  const { etag } = await mount.write(bucket, path, contentType, checkedBytes(form.bytes(), allowed));
+  waitAt?.('upload-answer.before');
+  reply.raw.once('finish', () => waitAt?.('upload-answer.after'));
+  const location = `${baseOf(deps, request)}/uploads/${bucket}/${path.split('/').map(encodeURIComponent).join('/')}`;
+  const { status, headers, body } = successAnswer(fields, { bucket, key: path, etag, location });
+  reply.code(status).headers(headers);
+  if (body !== null) reply.type('application/xml');
+  reply.send(body ?? undefined);
+}
+
+function baseOf({ publicUrl }: ReceiveUploadDeps, request: Request): string {
+  return publicUrl ?? `${request.protocol}://${request.host}`;
+}
+
+function amazonHeaders(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.headers({ ...CORS, 'x-amz-request-id': request.id, 'x-amz-id-2': request.id });
+}
+
+function asS3Error(error: unknown, request: FastifyRequest, logger: Logger): S3Error {
+  const { id: requestId } = request;
+  if (error instanceof S3Error) {
+    logger.debug({ requestId, code: error.code }, 'upload refused');
+    return error;
+  }
+  if (error instanceof MountConflict) return new S3Error('InvalidRequest', error.message);
+  if (error instanceof StoreUnavailable) return new S3Error('ServiceUnavailable');
+  logger.error({ err: error, requestId, path: UPLOAD_PATH }, 'fault');
+  return new S3Error('InternalError');
+}
+
+function answerXml(error: S3Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error.code === 'ServiceUnavailable') reply.header('retry-after', '1');
+  if (error.code === 'RequestTimeout') reply.header('connection', 'close');
+  return reply
+    .code(error.status)
+    .type('application/xml')
+    .send(errorXml(error, request.id, request.id));
+}

@@ -1,0 +1,23 @@
+/** As `Promise.all` over a map, with at most so many jobs at once; the first that fails fails all, and no more are begun. */
+export async function mapAtMost<A, B>(
+  limit: number,
+  items: readonly A[],
+  job: (item: A, place: number) => Promise<B>,
+): Promise<B[]> {
+  const results: B[] = [];
+  const rest = items.entries();
+  let hasFailed = false;
+  const worker = async () => {
+    for (const [place, item] of rest) {
+      if (hasFailed) return;
+      try {
+        results[place] = await job(item, place);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
+  return results;
+}

@@ -1,0 +1,67 @@
+import type { Kysely } from 'kysely';
+import type { Schema } from '../schema.ts';
+import { statement } from '../statement.ts';
+
+/** Signings for one integration come one after the other: each looks at the forms that are there before it adds its own. */
+export const lockIntegration = statement(
+  'lock integration',
+  (db, p: { integrationId: string }) =>
+    db.selectFrom('integrations').select('integration_id').where('integration_id', '=', p.integrationId).forUpdate(),
+  { locks: true },
+);
+
+export const insertForm = statement(
+  'insert form',
+  (
+    db,
+    p: {
+      integrationId: string;
+      formId: string;
+      path: string;
+      sizeBytes: number;
+      signedAt: number;
+      expiresAt: number;
+    },
+  ) =>
+    db.insertInto('upload_forms').values({
+      integration_id: p.integrationId,
+      form_id: p.formId,
+      path: p.path,
+      size_bytes: p.sizeBytes,
+      signed_at: p.signedAt,
+      expires_at: p.expiresAt,
+    }),
+);
+
+/** For each path the most that a form may still bring, of those that had not expired at `since`. */
+export const promisedBytes = statement('promised bytes', (db, p: { integrationId: string; since: number }) =>
+  db
+    .selectFrom('upload_forms')
+    .select((eb) => ['path', eb.fn.max('size_bytes').as('size_bytes')])
+    .where('integration_id', '=', p.integrationId)
+    .where('expires_at', '>', p.since)
+    .groupBy('path'),
+);
+
+/** A form for a file that is a folder of this path, or has this path as a folder. */
+export function formInTheWay(integrationId: string, path: string, since: number) {
+  const above = [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
+  return (db: Kysely<Schema>) =>
+    db
+      .selectFrom('upload_forms')
+      .select('path')
+      .where('integration_id', '=', integrationId)
+      .where('expires_at', '>', since)
+      .where((eb) =>
+        eb.or([
+          ...(above.length === 0 ? [] : [eb('path', 'in', above)]),
+          // `0` is the character behind `/`.
+          eb.and([eb('path', '>', `${path}/`), eb('path', '<', `${path}0`)]),
+        ]),
+      )
+      .limit(1);
+}
+
+export const forgetForms = statement('forget forms', (db, p: { until: number }) =>
+  db.deleteFrom('upload_forms').where('expires_at', '<=', p.until),
+);

@@ -1,0 +1,22 @@
+import { statement } from '../statement.ts';
+
+/** The newest first: it is the one in use. */
+export const newestUploadSecret = statement('newest upload secret', (db, _: Record<string, never>) =>
+  db.selectFrom('upload_secrets').selectAll().orderBy('number', 'desc').limit(1),
+);
+
+export const uploadSecret = statement('upload secret', (db, p: { number: number }) =>
+  db.selectFrom('upload_secrets').selectAll().where('number', '=', p.number),
+);
+
+/** Of several servers that make one at once, one does. */
+export const makeUploadSecretOnce = statement('make upload secret once', (db, p: { number: number; now: number }) =>
+  db
+    .insertInto('upload_secrets')
+    .values({ number: p.number, made_at: p.now, retired_at: null })
+    .onConflict((c) => c.column('number').doNothing()),
+);
+
+export const retireUploadSecret = statement('retire upload secret', (db, p: { number: number; now: number }) =>
+  db.updateTable('upload_secrets').set({ retired_at: p.now }).where('number', '=', p.number),
+);
