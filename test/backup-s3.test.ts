@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { backup, move, restore } from '@runwire/server';
@@ -61,6 +62,17 @@ test('a back-up goes from the disk into a bucket and back, with images and files
   assert.match(await restore(back, join(folder, 'of-s3')), /^Restored \d+ rows, 1 images and 11 files, /);
   assert.deepEqual(await filesOf(await openTestMount(back.RUNWIRE_DATA_DIR), 'demo'), await filesOf(mount, 'demo'));
   assert.equal(await say(back, back.RUNWIRE_DATA_DIR), 'completed');
+
+  // Killed in the middle: the next one begins under a mark of its own, and says what there may be to clear away.
+  const begun = 'ab'.repeat(16);
+  const again = { RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: '', ...s3 };
+  mkdirSync(join(again.RUNWIRE_DATA_DIR, 'blobs'));
+  writeFileSync(join(again.RUNWIRE_DATA_DIR, 'blobs/restoring'), `${begun}\n`);
+  assert.match(
+    await restore(again, join(folder, 'of-s3')),
+    new RegExp(`may have left objects .* under ${begun}/: delete`),
+  );
+  assert.equal(await say(again, again.RUNWIRE_DATA_DIR), 'completed');
 
   await using database = await freshDatabase();
   const moved = { ...inBucket, DATABASE_URL: database.url };

@@ -35,6 +35,8 @@ import { Backup } from './store/transfer/read-backup.ts';
 export interface Restored extends Omit<BackedUp, 'missing' | 'unread' | 'unsteady'> {
   /** Whether an earlier restore had done it, and was interrupted before it could say so. */
   readonly wasDone: boolean;
+  /** The mark under which a restore that was interrupted may have left objects in the bucket; null: none. */
+  readonly leftMark: string | null;
   /** Whether the keys of the back-up were signed with another secret than the settings give. */
   readonly hasOtherSecret: boolean;
 }
@@ -65,7 +67,16 @@ export async function restoreHere(config: Config, secrets: Secrets, from: string
   const begun = await readMark(folder.blobs, 'restoring');
   if (begun !== null && (await keptIn(folder, settings))?.mark === begun) {
     await removeMark(folder.blobs, 'restoring');
-    return { rows: 0, images: 0, files: 0, bytes: 0, hasSecret: secret !== null, hasOtherSecret, wasDone: true };
+    return {
+      rows: 0,
+      images: 0,
+      files: 0,
+      bytes: 0,
+      hasSecret: secret !== null,
+      hasOtherSecret,
+      wasDone: true,
+      leftMark: null,
+    };
   }
   const target = await emptyTarget(config, folder, settings, stack);
   const mark = await markFor(folder.blobs, begun, config.s3 !== null);
@@ -102,6 +113,7 @@ export async function restoreHere(config: Config, secrets: Secrets, from: string
     hasSecret: secret !== null,
     hasOtherSecret,
     wasDone: false,
+    leftMark: begun === mark ? null : begun,
   };
 }
 

@@ -180,7 +180,7 @@ export async function backup(
 export async function restore(env: Readonly<Record<string, string | undefined>>, from: string): Promise<string> {
   const { config, secrets } = readConfig(env);
   const done = await restoreHere(config, secrets, from);
-  const { rows, images, files, bytes, hasSecret, hasOtherSecret, wasDone } = done;
+  const { rows, images, files, bytes, hasSecret, hasOtherSecret, wasDone, leftMark } = done;
   const place = config.database === null ? config.dataDir : `PostgreSQL at ${config.database.place}`;
   const lines = [
     wasDone
@@ -190,6 +190,11 @@ export async function restore(env: Readonly<Record<string, string | undefined>>,
   if (config.s3 !== null) lines.push(`The images and files are in the bucket ${config.s3.bucket}.`);
   else if (config.database !== null) {
     lines.push(`The images and files are in ${config.dataDir}, which all servers must share.`);
+  }
+  if (leftMark !== null) {
+    lines.push(
+      `A restore that was interrupted may have left objects in the bucket under ${leftMark}/: delete them, unless a database has that mark in its table blob_folder.`,
+    );
   }
   if (!hasSecret) lines.push('The back-up holds no secret: set RUNWIRE_SECRET to what it was when it was taken.');
   if (hasOtherSecret) {
