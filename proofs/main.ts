@@ -24,6 +24,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   restore: () => import('./restore.ts'),
   upgrade: () => import('./upgrade.ts'),
   'post-policy': () => import('./post-policy.ts'),
+  stores: () => import('./stores.ts'),
 };
 
 class UsageError extends Error {}

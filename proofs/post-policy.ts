@@ -7,8 +7,8 @@ import {
   postForm,
   type ServerProcess,
   sharedS3,
-  storeEnvironment,
   stopOwnS3,
+  storeEnvironment,
   uploadKey,
 } from '@runwire/server/testing';
 import { DataFolder } from './support/data-folder.ts';
@@ -57,7 +57,8 @@ async function play(scene: Scene, place: Place, files: StoredFiles, server: Serv
     expectEqual(`${id}: status at signing`, answer.status, 400);
     expectEqual(`${id}: code at signing`, answer.body.code, 'invalid_request');
     for (const field of Object.keys(signing)) {
-      if (!answer.body.error.includes(field)) throw new Shortfall(`${id}: expected ${field}, found ${answer.body.error}.`);
+      if (!answer.body.error.includes(field))
+        throw new Shortfall(`${id}: expected ${field}, found ${answer.body.error}.`);
     }
     return [];
   }

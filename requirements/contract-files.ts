@@ -61,13 +61,11 @@ export const contractFiles = [
     section: '7',
     quote:
       'With S3, the form goes to S3 itself (`direct`), or, for stores that have no POST object (Cloudflare R2, Backblaze B2), to this server, which writes it through (`S3_UPLOADS=through`).',
-    later: 'Files',
   },
   {
     id: 'contract-7-s3-same-answer',
     section: '7',
     quote: 'Either way the caller sees the same answer.',
-    later: 'Files',
   },
   {
     id: 'contract-7-sandbox-file-missing',

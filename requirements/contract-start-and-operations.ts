@@ -39,7 +39,6 @@ export const contractStartAndOperations = [
     id: 'contract-1-s3',
     section: '1',
     quote: '`S3_BUCKET` + `S3_ENDPOINT` + the usual `AWS_*` (instead of the disk), `S3_UPLOADS`,',
-    later: 'Files',
   },
   {
     id: 'contract-1-provider-keys',

@@ -49,6 +49,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/postgres.test.ts': 'about PostgreSQL: its outages, its pooler, several servers',
   'test/read-only-database.test.ts': 'about PostgreSQL: a database that takes no writes',
   'test/reasoning.test.ts': 'about what providers are asked',
+  'test/s3.test.ts': 'about S3: goes through both stores itself where they matter',
   'test/settings.test.ts': 'settings are read before there is a store',
   'test/shared-disk.test.ts': 'several nodes: on PostgreSQL alone',
   'test/start.test.ts': 'about the data folder: its secret, its lock; on PostgreSQL see test/postgres.test.ts',

@@ -15,9 +15,6 @@ const NOT_BUILT: Settings = {
   RUNWIRE_AGENCIES_DIR: './agencies',
   RUNWIRE_FETCH_ALLOW: '10.0.0.0/8',
   RUNWIRE_SANDBOX: 'bubblewrap',
-  S3_BUCKET: 'files',
-  S3_ENDPOINT: 'https://s3.example.com',
-  S3_UPLOADS: 'through',
 };
 
 const WRONG: readonly Settings[] = [
@@ -79,6 +76,19 @@ const WRONG: readonly Settings[] = [
   { RUNWIRE_METRICS_HOST: '0.0.0.0' },
   ...['-1', '1.5', '20 GB', '1125899906842625', '99999999999999999'].map((bytes) => ({
     RUNWIRE_MOUNT_QUOTA_BYTES: bytes,
+  })),
+  ...['-files', 'Files', 'a', 'my files', 'files/', 'x'.repeat(64)].map((bucket) => ({
+    S3_BUCKET: bucket,
+    AWS_REGION: 'eu-central-1',
+  })),
+  { S3_BUCKET: 'files' },
+  { AWS_REGION: 'eu central 1', S3_BUCKET: 'files' },
+  { S3_UPLOADS: 'around', S3_BUCKET: 'files', AWS_REGION: 'eu-central-1' },
+  { S3_UPLOADS: 'through' },
+  { S3_ENDPOINT: 'https://s3.example.com' },
+  ...['s3.example.com', 'https://u:hunter22@s3.example.com', 'https://s3.example.com?key=hunter22'].map((url) => ({
+    S3_ENDPOINT: url,
+    S3_BUCKET: 'files',
   })),
   { RUNWIRE_MAX_RUN_SECONDS: '0' },
   { RUNWIRE_MAX_RUN_SECONDS: '86401' },
@@ -245,6 +255,24 @@ test('RUNWIRE_MODEL=offline/demo keeps the offline model beside a key; no settin
   assert.equal(config.model, 'offline/demo');
   assert.ok(!JSON.stringify(config).includes('sk-secret'));
   assert.equal(secrets.openAiKey, 'sk-secret');
+});
+
+test('files are on the disk, or in a bucket: at Amazon by its region, elsewhere by its address; uploads go there directly', (t) => {
+  cites(t, 'contract-1-s3');
+  assert.equal(readConfig({ AWS_REGION: 'eu-central-1' }).config.s3, null);
+  assert.deepEqual(readConfig({ S3_BUCKET: 'files', AWS_REGION: 'eu-central-1' }).config.s3, {
+    bucket: 'files',
+    endpoint: null,
+    region: 'eu-central-1',
+    uploads: 'direct',
+  });
+  const own = { S3_BUCKET: 'my.files', S3_ENDPOINT: 'https://s3.example.com/', S3_UPLOADS: 'through' };
+  assert.deepEqual(readConfig(own).config.s3, {
+    bucket: 'my.files',
+    endpoint: 'https://s3.example.com',
+    region: 'us-east-1',
+    uploads: 'through',
+  });
 });
 
 test('without settings it is http://127.0.0.1:8787 and .runwire; set to nothing is not set', (t) => {

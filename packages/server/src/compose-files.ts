@@ -1,4 +1,4 @@
-import type { Config } from './config/config.ts';
+import type { Config, Limits } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';
 import type { WaitAt } from './domain/wait-points.ts';
 import type { BlobStore } from './files/blob-store.ts';
@@ -36,6 +36,7 @@ export interface OpenedFiles extends FilePlaces {
 export async function openFiles(
   config: Config,
   { store, secret }: { readonly store: Store; readonly secret: string },
+  limits: Limits,
   waitAt: WaitAt | undefined,
   stack: AsyncDisposableStack,
 ): Promise<OpenedFiles> {
@@ -46,7 +47,7 @@ export async function openFiles(
     await claimFolder(store, dataFolder(config.dataDir).blobs);
     return { ...places, uploads: here };
   }
-  const bucket = stack.use(await S3Bucket.of(config.s3));
+  const bucket = stack.use(await S3Bucket.of(config.s3, limits));
   const mark = await claimBucket(store, bucket, newMark());
   const places = await openS3Files(config, bucket, mark, waitAt);
   return { ...places, uploads: config.s3.uploads === 'direct' ? s3UploadTarget(bucket, mountsOf(mark)) : here };
@@ -65,7 +66,7 @@ export async function openFilesAt(config: Config, mark: string, stack: AsyncDisp
     const putMark = async () => void (await writeMark(blobs, mark));
     return { ...(await openDiskFiles(config, undefined)), mark, kind: 'disk', putMark };
   }
-  const bucket = stack.use(await S3Bucket.of(config.s3));
+  const bucket = stack.use(await S3Bucket.of(config.s3, config.limits));
   const putMark = () => markBucket(bucket, mark);
   return { ...(await openS3Files(config, bucket, mark, undefined)), mark, kind: 's3', putMark };
 }
@@ -75,7 +76,7 @@ export async function checkFiles(config: Config, kept: KeptMark | null): Promise
   refuseOtherKind(kept ?? { mark: '', kind: 'disk' }, config.s3 === null ? 'disk' : 's3');
   if (kept === null) return;
   if (config.s3 === null) return await checkMark(dataFolder(config.dataDir).blobs, kept.mark);
-  using bucket = await S3Bucket.of(config.s3);
+  using bucket = await S3Bucket.of(config.s3, config.limits);
   await checkBucket(bucket, kept.mark);
 }
 

@@ -166,7 +166,7 @@ export async function compose(
   const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, defaultModel);
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
-  const { blobs, mount, uploads } = await openFiles(config, { store, secret: opened.secret }, waitAt, stack);
+  const { blobs, mount, uploads } = await openFiles(config, { store, secret: opened.secret }, limits, waitAt, stack);
   const isFirstStart = await firstStart(store, agencies);
   await checkCreditPrices(store.reads, agencies, config.prices);
   const { commitMs: syncMs, warning } = await opened.measure();

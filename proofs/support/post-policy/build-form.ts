@@ -132,7 +132,10 @@ export function buildForm(ops: readonly Op[], place: Place, now: number, patienc
       ...Array.from({ length: op.part_headers_flood ?? 0 }, (_, line) => `X-Line-${line}: x`),
     ],
   };
-  const parts = [...changedFields(ops, fields, value).map(([name, text]): FormPart => ({ name, value: text })), filePart];
+  const parts = [
+    ...changedFields(ops, fields, value).map(([name, text]): FormPart => ({ name, value: text })),
+    filePart,
+  ];
   const dropped = new Set(ops.map(({ field_drop: drop }) => drop));
   const only = op.fields_only;
   const kept = parts.filter(({ name }) => !dropped.has(name) && (only === undefined || only.includes(name)));

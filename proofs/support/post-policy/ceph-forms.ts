@@ -1,5 +1,5 @@
 import { type FormPart, signatureOf } from '@runwire/server/testing';
-import { type BuiltForm, basicDate, fillIn, filledPolicy, type Place } from './build-form.ts';
+import { type BuiltForm, basicDate, filledPolicy, fillIn, type Place } from './build-form.ts';
 import type { CephCase, Json } from './data.ts';
 
 type CephRequest = CephCase['requests'][number];
@@ -34,9 +34,14 @@ export function cephForm(request: CephRequest, place: Place, now: number, option
   const { repeat } = file ?? {};
   const bytes = repeat === undefined ? Buffer.from(file?.value ?? '') : Buffer.alloc(repeat.bytes, repeat.unit);
   sent.delete('file');
-  if (options.unsigned === true) for (const name of [...Object.keys(SIGNING), 'policy', 'x-amz-signature']) sent.delete(name);
+  if (options.unsigned === true)
+    for (const name of [...Object.keys(SIGNING), 'policy', 'x-amz-signature']) sent.delete(name);
   else if (request.policy === null) {
-    for (const [name, value] of Object.entries({ ...SIGNING, policy: '{POLICY_B64}', 'x-amz-signature': '{SIGNATURE}' })) {
+    for (const [name, value] of Object.entries({
+      ...SIGNING,
+      policy: '{POLICY_B64}',
+      'x-amz-signature': '{SIGNATURE}',
+    })) {
       sent.set(name, { name, value });
     }
   }
@@ -56,11 +61,13 @@ export function cephForm(request: CephRequest, place: Place, now: number, option
   );
   const signature = signatureOf(policy, place.key.secretAccessKey, date.slice(0, 8), place.key.region);
   const value = (text: string) => fill(text).replace('{POLICY_B64}', policy).replace('{SIGNATURE}', signature);
-  const parts = [...sent.values()].map((field): FormPart => ({
-    name: field.name,
-    filename: field.name,
-    value: value(field.value ?? ''),
-  }));
+  const parts = [...sent.values()].map(
+    (field): FormPart => ({
+      name: field.name,
+      filename: field.name,
+      value: value(field.value ?? ''),
+    }),
+  );
   return {
     url: place.url(place.bucket),
     form: { parts: [...parts, { name: 'file', filename: 'file', value: bytes }] },

@@ -42,7 +42,8 @@ type Extra = NonNullable<Expected['extra']>;
 
 function checkHeaders(id: string, { headers }: FormAnswer, wanted: Extra['headers'] = []): void {
   if (!Array.isArray(wanted)) {
-    for (const [name, value] of Object.entries(wanted)) expectEqual(`${id}: ${name}`, headers[name.toLowerCase()], value);
+    for (const [name, value] of Object.entries(wanted))
+      expectEqual(`${id}: ${name}`, headers[name.toLowerCase()], value);
     return;
   }
   for (const name of wanted) {
@@ -52,7 +53,8 @@ function checkHeaders(id: string, { headers }: FormAnswer, wanted: Extra['header
 
 function checkXml(id: string, { body, headers }: FormAnswer, extra: Extra, built: BuiltForm, place: Place): void {
   const { xml, children, xml_root: root } = extra;
-  if (root !== undefined && !body.includes(`<${root}>`)) throw new Shortfall(`${id}: expected <${root}>, found ${body}.`);
+  if (root !== undefined && !body.includes(`<${root}>`))
+    throw new Shortfall(`${id}: expected <${root}>, found ${body}.`);
   for (const [name, value] of Object.entries(children ?? {})) {
     const wanted = name === 'Location' ? headers.location : value.replace('{BUCKET}', place.bucket);
     expectEqual(`${id}: <${name}>`, element(body, name), wanted);

@@ -38,8 +38,7 @@ const OURS: Readonly<Record<string, Partial<Expected>>> = {
       "Bucket POST must contain a field named 'X-Amz-Algorithm'.  If it is specified, please check the order of the fields.",
   },
   'vgw.content_type_list_bad': {
-    message:
-      'Invalid according to Policy: Policy Condition failed: ["starts-with", "$content-type", "text/"]',
+    message: 'Invalid according to Policy: Policy Condition failed: ["starts-with", "$content-type", "text/"]',
   },
   // "nothing may be written whatever the status": there is no such integration.
   'minio.reserved_bucket': { status: 404, code: 'NoSuchBucket' },
@@ -58,17 +57,28 @@ const ofOps = (ops: readonly Op[], expect: Expected, times = 1) =>
 const ADAPTED: Readonly<Record<string, (one: Case) => readonly Sending[]>> = {
   'aws.redirect_303': ({ ops, expect }) => [
     ofOps(ops, expect),
-    ofOps(ops.filter((op) => op.conditions_add === undefined), DENIED),
+    ofOps(
+      ops.filter((op) => op.conditions_add === undefined),
+      DENIED,
+    ),
   ],
   // "we sign an exact key, so a key containing the variable must fail the eq condition"; and no name of a file holds it.
   'aws.filename_variable_kept_literal': ({ ops }) => [
-    ofOps(ops.filter((op) => op.field_set !== undefined || op.file !== undefined), DENIED),
+    ofOps(
+      ops.filter((op) => op.field_set !== undefined || op.file !== undefined),
+      DENIED,
+    ),
     ofOps(ops, { status: 400, code: 'BadRequest' }),
   ],
   'minio.reserved_bucket': ({ ops, expect }) => [
     ofOps(ops, expect),
     sending((place, now, patienceS) => {
-      const built = buildForm(ops.filter((op) => op.bucket === undefined), place, now, patienceS);
+      const built = buildForm(
+        ops.filter((op) => op.bucket === undefined),
+        place,
+        now,
+        patienceS,
+      );
       return { ...built, url: place.url(place.reservedBucket) };
     }, DENIED),
   ],
@@ -92,11 +102,15 @@ const CEPH: Readonly<Record<string, (request: CephRequest) => readonly Sending[]
   // The contract: no name of a file holds a backslash. That it was compared literally shows in that the policy held.
   'ceph.test_post_object_escaped_field_values': (request) => [
     ofCeph(request, { status: 400, code: 'BadRequest' }),
-    ofCeph(withConditions(request, ['starts-with', '$x-amz-meta-foo', '\\$foo']), { status: 204 }, {
-      set: { key: 'foo.txt' },
-      more: { 'x-amz-meta-foo': '\\$foo.txt' },
-      cover: ['key'],
-    }),
+    ofCeph(
+      withConditions(request, ['starts-with', '$x-amz-meta-foo', '\\$foo']),
+      { status: 204 },
+      {
+        set: { key: 'foo.txt' },
+        more: { 'x-amz-meta-foo': '\\$foo.txt' },
+        cover: ['key'],
+      },
+    ),
   ],
   // "an SSE field without a condition must give 403 (extra input field)"
   'ceph.test_sse_s3_default_post_object_authenticated_request': (request) => [

@@ -119,6 +119,11 @@ export interface Limits {
   readonly uploadMs: number;
   /** How long a node that is gone stays listed. */
   readonly goneNodeMs: number;
+  /** How long S3 may take for a connection, without a byte, for one request with all its attempts, and for a whole file. */
+  readonly s3ConnectMs: number;
+  readonly s3SilenceMs: number;
+  readonly s3RequestMs: number;
+  readonly s3TransferMs: number;
   /** Of models whose window is not known. */
   readonly modelWindowTokens: number;
   /** What the files of one integration may take; 0: as much as there is. */
@@ -164,6 +169,10 @@ export const DEFAULT_LIMITS: Limits = {
   uploadIdleMs: 20_000,
   uploadMs: 1_800_000,
   goneNodeMs: 86_400_000,
+  s3ConnectMs: 3_000,
+  s3SilenceMs: 8_000,
+  s3RequestMs: 30_000,
+  s3TransferMs: 300_000,
   modelWindowTokens: 128_000,
   mountQuotaBytes: 0,
 };

@@ -18,10 +18,17 @@ async function listed(blobs: BlobStore): Promise<Map<string, number>> {
   return new Map(all.map(({ key, putAt }) => [key, putAt]));
 }
 
+/** How the claims of a conformance are run: as tests, or by a proof. */
+export type RunClaim = (title: string, body: () => Promise<void>) => unknown;
+
 /** What every blob store promises; each adapter runs it. */
-export function blobStoreConformance(name: string, harness: () => Promise<BlobStoreHarness>): void {
+export function blobStoreConformance(
+  name: string,
+  harness: () => Promise<BlobStoreHarness>,
+  run: RunClaim = test,
+): void {
   const blobTest = (claim: string, body: (blobs: BlobStore, again: () => Promise<BlobStore>) => Promise<void>) =>
-    test(`${name}: ${claim}`, async () => {
+    run(`${name}: ${claim}`, async () => {
       const { open, cleanUp } = await harness();
       try {
         await body(await open(), open);

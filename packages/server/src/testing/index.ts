@@ -3,19 +3,23 @@ export type { Model, ModelOutput, ModelRequest } from '../agent/ports.ts';
 export type { Overrides } from '../compose.ts';
 export { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 export { WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
-export type { MountStore } from '../files/mount-store.ts';
+export { DiskBlobStore } from '../files/disk/disk-blob-store.ts';
+export { DiskMountStore } from '../files/disk/disk-mount-store.ts';
+export type { MountFile, MountStore } from '../files/mount-store.ts';
 export { checkForm } from '../files/post-policy/check-form.ts';
 export { type FormTerms, type SigningKey, signatureOf, signForm } from '../files/post-policy/sign-form.ts';
 export { uploadKey } from '../files/upload-secrets.ts';
 export { silentNotifier } from '../store/notifier.ts';
 export type { Store, Tx } from '../store/store.ts';
 export { type Answer, ApiClient } from './api-client.ts';
+export { blobStoreConformance } from './blob-store-conformance.ts';
 export { CommitProxy } from './commit-proxy.ts';
 export { FakeProvider, ProviderCall } from './fake-provider.ts';
 export { gateAgency } from './gate-agency.ts';
 export { type GateCall, GateKeeper } from './gate-keeper.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
+export { mountStoreConformance } from './mount-store-conformance.ts';
 export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
 export {
   BOUNDARY,
@@ -31,6 +35,7 @@ export { askDatabase, PostgresServer, postgresFolder } from './postgres-server.t
 export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
 export { noteStore, type ReportedStore } from './reported-store.ts';
 export { type Followed, follow, post } from './roaming-client.ts';
+export { testS3Files } from './s3-files.ts';
 export {
   hasS3Gateway,
   makeBucket,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { MountConflict, type MountEntry, type MountStore, type OpenedFile } from '../files/mount-store.ts';
+import type { RunClaim } from './blob-store-conformance.ts';
 
 export interface MountStoreHarness {
   /** A store on the same data each time it is called within one test. */
@@ -56,9 +57,13 @@ async function walked(mount: MountStore, folder: string, integrationId = ONE): P
 }
 
 /** What every mount store promises; each adapter runs it. */
-export function mountStoreConformance(name: string, harness: () => Promise<MountStoreHarness>): void {
+export function mountStoreConformance(
+  name: string,
+  harness: () => Promise<MountStoreHarness>,
+  run: RunClaim = test,
+): void {
   const mountTest = (claim: string, body: (mount: MountStore, again: () => Promise<MountStore>) => Promise<void>) =>
-    test(`${name}: ${claim}`, async () => {
+    run(`${name}: ${claim}`, async () => {
       const { open, cleanUp } = await harness();
       try {
         await body(await open(), open);
@@ -235,6 +240,12 @@ export function mountStoreConformance(name: string, harness: () => Promise<Mount
       'behind one that is not there',
     );
     assert.deepEqual(await mount.list(ONE, 'f', '\u{1f600}', 5), { entries: [], hasMore: false });
+  });
+
+  mountTest('a folder stands before the names that begin with its own', async (mount) => {
+    const order = ['p/', 'p b', 'p!', 'p-1/', 'p-1.d/', 'p-1.d.txt', 'p.txt', 'pq', 'é/', 'é-1'];
+    await Promise.all(order.map((one) => put(mount, one.endsWith('/') ? `${one}x` : one, one)));
+    for (const limit of [1, 2, 3, 4, 7, 100]) assert.deepEqual(await listed(mount, '', limit), order);
   });
 
   mountTest('lists files as they are found, and walks them at any depth', async (mount) => {

@@ -10,10 +10,10 @@ import type { ByteRange, MountFile, MountPage, MountStore, OpenedFile } from '..
 import { fileOf, forgetAbout, keepAbout, mountFile } from './about-records.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
 import { deleteFile, deleteTree } from './delete-files.ts';
-import { eachEntry, pageOf } from './list-folder.ts';
+import { filesBelow, pageOf } from './list-folder.ts';
 import { MountFolders, unlessFolderGoes } from './mount-folders.ts';
 import { notNow } from './not-now.ts';
-import { findConflict, placeDraft } from './place-draft.ts';
+import { findConflict, folderAround, placeDraft } from './place-draft.ts';
 import { type Reach, surestReach } from './reach.ts';
 import { readPieces } from './read-file.ts';
 import { newDraft, removeDraft } from './remove-draft.ts';
@@ -73,18 +73,11 @@ export class DiskMountStore implements MountStore {
     });
   }
 
-  async *walk(integrationId: string, top: MountPath): AsyncIterable<MountFile> {
+  async *walk(integrationId: string, path: MountPath): AsyncIterable<MountFile> {
     try {
       await using about = await this.#folders.part(integrationId, 'about');
-      const waiting = [top];
-      for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-        await using folder = await this.#folders.folder(integrationId, folderNames(path));
-        if (folder === null) continue;
-        for await (const entry of eachEntry(folder, about, path)) {
-          if (entry.kind === 'file') yield entry;
-          else waiting.push(entry.path);
-        }
-      }
+      const folder = await this.#folders.folder(integrationId, folderNames(path));
+      if (folder !== null) yield* filesBelow(folder, about, path);
     } catch (error) {
       throw notNow(error);
     }
@@ -129,10 +122,9 @@ export class DiskMountStore implements MountStore {
         const written = mountFile(path, stats, { contentType, etag });
         await this.#place(drafts, draft, integrationId, written, stats);
         return written;
-      } finally {
-        // Where it has its place by now, nothing of this is there.
-        await removeDraft(drafts, draft);
-        await removeDraft(drafts, `${draft}.folder`);
+      } catch (error) {
+        for (const left of [draft, folderAround(draft)]) await removeDraft(drafts, left);
+        throw error;
       }
     });
   }

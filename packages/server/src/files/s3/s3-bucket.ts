@@ -5,18 +5,17 @@ import { isMissing, notNow, type S3Place, statusOf } from './s3-errors.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
-/** Nothing waits longer on S3 than these allow; the SDK tries a failed request again within `wholeMs`. */
+/** Nothing waits longer on S3 than these allow; the SDK tries a failed request again within `s3RequestMs`. */
 export interface S3Times {
-  readonly connectMs: number;
+  readonly s3ConnectMs: number;
   /** Without a byte in either direction. */
-  readonly silenceMs: number;
+  readonly s3SilenceMs: number;
   /** Of one request with all its attempts. */
-  readonly wholeMs: number;
+  readonly s3RequestMs: number;
   /** Of one that carries a whole file. */
-  readonly transferMs: number;
+  readonly s3TransferMs: number;
 }
 
-export const S3_TIMES: S3Times = { connectMs: 3_000, silenceMs: 8_000, wholeMs: 30_000, transferMs: 300_000 };
 const ATTEMPTS = 3;
 /** More wait for a connection; the SDK's own 50 are too few for a page of files that are looked at one by one. */
 const SOCKETS = 200;
@@ -80,7 +79,7 @@ export class S3Bucket implements Disposable {
   }
 
   /** Loads the SDK, and asks nobody yet. */
-  static async of(place: S3Place, times = S3_TIMES): Promise<S3Bucket> {
+  static async of(place: S3Place, times: S3Times): Promise<S3Bucket> {
     // Not at the top: servers that keep files on the disk do not load it.
     const sdk = await import('@aws-sdk/client-s3');
     const client = new sdk.S3Client({
@@ -91,8 +90,8 @@ export class S3Bucket implements Disposable {
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: {
-        connectionTimeout: times.connectMs,
-        socketTimeout: times.silenceMs,
+        connectionTimeout: times.s3ConnectMs,
+        socketTimeout: times.s3SilenceMs,
         httpAgent: { keepAlive: true, maxSockets: SOCKETS },
         httpsAgent: { keepAlive: true, maxSockets: SOCKETS },
       },
@@ -112,7 +111,7 @@ export class S3Bucket implements Disposable {
 
   /** Durable when it resolves, there whole or not at all; resolves to its etag. */
   async put(key: string, { bytes, length, contentType, md5 }: PutBody): Promise<string> {
-    const abortSignal = AbortSignal.timeout(this.#times.transferMs);
+    const abortSignal = AbortSignal.timeout(this.#times.s3TransferMs);
     for (let attempt = 1; ; attempt += 1) {
       const body = bytes();
       const input = { Body: body, ContentLength: length, ContentType: contentType, ContentMD5: md5 };
@@ -159,7 +158,7 @@ export class S3Bucket implements Disposable {
     });
     const late = new AbortController();
     // Until it answers: what comes then may be long, and its reader slow.
-    const timer = setTimeout(() => late.abort(), this.#times.wholeMs);
+    const timer = setTimeout(() => late.abort(), this.#times.s3RequestMs);
     try {
       const found = await this.#client.send(command, { abortSignal: late.signal });
       const size = Number(/\/(\d+)$/.exec(found.ContentRange ?? '')?.[1] ?? found.ContentLength ?? 0);
@@ -244,7 +243,7 @@ export class S3Bucket implements Disposable {
     }
   }
 
-  #within(ms = this.#times.wholeMs) {
+  #within(ms = this.#times.s3RequestMs) {
     return { abortSignal: AbortSignal.timeout(ms) };
   }
 

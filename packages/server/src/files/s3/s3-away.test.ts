@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { Relay } from '../../../../../proofs/support/relay.ts';
+import { missingService } from '../../../../../test/support/services.ts';
+import { DEFAULT_LIMITS } from '../../config/config.ts';
+import { StoreUnavailable } from '../../domain/unavailable.ts';
+import { testS3Files } from '../../testing/s3-files.ts';
+import { sharedS3, stopOwnS3 } from '../../testing/s3-gateway.ts';
+import { newBlobKey } from '../blob-store.ts';
+import type { S3BlobStore } from './s3-blob-store.ts';
+import type { S3MountStore } from './s3-mount-store.ts';
+
+const skip = (await missingService('s3')) ?? false;
+after(stopOwnS3);
+
+const MIB = 1024 * 1024;
+const SHORT = { s3ConnectMs: 500, s3SilenceMs: 500, s3RequestMs: 1500, s3TransferMs: 1500 };
+
+async function* piecesOf(bytes: Uint8Array) {
+  yield bytes;
+}
+const put = (mount: S3MountStore, bytes: Uint8Array) => mount.write('one', 'a.bin', 'text/plain', piecesOf(bytes));
+
+/** Everything that can be asked of both stores. */
+function everything(mount: S3MountStore, blobs: S3BlobStore): Readonly<Record<string, () => Promise<unknown>>> {
+  const key = newBlobKey('0'.repeat(64));
+  return {
+    put: () => blobs.put(key, Buffer.from('x')),
+    read: () => blobs.read(key),
+    holds: () => blobs.holds(key, Buffer.from('x')),
+    'delete of a blob': () => blobs.delete(key),
+    'list of blobs': () => Array.fromAsync(blobs.list()),
+    find: () => mount.find('one', 'a'),
+    list: () => mount.list('one', '', null, 5),
+    walk: () => Array.fromAsync(mount.walk('one', '')),
+    open: () => mount.open('one', 'a'),
+    write: () => put(mount, Buffer.from('x')),
+    checkFree: () => mount.checkFree('one', 'a'),
+    delete: () => mount.delete('one', 'a'),
+    deleteFolder: () => mount.deleteFolder('one', 'a'),
+    sweep: () => mount.sweep(0),
+  };
+}
+
+async function assertUnavailable(endpoint: string): Promise<void> {
+  using rig = await testS3Files({ endpoint, times: SHORT });
+  const all = everything(await rig.mount(), rig.blobs());
+  await Promise.all(Object.entries(all).map(([name, ask]) => assert.rejects(ask, StoreUnavailable, name)));
+}
+
+/** An S3 that answers everything in one way. */
+async function answering(t: { after(fn: () => void): void }, status: number, code: string): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(status, { 'content-type': 'application/xml' });
+    response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>Said so</Message></Error>`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('nobody there, an S3 that says nothing, and one that is overloaded: each may be tried again later', {
+  skip,
+}, async (t) => {
+  await using silent = await Relay.start((await sharedS3()).endpoint);
+  silent.cut();
+  await assertUnavailable('http://127.0.0.1:1');
+  await assertUnavailable(silent.url);
+  await assertUnavailable(await answering(t, 503, 'SlowDown'));
+  await assertUnavailable(await answering(t, 500, 'InternalError'));
+});
+
+test('what nobody mends by waiting is no such thing', { skip }, async (t) => {
+  using rig = await testS3Files({ endpoint: await answering(t, 403, 'AccessDenied'), times: SHORT });
+  const mount = await rig.mount();
+  await assert.rejects(mount.find('one', 'a'), (error) => !(error instanceof StoreUnavailable));
+  await assert.rejects(put(mount, Buffer.from('x')), (error) => !(error instanceof StoreUnavailable));
+});
+
+test('a read that is cut goes on where it was, with the same bytes', { skip }, async () => {
+  await using relay = await Relay.start((await sharedS3()).endpoint);
+  using rig = await testS3Files({ endpoint: relay.url, times: DEFAULT_LIMITS });
+  const mount = await rig.mount();
+  const bytes = randomBytes(12 * MIB);
+  await put(mount, bytes);
+  await using opened = await mount.open('one', 'a.bin', { first: 5, last: bytes.length });
+  const pieces: Uint8Array[] = [];
+  let cuts = 0;
+  for await (const piece of opened?.bytes ?? []) {
+    pieces.push(piece);
+    if (pieces.length % 40 !== 1 || cuts === 3) continue;
+    cuts += 1;
+    relay.cut();
+    relay.mend();
+  }
+  assert.equal(cuts, 3);
+  assert.ok(Buffer.concat(pieces).equals(bytes.subarray(5)));
+});
+
+test('a read that is cut while the file is replaced ends with an error, and never with bytes of another', {
+  skip,
+}, async () => {
+  await using relay = await Relay.start((await sharedS3()).endpoint);
+  using rig = await testS3Files({ endpoint: relay.url, times: DEFAULT_LIMITS });
+  const mount = await rig.mount();
+  await put(mount, Buffer.alloc(12 * MIB, 'a'));
+  await using opened = await mount.open('one', 'a.bin');
+  let isCut = false;
+  const read = async () => {
+    for await (const piece of opened?.bytes ?? []) {
+      assert.ok(!Buffer.from(piece).includes('b'), 'no byte of the other');
+      if (isCut) continue;
+      isCut = true;
+      await put(mount, Buffer.alloc(12 * MIB, 'b'));
+      relay.cut();
+      relay.mend();
+    }
+  };
+  await assert.rejects(read, /^StoreUnavailable: The file was replaced or deleted while it was read\.$/);
+});
+
+test('bytes that are damaged on their way are refused by S3, and nothing is there', { skip }, async () => {
+  using rig = await testS3Files();
+  const mount = await rig.mount();
+  const md5 = Buffer.alloc(16).toString('base64');
+  const body = { bytes: () => Buffer.from('damaged'), length: 7, contentType: 'text/plain', md5 };
+  await assert.rejects(rig.bucket.put(`${rig.mark}/mounts/one/a.bin`, body), /digest|MD5/i);
+  assert.equal(await mount.find('one', 'a.bin'), null);
+});
