@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { filesOf, openTestMount, putFile, type Store, startTestServer } from '@runwire/server/testing';
+import { filesOf, openTestMount, putFile, type Store, startTestServer, type Tx } from '@runwire/server/testing';
 import { askStore } from './support/ask-store.ts';
 import { folderOf } from './support/cli-process.ts';
 
@@ -49,19 +49,21 @@ test('a sweep that fails between the files and the note of it is made up for by 
   const dataDir = folderOf(t);
   const mount = await openTestMount(dataDir);
   let failures = 1;
-  const wrapStore = (store: Store): Store =>
-    new Proxy(store, {
-      get(target, key) {
-        if (key !== 'transact') return Reflect.get(target, key, target);
-        return (name: Parameters<Store['transact']>[0], job: Parameters<Store['transact']>[1]) => {
-          if (name === 'sweep' && failures > 0) {
-            failures -= 1;
-            return Promise.reject(new Error('the process died'));
-          }
-          return target.transact(name, job);
-        };
-      },
-    });
+  const failing = (tx: Tx): Tx => ({
+    all: tx.all.bind(tx),
+    query: tx.query.bind(tx),
+    run: (statement, params) => {
+      if (statement.name !== 'note files deleted' || failures === 0) return tx.run(statement, params);
+      failures -= 1;
+      return Promise.reject(new Error('the process died'));
+    },
+  });
+  const wrapStore = (store: Store): Store => ({
+    kind: store.kind,
+    reads: store.reads,
+    transact: (name, job) => store.transact(name, (tx) => job(failing(tx))),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  });
   await using server = await startTestServer({ dataDir, limits: after(0), wrapStore });
   const { sweepMounts } = server.server.probes;
   for (const apiIntegrationId of ['one', 'two']) {

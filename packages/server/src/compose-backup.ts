@@ -1,17 +1,15 @@
 import { existsSync } from 'node:fs';
+import { checkFiles, openFilesAt } from './compose-files.ts';
 import { knownLevel, markIn, noInstallation, postgresPlace, readSecretFile } from './compose-places.ts';
 import type { Config, Secrets } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';
 import { refuseMoved } from './config/moved-mark.ts';
 import { SettingRefused } from './config/setting-refused.ts';
 import { VERSION } from './domain/version.ts';
-import type { BlobStore } from './files/blob-store.ts';
 import { copyBlobs, type NamedBlob } from './files/copy-blobs.ts';
 import { copyMountOut, type OddFile } from './files/copy-mount.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
-import { DiskMountStore } from './files/disk/disk-mount-store.ts';
-import { checkMark, writeMark } from './files/disk/folder-mark.ts';
-import type { MountStore } from './files/mount-store.ts';
+import { writeMark } from './files/disk/folder-mark.ts';
 import { PostgresSnapshot } from './store/postgres/postgres-snapshot.ts';
 import { SqliteSnapshot } from './store/sqlite/sqlite-snapshot.ts';
 import { BACKUP_FORMAT } from './store/transfer/manifest.ts';
@@ -57,23 +55,23 @@ export async function backUpHere(
   const snapshot = overrides.wrapSnapshot?.(opened, open) ?? opened;
   await knownLevel(snapshot);
   const folder = dataFolder(config.dataDir).blobs;
-  const mark = await markIn(opened);
-  if (mark !== null) await checkMark(folder, mark);
+  const kept = await markIn(opened);
+  await checkFiles(config, kept);
   const takenAt = new Date().toISOString();
   const secret = await keptSecret(config, secrets, opened);
   const tables = await draft.writeTables(snapshot);
-  const place = await openFilePlace(config);
+  const place = await openFilesAt(config, kept?.mark ?? '', stack);
   const copied = copyBlobs(blobsOf(snapshot), place.blobs, await DiskBlobStore.open(draft.blobs));
   const blobs = await draft.writeBlobList(copied.keys);
   const missing = copied.missing();
   // Without a mark nothing else tells the right folder from a wrong one.
-  if (mark === null && missing.length > 0 && copied.count() === 0) {
+  if (kept === null && missing.length > 0 && copied.count() === 0) {
     throw new SettingRefused(
       `None of the ${missing.length} images of this installation is in ${folder}; set RUNWIRE_DATA_DIR to the folder that its servers use.`,
     );
   }
   // The folder of images is whole then: a copy of it takes the place of a lost one.
-  if (mark !== null) await writeMark(draft.blobs, mark);
+  if (kept?.kind === 'disk') await writeMark(draft.blobs, kept.mark);
   if (missing.length > 0) await draft.writeMissing(missing);
   const files = copyMountOut(integrationsOf(snapshot), place.mount, draft.mountBytes);
   const mount = await draft.writeMountList(files.lines);
@@ -142,18 +140,4 @@ async function* integrationsOf(snapshot: Snapshot): AsyncGenerator<string[]> {
   for await (const rows of snapshot.rows('integrations', ['integration_id', 'deleted_at'])) {
     yield rows.filter(([, deletedAt]) => deletedAt === null).map(([integrationId]) => String(integrationId));
   }
-}
-
-/** Where the files of an installation are, or are put. */
-export interface FilePlace {
-  readonly blobs: BlobStore;
-  readonly mount: MountStore;
-}
-
-export async function openFilePlace({ dataDir }: Config): Promise<FilePlace> {
-  const { blobs, mounts } = dataFolder(dataDir);
-  return {
-    blobs: await DiskBlobStore.open(blobs),
-    mount: await DiskMountStore.open({ folder: mounts, waitAt: undefined }),
-  };
 }

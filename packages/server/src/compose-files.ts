@@ -5,12 +5,12 @@ import type { BlobStore } from './files/blob-store.ts';
 import { claimFolder } from './files/disk/claim-folder.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
 import { DiskMountStore } from './files/disk/disk-mount-store.ts';
-import { newMark } from './files/disk/folder-mark.ts';
+import { checkMark, newMark, writeMark } from './files/disk/folder-mark.ts';
 import { SpoolFolder } from './files/disk/spool-folder.ts';
 import { hereTarget } from './files/here-target.ts';
-import { checkFilesKind } from './files/installation-mark.ts';
+import { checkFilesKind, type KeptMark, refuseOtherKind } from './files/installation-mark.ts';
 import type { MountStore } from './files/mount-store.ts';
-import { claimBucket } from './files/s3/claim-bucket.ts';
+import { checkBucket, claimBucket, markBucket } from './files/s3/claim-bucket.ts';
 import { S3BlobStore } from './files/s3/s3-blob-store.ts';
 import { S3Bucket } from './files/s3/s3-bucket.ts';
 import { S3MountStore } from './files/s3/s3-mount-store.ts';
@@ -51,6 +51,33 @@ export async function openFiles(
   const mark = await claimBucket(store, bucket, newMark());
   const places = await openS3Files(config, bucket, mark, waitAt);
   return { ...places, uploads: config.s3.uploads === 'direct' ? s3UploadTarget(bucket, mountsOf(mark)) : here };
+}
+
+/** A place that commands read an installation's files from, or put them into. */
+export interface MarkedPlaces extends FilePlaces, KeptMark {
+  /** Says in the place itself whose files it holds. */
+  putMark(): Promise<void>;
+}
+
+/** The place that the settings name, of files that this mark stands for; what it holds is let go by `stack`. */
+export async function openFilesAt(config: Config, mark: string, stack: AsyncDisposableStack): Promise<MarkedPlaces> {
+  if (config.s3 === null) {
+    const { blobs } = dataFolder(config.dataDir);
+    const putMark = async () => void (await writeMark(blobs, mark));
+    return { ...(await openDiskFiles(config, undefined)), mark, kind: 'disk', putMark };
+  }
+  const bucket = stack.use(await S3Bucket.of(config.s3, config.limits));
+  const putMark = () => markBucket(bucket, mark);
+  return { ...(await openS3Files(config, bucket, mark, undefined)), mark, kind: 's3', putMark };
+}
+
+/** Refuses settings that name another place than that of the files of this mark; null: of a version that had no marks. */
+export async function checkFiles(config: Config, kept: KeptMark | null): Promise<void> {
+  refuseOtherKind(kept ?? { mark: '', kind: 'disk' }, config.s3 === null ? 'disk' : 's3');
+  if (kept === null) return;
+  if (config.s3 === null) return await checkMark(dataFolder(config.dataDir).blobs, kept.mark);
+  using bucket = await S3Bucket.of(config.s3, config.limits);
+  await checkBucket(bucket, kept.mark);
 }
 
 async function openDiskFiles({ dataDir }: Config, waitAt: WaitAt | undefined): Promise<FilePlaces> {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { checkFiles } from './compose-files.ts';
 import {
   commitOf,
   knownLevel,
@@ -15,7 +16,6 @@ import type { Config, Secrets } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';
 import { readMovedMark, refuseMoved, writeMovedMark } from './config/moved-mark.ts';
 import { SettingRefused } from './config/setting-refused.ts';
-import { checkMark } from './files/disk/folder-mark.ts';
 import { LATEST_MIGRATION } from './store/migrate.ts';
 import { PostgresSnapshot } from './store/postgres/postgres-snapshot.ts';
 import { PostgresTarget } from './store/postgres/postgres-target.ts';
@@ -50,13 +50,13 @@ export async function moveHere(config: Config, secrets: Secrets): Promise<Moved>
   if (mark !== null && (mark.state === 'moved' || mark.place !== settings.place)) refuseMoved(folder.movedMark);
   const snapshot = stack.use(new SqliteSnapshot(folder.database));
   const level = await knownLevel(snapshot);
-  const blobMark = await markIn(snapshot);
-  if (level !== LATEST_MIGRATION || blobMark === null) {
+  const kept = await markIn(snapshot);
+  if (level !== LATEST_MIGRATION || kept === null) {
     throw new SettingRefused(
       `The installation in ${config.dataDir} is of an older version; start this version on it once without DATABASE_URL, stop it, and move then.`,
     );
   }
-  await checkMark(folder.blobs, blobMark);
+  await checkFiles(config, kept);
   const secret = secrets.secret === null ? readSecretFile(folder.secretFile) : null;
   const moved = (at: Date) => ({ state: 'moved', place: settings.place, at: at.toISOString() }) as const;
   if (mark?.state === 'moving' && (await isHere(settings, snapshot))) {
@@ -67,7 +67,7 @@ export async function moveHere(config: Config, secrets: Secrets): Promise<Moved>
   await refuseTaken(target, `the database ${settings.place}`, 'set DATABASE_URL to an empty one');
   // Who was alive when the lock was let go died without a word.
   const tables = await copyInstallation(snapshot, target, NODE_DEAD);
-  await putMark(target, blobMark);
+  await putMark(target, kept);
   if (secret !== null) await putSecret(target, secret);
   const at = new Date();
   await writeMovedMark(folder.movedMark, { ...moved(at), state: 'moving' });

@@ -3,6 +3,7 @@ import type { Config, Secrets } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';
 import { readMovedMark } from './config/moved-mark.ts';
 import { SettingRefused } from './config/setting-refused.ts';
+import type { KeptMark } from './files/installation-mark.ts';
 import { unknownMigrations } from './store/migrate.ts';
 import { KEPT } from './store/queries/blob-folder.ts';
 import type { Snapshot, Target } from './store/transfer/ports.ts';
@@ -33,17 +34,22 @@ export async function knownLevel(snapshot: Snapshot): Promise<string> {
   );
 }
 
-/** What the installation's folder is marked with; null: it is of a version that had no marks, or not there. */
-export async function markIn(snapshot: Snapshot): Promise<string | null> {
-  if ((await snapshot.columns('blob_folder')).length === 0) return null;
-  for await (const rows of snapshot.rows('blob_folder', ['id', 'mark'])) {
-    for (const [id, mark] of rows) if (id === KEPT) return String(mark);
+/** What the installation's files are marked with; null: it is of a version that had no marks, or not there. */
+export async function markIn(snapshot: Snapshot): Promise<KeptMark | null> {
+  const columns = await snapshot.columns('blob_folder');
+  if (columns.length === 0) return null;
+  // Of a version that had the disk alone.
+  const hasKind = columns.includes('kind');
+  for await (const rows of snapshot.rows('blob_folder', hasKind ? ['id', 'mark', 'kind'] : ['id', 'mark'])) {
+    for (const [id, mark, kind] of rows) {
+      if (id === KEPT) return { mark: String(mark), kind: kind === 's3' ? 's3' : 'disk' };
+    }
   }
   return null;
 }
 
-export async function putMark(target: Target, mark: string): Promise<void> {
-  await target.insert('blob_folder', ['id', 'mark'], [[KEPT, mark]]);
+export async function putMark(target: Target, { mark, kind }: KeptMark): Promise<void> {
+  await target.insert('blob_folder', ['id', 'mark', 'kind'], [[KEPT, mark, kind]]);
 }
 
 export async function putSecret(target: Target, secret: string): Promise<void> {

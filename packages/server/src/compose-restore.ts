@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { type BackedUp, type FilePlace, openFilePlace } from './compose-backup.ts';
+import type { BackedUp } from './compose-backup.ts';
+import { type FilePlaces, openFilesAt } from './compose-files.ts';
 import {
   commitOf,
   embeddedHere,
@@ -18,6 +19,7 @@ import { type CopiedBlobs, copyBlobs, type NamedBlob } from './files/copy-blobs.
 import { CopyDamaged, copyMountIn, type MountLine } from './files/copy-mount.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
 import { newMark, readMark, removeMark, takenFolder, writeMark } from './files/disk/folder-mark.ts';
+import type { KeptMark } from './files/installation-mark.ts';
 import { writeDurably } from './lib/durable-files.ts';
 import { PostgresSnapshot } from './store/postgres/postgres-snapshot.ts';
 import { PostgresTarget } from './store/postgres/postgres-target.ts';
@@ -33,6 +35,8 @@ import { Backup } from './store/transfer/read-backup.ts';
 export interface Restored extends Omit<BackedUp, 'missing' | 'unread' | 'unsteady'> {
   /** Whether an earlier restore had done it, and was interrupted before it could say so. */
   readonly wasDone: boolean;
+  /** The mark under which a restore that was interrupted may have left objects in the bucket; null: none. */
+  readonly leftMark: string | null;
   /** Whether the keys of the back-up were signed with another secret than the settings give. */
   readonly hasOtherSecret: boolean;
 }
@@ -44,7 +48,8 @@ export interface Restored extends Omit<BackedUp, 'missing' | 'unread' | 'unstead
  *
  * The mark is a new one: whoever still has the back-up's own has another folder. Interrupted anywhere, the next restore
  * finds `restoring`, and by its mark whether the commit was made. Images that are there already are not written again;
- * files are, for what an interrupted restore of another back-up left would be taken for an integration's own.
+ * files are, for what an interrupted restore of another back-up left would be taken for an integration's own. In a bucket
+ * each restore has a mark of its own, and what an interrupted one left lies under another that nobody reads.
  */
 export async function restoreHere(config: Config, secrets: Secrets, from: string): Promise<Restored> {
   const backup = await Backup.open(from);
@@ -60,15 +65,28 @@ export async function restoreHere(config: Config, secrets: Secrets, from: string
   const secret = await backup.secret();
   const hasOtherSecret = secret !== null && secrets.secret !== null && secret !== secrets.secret;
   const begun = await readMark(folder.blobs, 'restoring');
-  if (begun !== null && (await keptIn(folder, settings)) === begun) {
+  if (begun !== null && (await keptIn(folder, settings))?.mark === begun) {
     await removeMark(folder.blobs, 'restoring');
-    return { rows: 0, images: 0, files: 0, bytes: 0, hasSecret: secret !== null, hasOtherSecret, wasDone: true };
+    return {
+      rows: 0,
+      images: 0,
+      files: 0,
+      bytes: 0,
+      hasSecret: secret !== null,
+      hasOtherSecret,
+      wasDone: true,
+      leftMark: null,
+    };
   }
   const target = await emptyTarget(config, folder, settings, stack);
-  const mark = await markFor(folder.blobs, begun);
+  const mark = await markFor(folder.blobs, begun, config.s3 !== null);
+  if (begun !== null && begun !== mark) await removeMark(folder.blobs, 'restoring');
   if (begun !== null) await rm(folder.mounts, { recursive: true, force: true });
-  const place = await openFilePlace(config);
+  await DiskBlobStore.open(folder.blobs);
   await writeMark(folder.blobs, mark, 'restoring');
+  const place = await openFilesAt(config, mark, stack);
+  // A bucket that cannot be used is known before anything is copied.
+  if (place.kind === 's3') await place.putMark();
   const copied = copyBlobs(inUse(backup.blobKeys()), await DiskBlobStore.open(backup.blobs), place.blobs);
   await finished(copied);
   const [lost] = copied.missing();
@@ -80,10 +98,10 @@ export async function restoreHere(config: Config, secrets: Secrets, from: string
   const files = await restoreFiles(backup, place, from);
   // A run that was under way when the back-up was taken did not crash.
   const tables = await copyInstallation(backup, target, NODE_RELEASED);
-  await putMark(target, mark);
+  await putMark(target, place);
   if (secret !== null && settings === null) await writeDurably(folder.secretFile, `${secret}\n`);
   if (secret !== null && settings !== null) await putSecret(target, secret);
-  await writeMark(folder.blobs, mark);
+  if (place.kind === 'disk') await place.putMark();
   await commitOf(target, 'restore');
   await removeMark(folder.blobs, 'restoring');
   const listed = Object.values(backup.manifest.tables);
@@ -95,10 +113,11 @@ export async function restoreHere(config: Config, secrets: Secrets, from: string
     hasSecret: secret !== null,
     hasOtherSecret,
     wasDone: false,
+    leftMark: begun === mark ? null : begun,
   };
 }
 
-async function restoreFiles(backup: Backup, { mount }: FilePlace, from: string) {
+async function restoreFiles(backup: Backup, { mount }: FilePlaces, from: string) {
   try {
     return await copyMountIn(backup.mountLines<MountLine>(), backup.mountBytes, mount);
   } catch (error) {
@@ -127,10 +146,10 @@ async function emptyTarget(
   return target;
 }
 
-/** A new one for a folder in which there is nothing of anybody, or that of the restore that was begun there. */
-async function markFor(blobs: string, begun: string | null): Promise<string> {
+/** A new one for a folder in which there is nothing of anybody, or that of the restore that was begun there; on S3 always a new one. */
+async function markFor(blobs: string, begun: string | null, isNew: boolean): Promise<string> {
   const own = await readMark(blobs);
-  if (begun !== null && (own === null || own === begun)) return begun;
+  if (begun !== null && (own === null || own === begun)) return isNew ? newMark() : begun;
   const taken = await takenFolder(
     blobs,
     'set RUNWIRE_DATA_DIR to an empty folder, or move that one away: a back-up brings its own images and files',
@@ -140,7 +159,7 @@ async function markFor(blobs: string, begun: string | null): Promise<string> {
 }
 
 /** The mark that the database keeps; null: there is none, or no database. */
-async function keptIn({ database }: DataFolder, settings: PostgresPlace | null): Promise<string | null> {
+async function keptIn({ database }: DataFolder, settings: PostgresPlace | null): Promise<KeptMark | null> {
   if (settings === null && !existsSync(database)) return null;
   await using snapshot = settings === null ? new SqliteSnapshot(database) : await PostgresSnapshot.open(settings);
   return await markIn(snapshot);

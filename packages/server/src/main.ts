@@ -131,7 +131,9 @@ export async function move(env: Readonly<Record<string, string | undefined>>): P
   return [
     copied,
     ...tables.map((table) => `  ${table.table}: ${table.rows}`),
-    `Images and files stay in ${config.dataDir}: start all servers with this DATABASE_URL and with that folder as RUNWIRE_DATA_DIR, and more than one with RUNWIRE_SHARED_DISK=true.`,
+    config.s3 === null
+      ? `Images and files stay in ${config.dataDir}: start all servers with this DATABASE_URL and with that folder as RUNWIRE_DATA_DIR, and more than one with RUNWIRE_SHARED_DISK=true.`
+      : `Images and files stay in the bucket ${config.s3.bucket}: start all servers with this DATABASE_URL and with that S3_BUCKET.`,
     `The embedded database is as it was; ${dataFolder(config.dataDir).movedMark} keeps servers from starting on it.`,
   ].join('\n');
 }
@@ -178,15 +180,21 @@ export async function backup(
 export async function restore(env: Readonly<Record<string, string | undefined>>, from: string): Promise<string> {
   const { config, secrets } = readConfig(env);
   const done = await restoreHere(config, secrets, from);
-  const { rows, images, files, bytes, hasSecret, hasOtherSecret, wasDone } = done;
+  const { rows, images, files, bytes, hasSecret, hasOtherSecret, wasDone, leftMark } = done;
   const place = config.database === null ? config.dataDir : `PostgreSQL at ${config.database.place}`;
   const lines = [
     wasDone
       ? `An earlier restore had put everything into ${place}; it is finished now. For another back-up use an empty place.`
       : `Restored ${rows} rows, ${images} images and ${files} files, ${bytes} bytes, to ${place}.`,
   ];
-  if (config.database !== null) {
+  if (config.s3 !== null) lines.push(`The images and files are in the bucket ${config.s3.bucket}.`);
+  else if (config.database !== null) {
     lines.push(`The images and files are in ${config.dataDir}, which all servers must share.`);
+  }
+  if (leftMark !== null) {
+    lines.push(
+      `A restore that was interrupted may have left objects in the bucket under ${leftMark}/: delete them, unless a database has that mark in its table blob_folder.`,
+    );
   }
   if (!hasSecret) lines.push('The back-up holds no secret: set RUNWIRE_SECRET to what it was when it was taken.');
   if (hasOtherSecret) {

@@ -25,7 +25,7 @@ export { gateAgency } from './gate-agency.ts';
 export { type GateCall, GateKeeper } from './gate-keeper.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
-export { filesOf, openTestMount, putFile, readFileOf } from './mount-contents.ts';
+export { filesOf, openTestMount, putFile } from './mount-contents.ts';
 export { type MountStoreHarness, mountStoreConformance } from './mount-store-conformance.ts';
 export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
 export {

@@ -24,22 +24,21 @@ async function* pieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += PIECE_BYTES) yield bytes.subarray(start, start + PIECE_BYTES);
 }
 
-/** Whole; null: it is not there. */
-export async function readFileOf(mount: MountStore, integrationId: string, path: string): Promise<Buffer | null> {
+/** Whole, with its type; null: it is not there. */
+async function readFileOf(mount: MountStore, integrationId: string, path: string) {
   await using opened = await mount.open(integrationId, path);
   if (opened === null) return null;
   const all: Uint8Array[] = [];
   for await (const piece of opened.bytes) all.push(piece);
-  return Buffer.concat(all);
+  return { contentType: opened.file.contentType, bytes: Buffer.concat(all) };
 }
 
 /** By path, all files of an integration. */
 export async function filesOf(mount: MountStore, integrationId: string) {
   const files = new Map<string, { readonly contentType: string; readonly bytes: Buffer }>();
   for await (const { path } of mount.walk(integrationId, '')) {
-    const bytes = await readFileOf(mount, integrationId, path);
-    const contentType = (await mount.find(integrationId, path))?.contentType;
-    if (bytes !== null && contentType !== undefined) files.set(path, { contentType, bytes });
+    const file = await readFileOf(mount, integrationId, path);
+    if (file !== null) files.set(path, file);
   }
   return files;
 }
