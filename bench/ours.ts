@@ -9,7 +9,7 @@ const provider =
   providerPort === null
     ? {}
     : { RUNWIRE_MODEL: 'openai/bench', OPENAI_BASE_URL: `http://127.0.0.1:${providerPort}/v1`, OPENAI_API_KEY: 'sk-1' };
-const database = databaseUrl === null ? {} : { DATABASE_URL: databaseUrl };
+const database = databaseUrl === null ? {} : { DATABASE_URL: databaseUrl, RUNWIRE_SHARED_DISK: 'true' };
 const { config, secrets } = readConfig({ PORT: '0', RUNWIRE_DATA_DIR: dataDir, ...database, ...provider });
 const onFatal = (error: unknown) => {
   throw error;

@@ -3,7 +3,8 @@ import {
   Listener,
   type ModelRequest,
   modelRequest,
-  OpenAiModels,
+  type OpenAiModels,
+  openAiModels,
   type Protocol,
   type ProviderCall,
   providerEvents,
@@ -158,17 +159,19 @@ class Comparison implements AsyncDisposable {
   halts = 0;
   asked = 0;
 
-  private constructor(protocol: Protocol, provider: FakeProvider, dropLast: boolean) {
+  private constructor(protocol: Protocol, provider: FakeProvider, models: OpenAiModels, dropLast: boolean) {
     this.#protocol = protocol;
     this.#provider = provider;
     this.#dropLast = dropLast;
-    const { baseUrl } = provider;
-    this.#models = new OpenAiModels({ baseUrl, apiKey: 'sk-1', silenceMs: WAIT_MS, api: protocol });
-    this.#client = new OpenAI({ baseURL: baseUrl, apiKey: 'sk-1', maxRetries: 0 });
+    this.#models = models;
+    this.#client = new OpenAI({ baseURL: provider.baseUrl, apiKey: 'sk-1', maxRetries: 0 });
   }
 
   static async start(protocol: Protocol, dropLast: boolean): Promise<Comparison> {
-    return new Comparison(protocol, await FakeProvider.start(), dropLast);
+    const provider = await FakeProvider.start();
+    const { baseUrl } = provider;
+    const models = await openAiModels({ baseUrl, apiKey: 'sk-1', silenceMs: WAIT_MS, api: protocol });
+    return new Comparison(protocol, provider, models, dropLast);
   }
 
   /** The same bytes, cut at the same places, to both. */

@@ -25,6 +25,10 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   upgrade: () => import('./upgrade.ts'),
   paths: () => import('./paths.ts'),
   'post-policy': () => import('./post-policy.ts'),
+  upload: () => import('./upload.ts'),
+  'upload-load': () => import('./upload-load.ts'),
+  'upload-kill': () => import('./upload-kill.ts'),
+  'mount-race': () => import('./mount-race.ts'),
 };
 
 class UsageError extends Error {}

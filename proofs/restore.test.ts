@@ -12,7 +12,10 @@ test(
   async () => {
     const { code, stdout, stderr } = await runProof('restore');
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /^PROVED restore stores=2 runs=\d+ unfinished=\d+ during=\d+ events=\d+ images=\d+\n$/m);
+    assert.match(
+      stdout,
+      /^PROVED restore stores=2 runs=\d+ unfinished=\d+ during=\d+ events=\d+ images=\d+ files=28\n$/m,
+    );
   },
 );
 
@@ -27,5 +30,12 @@ test('sees a back-up without its images', options, async () => {
   const { code, stdout, stderr } = await runProof('restore', '--fault', 'forget-images');
   assert.equal(code, 1, stdout);
   assert.match(stderr, /: expected .*, found /);
+  assert.doesNotMatch(stdout, /PROVED/);
+});
+
+test('sees a back-up without its files', options, async () => {
+  const { code, stdout, stderr } = await runProof('restore', '--fault', 'forget-files');
+  assert.equal(code, 1, stdout);
+  assert.match(stderr, /files.*: expected .*, found /);
   assert.doesNotMatch(stdout, /PROVED/);
 });

@@ -9,13 +9,14 @@ import {
 } from '@runwire/server/testing';
 import { INTEGRATION, Load, MEMBERS, PATH, Script } from './support/backup-load.ts';
 import { DataFolder } from './support/data-folder.ts';
+import { MountLoad } from './support/mount-load.ts';
 import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall } from './support/proof.ts';
 import { checkDays, checkNextTurns, checkReplays, checkRuns, ended, runsOf } from './support/restored-checks.ts';
 import { startServer } from './support/start-server.ts';
 
 /*
  * A back-up of servers under load. Between its tables the callers' runs go on, and some of them end: what is in the
- * back-up must be of one moment all the same. It is restored into an empty place, a server starts there, and is
+ * back-up must be of one moment all the same. Files are uploaded, replaced and deleted meanwhile. It is restored into an empty place, a server starts there, and is
  * asked everything from outside.
  */
 
@@ -30,7 +31,7 @@ const LONG = { before: 200, between: 20 };
 const PAUSES = ['messages', 'runs', 'usage_days', 'attachments'];
 
 /** Waits at these tables until more runs have ended. A fault is planted here. */
-function slowly(load: Load, between: number, fault: string | null): Overrides {
+function slowly(load: Load, files: MountLoad, between: number, fault: string | null): Overrides {
   return {
     wrapSnapshot: (snapshot, again) => {
       const read = new Set<string>();
@@ -39,9 +40,11 @@ function slowly(load: Load, between: number, fault: string | null): Overrides {
         migrations: () => snapshot.migrations(),
         columns: (table) => snapshot.columns(table),
         async *rows(table, columns) {
-          if (PAUSES.includes(table)) await load.more(between);
+          if (PAUSES.includes(table)) await Promise.all([load.more(between), files.change()]);
           // Planted: the images are looked for where none is listed.
           if (fault === 'forget-images' && read.has('blobs') && table === 'blobs') return;
+          // Planted: files are looked for in no integration.
+          if (fault === 'forget-files' && read.has('integrations') && table === 'integrations') return;
           read.add(table);
           // Planted: each table is read at a moment of its own.
           yield* (fault === 'torn' ? await again() : snapshot).rows(table, columns);
@@ -65,6 +68,7 @@ interface Counts {
   readonly during: number;
   readonly events: number;
   readonly images: number;
+  readonly files: number;
 }
 
 async function backUpAndRestore(
@@ -79,6 +83,7 @@ async function backUpAndRestore(
     startServer(null, { dataDir, controllerPort: model.port, env: { ...env, ...more } });
   const to = join(folder.path, 'backup');
   let load: Load;
+  let files: MountLoad;
   let during: number;
   {
     await using stack = new AsyncDisposableStack();
@@ -91,11 +96,14 @@ async function backUpAndRestore(
     await load.more(size.before);
     while (script.held < HELD) await load.more(1);
     const before = load.completed;
-    await backup(places.from, to, slowly(load, size.between, fault));
+    files = await MountLoad.start(places.from.RUNWIRE_DATA_DIR);
+    await backup(places.from, to, slowly(load, files, size.between, fault));
     during = load.completed - before;
+    await files.stop();
     await load.stop();
   }
   await restore(places.to, to);
+  const restoredFiles = await files.check(places.to.RUNWIRE_DATA_DIR);
   const calls = model.calls.length;
   // A run that was under way did not crash: where one crash is one too many, it goes on all the same.
   await using server = await options(places.to, { RUNWIRE_MAX_ATTEMPTS: '1' });
@@ -122,7 +130,14 @@ async function backUpAndRestore(
   expectNumber('finished steps that were repeated', repeated.length, 0);
   await checkReplays(api, model, runs, load);
   const images = await checkNextTurns(api, model, runs);
-  return { runs: runs.length, unfinished: unfinished.length, during, events: first.events + rest.events, images };
+  return {
+    runs: runs.length,
+    unfinished: unfinished.length,
+    during,
+    events: first.events + rest.events,
+    images,
+    files: restoredFiles,
+  };
 }
 
 type Env = { readonly RUNWIRE_DATA_DIR: string; readonly DATABASE_URL: string };
@@ -148,11 +163,11 @@ async function ofPostgres(fault: string | null, size: typeof SHORT): Promise<Cou
 
 export const proof: Proof = {
   name: 'restore',
-  faults: ['torn', 'forget-images'],
+  faults: ['torn', 'forget-images', 'forget-files'],
   async run({ fault, short }) {
     if (postgresFolder() === null) throw new Shortfall('PostgreSQL on this machine: expected 1, found 0.');
     const size = short ? SHORT : LONG;
-    const sum = { runs: 0, unfinished: 0, during: 0, events: 0, images: 0 };
+    const sum = { runs: 0, unfinished: 0, during: 0, events: 0, images: 0, files: 0 };
     const stores = [ofEmbedded, ofPostgres];
     try {
       for (const prove of stores) {

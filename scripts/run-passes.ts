@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { differences, leftOut, misplacements, type Pass, passLine, timesLines } from './compare-stores.ts';
+import { childrenSeconds } from './processor-time.ts';
 import { filesOf, type PassName, type SeenServer } from './test-passes.ts';
 import { lastWords, type TestReport } from './test-report.ts';
 
@@ -29,7 +30,7 @@ export function runPass(name: PassName, env: Env): PassRun {
   const [report, stores] = [resolve(`.work/tests-${name}.json`), resolve(`.work/stores-${name}`)];
   for (const old of [report, stores]) rmSync(old, { recursive: true, force: true });
   const files = longestFirst(filesOf(name));
-  const started = performance.now();
+  const [started, before] = [performance.now(), childrenSeconds()];
   process.stdout.write(`tests, ${name}: ${files.length} files\n`);
   const { status, error } = spawnSync(
     'node',
@@ -46,7 +47,10 @@ export function runPass(name: PassName, env: Env): PassRun {
   );
   if (error !== undefined) throw error;
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  process.stdout.write(`tests, ${name}: ${status === 0 ? 'ok' : 'failed'}, ${seconds} s\n`);
+  // The clock tells how busy the machine is, too; this tells what the tests cost.
+  const [after, outcome] = [childrenSeconds(), status === 0 ? 'ok' : 'failed'];
+  const processor = before === null || after === null ? '' : `, ${(after - before).toFixed(0)} s of processor`;
+  process.stdout.write(`tests, ${name}: ${outcome}, ${seconds} s${processor}\n`);
   const told = JSON.parse(readFileSync(report, 'utf8')) as TestReport;
   return { name, files, report: told, seen: seenIn(stores), passed: status === 0 };
 }

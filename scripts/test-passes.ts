@@ -16,6 +16,7 @@ export const STARTS_NO_SERVER: readonly string[] = [
   'test/architecture.test.ts',
   'test/compose-file.test.ts',
   'test/gate.test.ts',
+  'test/mount-copies.test.ts',
 ];
 
 /** Run once although they start servers: why. A name that ends with `/` is a folder. */
@@ -48,6 +49,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/read-only-database.test.ts': 'about PostgreSQL: a database that takes no writes',
   'test/reasoning.test.ts': 'about what providers are asked',
   'test/settings.test.ts': 'settings are read before there is a store',
+  'test/shared-disk.test.ts': 'several nodes: on PostgreSQL alone',
   'test/start.test.ts': 'about the data folder: its secret, its lock; on PostgreSQL see test/postgres.test.ts',
   'test/taking-runs.test.ts': 'several nodes: on PostgreSQL alone',
   'test/two-starts.test.ts': 'two servers on one database: on PostgreSQL alone',

@@ -105,6 +105,7 @@ const rules: readonly Rule[] = [
       files({ 'packages/contract/src/errors.ts': "import { Type } from 'typebox';" }),
       files({ 'packages/contract/src/errors.ts': "import { runSchema } from './schemas/run.ts';" }),
       files({ 'packages/contract/src/schemas/run.ts': "import { readFileSync } from 'node:fs';" }),
+      files({ 'packages/contract/src/schemas/run.ts': "import { Type } from 'typebox';" }),
       files({ 'packages/agency/src/index.ts': "import type { Run } from '@runwire/contract';" }),
       files({ 'packages/agency/src/index.ts': "import { join } from 'node:path';" }),
       files({ 'packages/server/src/compose.ts': "import { Client } from '@runwire/client';" }),
@@ -117,7 +118,8 @@ const rules: readonly Rule[] = [
     ],
     allowed: files({
       'packages/contract/src/index.ts': "export * from './errors.ts';",
-      'packages/contract/src/schemas/run.ts': "import { Type } from 'typebox';\nimport type { Run } from '../run.ts';",
+      'packages/contract/src/schemas/run.ts':
+        "import type { Static } from 'typebox';\nimport type { Run } from '../run.ts';",
       'packages/server/src/http/route.ts': "import { runSchema } from '@runwire/contract/schemas';\nimport 'fastify';",
       'packages/cli/src/main.ts': "import { parseArgs } from 'node:util';\nconst s = await import('@runwire/server');",
       'packages/cli/src/keys.ts': "import type { Installation } from '@runwire/server';",

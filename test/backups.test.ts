@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { restore } from '@runwire/server';
-import { freshDatabase, temporaryFolder } from '@runwire/server/testing';
+import { filesOf as filesIn, freshDatabase, openTestMount, putFile, temporaryFolder } from '@runwire/server/testing';
 import { CliServer, folderOf, runwire } from './support/cli-process.ts';
 import { type FurnishedHouse, furnish, look } from './support/furnished-house.ts';
 import { missingService } from './support/services.ts';
@@ -18,8 +30,19 @@ const shared = temporaryFolder();
 const env = { RUNWIRE_DATA_DIR: join(shared, 'data') };
 const backup = join(shared, 'backup');
 
+/** Of both integrations, by name, with type and bytes. */
+const mountOf = async ({ RUNWIRE_DATA_DIR }: { RUNWIRE_DATA_DIR: string }) => {
+  const mount = await openTestMount(RUNWIRE_DATA_DIR);
+  return [await filesIn(mount, 'house'), await filesIn(mount, 'demo')];
+};
+
 before(async () => {
   house = await furnish(env);
+  const mount = await openTestMount(env.RUNWIRE_DATA_DIR);
+  await putFile(mount, 'house', 'reports/𝄞 für alle.csv', 'a,b\n', 'text/csv');
+  await putFile(mount, 'house', 'large', Buffer.alloc(2_000_000, 'large'), 'application/octet-stream');
+  await putFile(mount, 'house', 'empty', '');
+  await putFile(mount, 'demo', 'reports/same.csv', 'a,b\n', 'text/csv');
   await done(['backup', '--to', backup], env);
 });
 after(() => rmSync(shared, { recursive: true, force: true }));
@@ -56,7 +79,11 @@ const tablesOf = (folder: string) =>
 
 test('a restored back-up serves the same keys, chats, usage and streams, and its unfinished run goes on uncrashed', async (t) => {
   const restored = { RUNWIRE_DATA_DIR: folderOf(t) };
-  assert.match(await done(['restore', '--from', backup], restored), /^Restored \d+ rows and 2 images, \d+ bytes, to /);
+  assert.match(
+    await done(['restore', '--from', backup], restored),
+    /^Restored \d+ rows, 2 images and 4 files, \d+ bytes, to /,
+  );
+  assert.deepEqual(await mountOf(restored), await mountOf(env));
   await using server = await CliServer.start({ env: restored });
   assert.match(server.stdout, /that now go on: 1/);
   const api = server.api(house.apiKey);
@@ -88,6 +115,14 @@ test('a back-up goes from either store to either store and stays what it is', { 
       readFileSync(join(backup, name), 'utf8').split('\n').toSorted(),
     );
   }
+  const files = (folder: string) =>
+    readFileSync(join(folder, 'mount.jsonl'), 'utf8')
+      .replaceAll(/"modifiedAt":"[^"]*"/g, '')
+      .split('\n')
+      .toSorted();
+  assert.equal(files(backup).length, 5);
+  assert.deepEqual(files(join(folder, 'of-embedded')), files(backup));
+  for (const place of [postgres, embedded]) assert.deepEqual(await mountOf(place), await mountOf(env));
   const there = /There is an installation in the database [^ ]+ already/;
   await refused(['restore', '--from', backup], postgres, there);
   await refused(
@@ -142,7 +177,64 @@ const DAMAGES: readonly [string, (folder: string) => void, RegExp][] = [
   ['a lost secret', (folder) => rmSync(join(folder, 'secret')), /is damaged: secret/],
   ['a lost image', (folder) => rmSync(imageOf(folder)), /is damaged: the image [0-9a-f]{64}-/],
   ['a changed image', (folder) => writeFileSync(imageOf(folder), 'x'), /is damaged: the image [0-9a-f]{64}-/],
+  [
+    'a lost file',
+    (folder) => rmSync(fileOf(folder)),
+    /is damaged: the file \S+ of the integration \w+ is not as it was written/,
+  ],
+  [
+    'a changed file',
+    (folder) => writeFileSync(fileOf(folder), 'x'),
+    /is damaged: the file \S+ of the integration \w+ is not as it was written/,
+  ],
+  [
+    'a changed list of files',
+    (folder) => swap(join(folder, 'mount.jsonl'), 'large', 'other'),
+    /is damaged: mount\.jsonl/,
+  ],
 ];
+
+/** The largest. */
+function fileOf(folder: string): string {
+  const paths = filesOf(join(folder, 'mount')).map(({ parentPath, name }) => join(parentPath, name));
+  return paths.toSorted((a, b) => statSync(b).size - statSync(a).size)[0] ?? '';
+}
+
+test('a back-up of a version without mounts is restored as before', async (t) => {
+  const old = join(folderOf(t), 'old');
+  cpSync(backup, old, { recursive: true });
+  rmSync(join(old, 'mount'), { recursive: true });
+  rmSync(join(old, 'mount.jsonl'));
+  const path = join(old, 'manifest.json');
+  const { mount, ...rest } = JSON.parse(readFileSync(path, 'utf8')).manifest;
+  assert.equal(mount.lines, 4);
+  const manifest = { ...rest, format: 1 };
+  writeFileSync(path, JSON.stringify({ sha256: hash('sha256', JSON.stringify(manifest)), manifest }));
+  const place = { RUNWIRE_DATA_DIR: folderOf(t) };
+  assert.match(await restore(place, old), /^Restored \d+ rows, 2 images and 0 files, /);
+});
+
+test('files that change whenever they are read are named by the back-up, which exits 3', async (t) => {
+  const folder = folderOf(t);
+  const place = { RUNWIRE_DATA_DIR: join(folder, 'data') };
+  cpSync(env.RUNWIRE_DATA_DIR, place.RUNWIRE_DATA_DIR, { recursive: true });
+  const log = openSync(join(place.RUNWIRE_DATA_DIR, 'mounts/house/files/large'), 'a');
+  let isDone = false;
+  const appending = (async () => {
+    for (; !isDone; await sleep(1)) writeSync(log, 'x');
+  })();
+  const to = join(folder, 'backup');
+  const { code, stdout, stderr } = await runwire(['backup', '--to', to], { env: place });
+  isDone = true;
+  await appending;
+  closeSync(log);
+  assert.equal(code, 3, stderr);
+  assert.match(stdout, /^Backed up \d+ rows, 2 images and 4 files, /);
+  assert.match(stdout, /^Files that changed whenever they were read, .*: 1\. .*\n {2}house: large \(it changed /m);
+  const [line = ''] = readFileSync(join(to, 'odd-files.jsonl'), 'utf8').trim().split('\n');
+  assert.equal(JSON.parse(line).path, 'large');
+  assert.match(await restore({ RUNWIRE_DATA_DIR: folderOf(t) }, to), /^Restored \d+ rows, 2 images and 4 files, /);
+});
 
 function makeNewer(folder: string): void {
   const path = join(folder, 'manifest.json');

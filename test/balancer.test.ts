@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ApiClient,
   freshDatabase,
@@ -96,4 +101,49 @@ test('a POST that was sent is not sent again, a read is', { skip }, async () => 
 test('sees a planted fault: a POST that is sent again', { skip }, async () => {
   const careless = (text: string) => text.replace('error timeout;', 'error timeout non_idempotent;');
   assert.equal((await asks('POST', careless)).length, 3);
+});
+
+/** Sends half of an upload, and the other half when the node has the first; null: it did not get that in time. */
+async function uploadInHalves(
+  patienceMs: number,
+  change: (text: string) => string = (text) => text,
+): Promise<string | null> {
+  const arrived = Promise.withResolvers<void>();
+  const node = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8');
+    request.on('data', (text: string) => {
+      body += text;
+      arrived.resolve();
+    });
+    request.on('end', () => response.end(body));
+  });
+  await once(node.listen(0, '127.0.0.1'), 'listening');
+  const { port } = node.address() as AddressInfo;
+  const configure = balancerConfiguration(Array.from({ length: 3 }, () => `http://127.0.0.1:${port}`));
+  await using nginx = await Nginx.startWith((folder, own) => change(configure(folder, own)));
+  try {
+    const sending = request(`${nginx.url}/uploads/demo`, { method: 'POST', headers: { 'content-length': 200_000 } });
+    sending.on('error', () => {});
+    sending.write('a'.repeat(100_000));
+    const isThere = await Promise.race([arrived.promise.then(() => true), sleep(patienceMs, false, { ref: false })]);
+    if (!isThere) {
+      sending.destroy();
+      return null;
+    }
+    sending.end('b'.repeat(100_000));
+    const [answer] = (await once(sending, 'response')) as [IncomingMessage];
+    return await text(answer);
+  } finally {
+    node.closeAllConnections();
+    node.close();
+  }
+}
+
+test('an upload passes to the node as it comes', { skip }, async () => {
+  assert.equal(await uploadInHalves(60_000), 'a'.repeat(100_000) + 'b'.repeat(100_000));
+});
+
+test('sees a planted fault: uploads that wait in nginx until they are whole', { skip }, async () => {
+  assert.equal(await uploadInHalves(5000, (conf) => conf.replace('proxy_request_buffering off;', '')), null);
 });

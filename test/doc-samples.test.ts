@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { type AgencyDefinition, defineAgency } from '@runwire/agency';
-import { startTestServer, storeEnvironment, TEST_API_KEY, temporaryFolder } from '@runwire/server/testing';
+import { startTestServer, storeEnvironment, TEST_API_KEY, TestMount, temporaryFolder } from '@runwire/server/testing';
 import { root } from './support/cli-process.ts';
 
 const run = promisify(execFile);
@@ -79,6 +79,19 @@ test('the samples about streams work as pasted, and so does the first request', 
   assert.match(await paste(t, filled, {}), /event: end\ndata: \[DONE\]/);
 });
 
+test('the samples about sandbox files work as pasted, for files that were uploaded', async (t) => {
+  await using server = await startTestServer();
+  await (await TestMount.in(server.dataDir)).put('demo', '/app/mnt/u/42/notes.txt', 'Buy milk.');
+  const printed: string[] = [];
+  const samples = samplesOf('docs/sandbox-files.md', 'sh');
+  assert.equal(samples.length, 2);
+  for (const sample of samples) printed.push(await paste(t, sample, { URL: server.url, KEY: TEST_API_KEY }));
+  assert.match(printed[0] ?? '', /event: end\ndata: \[DONE\]/);
+  assert.match(printed[1] ?? '', /Buy milk\./);
+  const { body } = await server.api.get('/v2/integrations/demo/chats/errands/messages');
+  assert.deepEqual(body.items[3].sandboxFiles, [{ name: 'notes.txt', path: '/app/mnt/u/42/notes.txt' }]);
+});
+
 /** What the pages leave to the reader: before a sample, and after it. */
 const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   'docs/tools.md': [
@@ -91,6 +104,7 @@ const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> =
        const execute = async ({ id }: { readonly id: string }) => id;`,
       'export const agent = { name: "Clerk", description: "Pays.", instructions: "Pay.", tools: { refund, look_up: lookUp } };',
     ],
+    ["import { defineAgent } from '@runwire/agency';", 'export const agent = clerk;'],
   ],
   'docs/models.md': [["import { defineAgent } from '@runwire/agency';\nexport const agent =", '']],
 };
@@ -127,6 +141,10 @@ test('the samples in TypeScript have the types they need, and are agencies that 
     taken.map(({ error }: { error: unknown }) => error),
     files.map(() => null),
   );
-  const tools = taken.flatMap(({ agents }: { agents: { tools: string[] }[] }) => agents.flatMap((one) => one.tools));
-  assert.deepEqual(tools.sort(), ['look_up', 'refund', 'weather']);
+  const tools = taken.map(({ agents }: { agents: { tools: string[] }[] }) =>
+    agents.flatMap((one) => one.tools).join(' '),
+  );
+  const added = ' list_files read_file search_files';
+  const expected = ['', `refund look_up${added}`, `weather${added}`, added.trim()];
+  assert.deepEqual(tools.toSorted(), expected.toSorted());
 });

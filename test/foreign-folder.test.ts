@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { backup, move, restore } from '@runwire/server';
-import { askDatabase, freshDatabase, postgresStore } from '@runwire/server/testing';
+import { askDatabase, filesOf, freshDatabase, openTestMount, postgresStore, putFile } from '@runwire/server/testing';
 import { folderOf } from './support/cli-process.ts';
 import { envOf, goesOn, imagesIn, markOf, type Place, startAt, useOnce } from './support/one-image.ts';
 import { missingService } from './support/services.ts';
@@ -104,11 +104,30 @@ test('a restore begins nothing in a folder that another installation uses, and m
   await isLeftAlone(embedded.dataDir, () => restore(envOf({ ...embedded, url: other.url }), from), EMBEDDED);
 });
 
+test('neither a first start nor a restore begins among files of mounts that nobody knows', { skip }, async (t) => {
+  await using database = await freshDatabase();
+  const from = join(folderOf(t), 'backup');
+  const source: Place = { dataDir: folderOf(t), url: '' };
+  await useOnce(source);
+  await backup(envOf(source), from);
+  const dataDir = folderOf(t);
+  await putFile(await openTestMount(dataDir), 'demo', 'a', 'somebody’s');
+  const foreign = {
+    name: 'StartRefused',
+    message: /^The folder \S+\/mounts holds files of another installation; set [^\n]+\.$/,
+  };
+  for (const url of ['', database.url]) {
+    await isLeftAlone(dataDir, () => startAt({ dataDir, url }), foreign);
+    await isLeftAlone(dataDir, () => restore(envOf({ dataDir, url }), from), foreign);
+  }
+});
+
 test('a restore that was interrupted is begun again among what it left, and a server begins nothing there', async (t) => {
   const place: Place = { dataDir: folderOf(t), url: '' };
   const from = join(folderOf(t), 'backup');
   const source: Place = { dataDir: folderOf(t), url: '' };
   await useOnce(source, 2);
+  await putFile(await openTestMount(source.dataDir), 'demo', 'a', 'of the back-up');
   await backup(envOf(source), from);
   // Killed after its images, before its commit.
   await restore(envOf(place), from);
@@ -117,7 +136,13 @@ test('a restore that was interrupted is begun again among what it left, and a se
   const drafts = ['runwire.db.0123456789ab.part', 'runwire.db.0123456789ab.part-journal'];
   for (const name of drafts) writeFileSync(join(place.dataDir, name), 'half');
   await assert.rejects(startAt(place), /^StartRefused: The folder \S+ holds what a `runwire restore` left [^\n]+\.$/);
-  assert.match(await restore(envOf(place), from), /^Restored \d+ rows and 2 images/);
+  // Left by a restore of another back-up.
+  const mount = await openTestMount(place.dataDir);
+  await putFile(mount, 'demo', 'b', 'of another');
+  await putFile(mount, 'other', 'c', 'of another');
+  assert.match(await restore(envOf(place), from), /^Restored \d+ rows, 2 images and 1 files/);
+  assert.deepEqual([...(await filesOf(mount, 'demo')).keys()], ['a']);
+  assert.equal((await filesOf(mount, 'other')).size, 0);
   for (const name of drafts) assert.ok(!existsSync(join(place.dataDir, name)), name);
   assert.equal(imagesIn(place.dataDir).length, 2);
   await goesOn(place);

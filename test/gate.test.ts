@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '@runwire/server/testing';
 import { differences, leftOut, misplacements, type Pass, passLine, timesLines } from '../scripts/compare-stores.ts';
+import { childrenSeconds } from '../scripts/processor-time.ts';
 import { allTestFiles, filesOf, ONE_STORE, type PassName, STARTS_NO_SERVER } from '../scripts/test-passes.ts';
 import { lastWords, type TestReport } from '../scripts/test-report.ts';
 import { root } from './support/cli-process.ts';
@@ -18,6 +19,16 @@ test('a claim of parts', async (t) => {
 });
 test('a claim that is left out', { skip: 'for want of something' }, () => {});
 `;
+
+test('what the tests cost the processor is counted with the processes that they start', {
+  skip: childrenSeconds() === null && 'this system does not tell',
+}, () => {
+  const busy = 'while (process.cpuUsage().user < 500_000);';
+  const parent = `require('node:child_process').spawnSync(process.execPath, ['-e', ${JSON.stringify(busy)}])`;
+  const before = childrenSeconds() ?? 0;
+  spawnSync(process.execPath, ['-e', parent]);
+  assert.ok((childrenSeconds() ?? 0) - before >= 0.45);
+});
 
 test('the gate ends with what failed and why, each once, and with the files that took longest', (t) => {
   const folder = temporaryFolder();

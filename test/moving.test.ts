@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freshDatabase } from '@runwire/server/testing';
 import pg from 'pg';
-import { CliServer, folderOf, root, runwire } from './support/cli-process.ts';
+import { CliServer, compileCache, folderOf, root, runwire } from './support/cli-process.ts';
 import { furnish, look } from './support/furnished-house.ts';
 import { missingService } from './support/services.ts';
 
@@ -56,7 +56,7 @@ test('a moved installation serves the same keys, chats, usage and streams, and i
 
   const { code, stdout, stderr } = await runwire(['move'], { env });
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^Copied 14 tables with \d+ rows .* counts and checksums are equal\.$/m);
+  assert.match(stdout, /^Copied 16 tables with \d+ rows .* counts and checksums are equal\.$/m);
   assert.match(stdout, /^ {2}runs: 5$/m);
   assert.deepEqual(source(dataDir), before, 'the source is as it was');
   await using client = await Watcher.connect(database.url);
@@ -168,7 +168,8 @@ const others = `select 1 from pg_stat_activity where datname = current_database(
 /** `runwire move`, killed as soon as the database holds it up. */
 async function killedAtHold(client: pg.Client, env: Readonly<Record<string, string>>): Promise<void> {
   const command = ['-C', 'runwire', join(root, 'packages/cli/src/main.ts'), 'move'];
-  const child = spawn(process.execPath, command, { env: { PATH: process.env.PATH ?? '', ...env }, stdio: 'ignore' });
+  const given = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: compileCache, ...env };
+  const child = spawn(process.execPath, command, { env: given, stdio: 'ignore' });
   const gone = new Promise((resolve) => child.once('exit', resolve));
   await until('the move waits', () => waits(client));
   child.kill('SIGKILL');
@@ -212,7 +213,7 @@ test('a move that is killed while it commits leaves one installation, and the ne
   );
   const { code, stdout, stderr } = await runwire(['move'], { env });
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^(An earlier move had copied everything|Copied 14 tables)/);
+  assert.match(stdout, /^(An earlier move had copied everything|Copied 16 tables)/);
   await using server = await CliServer.start({ env });
   assert.equal((await server.api(apiKey).get('/v2/me')).status, 200);
   assert.match((await runwire(['serve'], { env: { RUNWIRE_DATA_DIR: dataDir, PORT: '0' } })).stderr, /was moved to/);

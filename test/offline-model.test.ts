@@ -91,7 +91,12 @@ test('/read reads a file for real, by the tool of the agent, and says what it sa
   assert.match((await answerTo('/read /etc/passwd')).answer, /^`path` must begin with `\/app\/mnt\/`/);
   assert.match((await answerTo('/read')).answer, /^Say which file to read/);
   const sandboxFiles = [{ name: 'my notes.txt', path: '/app/mnt/u/my notes.txt' }];
-  assert.match((await answerTo('Look', { sandboxFiles })).answer, /You said: Look \(1 file came with it/);
+  const told = await answerTo('Look', { sandboxFiles });
+  assert.match(told.answer, /You said: Look \(1 file came with it/);
+  const announced =
+    'Look\n\nFiles that came with this message, by name and path:\n- my notes.txt: /app/mnt/u/my notes.txt';
+  const bytes = Buffer.byteLength(demoAgency.agents[0]?.instructions + announced);
+  assert.equal(ending(told).usage.input_tokens, Math.ceil(bytes / 4));
   assert.equal((await answerTo('/read /app/mnt/u/my notes.txt', { sandboxFiles })).answer, read.answer);
 });
 

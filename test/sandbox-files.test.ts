@@ -213,6 +213,26 @@ test('later turns announce the files of earlier ones byte for byte, of failed an
   assert.equal(JSON.stringify(fourth.call.request.prompt), JSON.stringify(grown));
 });
 
+test('what is announced counts in what fits into the window of the model', async () => {
+  await using own = await ScriptedServer.start({ env: { RUNWIRE_MODEL_WINDOW: '6000' } });
+  const apiIntegrationId = await own.integration({ agency: 'test' });
+  const files = await TestMount.in(own.server.dataDir);
+  // About a thousand tokens a turn, of which three fit into half of the window.
+  const folder = `/app/mnt/${['a', 'b', 'c'].map((name) => name.repeat(250)).join('/')}`;
+  const sandboxFiles = [1, 2, 3, 4, 5].map((name) => ({ name: `${name}`, path: `${folder}/${name}` }));
+  for (const { path } of sandboxFiles) await files.put(apiIntegrationId, path, '.');
+  const shown: number[] = [];
+  for (let turn = 0; turn < 6; turn += 1) {
+    const { call } = await own.answer({ apiIntegrationId, chatId: 'c', message: `${turn}`, sandboxFiles });
+    shown.push(call.request.prompt.filter(({ kind }) => kind === 'user').length - 1);
+  }
+  assert.deepEqual(shown.slice(0, 4), [0, 1, 2, 3]);
+  assert.ok(
+    shown.every((turns) => turns <= 3),
+    String(shown),
+  );
+});
+
 test('a run that another process goes on with announces its files as before', async () => {
   await using server = await KillableServer.start();
   await server.metered();

@@ -9,6 +9,7 @@ import {
   scriptedModel,
   type Tx,
 } from '@runwire/server/testing';
+import { holdFiles, loseAByte, writePlainly } from './mount-faults.ts';
 import { around, type Params, tamper } from './tampered-store.ts';
 
 /** No request is ever known again: each is stored under an id of its own. */
@@ -247,6 +248,9 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'no-folding': leaveFoldingOut,
   'forget-forms': forgetForms,
   'take-extra-fields': takeExtraFields,
+  'lose-a-byte': loseAByte,
+  'hold-files': holdFiles,
+  'plain-writes': writePlainly,
 };
 
 export function plantFault(fault: string, options: ProcessOptions): Overrides {

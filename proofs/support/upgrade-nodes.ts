@@ -8,6 +8,9 @@ export const pause = () => sleep(PAUSE_MS);
 /** Runs that are not done by then are left to others. */
 const DRAIN_SECONDS = '2';
 
+/** Settings that the earlier version does not know, and would refuse. */
+export const UNKNOWN_THEN = { RUNWIRE_SHARED_DISK: '' };
+
 export interface Answered {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: answers of two versions, of which each may have fields of its own.
@@ -79,7 +82,7 @@ export class UpgradeNodes implements AsyncDisposable {
     const env = { DATABASE_URL: databaseUrl, RUNWIRE_DRAIN_SECONDS: DRAIN_SECONDS };
     const options = { dataDir, controllerPort, limits, env };
     const process = isOld
-      ? await ServerProcess.start({ ...options, entry: oldEntry })
+      ? await ServerProcess.start({ ...options, env: { ...env, ...UNKNOWN_THEN }, entry: oldEntry })
       : await startServer(fault, options);
     const node = new UpgradeNode(process, isOld);
     this.#all.push(node);

@@ -5,13 +5,20 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { ApiClient, forgetStore, noteStore, storeEnvironment, temporaryFolder } from '@runwire/server/testing';
+import {
+  ApiClient,
+  forgetStore,
+  noteStore,
+  storeEnvironment,
+  temporaryFolder,
+  withSharedDisk,
+} from '@runwire/server/testing';
 
 /** The repository. */
 export const root = join(import.meta.dirname, '../..');
 
-/** Halves what a start costs the processor. */
-const compileCache = join(tmpdir(), 'runwire-test-compile-cache');
+/** Halves what a start costs the processor; the gate has one for all its processes. */
+export const compileCache = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), 'runwire-test-compile-cache');
 
 const command = ['-C', 'runwire', join(root, 'packages/cli/src/main.ts')];
 
@@ -32,7 +39,7 @@ export interface Finished {
 /** Where the settings name no other: the database of this data folder, if the tests run on one. */
 async function withStore(options: CliOptions): Promise<CliOptions> {
   const dataDir = options.env?.RUNWIRE_DATA_DIR ?? join(options.cwd ?? root, '.runwire');
-  return { ...options, env: { ...(await storeEnvironment(dataDir)), ...options.env } };
+  return { ...options, env: withSharedDisk({ ...(await storeEnvironment(dataDir)), ...options.env }) };
 }
 
 function start(program: string, args: readonly string[], options: CliOptions): ChildProcess {

@@ -12,6 +12,7 @@ export const NGINX = '/usr/sbin/nginx';
 export const PGBOUNCER = '/usr/sbin/pgbouncer';
 export const STRACE = '/usr/bin/strace';
 export const CURL = '/usr/bin/curl';
+export const CHROMIUM = '/usr/bin/chromium';
 
 interface Service {
   readonly packages: readonly string[];
@@ -26,6 +27,7 @@ export const SERVICES = {
   s3: { packages: ['radosgw', 'ceph-mon', 'ceph-osd', 'ceph-common'], isThere: hasS3Gateway },
   strace: { packages: ['strace'], isThere: () => existsSync(STRACE) },
   curl: { packages: ['curl'], isThere: () => existsSync(CURL) },
+  chromium: { packages: ['chromium'], isThere: () => existsSync(CHROMIUM) },
 } satisfies Readonly<Record<string, Service>>;
 
 export type ServiceName = keyof typeof SERVICES;

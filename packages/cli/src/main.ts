@@ -10,8 +10,8 @@ const USAGE = `Usage:
   runwire restore --from FOLDER       put a back-up into an empty data folder or database
 `;
 
-/** The back-up is there, but images were lost before it was taken. */
-const IMAGES_MISSING = 3;
+/** The back-up is there, but images were lost before it was taken, or files could not be taken as they were. */
+const NOT_WHOLE = 3;
 
 async function main(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args;
@@ -32,7 +32,7 @@ async function main(args: readonly string[]): Promise<void> {
     const to = folderOption(rest, 'to');
     const { backup } = await import('@runwire/server');
     const { said, isWhole } = await backup(process.env, to);
-    if (!isWhole) process.exitCode = IMAGES_MISSING;
+    if (!isWhole) process.exitCode = NOT_WHOLE;
     return say(said);
   }
   if (command === 'restore') {

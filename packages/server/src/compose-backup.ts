@@ -5,9 +5,13 @@ import { dataFolder } from './config/data-folder.ts';
 import { refuseMoved } from './config/moved-mark.ts';
 import { SettingRefused } from './config/setting-refused.ts';
 import { VERSION } from './domain/version.ts';
+import type { BlobStore } from './files/blob-store.ts';
 import { copyBlobs, type NamedBlob } from './files/copy-blobs.ts';
+import { copyMountOut, type OddFile } from './files/copy-mount.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
+import { DiskMountStore } from './files/disk/disk-mount-store.ts';
 import { checkMark, writeMark } from './files/disk/folder-mark.ts';
+import type { MountStore } from './files/mount-store.ts';
 import { PostgresSnapshot } from './store/postgres/postgres-snapshot.ts';
 import { SqliteSnapshot } from './store/sqlite/sqlite-snapshot.ts';
 import { BACKUP_FORMAT } from './store/transfer/manifest.ts';
@@ -23,16 +27,22 @@ export interface BackupOverrides {
 export interface BackedUp {
   readonly rows: number;
   readonly images: number;
+  /** Of the integrations' mounts. */
+  readonly files: number;
   readonly bytes: number;
   /** Images that are in use and were lost before: they are not in the back-up either. */
   readonly missing: readonly string[];
+  /** Files that could not be read, and are not in the back-up. */
+  readonly unread: readonly OddFile[];
+  /** Files that changed whenever they were read: the back-up has them as they were read last. */
+  readonly unsteady: readonly OddFile[];
   readonly hasSecret: boolean;
 }
 
 /**
  * Takes a back-up beside the servers, which go on. The database's moment comes first, the images after it: what a
  * message of that moment refers to was durable before the message was, and is deleted a day after the last message
- * that refers to it at the earliest.
+ * that refers to it at the earliest. The files of mounts come last: each as it was at one moment between then and the end.
  */
 export async function backUpHere(
   config: Config,
@@ -52,7 +62,8 @@ export async function backUpHere(
   const takenAt = new Date().toISOString();
   const secret = await keptSecret(config, secrets, opened);
   const tables = await draft.writeTables(snapshot);
-  const copied = copyBlobs(blobsOf(snapshot), await DiskBlobStore.open(folder), await DiskBlobStore.open(draft.blobs));
+  const place = await openFilePlace(config);
+  const copied = copyBlobs(blobsOf(snapshot), place.blobs, await DiskBlobStore.open(draft.blobs));
   const blobs = await draft.writeBlobList(copied.keys);
   const missing = copied.missing();
   // Without a mark nothing else tells the right folder from a wrong one.
@@ -64,6 +75,10 @@ export async function backUpHere(
   // The folder of images is whole then: a copy of it takes the place of a lost one.
   if (mark !== null) await writeMark(draft.blobs, mark);
   if (missing.length > 0) await draft.writeMissing(missing);
+  const files = copyMountOut(integrationsOf(snapshot), place.mount, draft.mountBytes);
+  const mount = await draft.writeMountList(files.lines);
+  const [unread, unsteady] = [files.missing(), files.unsteady()];
+  if (unread.length + unsteady.length > 0) await draft.writeOddFiles([...unread, ...unsteady]);
   await draft.finish({
     format: BACKUP_FORMAT,
     version: VERSION,
@@ -73,13 +88,17 @@ export async function backUpHere(
     secret: secret === null ? null : await draft.writeSecret(secret),
     tables,
     blobs,
+    mount,
   });
   const listed = Object.values(tables);
   return {
     rows: listed.reduce((sum, table) => sum + table.lines, 0),
     images: copied.count(),
-    bytes: listed.reduce((sum, table) => sum + table.bytes, copied.bytes()),
+    files: files.count(),
+    bytes: listed.reduce((sum, table) => sum + table.bytes, copied.bytes() + files.bytes()),
     missing,
+    unread,
+    unsteady,
     hasSecret: secret !== null,
   };
 }
@@ -116,4 +135,25 @@ async function* blobsOf(snapshot: Snapshot): AsyncGenerator<NamedBlob[]> {
   for await (const rows of snapshot.rows('blobs', ['blob_key', 'unused_since'])) {
     yield rows.map(([key, unusedSince]) => ({ key: String(key), inUse: unusedSince === null }));
   }
+}
+
+/** Those that are not deleted: the files of the others are about to go. */
+async function* integrationsOf(snapshot: Snapshot): AsyncGenerator<string[]> {
+  for await (const rows of snapshot.rows('integrations', ['integration_id', 'deleted_at'])) {
+    yield rows.filter(([, deletedAt]) => deletedAt === null).map(([integrationId]) => String(integrationId));
+  }
+}
+
+/** Where the files of an installation are, or are put. */
+export interface FilePlace {
+  readonly blobs: BlobStore;
+  readonly mount: MountStore;
+}
+
+export async function openFilePlace({ dataDir }: Config): Promise<FilePlace> {
+  const { blobs, mounts } = dataFolder(dataDir);
+  return {
+    blobs: await DiskBlobStore.open(blobs),
+    mount: await DiskMountStore.open({ folder: mounts, waitAt: undefined }),
+  };
 }

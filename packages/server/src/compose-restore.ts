@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { BackedUp } from './compose-backup.ts';
+import { rm } from 'node:fs/promises';
+import { type BackedUp, type FilePlace, openFilePlace } from './compose-backup.ts';
 import {
   commitOf,
   embeddedHere,
@@ -14,6 +15,7 @@ import type { Config, Secrets } from './config/config.ts';
 import { type DataFolder, makeDataFolder } from './config/data-folder.ts';
 import { refuseMoved } from './config/moved-mark.ts';
 import { type CopiedBlobs, copyBlobs, type NamedBlob } from './files/copy-blobs.ts';
+import { CopyDamaged, copyMountIn, type MountLine } from './files/copy-mount.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
 import { newMark, readMark, removeMark, takenFolder, writeMark } from './files/disk/folder-mark.ts';
 import { writeDurably } from './lib/durable-files.ts';
@@ -28,7 +30,7 @@ import { BackupRefused } from './store/transfer/manifest.ts';
 import type { Target } from './store/transfer/ports.ts';
 import { Backup } from './store/transfer/read-backup.ts';
 
-export interface Restored extends Omit<BackedUp, 'missing'> {
+export interface Restored extends Omit<BackedUp, 'missing' | 'unread' | 'unsteady'> {
   /** Whether an earlier restore had done it, and was interrupted before it could say so. */
   readonly wasDone: boolean;
   /** Whether the keys of the back-up were signed with another secret than the settings give. */
@@ -38,10 +40,11 @@ export interface Restored extends Omit<BackedUp, 'missing'> {
 /**
  * Puts a back-up of either store into an empty place of the store that the settings name.
  *
- *   `restoring` in the folder ──▶ images ──▶ mark in the folder ──▶ commit, with the mark ──▶ `restoring` gone
+ *   `restoring` in the folder ──▶ images, files ──▶ mark in the folder ──▶ commit, with the mark ──▶ `restoring` gone
  *
  * The mark is a new one: whoever still has the back-up's own has another folder. Interrupted anywhere, the next restore
- * finds `restoring`, and by its mark whether the commit was made.
+ * finds `restoring`, and by its mark whether the commit was made. Images that are there already are not written again;
+ * files are, for what an interrupted restore of another back-up left would be taken for an integration's own.
  */
 export async function restoreHere(config: Config, secrets: Secrets, from: string): Promise<Restored> {
   const backup = await Backup.open(from);
@@ -59,13 +62,14 @@ export async function restoreHere(config: Config, secrets: Secrets, from: string
   const begun = await readMark(folder.blobs, 'restoring');
   if (begun !== null && (await keptIn(folder, settings)) === begun) {
     await removeMark(folder.blobs, 'restoring');
-    return { rows: 0, images: 0, bytes: 0, hasSecret: secret !== null, hasOtherSecret, wasDone: true };
+    return { rows: 0, images: 0, files: 0, bytes: 0, hasSecret: secret !== null, hasOtherSecret, wasDone: true };
   }
   const target = await emptyTarget(config, folder, settings, stack);
   const mark = await markFor(folder.blobs, begun);
-  const blobs = await DiskBlobStore.open(folder.blobs);
+  if (begun !== null) await rm(folder.mounts, { recursive: true, force: true });
+  const place = await openFilePlace(config);
   await writeMark(folder.blobs, mark, 'restoring');
-  const copied = copyBlobs(inUse(backup.blobKeys()), await DiskBlobStore.open(backup.blobs), blobs);
+  const copied = copyBlobs(inUse(backup.blobKeys()), await DiskBlobStore.open(backup.blobs), place.blobs);
   await finished(copied);
   const [lost] = copied.missing();
   if (lost !== undefined) {
@@ -73,6 +77,7 @@ export async function restoreHere(config: Config, secrets: Secrets, from: string
       `The back-up ${from} is damaged: the image ${lost} is not as it was written; use another back-up.`,
     );
   }
+  const files = await restoreFiles(backup, place, from);
   // A run that was under way when the back-up was taken did not crash.
   const tables = await copyInstallation(backup, target, NODE_RELEASED);
   await putMark(target, mark);
@@ -85,11 +90,23 @@ export async function restoreHere(config: Config, secrets: Secrets, from: string
   return {
     rows: tables.reduce((sum, table) => sum + table.rows, 0),
     images: copied.count(),
-    bytes: listed.reduce((sum, table) => sum + table.bytes, copied.bytes()),
+    files: files.count,
+    bytes: listed.reduce((sum, table) => sum + table.bytes, copied.bytes() + files.bytes),
     hasSecret: secret !== null,
     hasOtherSecret,
     wasDone: false,
   };
+}
+
+async function restoreFiles(backup: Backup, { mount }: FilePlace, from: string) {
+  try {
+    return await copyMountIn(backup.mountLines<MountLine>(), backup.mountBytes, mount);
+  } catch (error) {
+    if (!(error instanceof CopyDamaged)) throw error;
+    throw new BackupRefused(
+      `The back-up ${from} is damaged: ${error.message} is not as it was written; use another back-up.`,
+    );
+  }
 }
 
 async function emptyTarget(
@@ -116,7 +133,7 @@ async function markFor(blobs: string, begun: string | null): Promise<string> {
   if (begun !== null && (own === null || own === begun)) return begun;
   const taken = await takenFolder(
     blobs,
-    'set RUNWIRE_DATA_DIR to an empty folder, or move that one away: a back-up brings its own images',
+    'set RUNWIRE_DATA_DIR to an empty folder, or move that one away: a back-up brings its own images and files',
   );
   if (taken !== null) throw taken;
   return newMark();

@@ -10,9 +10,8 @@ import { FIRST_START_REMEDY } from './files/disk/claim-folder.ts';
 import { takenFolder } from './files/disk/folder-mark.ts';
 import type { NodeBeats } from './store/node-beats.ts';
 import { type Notifier, silentNotifier } from './store/notifier.ts';
-import { type BeatTimes, PostgresNodeBeats } from './store/postgres/postgres-node-beats.ts';
-import { PostgresNotifier } from './store/postgres/postgres-notifier.ts';
-import { type ConflictKind, PostgresStore } from './store/postgres/postgres-store.ts';
+import type { BeatTimes } from './store/postgres/postgres-node-beats.ts';
+import type { ConflictKind } from './store/postgres/postgres-store.ts';
 import { installation, keepSecretOnce, keptSecret } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
 import { SqliteStore } from './store/sqlite/sqlite-store.ts';
@@ -20,6 +19,13 @@ import { first, type Store } from './store/store.ts';
 import type { NodeIdentity, ThisNode } from './store/this-node.ts';
 
 const SLOW_SYNC_MS = 5;
+
+/** Loaded where a database is named: whoever has none does not wait for its client at each start. */
+const postgresParts = async () => ({
+  ...(await import('./store/postgres/postgres-store.ts')),
+  ...(await import('./store/postgres/postgres-node-beats.ts')),
+  ...(await import('./store/postgres/postgres-notifier.ts')),
+});
 
 export interface OpenedStore {
   readonly store: Store;
@@ -62,6 +68,7 @@ export async function openStore(
   if (config.database !== null && secrets.databaseUrl !== null) {
     const settings = { ...config.database, url: secrets.databaseUrl };
     const embedded = embeddedHere(config, settings.place);
+    const { PostgresStore, PostgresNodeBeats, PostgresNotifier } = await postgresParts();
     // Looked for before the database is asked: servers that first start beside this one make tables first, and files later.
     const refusedIfEmpty = embedded ?? (await takenFolder(dataFolder(config.dataDir).blobs, FIRST_START_REMEDY));
     const store = stack.use(await PostgresStore.open({ ...settings, ...hooks, migrate: true, refusedIfEmpty }));
@@ -103,6 +110,7 @@ export async function openStore(
 /** The store of an installation that is there already, for a command beside its servers. */
 export async function openStoreHere(config: Config, secrets: Secrets, stack: AsyncDisposableStack) {
   if (config.database !== null && secrets.databaseUrl !== null) {
+    const { PostgresStore } = await postgresParts();
     const settings = { ...config.database, pool: 1, url: secrets.databaseUrl };
     const store = stack.use(await PostgresStore.open({ ...settings, migrate: false, waitAt: undefined }));
     if (!(await store.hasInstallation())) {

@@ -131,7 +131,7 @@ export async function move(env: Readonly<Record<string, string | undefined>>): P
   return [
     copied,
     ...tables.map((table) => `  ${table.table}: ${table.rows}`),
-    `Images stay in ${config.dataDir}: start all servers with this DATABASE_URL and with that folder as RUNWIRE_DATA_DIR.`,
+    `Images and files stay in ${config.dataDir}: start all servers with this DATABASE_URL and with that folder as RUNWIRE_DATA_DIR, and more than one with RUNWIRE_SHARED_DISK=true.`,
     `The embedded database is as it was; ${dataFolder(config.dataDir).movedMark} keeps servers from starting on it.`,
   ].join('\n');
 }
@@ -140,36 +140,54 @@ export async function move(env: Readonly<Record<string, string | undefined>>): P
 const NAMED = 10;
 const NO_SECRET = 'The secret that signs keys is not in it: RUNWIRE_SECRET is what it was, keep it with the back-up.';
 
-/** Takes a back-up of the installation that the environment names, beside its servers; `isWhole`: with all its images. */
+/** Takes a back-up of the installation that the environment names, beside its servers; `isWhole`: with all its images and files. */
 export async function backup(
   env: Readonly<Record<string, string | undefined>>,
   to: string,
   overrides?: BackupOverrides,
 ): Promise<{ readonly said: string; readonly isWhole: boolean }> {
   const { config, secrets } = readConfig(env);
-  const { rows, images, bytes, missing, hasSecret } = await backUpHere(config, secrets, to, overrides);
-  const lines = [`Backed up ${rows} rows and ${images} images, ${bytes} bytes, to ${to}.`];
+  const done = await backUpHere(config, secrets, to, overrides);
+  const { rows, images, files, bytes, missing, unread, unsteady, hasSecret } = done;
+  const lines = [`Backed up ${rows} rows, ${images} images and ${files} files, ${bytes} bytes, to ${to}.`];
   if (missing.length > 0) {
     lines.push(
       `Images that messages refer to but that are missing or damaged here, and not in the back-up: ${missing.length}. ${to}/missing-images.jsonl names them all; the first:`,
       ...missing.slice(0, NAMED).map((key) => `  ${key}`),
     );
   }
+  const named = (odd: typeof unread) =>
+    odd.slice(0, NAMED).map(({ integration, path, reason }) => `  ${integration}: ${path} (${reason})`);
+  if (unread.length > 0) {
+    lines.push(
+      `Files that could not be read, and are not in the back-up: ${unread.length}. ${to}/odd-files.jsonl names them all; the first:`,
+      ...named(unread),
+    );
+  }
+  if (unsteady.length > 0) {
+    lines.push(
+      `Files that changed whenever they were read, and are in the back-up as they were read last: ${unsteady.length}. ${to}/odd-files.jsonl names them all; the first:`,
+      ...named(unsteady),
+    );
+  }
   lines.push(hasSecret ? 'The secret that signs keys is in it: keep it where nobody else can read it.' : NO_SECRET);
-  return { said: lines.join('\n'), isWhole: missing.length === 0 };
+  return { said: lines.join('\n'), isWhole: missing.length + unread.length + unsteady.length === 0 };
 }
 
 /** Puts a back-up into the empty place that the environment names. */
 export async function restore(env: Readonly<Record<string, string | undefined>>, from: string): Promise<string> {
   const { config, secrets } = readConfig(env);
-  const { rows, images, bytes, hasSecret, hasOtherSecret, wasDone } = await restoreHere(config, secrets, from);
+  const done = await restoreHere(config, secrets, from);
+  const { rows, images, files, bytes, hasSecret, hasOtherSecret, wasDone } = done;
   const place = config.database === null ? config.dataDir : `PostgreSQL at ${config.database.place}`;
   const lines = [
     wasDone
       ? `An earlier restore had put everything into ${place}; it is finished now. For another back-up use an empty place.`
-      : `Restored ${rows} rows and ${images} images, ${bytes} bytes, to ${place}.`,
+      : `Restored ${rows} rows, ${images} images and ${files} files, ${bytes} bytes, to ${place}.`,
   ];
-  if (config.database !== null) lines.push(`The images are in ${config.dataDir}, which all servers must share.`);
+  if (config.database !== null) {
+    lines.push(`The images and files are in ${config.dataDir}, which all servers must share.`);
+  }
   if (!hasSecret) lines.push('The back-up holds no secret: set RUNWIRE_SECRET to what it was when it was taken.');
   if (hasOtherSecret) {
     lines.push(

@@ -79,7 +79,9 @@ export const checkPackages: Check = (sources) =>
     if (rule === undefined) return `no rule says what packages/${packageOf(path)} may import`;
     if (!specifier.startsWith('@runwire/')) {
       const allowed = typeof rule.others === 'boolean' ? rule.others : matchesAny(specifier, rule.others);
-      return allowed ? undefined : `${prefix} may not depend on it`;
+      if (allowed) return undefined;
+      if (rule.types === undefined || !matchesAny(specifier, rule.types)) return `${prefix} may not depend on it`;
+      return kind === 'type' ? undefined : 'it is imported for its types alone: to load it costs every start';
     }
     // A part of the server that is its own entry (testing/) is a case of another rule.
     if (rule.own.includes(specifier)) return undefined;

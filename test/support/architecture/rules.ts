@@ -85,12 +85,14 @@ export interface PackageRule {
   readonly lazily?: readonly string[];
   /** Whether modules of Node and of others may be imported; a list names the only ones. */
   readonly others: boolean | readonly string[];
+  /** Those that may be imported for their types alone. */
+  readonly types?: readonly string[];
 }
 
 /** Path prefix → what the files below it may import; the longest prefix counts. Tests are free. */
 export const packageRules: Readonly<Record<string, PackageRule>> = {
   'packages/contract/src/': { own: [], others: false },
-  'packages/contract/src/schemas/': { own: [], others: ['typebox'] },
+  'packages/contract/src/schemas/': { own: [], others: false, types: ['typebox'] },
   'packages/agency/src/': { own: [], others: false },
   'packages/server/src/': { own: ['@runwire/contract', '@runwire/contract/schemas', '@runwire/agency'], others: true },
   'packages/client/src/': { own: ['@runwire/contract'], others: false },

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { displayName, listOf, named, nullable, strictObject, time } from './kit.ts';
+import { Type } from './type.ts';
 
 const keyFields = {
   keyId: Type.String(),

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { listOf, named, nullable, oneOfStrings } from './kit.ts';
+import { Type } from './type.ts';
 
 export const Agency = named(
   'Agency',

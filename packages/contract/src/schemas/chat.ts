@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
 import { Attachment, SandboxFile } from './completion.ts';
 import { failure } from './error.ts';
 import { callerId, count, listOf, named, nullable, oneOfStrings, ref, strictObject, time } from './kit.ts';
 import { Run } from './run.ts';
+import { Type } from './type.ts';
 
 const chatFields = {
   chatId: Type.String(),

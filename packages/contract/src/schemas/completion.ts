@@ -1,5 +1,6 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { callerId, freeObject, mapOf, named, noControlCharacters, nullable, oneOfStrings, ref } from './kit.ts';
+import { Type } from './type.ts';
 
 export const FileAttachment = named(
   'FileAttachment',

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { named, nullable, time } from './kit.ts';
+import { Type } from './type.ts';
 
 export const ApiErrorResponse = named(
   'ApiErrorResponse',

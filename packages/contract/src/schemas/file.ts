@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { count, listOf, named, nullable, oneOfStrings, time } from './kit.ts';
+import { Type } from './type.ts';
 
 export const File = named(
   'File',

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { displayName, listOf, named, nullable, oneOfStrings, strictObject, time } from './kit.ts';
+import { Type } from './type.ts';
 import { AllowanceSetting } from './usage.ts';
 
 const onDisconnect = () => oneOfStrings(['continue', 'cancel']);

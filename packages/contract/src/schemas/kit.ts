@@ -1,4 +1,5 @@
-import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
+import type { Static, TProperties, TSchema, TUnsafe } from 'typebox';
+import { Type } from './type.ts';
 
 /** A string without C0, DEL and C1 control characters. Ajv compiles patterns with the `u` flag. */
 export const noControlCharacters = '^[^\\u0000-\\u001F\\u007F-\\u009F]*$';

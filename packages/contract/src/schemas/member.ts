@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { displayName, freeObject, listOf, named, nullable, strictObject, time } from './kit.ts';
+import { Type } from './type.ts';
 import { Allowance, allowanceLimit } from './usage.ts';
 
 export const Member = named(

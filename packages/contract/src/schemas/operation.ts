@@ -1,6 +1,7 @@
-import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
+import type { Static, TSchema, TUnsafe } from 'typebox';
 import { ApiErrorResponse } from './error.ts';
 import { ref } from './kit.ts';
+import { Type } from './type.ts';
 
 export interface OperationResponse {
   readonly description: string;

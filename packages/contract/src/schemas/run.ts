@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import { failure } from './error.ts';
 import { count, listOf, named, nullable, oneOfStrings, strictObject, time } from './kit.ts';
+import { Type } from './type.ts';
 import { Usage } from './usage.ts';
 
 export const runStatus = () => oneOfStrings(['admitted', 'running', 'completed', 'failed', 'cancelled']);

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { listOf, named, nullable, oneOfStrings, time } from './kit.ts';
+import { Type } from './type.ts';
 
 export const Health = named('Health', Type.Object({ status: oneOfStrings(['ok']) }));
 

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { mapOf, named } from './kit.ts';
+import { Type } from './type.ts';
 
 export const CreateAgencyUploadRequest = named(
   'CreateAgencyUploadRequest',

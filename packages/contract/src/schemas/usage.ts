@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { count, listOf, named, nullable, oneOfStrings, ref, time } from './kit.ts';
+import { Type } from './type.ts';
 
 export const allowanceUnit = () => oneOfStrings(['runs', 'tokens', 'credits']);
 export const allowancePeriod = () => oneOfStrings(['day', 'week', 'month', 'lifetime']);

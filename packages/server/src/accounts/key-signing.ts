@@ -1,4 +1,5 @@
-import { jwtVerify, SignJWT } from 'jose';
+/** Loaded when a key is first signed or verified: a start has no use for it where `RUNWIRE_API_KEY` is set. */
+const jose = () => import('jose');
 
 export interface KeyClaims {
   readonly ownerId: string;
@@ -14,6 +15,7 @@ export class KeySigning {
   }
 
   async sign(claims: KeyClaims, issuedAt: number, expiresAt: number | null): Promise<string> {
+    const { SignJWT } = await jose();
     const token = new SignJWT()
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
       .setSubject(claims.ownerId)
@@ -25,6 +27,7 @@ export class KeySigning {
 
   /** Null for anything but a token of ours: another signature, another algorithm, expired, not a JWT at all. */
   async verify(token: string): Promise<KeyClaims | null> {
+    const { jwtVerify } = await jose();
     try {
       const { payload } = await jwtVerify(token, this.#secret, { algorithms: ['HS256'] });
       if (payload.sub === undefined || payload.jti === undefined) return null;

@@ -19,6 +19,8 @@ export interface Config {
   readonly database: DatabaseConfig | null;
   /** Where files are kept in place of the disk; null: on the disk, in the data folder. */
   readonly s3: S3Config | null;
+  /** Whether the data folder is one disk that all nodes see. */
+  readonly sharedDisk: boolean;
   /** Where metrics are shown without a key; null: on the main listener alone, with one. */
   readonly metrics: MetricsConfig | null;
   /** What models cost in credits. */

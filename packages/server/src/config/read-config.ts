@@ -9,6 +9,7 @@ import { readMetrics } from './read-metrics.ts';
 import { readModels } from './read-models.ts';
 import { readPort } from './read-port.ts';
 import { readPrices } from './read-prices.ts';
+import { readSharedDisk } from './read-shared-disk.ts';
 import { SettingRefused } from './setting-refused.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -27,6 +28,7 @@ const KNOWN = new Set([
   'RUNWIRE_MODEL',
   'RUNWIRE_OPENAI_API',
   'RUNWIRE_DATABASE_POOL',
+  'RUNWIRE_SHARED_DISK',
   'RUNWIRE_METRICS_PORT',
   'RUNWIRE_METRICS_HOST',
   ...Object.keys(LIMIT_SETTINGS),
@@ -65,6 +67,7 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     openAi,
     database,
     s3: readFiles(read, readUrl(env, 'S3_ENDPOINT')),
+    sharedDisk: readSharedDisk(read),
     metrics: readMetrics(read, port),
     prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
   });

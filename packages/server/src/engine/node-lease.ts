@@ -9,7 +9,7 @@ export interface LeaseDeps {
   readonly beats: NodeBeats;
   readonly leaseMs: number;
   /** Puts this process on the list of nodes. */
-  readonly register: () => Promise<NodeIdentity>;
+  readonly register: (closed: AbortSignal) => Promise<NodeIdentity>;
   /** The others have this node's runs. Called in the step in which it is learned. */
   readonly onLost: () => void;
   /** Whoever was held may go on. */
@@ -163,7 +163,7 @@ export class NodeLease implements AsyncDisposable {
     while (!signal.aborted) {
       const begunAt = monotonicMs();
       try {
-        const identity = await register();
+        const identity = await register(signal);
         this.#beatAt = begunAt;
         node.registered(identity);
         beats.become(identity.nodeId);

@@ -1,6 +1,5 @@
-import swagger from '@fastify/swagger';
 import { GetCompletionV2Request, namedSchemas, type Operation } from '@runwire/contract/schemas';
-import type { FastifyInstance, FastifySchema } from 'fastify';
+import { type FastifyInstance, type FastifySchema, fastify } from 'fastify';
 
 export interface OpenApiServers {
   /** Asked when the description is: by then the server knows where it listens. */
@@ -22,15 +21,48 @@ function withMessageLimit(maxLength: number) {
   };
 }
 
-/** The description is made from the routes' own schemas: there is no second source. */
-export async function registerOpenApi(
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The OpenAPI document of all routes. */
+    describe(): Promise<Document>;
+  }
+}
+
+/** Makes the schemas known that others refer to, and describes what is routed here when somebody first asks for it. */
+export function registerOpenApi(
   app: FastifyInstance,
   servers: OpenApiServers,
   limits: { readonly messageCharacters: number },
-): Promise<void> {
-  for (const schema of namedSchemas) {
-    app.addSchema(schema === GetCompletionV2Request ? withMessageLimit(limits.messageCharacters) : schema);
-  }
+): void {
+  const schemas = namedSchemas.map((schema) =>
+    schema === GetCompletionV2Request ? withMessageLimit(limits.messageCharacters) : schema,
+  );
+  for (const schema of schemas) app.addSchema(schema);
+  const routed: Operation[] = [];
+  app.addHook('onRoute', ({ config }) => {
+    if (config?.operation !== undefined) routed.push(config.operation);
+  });
+  let document: Promise<Document> | undefined;
+  app.decorate('describe', () => {
+    document ??= describe(routed, schemas, servers);
+    return document;
+  });
+}
+
+/**
+ * The description is made from the routes' own schemas: there is no second source. It is made of routes that nobody can
+ * ask for, beside the server's: what makes it costs each start 30 ms of processor, and most are never asked.
+ */
+async function describe(
+  routed: readonly Operation[],
+  schemas: readonly object[],
+  servers: OpenApiServers,
+): Promise<Document> {
+  const { default: swagger } = await import('@fastify/swagger');
+  const app = fastify({ exposeHeadRoutes: false, routerOptions: { maxParamLength: 4096 } });
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => () => '');
+  for (const schema of schemas) app.addSchema(schema);
   await app.register(swagger, {
     // Those that are operations of their own.
     exposeHeadRoutes: true,
@@ -48,6 +80,11 @@ export async function registerOpenApi(
     refResolver: { buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`) },
     transformObject: (source) => finish((source as { openapiObject: Document }).openapiObject, servers) as never,
   });
+  for (const operation of routed) {
+    app.route({ method: operation.method, url: operation.path, schema: schemaOf(operation), handler: async () => '' });
+  }
+  await app.ready();
+  return app.swagger() as unknown as Document;
 }
 
 /** What the schemas cannot say, because Ajv would refuse it. */

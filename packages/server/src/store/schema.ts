@@ -100,6 +100,8 @@ export interface IntegrationsTable {
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
+  /** When the files of a deleted one were; null: they are there, or were never looked for. */
+  files_deleted_at: number | null;
 }
 
 export interface MembersTable {

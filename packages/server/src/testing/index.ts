@@ -1,8 +1,16 @@
-export { OpenAiModels } from '../agent/models/openai-model.ts';
+export type { OpenAiModels } from '../agent/models/openai-model.ts';
 export type { Model, ModelOutput, ModelRequest } from '../agent/ports.ts';
-export type { Overrides } from '../compose.ts';
+export { type Overrides, openAiModels } from '../compose.ts';
 export { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
-export { WAIT_POINTS, type WaitPoint } from '../domain/wait-points.ts';
+export {
+  UPLOAD_POINTS,
+  type UploadPoint,
+  WAIT_POINTS,
+  type WaitPoint,
+} from '../domain/wait-points.ts';
+export { DiskMountStore } from '../files/disk/disk-mount-store.ts';
+export type { Reach } from '../files/disk/reach.ts';
+export { MountConflict, type MountStore } from '../files/mount-store.ts';
 export { checkForm } from '../files/post-policy/check-form.ts';
 export { type FormTerms, type SigningKey, signatureOf, signForm } from '../files/post-policy/sign-form.ts';
 export { uploadKey } from '../files/upload-secrets.ts';
@@ -15,6 +23,8 @@ export { gateAgency } from './gate-agency.ts';
 export { type GateCall, GateKeeper } from './gate-keeper.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
+export { filesOf, openTestMount, putFile, readFileOf } from './mount-contents.ts';
+export { type MountStoreHarness, mountStoreConformance } from './mount-store-conformance.ts';
 export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
 export {
   BOUNDARY,
@@ -63,6 +73,7 @@ export {
   stopOwnPostgres,
   storeEnvironment,
   testStore,
+  withSharedDisk,
 } from './test-store.ts';
 export { ThreeStepLoad } from './three-step-load.ts';
 export { tie } from './tied-sockets.ts';

@@ -9,7 +9,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { ApiClient } from './api-client.ts';
 import { noteStore } from './reported-store.ts';
 import { ARM, type ProcessOptions } from './server-process.ts';
-import { forgetStore, storeEnvironment } from './test-store.ts';
+import { forgetStore, storeEnvironment, withSharedDisk } from './test-store.ts';
 
 /** The key of the first owner in every test installation. */
 export const TEST_API_KEY = 'test-key-0123456789-0123456789-0123456789';
@@ -52,14 +52,14 @@ async function environment(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Record<string, string>> {
   const store = env.DATABASE_URL === undefined ? await storeEnvironment(dataDir) : {};
-  return {
+  return withSharedDisk({
     PORT: '0',
     RUNWIRE_DATA_DIR: dataDir,
     RUNWIRE_API_KEY: TEST_API_KEY,
     RUNWIRE_LOG_LEVEL: 'silent',
     ...store,
     ...env,
-  };
+  });
 }
 
 const foldersOfDatabases = new Map<string, string>();

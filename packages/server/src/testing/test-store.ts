@@ -82,6 +82,16 @@ export async function storeEnvironment(dataDir: string): Promise<Record<string, 
 }
 
 /**
+ * Servers of tests share their disk, on PostgreSQL, unless a test says otherwise: '' leaves the setting out, as a version
+ * must that does not know it.
+ */
+export function withSharedDisk(env: Readonly<Record<string, string>>): Record<string, string> {
+  const { RUNWIRE_SHARED_DISK: given = 'true', ...rest } = env;
+  const isMeant = given !== '' && (rest.DATABASE_URL ?? '') !== '';
+  return isMeant ? { ...rest, RUNWIRE_SHARED_DISK: given } : rest;
+}
+
+/**
  * Says of the servers that had this data folder that they are dead. Call it when they are: on the embedded store the kernel
  * says so in the same moment, on PostgreSQL others would say it 8 s later, when they have seen no beat for so long.
  */

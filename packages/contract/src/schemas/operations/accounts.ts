@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import {
   ApiKeyList,
   CreateApiKeyRequest,
@@ -10,6 +9,7 @@ import {
 } from '../account.ts';
 import { ref } from '../kit.ts';
 import { bodyRefusals, operation, pageQuery, refusals } from '../operation.ts';
+import { Type } from '../type.ts';
 
 export const createOwner = operation({
   operationId: 'createOwner',

@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import { Chat, ChatList, CreateChatRequest, MessageList } from '../chat.ts';
 import { ref } from '../kit.ts';
 import { bodyRefusals, integrationPath, integrationRefusals, operation, pageQuery, refusals } from '../operation.ts';
+import { Type } from '../type.ts';
 
 const integrationParams = Type.Object({ apiIntegrationId: Type.String() });
 const chatParams = Type.Object({ apiIntegrationId: Type.String(), chatId: Type.String() });

@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
 import { GetCompletionV2Request } from '../completion.ts';
 import { ApiErrorResponse } from '../error.ts';
 import { oneOfStrings, ref } from '../kit.ts';
 import { operation } from '../operation.ts';
+import { Type } from '../type.ts';
 
 const notAdmitted = (description: string) => ({
   description,

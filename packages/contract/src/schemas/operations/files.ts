@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import { FileList } from '../file.ts';
 import { ref } from '../kit.ts';
 import { bodyRefusals, integrationPath, integrationRefusals, operation, pageQuery, refusals } from '../operation.ts';
+import { Type } from '../type.ts';
 import { CreateAgencyUploadRequest, CreateAgencyUploadResponse } from '../upload.ts';
 
 const params = Type.Object({ apiIntegrationId: Type.String() });

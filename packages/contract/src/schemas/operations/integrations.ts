@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
 import { AgencyList } from '../agency.ts';
 import { CreateIntegrationRequest, Integration, IntegrationList, UpdateIntegrationRequest } from '../integration.ts';
 import { ref } from '../kit.ts';
 import { bodyRefusals, integrationPath, integrationRefusals, operation, pageQuery, refusals } from '../operation.ts';
+import { Type } from '../type.ts';
 
 const integrationParams = Type.Object({ apiIntegrationId: Type.String() });
 

@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import { callerId, ref } from '../kit.ts';
 import { Member, MemberList, PutMemberRequest } from '../member.ts';
 import { bodyRefusals, integrationPath, integrationRefusals, operation, pageQuery } from '../operation.ts';
+import { Type } from '../type.ts';
 
 const memberParams = Type.Object({ apiIntegrationId: Type.String(), consumerId: Type.String() });
 

@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
 import { ChatStatus } from '../chat.ts';
 import { ref } from '../kit.ts';
 import { bodyRefusals, integrationPath, integrationRefusals, operation, pageQuery, refusals } from '../operation.ts';
 import { CancelResult, CancelRunRequest, Run, RunList, runStatus, StepList } from '../run.ts';
+import { Type } from '../type.ts';
 
 const integrationParams = Type.Object({ apiIntegrationId: Type.String() });
 const runParams = Type.Object({ apiIntegrationId: Type.String(), runId: Type.String() });

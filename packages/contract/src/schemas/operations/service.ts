@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import { freeObject, ref } from '../kit.ts';
 import { operation, pageQuery, refusals } from '../operation.ts';
 import { Health, Readiness, ServiceNodeList } from '../service.ts';
+import { Type } from '../type.ts';
 
 export const getHealth = operation({
   operationId: 'getHealth',

@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import { oneOfStrings, ref, time } from '../kit.ts';
 import { integrationPath, integrationRefusals, operation, pageQuery } from '../operation.ts';
+import { Type } from '../type.ts';
 import { UsageRecordList, UsageSummary, usageGrouping } from '../usage.ts';
 
 export const listUsage = operation({

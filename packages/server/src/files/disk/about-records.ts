@@ -7,11 +7,10 @@ import type { ConfinedFolder } from './confined-folder.ts';
 /** A file put there by hand. */
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** What was said of a file when it was uploaded; of the file with these figures alone. */
+/** What was said of a file when it was uploaded; of one of this size alone, with the mark that it is named by. */
 interface AboutRecord extends Known {
   readonly path: MountPath;
   readonly size: string;
-  readonly mtimeNs: string;
 }
 
 export interface Known {
@@ -19,11 +18,17 @@ export interface Known {
   readonly etag: string;
 }
 
-/** Its inode too: the record of a file lies beside that of the one it replaces until it has its place. */
-const recordName = (path: MountPath, ino: bigint) => `${hash('sha256', path)}-${ino}`;
+/** What parts a file from all others that have had its path. */
+export type FileMark = Pick<BigIntStats, 'ino' | 'mtimeNs'>;
+
+/**
+ * Not by the path alone: the record of a file lies beside that of the one it replaces until it has its place. Nor by the
+ * inode alone: that of a replaced file is used again at once, perhaps by the next draft for the same path.
+ */
+const recordName = (path: MountPath, { ino, mtimeNs }: FileMark) => `${hash('sha256', path)}-${ino}-${mtimeNs}`;
 
 export async function fileOf(about: ConfinedFolder | null, path: MountPath, stats: BigIntStats): Promise<MountFile> {
-  const record = about && (await readRecord(about, recordName(path, stats.ino)));
+  const record = about && (await readRecord(about, recordName(path, stats)));
   const known = record !== null && isOf(record, path, stats) ? record : unknown(stats);
   return mountFile(path, stats, known);
 }
@@ -34,18 +39,19 @@ export function mountFile(path: MountPath, stats: BigIntStats, { contentType, et
 
 /** Before the file has its name: nobody finds one without the other. Durable when it resolves. */
 export async function keepAbout(about: ConfinedFolder, path: MountPath, stats: BigIntStats, known: Known) {
-  const name = recordName(path, stats.ino);
-  // Of a file that had this inode before, and was removed by hand.
+  const name = recordName(path, stats);
+  // One that a write left which died.
   await about.unlink(name);
-  const record = { ...known, path, size: String(stats.size), mtimeNs: String(stats.mtimeNs) } satisfies AboutRecord;
+  const { contentType, etag } = known;
+  const record: AboutRecord = { path, size: String(stats.size), contentType, etag };
   await using file = await about.newFile(name);
   await file.writeFile(JSON.stringify(record));
   await file.sync();
   await about.sync();
 }
 
-export async function forgetAbout(about: ConfinedFolder | null, path: MountPath, ino: bigint): Promise<void> {
-  await about?.unlink(recordName(path, ino));
+export async function forgetAbout(about: ConfinedFolder | null, path: MountPath, file: FileMark): Promise<void> {
+  await about?.unlink(recordName(path, file));
 }
 
 /** The path of the file that a record is about; null: it is none that can be read. */
@@ -54,10 +60,10 @@ export async function recordedPath(about: ConfinedFolder, name: string): Promise
   return record?.path ?? null;
 }
 
-export const isRecordOf = (name: string, path: MountPath, stats: BigIntStats) => name === recordName(path, stats.ino);
+export const isRecordOf = (name: string, path: MountPath, stats: BigIntStats) => name === recordName(path, stats);
 
-function isOf(record: AboutRecord, path: MountPath, { size, mtimeNs }: BigIntStats): boolean {
-  return record.path === path && record.size === String(size) && record.mtimeNs === String(mtimeNs);
+function isOf(record: AboutRecord, path: MountPath, { size }: BigIntStats): boolean {
+  return record.path === path && record.size === String(size);
 }
 
 function unknown({ ino, size, mtimeNs }: BigIntStats): Known {

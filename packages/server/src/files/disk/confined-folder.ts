@@ -23,22 +23,22 @@ export class ConfinedFolder implements AsyncDisposable {
   /** Of this folder and of no later one that has the same name or the same inode. */
   readonly identity: string;
 
-  private constructor(handle: FileHandle, stats: BigIntStats, path: string, parent: HeldFolder | null, reach: Reach) {
+  private constructor(handle: FileHandle, stats: BigIntStats, path: string, reach: Reach) {
     const { dev, ino, birthtimeNs } = stats;
     this.#handle = handle;
-    this.#held = { fd: handle.fd, path, dev, ino, parent };
+    this.#held = { fd: handle.fd, path, dev, ino };
     this.#reach = reach;
     this.identity = `${dev}:${ino}:${birthtimeNs}`;
   }
 
   /** The outermost folder: its path is trusted, and may have links. */
   static async open(path: string, reach: Reach): Promise<ConfinedFolder> {
-    return ConfinedFolder.#hold(await open(path, O_RDONLY | O_DIRECTORY), path, null, reach);
+    return ConfinedFolder.#hold(await open(path, O_RDONLY | O_DIRECTORY), path, reach);
   }
 
-  static async #hold(handle: FileHandle, path: string, parent: HeldFolder | null, reach: Reach) {
+  static async #hold(handle: FileHandle, path: string, reach: Reach) {
     try {
-      return new ConfinedFolder(handle, await handle.stat({ bigint: true }), path, parent, reach);
+      return new ConfinedFolder(handle, await handle.stat({ bigint: true }), path, reach);
     } catch (error) {
       await handle.close();
       throw error;
@@ -57,13 +57,13 @@ export class ConfinedFolder implements AsyncDisposable {
   /** Null: there is no folder of that name. */
   async folder(name: Name): Promise<ConfinedFolder | null> {
     const handle = await unlessNotThere(this.#open(name, O_RDONLY | O_DIRECTORY));
-    return handle && ConfinedFolder.#hold(handle, `${this.#held.path}/${name}`, this.#held, this.#reach);
+    return handle && ConfinedFolder.#hold(handle, `${this.#held.path}/${name}`, this.#reach);
   }
 
   /** False: something of that name is there. */
   async makeFolder(name: string): Promise<boolean> {
     try {
-      await this.#step(name, (path) => mkdir(path, { mode: 0o700 }));
+      await this.#change(name, (path) => mkdir(path, { mode: 0o700 }));
       return true;
     } catch (error) {
       if (codeOf(error) === 'EEXIST') return false;
@@ -73,7 +73,7 @@ export class ConfinedFolder implements AsyncDisposable {
 
   /** Of whatever has that name, a link itself too. */
   async stat(name: Name): Promise<BigIntStats | null> {
-    return unlessNotThere(this.#step(name, (path) => lstat(path, { bigint: true })));
+    return unlessNotThere(this.#look(name, (path) => lstat(path, { bigint: true })));
   }
 
   /** To be read. Null: there is no regular file of that name; nothing else is waited for, and nothing else opened on purpose. */
@@ -94,23 +94,25 @@ export class ConfinedFolder implements AsyncDisposable {
 
   /** To be written; rejects where something of that name is there. */
   async newFile(name: string): Promise<FileHandle> {
+    await this.#reach.check(this.#held);
     return this.#open(name, O_WRONLY | O_CREAT | O_EXCL);
   }
 
-  /** Names and kinds, as bytes: a name put there by hand need not be UTF-8. */
+  /** Names and kinds, as bytes: a name put there by hand need not be UTF-8. None, where it was removed meanwhile. */
   async entries(): Promise<Dirent<Buffer>[]> {
-    return this.#step('.', (path) => readdir(path, { withFileTypes: true, encoding: 'buffer' }));
+    const reading = this.#look('.', (path) => readdir(path, { withFileTypes: true, encoding: 'buffer' }));
+    return (await unlessNotThere(reading)) ?? [];
   }
 
   /** False: it was not there. */
   async unlink(name: Name): Promise<boolean> {
-    return (await unlessNotThere(this.#step(name, (path) => unlink(path).then(() => true)))) ?? false;
+    return (await unlessNotThere(this.#change(name, (path) => unlink(path).then(() => true)))) ?? false;
   }
 
   /** False: it was not there, was no folder, or was not empty. */
   async removeEmptyFolder(name: Name): Promise<boolean> {
     try {
-      await this.#step(name, (path) => rmdir(path));
+      await this.#change(name, (path) => rmdir(path));
       return true;
     } catch (error) {
       const code = codeOf(error);
@@ -120,11 +122,10 @@ export class ConfinedFolder implements AsyncDisposable {
   }
 
   async rename(name: Name, to: ConfinedFolder, newName: string): Promise<void> {
-    await this.#step(name, (path) => to.#step(newName, (newPath) => rename(path, newPath)));
+    await this.#change(name, (path) => to.#change(newName, (newPath) => rename(path, newPath)));
   }
 
   async #open(name: Name, flags: number): Promise<FileHandle> {
-    await this.#reach.check(this.#held);
     const handle = await open(this.#pathOf(name), flags | this.#reach.openFlags, 0o600);
     try {
       await this.#reach.check(this.#held);
@@ -135,11 +136,15 @@ export class ConfinedFolder implements AsyncDisposable {
     }
   }
 
-  async #step<T>(name: Name, step: (path: Name) => Promise<T>): Promise<T> {
+  async #look<T>(name: Name, look: (path: Name) => Promise<T>): Promise<T> {
+    const seen = await look(this.#pathOf(name));
     await this.#reach.check(this.#held);
-    const done = await step(this.#pathOf(name));
+    return seen;
+  }
+
+  async #change<T>(name: Name, change: (path: Name) => Promise<T>): Promise<T> {
     await this.#reach.check(this.#held);
-    return done;
+    return change(this.#pathOf(name));
   }
 
   #pathOf(name: Name): Name {

@@ -65,9 +65,18 @@ async function deleteEmptyFolders(
   integrationId: string,
   names: readonly string[],
 ): Promise<void> {
-  for (let depth = names.length - 1; depth >= 0; depth -= 1) {
-    await using parent = await folders.folder(integrationId, names.slice(0, depth));
-    if (parent === null || !(await parent.removeEmptyFolder(names[depth] ?? ''))) return;
+  await using stack = new AsyncDisposableStack();
+  const held: ConfinedFolder[] = [];
+  for (let depth = 0; depth < names.length; depth += 1) {
+    const next: ConfinedFolder | null = await (depth === 0
+      ? folders.part(integrationId, 'files')
+      : (held[depth - 1]?.folder(names[depth - 1] ?? '') ?? null));
+    // Somebody else was sooner.
+    if (next === null) break;
+    held.push(stack.use(next));
+  }
+  for (const [depth, parent] of [...held.entries()].reverse()) {
+    if (!(await parent.removeEmptyFolder(names[depth] ?? ''))) return;
     await parent.sync();
   }
 }

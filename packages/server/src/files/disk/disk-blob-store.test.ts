@@ -1,23 +1,13 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { blobStoreConformance } from '../../testing/blob-store-conformance.ts';
 import { temporaryFolder } from '../../testing/test-server.ts';
+import { watchSyncs } from '../../testing/watch-syncs.ts';
 import { newBlobKey } from '../blob-store.ts';
 import { DiskBlobStore } from './disk-blob-store.ts';
 
@@ -44,22 +34,6 @@ test('a file lies in the folder of its hash, for its owner alone, and its draft 
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(join(folder, 'drafts')), []);
 });
-
-/** Watches which paths are synced, and holds up those that `hold` says. The syncs themselves are real. */
-async function watchSyncs(t: TestContext, hold: (path: string) => Promise<void> | undefined) {
-  const file = await open('/dev/null');
-  const prototype = Object.getPrototypeOf(file) as FileHandle;
-  await file.close();
-  const synced: string[] = [];
-  const original = prototype.sync;
-  t.mock.method(prototype, 'sync', async function (this: FileHandle) {
-    const path = readlinkSync(`/proc/self/fd/${this.fd}`);
-    await hold(path);
-    await original.call(this);
-    synced.push(path);
-  });
-  return synced;
-}
 
 const needsProc = { skip: existsSync('/proc/self/fd') ? false : 'there is no /proc' };
 

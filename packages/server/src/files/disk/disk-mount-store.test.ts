@@ -1,7 +1,25 @@
-import { rmSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { StartRefused } from '../../domain/start-refused.ts';
+import { StoreUnavailable } from '../../domain/unavailable.ts';
+import type { UploadPoint, WaitAt } from '../../domain/wait-points.ts';
 import { mountStoreConformance } from '../../testing/mount-store-conformance.ts';
 import { temporaryFolder } from '../../testing/test-server.ts';
+import { watchSyncs } from '../../testing/watch-syncs.ts';
 import { DiskMountStore } from './disk-mount-store.ts';
 import { byHandle, byPath } from './reach.ts';
 
@@ -14,3 +32,204 @@ for (const [name, reach] of Object.entries({ disk: byHandle, 'disk by paths': by
     };
   });
 }
+
+async function* once(text: string) {
+  yield Buffer.from(text);
+}
+
+async function setUp(t: TestContext, waitAt?: WaitAt) {
+  const top = realpathSync(temporaryFolder());
+  t.after(() => rmSync(top, { recursive: true }));
+  const own = join(top, 'mounts', 'one');
+  const mount = await DiskMountStore.open({ folder: join(top, 'mounts'), waitAt });
+  const write = (path: string, text: string) => mount.write('one', path, 'text/plain', once(text));
+  const inside = (part: string) => readdirSync(join(own, part), { recursive: true }).sort();
+  return { mount, write, inside, top, files: join(own, 'files'), drafts: join(own, 'drafts') };
+}
+
+test('a file lies under its own name, for its owner alone', async (t) => {
+  const { write, inside, files } = await setUp(t);
+  await write('d é/a b.txt', 'hello');
+  assert.deepEqual([inside('files'), inside('drafts')], [['d é', 'd é/a b.txt'], []]);
+  assert.equal(statSync(join(files, 'd é')).mode & 0o777, 0o700);
+  assert.equal(statSync(join(files, 'd é', 'a b.txt')).mode & 0o777, 0o600);
+});
+
+test('a file and its folders are synced, then get their names, then these are synced', async (t) => {
+  const order: string[] = [];
+  const noted: readonly UploadPoint[] = ['upload-rename.before', 'upload-rename.after', 'upload-folder-sync.after'];
+  const { write, files, top } = await setUp(t, (point) => {
+    if (noted.some((one) => one === point)) order.push(point);
+  });
+  await watchSyncs(t, async (path) => {
+    order.push(path.replace(/[0-9a-f]{64}-\d+-\d+|[0-9a-f]{24}/, '*').replace(top, ''));
+  });
+  await write('a/b/c.txt', 'new');
+  const own = '/mounts/one';
+  const about = [`${own}/about/*`, `${own}/about`];
+  // The names of the integration's own folders, when each is first used.
+  assert.deepEqual(order, [
+    '/mounts',
+    own,
+    `${own}/drafts/*`,
+    own,
+    ...about,
+    own,
+    `${own}/drafts/*.folder`,
+    `${own}/drafts/*.folder/b`,
+    'upload-rename.before',
+    'upload-rename.after',
+    `${own}/files`,
+    'upload-folder-sync.after',
+  ]);
+  order.length = 0;
+  await write('a/b/d.txt', 'beside it');
+  const [draft, ...rest] = order;
+  assert.equal(draft, `${own}/drafts/*`);
+  // Who finds folders cannot know that their names are durable: once is enough.
+  const last = ['upload-rename.before', 'upload-rename.after', `${own}/files/a/b`, 'upload-folder-sync.after'];
+  assert.deepEqual(rest, [...about, `${own}/files`, `${own}/files/a`, ...last]);
+  order.length = 0;
+  await write('a/b/d.txt', 'again');
+  assert.deepEqual(order, [draft, ...about, ...last]);
+  assert.ok(existsSync(join(files, 'a/b/d.txt')));
+});
+
+test('a folder that cannot be made stops the start with one sentence', async (t) => {
+  const { top } = await setUp(t);
+  writeFileSync(join(top, 'file'), '');
+  await assert.rejects(DiskMountStore.open({ folder: join(top, 'file'), waitAt: undefined }), (error) => {
+    assert.ok(error instanceof StartRefused);
+    assert.match(error.message, /^The folder for files cannot be made \(.*\); make room for it in the data folder\.$/);
+    return true;
+  });
+});
+
+test('a full disk can be tried again, and leaves nothing of the write', async (t) => {
+  const { write, inside } = await setUp(t);
+  await write('a/b.txt', 'before');
+  const file = await open('/dev/null');
+  const prototype = Object.getPrototypeOf(file) as FileHandle;
+  await file.close();
+  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  const mocked = t.mock.method(prototype, 'write', () => Promise.reject(full));
+  await assert.rejects(write('a/c/d.txt', 'x'), (error) => error instanceof StoreUnavailable && error.cause === full);
+  mocked.mock.restore();
+  assert.deepEqual([inside('files'), inside('drafts'), inside('about').length], [['a', 'a/b.txt'], [], 1]);
+});
+
+test('a write whose folder is removed or taken before its last step comes to the same end as one after it', async (t) => {
+  let before = () => {};
+  const { mount, write, inside, files } = await setUp(t, (point) => {
+    if (point === 'upload-rename.before') before();
+  });
+  const beforeOnce = (act: () => void) => {
+    before = () => {
+      before = () => {};
+      act();
+    };
+  };
+  mkdirSync(join(files, 'a/b'), { recursive: true });
+  beforeOnce(() => rmSync(join(files, 'a'), { recursive: true }));
+  await write('a/b/c.txt', 'the folder went');
+  beforeOnce(() => {
+    mkdirSync(join(files, 'x/y'), { recursive: true });
+    writeFileSync(join(files, 'x/other'), '');
+  });
+  await write('x/y/z.txt', 'the folder came');
+  beforeOnce(() => writeFileSync(join(files, 'n'), 'a file came'));
+  await assert.rejects(write('n/c.txt', 'refused'), /^MountConflict: \/app\/mnt\/n is a file\b/);
+  beforeOnce(() => mkdirSync(join(files, 'm')));
+  await assert.rejects(write('m', 'refused'), /^MountConflict: \/app\/mnt\/m is a folder\b/);
+  assert.deepEqual(inside('drafts'), []);
+  assert.deepEqual(inside('files'), ['a', 'a/b', 'a/b/c.txt', 'm', 'n', 'x', 'x/other', 'x/y', 'x/y/z.txt']);
+  assert.equal(inside('about').length, 2);
+  assert.equal((await mount.find('one', 'x/y/z.txt'))?.contentType, 'text/plain');
+});
+
+test('files put there by hand are found, with no type and an etag that changes with them', async (t) => {
+  const { mount, write, files } = await setUp(t);
+  const { etag: uploaded } = await write('a.txt', 'uploaded');
+  writeFileSync(join(files, 'b.txt'), 'by hand');
+  const first = await mount.find('one', 'b.txt');
+  assert.deepEqual([first?.contentType, first?.size], ['application/octet-stream', 7]);
+  assert.match(first?.etag ?? '', /^"[0-9a-f]+-[0-9a-f]+-[0-9a-f]+"$/);
+  appendFileSync(join(files, 'b.txt'), '!');
+  assert.notEqual((await mount.find('one', 'b.txt'))?.etag, first?.etag);
+  // What was said of the uploaded one counts no more.
+  appendFileSync(join(files, 'a.txt'), ' and changed');
+  const changed = await mount.find('one', 'a.txt');
+  assert.notEqual(changed?.etag, uploaded);
+  assert.equal(changed?.contentType, 'application/octet-stream');
+  renameSync(join(files, 'b.txt'), join(files, 'a.txt'));
+  assert.equal((await mount.find('one', 'a.txt'))?.size, 8);
+});
+
+test('names that no path can name are not listed, and go with their folder', async (t) => {
+  const { mount, write, inside, files } = await setUp(t);
+  await write('f/a.txt', 'a');
+  for (const name of [Buffer.from([0x66, 0xff]), Buffer.from('back\\slash'), Buffer.from('line\nbreak')]) {
+    writeFileSync(Buffer.concat([Buffer.from(join(files, 'f/')), name]), 'odd');
+  }
+  mkdirSync(join(files, 'f', ' ', 'deep'), { recursive: true });
+  const page = await mount.list('one', 'f', null, 1);
+  assert.deepEqual([page?.entries.map(({ path }) => path), page?.hasMore], [['f/a.txt'], false]);
+  assert.equal((await Array.fromAsync(mount.walk('one', ''))).length, 1);
+  assert.equal(await mount.deleteFolder('one', 'f'), 4);
+  assert.deepEqual([inside('files'), inside('drafts')], [[], []]);
+});
+
+test('a page is made without a look at the files that are not on it', async (t) => {
+  const { files, top } = await setUp(t);
+  mkdirSync(files, { recursive: true });
+  for (let file = 0; file < 300; file += 1) writeFileSync(join(files, String(1000 + file)), '');
+  let steps = 0;
+  const at = (folder: Parameters<typeof byHandle.at>[0]) => {
+    steps += 1;
+    return byHandle.at(folder);
+  };
+  const mount = await DiskMountStore.open({
+    folder: join(top, 'mounts'),
+    waitAt: undefined,
+    reach: { ...byHandle, at },
+  });
+  const page = await mount.list('one', '', '1099', 3);
+  assert.deepEqual([page?.entries.map(({ path }) => path), page?.hasMore], [['1100', '1101', '1102'], true]);
+  assert.ok(steps < 20, `${steps} steps`);
+});
+
+test('left-overs of writes that died are swept when they are old, and the folders of who has no files', async (t) => {
+  const { mount, write, inside, drafts, top } = await setUp(t);
+  await write('a/b.txt', 'kept');
+  await write('gone.txt', 'gone');
+  rmSync(join(top, 'mounts/one/files/gone.txt'));
+  mkdirSync(join(drafts, 'old.folder/x/y'), { recursive: true });
+  for (const path of ['old', 'old.folder/x/y/file', 'young']) writeFileSync(join(drafts, path), 'half');
+  writeFileSync(join(top, 'mounts/one/about/torn'), '{"path"');
+  assert.equal(await mount.sweep(86_400_000), 0);
+  const twoDaysAgo = new Date(Date.now() - 2 * 86_400_000);
+  for (const name of ['old', 'old.folder']) utimesSync(join(drafts, name), twoDaysAgo, twoDaysAgo);
+  for (const name of inside('about')) utimesSync(join(top, 'mounts/one/about', String(name)), twoDaysAgo, twoDaysAgo);
+  const before = await mount.find('one', 'a/b.txt');
+  assert.equal(await mount.sweep(86_400_000), 4, 'two drafts and two records');
+  assert.deepEqual([inside('drafts'), inside('about').length], [['young'], 1]);
+  assert.deepEqual(await mount.find('one', 'a/b.txt'), before);
+  await mount.delete('one', 'a/b.txt');
+  assert.equal(await mount.sweep(0), 1);
+  assert.deepEqual(readdirSync(join(top, 'mounts')), []);
+});
+
+test('sweeps beside writes and deletes disturb none of them', async (t) => {
+  const { mount, write } = await setUp(t);
+  let isOver = false;
+  const sweeping = (async () => {
+    while (!isOver) await mount.sweep(3_600_000);
+  })();
+  for (let round = 0; round < 40; round += 1) {
+    await write('a/b.txt', String(round));
+    assert.equal((await mount.find('one', 'a/b.txt'))?.contentType, 'text/plain');
+    await mount.delete('one', 'a/b.txt');
+  }
+  isOver = true;
+  await sweeping;
+});

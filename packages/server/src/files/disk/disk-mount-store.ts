@@ -7,13 +7,13 @@ import type { WaitAt } from '../../domain/wait-points.ts';
 import { syncFolder } from '../../lib/durable-files.ts';
 import { fileNames, folderNames } from '../mount-names.ts';
 import type { ByteRange, MountFile, MountPage, MountStore, OpenedFile } from '../mount-store.ts';
-import { fileOf, forgetAbout, keepAbout, mountFile } from './about-records.ts';
+import { type FileMark, fileOf, forgetAbout, keepAbout, mountFile } from './about-records.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
 import { deleteFile, deleteTree } from './delete-files.ts';
-import { eachEntry, pageOf } from './list-folder.ts';
+import { filesBelow, pageOf } from './list-folder.ts';
 import { MountFolders, unlessFolderGoes } from './mount-folders.ts';
 import { notNow } from './not-now.ts';
-import { findConflict, placeDraft } from './place-draft.ts';
+import { findConflict, folderAround, placeDraft } from './place-draft.ts';
 import { type Reach, surestReach } from './reach.ts';
 import { readPieces } from './read-file.ts';
 import { newDraft, removeDraft } from './remove-draft.ts';
@@ -57,10 +57,8 @@ export class DiskMountStore implements MountStore {
 
   find(integrationId: string, path: MountPath): Promise<MountFile | null> {
     return orNotNow(async () => {
-      const { folders, name } = fileNames(path);
-      await using folder = await this.#folders.folder(integrationId, folders);
-      const stats = (await folder?.stat(name)) ?? null;
-      return stats?.isFile() === true ? await this.#describe(integrationId, path, stats) : null;
+      const stats = await this.#stats(integrationId, path);
+      return stats && (await this.#describe(integrationId, path, stats));
     });
   }
 
@@ -73,18 +71,11 @@ export class DiskMountStore implements MountStore {
     });
   }
 
-  async *walk(integrationId: string, top: MountPath): AsyncIterable<MountFile> {
+  async *walk(integrationId: string, path: MountPath): AsyncIterable<MountFile> {
     try {
       await using about = await this.#folders.part(integrationId, 'about');
-      const waiting = [top];
-      for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-        await using folder = await this.#folders.folder(integrationId, folderNames(path));
-        if (folder === null) continue;
-        for await (const entry of eachEntry(folder, about, path)) {
-          if (entry.kind === 'file') yield entry;
-          else waiting.push(entry.path);
-        }
-      }
+      const folder = await this.#folders.folder(integrationId, folderNames(path));
+      if (folder !== null) yield* filesBelow(folder, about, path);
     } catch (error) {
       throw notNow(error);
     }
@@ -129,10 +120,9 @@ export class DiskMountStore implements MountStore {
         const written = mountFile(path, stats, { contentType, etag });
         await this.#place(drafts, draft, integrationId, written, stats);
         return written;
-      } finally {
-        // Where it has its place by now, nothing of this is there.
-        await removeDraft(drafts, draft);
-        await removeDraft(drafts, `${draft}.folder`);
+      } catch (error) {
+        for (const left of [draft, folderAround(draft)]) await removeDraft(drafts, left);
+        throw error;
       }
     });
   }
@@ -149,11 +139,11 @@ export class DiskMountStore implements MountStore {
       await using about = await this.#folders.madePart(integrationId, 'about');
       await keepAbout(about, path, stats, written);
     });
-    const replaced = await this.#inode(integrationId, path);
+    const replaced = await this.#stats(integrationId, path);
     try {
       await placeDraft({ folders: this.#folders, integrationId, path, drafts, draft, waitAt: this.#waitAt });
     } catch (error) {
-      await this.#forget(integrationId, path, stats.ino);
+      await this.#forget(integrationId, path, stats);
       throw error;
     }
     if (replaced !== null) await this.#forget(integrationId, path, replaced);
@@ -174,7 +164,7 @@ export class DiskMountStore implements MountStore {
   delete(integrationId: string, path: MountPath): Promise<boolean> {
     return orNotNow(async () => {
       const removed = await deleteFile(this.#folders, integrationId, path);
-      if (removed !== null) await this.#forget(integrationId, path, removed.ino);
+      if (removed !== null) await this.#forget(integrationId, path, removed);
       return removed !== null;
     });
   }
@@ -187,15 +177,16 @@ export class DiskMountStore implements MountStore {
     return orNotNow(() => sweepMounts(this.#folders, olderThanMs));
   }
 
-  async #inode(integrationId: string, path: MountPath): Promise<bigint | null> {
+  async #stats(integrationId: string, path: MountPath): Promise<BigIntStats | null> {
     const { folders, name } = fileNames(path);
     await using folder = await this.#folders.folder(integrationId, folders);
-    return (await folder?.stat(name))?.ino ?? null;
+    const stats = (await folder?.stat(name)) ?? null;
+    return stats?.isFile() === true ? stats : null;
   }
 
-  async #forget(integrationId: string, path: MountPath, ino: bigint): Promise<void> {
+  async #forget(integrationId: string, path: MountPath, file: FileMark): Promise<void> {
     await using about = await this.#folders.part(integrationId, 'about');
-    await forgetAbout(about, path, ino);
+    await forgetAbout(about, path, file);
   }
 
   async #describe(integrationId: string, path: MountPath, stats: BigIntStats): Promise<MountFile> {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { link, open, readdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { syncFolder } from '../../lib/durable-files.ts';
 import { DRAFTS, holdsBlobs, unlessMissing } from './disk-blob-store.ts';
@@ -87,15 +87,20 @@ export function otherFolder(folder: string, own: string | null, kept: string): S
   );
 }
 
-/** Why no new installation may begin with this folder; null: there is nothing of anybody in it. */
+/** Beside the folder of images, in the data folder. */
+const mountsBeside = (folder: string) => join(dirname(folder), 'mounts');
+
+/** Why no new installation may begin with this folder, and the mounts beside it; null: there is nothing of anybody in it. */
 export async function takenFolder(folder: string, remedy: string): Promise<StartRefused | null> {
   if ((await readMark(folder, 'restoring')) !== null) {
     return new StartRefused(
-      `The folder ${folder} holds what a \`runwire restore\` left that was not finished; run that again, or remove the folder.`,
+      `The folder ${folder} holds what a \`runwire restore\` left that was not finished; run that again, or remove the folder and \`mounts\` beside it.`,
     );
   }
-  if ((await readMark(folder)) === null && !(await holdsBlobs(folder))) return null;
-  return new StartRefused(`The folder ${folder} holds files of another installation; ${remedy}.`);
+  const isTaken = (await readMark(folder)) !== null || (await holdsBlobs(folder));
+  const mounts = mountsBeside(folder);
+  if (!isTaken && ((await unlessMissing(readdir(mounts))) ?? []).length === 0) return null;
+  return new StartRefused(`The folder ${isTaken ? folder : mounts} holds files of another installation; ${remedy}.`);
 }
 
 function unusable(folder: string, error: unknown): StartRefused {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { checkFilePath, checkFolderPath, type MountPath, wholePath } from '../../domain/mount-path.ts';
-import type { MountEntry, MountPage } from '../mount-store.ts';
+import type { MountEntry, MountFile, MountPage } from '../mount-store.ts';
 import { fileOf } from './about-records.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
 
@@ -36,15 +36,35 @@ export async function pageOf(
   return { entries, hasMore: next < named.length };
 }
 
-/** All of it, in no order. */
-export async function* eachEntry(
-  folder: ConfinedFolder,
+/** All files below a folder; takes it over. What comes and goes meanwhile may be among them or not. */
+export async function* filesBelow(
+  top: ConfinedFolder,
   about: ConfinedFolder | null,
   path: MountPath,
-): AsyncIterable<MountEntry> {
-  const named = await namedIn(folder, path);
-  for (let next = 0; next < named.length; next += AT_ONCE) {
-    yield* await entriesOf(folder, about, named.slice(next, next + AT_ONCE));
+): AsyncGenerator<MountFile> {
+  await using open = new AsyncDisposableStack();
+  open.use(top);
+  // The folders on the way down, each with those in it that are still to be gone through.
+  const way = [{ folder: top, path, waiting: null as Named[] | null }];
+  for (let here = way.at(-1); here !== undefined; here = way.at(-1)) {
+    if (here.waiting === null) {
+      const named = await namedIn(here.folder, here.path);
+      here.waiting = named.filter(({ kind }) => kind === 'folder');
+      const files = named.filter(({ kind }) => kind === 'file');
+      for (let next = 0; next < files.length; next += AT_ONCE) {
+        for (const entry of await entriesOf(here.folder, about, files.slice(next, next + AT_ONCE))) {
+          if (entry.kind === 'file') yield entry;
+        }
+      }
+    }
+    const next = here.waiting.pop();
+    if (next === undefined) {
+      way.pop();
+      await here.folder[Symbol.asyncDispose]();
+      continue;
+    }
+    const folder = await here.folder.folder(next.name);
+    if (folder !== null) way.push({ folder: open.use(folder), path: next.path, waiting: null });
   }
 }
 

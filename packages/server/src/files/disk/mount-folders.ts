@@ -34,15 +34,17 @@ export class MountFolders {
 
   /** Null: nothing was stored for this integration yet. */
   async part(integrationId: string, part: MountPart): Promise<ConfinedFolder | null> {
-    const { folder, left } = await this.descend(await this.outermost(), [checkedId(integrationId), part]);
+    const names = [checkedId(integrationId), part];
+    const { folder, left } = await this.descend(await this.outermost(), names);
     if (left.length === 0) return folder;
     await folder[Symbol.asyncDispose]();
     return null;
   }
 
   async madePart(integrationId: string, part: MountPart): Promise<ConfinedFolder> {
+    const id = checkedId(integrationId);
     await using outermost = await this.outermost();
-    await using own = await this.#made(outermost, checkedId(integrationId));
+    await using own = await this.#made(outermost, id);
     // Awaited here: what holds `own` open must outlive the step.
     return await this.#made(own, part);
   }

@@ -11,6 +11,9 @@ import { removeDraft } from './remove-draft.ts';
 const MOVED_ON: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY']);
 const MAX_TRIES = 50;
 
+/** A draft of the new folders that a file comes with. */
+export const folderAround = (draft: string) => `${draft}.folder`;
+
 /** A whole and durable draft, on its way to its name. */
 export interface Placing {
   readonly folders: MountFolders;
@@ -62,7 +65,7 @@ export async function findConflict(
 async function tryPlace(placing: Placing, folder: ConfinedFolder, names: readonly string[]): Promise<boolean> {
   const { drafts, draft, waitAt } = placing;
   const [top = '', ...below] = names;
-  const around = below.length === 0 ? null : `${draft}.folder`;
+  const around = below.length === 0 ? null : folderAround(draft);
   if (around !== null) await wrap(placing, around, below);
   try {
     waitAt?.('upload-rename.before');

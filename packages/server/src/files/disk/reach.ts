@@ -1,14 +1,12 @@
 import { constants, existsSync } from 'node:fs';
-import { lstat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 
-/** A folder that is held open, where it was found, and in which one. */
+/** A folder that is held open, and where it was found. */
 export interface HeldFolder {
   readonly fd: number;
   readonly path: string;
   readonly dev: bigint;
   readonly ino: bigint;
-  /** Null: the outermost, which is trusted. */
-  readonly parent: HeldFolder | null;
 }
 
 /** How the names in a folder are reached without leaving it. */
@@ -17,7 +15,7 @@ export interface Reach {
   readonly openFlags: number;
   /** What stands before `/name`. */
   at(folder: HeldFolder): string;
-  /** Before and after each step: rejects where the folder is not where it was found. */
+  /** Before each change and after each look: rejects where the folder is not where it was found. */
   check(folder: HeldFolder): Promise<void>;
 }
 
@@ -32,17 +30,15 @@ export const byHandle: Reach = {
 };
 
 /**
- * By its path, with a look at every folder on it before and after: for systems without `/proc`, as macOS. Links are not
- * followed, but a swap and a swap back between two looks are not seen.
+ * By its path, with a look whether it still leads to the folder that is held: for systems without `/proc`, as macOS. Links
+ * are not followed, but a swap between the look and the step, or a swap and a swap back, are not seen.
  */
 export const byPath: Reach = {
   openFlags: constants.O_NOFOLLOW,
   at: ({ path }) => path,
   check: async (folder) => {
-    for (let one = folder; one.parent !== null; one = one.parent) {
-      const { dev, ino } = await lstat(one.path, { bigint: true });
-      if (dev !== one.dev || ino !== one.ino) throw new FolderSwapped(`${one.path} was replaced meanwhile.`);
-    }
+    const { dev, ino } = await stat(folder.path, { bigint: true });
+    if (dev !== folder.dev || ino !== folder.ino) throw new FolderSwapped(`${folder.path} was replaced meanwhile.`);
   },
 };
 

@@ -14,7 +14,8 @@ export async function removeDraft(drafts: ConfinedFolder, draft: Name): Promise<
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     await using folder = await drafts.folder(name);
     if (folder === null) {
-      if (await drafts.unlink(name)) files += 1;
+      const isFile = (await drafts.stat(name))?.isFile() === true;
+      if ((await drafts.unlink(name)) && isFile) files += 1;
       continue;
     }
     for (const entry of await folder.entries()) {

@@ -42,11 +42,11 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
 
   route(app, operations.getMetrics, async (_request, reply) => reply.type(METRICS_TYPE).send(metrics()));
 
-  route(app, operations.getOpenApi, async () => app.swagger());
+  route(app, operations.getOpenApi, async () => app.describe());
 
   let docs: string | null = null;
   route(app, operations.getDocs, async (_request, reply) => {
-    docs ??= renderDocs(app.swagger() as unknown as OpenApiDocument);
+    docs ??= renderDocs((await app.describe()) as unknown as OpenApiDocument);
     return reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', DOCS_POLICY)

@@ -13,6 +13,9 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .addColumn('kind', text, (c) => c.notNull().defaultTo('disk'))
     .execute();
 
+  // When the files of a deleted integration were deleted too.
+  await db.schema.alterTable('integrations').addColumn('files_deleted_at', 'bigint').execute();
+
   // Which number the secret that signs upload forms is derived with, and until when earlier ones were.
   await db.schema
     .createTable('upload_secrets')

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Client } from 'pg';
 import { monotonicMs } from '../../lib/monotonic.ts';
+import { BeatWatch } from '../beat-watch.ts';
 import type { BeatReport, SeenBeat } from '../node-beats.ts';
 import { NODE_ALIVE } from '../schema.ts';
-import { BeatWatch } from './beat-watch.ts';
 import type { BeatMessage, BeatThreadData } from './postgres-node-beats.ts';
 import { sessionConfig } from './settings.ts';
 

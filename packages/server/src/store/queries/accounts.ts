@@ -170,6 +170,25 @@ export const deleteIntegration = statement('delete integration', (db, p: { integ
     .where('deleted_at', 'is', null),
 );
 
+/** Deleted by then, with files that may still be there. */
+export const integrationsToEmpty = statement('integrations to empty', (db, p: { until: number; limit: number }) =>
+  db
+    .selectFrom('integrations')
+    .select('integration_id')
+    .where('deleted_at', '<=', p.until)
+    .where('files_deleted_at', 'is', null)
+    .orderBy('deleted_at')
+    .limit(p.limit),
+);
+
+export const noteFilesDeleted = statement('note files deleted', (db, p: { integrationId: string; now: number }) =>
+  db
+    .updateTable('integrations')
+    .set({ files_deleted_at: p.now })
+    .where('integration_id', '=', p.integrationId)
+    .where('deleted_at', 'is not', null),
+);
+
 export const integrationById = statement('integration by id', (db, p: { integrationId: string }) =>
   db
     .selectFrom('integrations')

@@ -51,6 +51,17 @@ export const livePeer = statement('live peer', (db, p: { nodeId: string }) =>
   db.selectFrom('nodes').select('node_id').where('node_id', '<>', p.nodeId).where('dead', '=', NODE_ALIVE).limit(1),
 );
 
+/** All nodes that are alive for the others; `beat` is null of one whose version does not beat. */
+export const liveNodes = statement('live nodes', (db, _: Record<string, never>) =>
+  db
+    .selectFrom('nodes')
+    .leftJoin('node_beats', (join) =>
+      join.onRef('node_beats.node_id', '=', 'nodes.node_id').on('node_beats.seen_at', '>', 0),
+    )
+    .select(['nodes.node_id', 'node_beats.beat'])
+    .where('dead', '=', NODE_ALIVE),
+);
+
 /** With how many unfinished runs each has; `only`: no other than this one. */
 export const listNodes = (only: string | null) => (page: Page) => (db: Kysely<Schema>) => {
   const nodes = db

@@ -12,18 +12,17 @@ const IDLE_CHECKPOINT_MS = 5000;
  *   idle ──(enough pages)──▶ copying ──(copied)──▶ pausing ──(copied)──▶ idle
  */
 export class Checkpointer implements AsyncDisposable {
-  readonly #worker: Worker;
+  readonly #path: string;
+  readonly #onFatal: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
+  #worker: Worker | null = null;
   #pages = 0;
   #state: 'idle' | 'copying' | 'pausing' = 'idle';
   #pause: PromiseWithResolvers<void> | null = null;
 
   constructor(path: string, onFatal: (error: unknown) => void) {
-    const file = import.meta.url.endsWith('.ts') ? './checkpoint-worker.ts' : './checkpoint-worker.js';
-    this.#worker = new Worker(new URL(file, import.meta.url), { workerData: { path } });
-    this.#worker.unref();
-    this.#worker.on('error', onFatal);
-    this.#worker.on('message', () => this.#copied());
+    this.#path = path;
+    this.#onFatal = onFatal;
     this.#timer = setInterval(() => this.#start(1), IDLE_CHECKPOINT_MS);
     this.#timer.unref();
   }
@@ -42,14 +41,25 @@ export class Checkpointer implements AsyncDisposable {
     if (this.#state !== 'idle' || this.#pages < atPages) return;
     this.#pages = 0;
     this.#state = 'copying';
+    this.#worker ??= this.#startWorker();
     this.#worker.postMessage('copy');
+  }
+
+  /** When there is something to copy: a thread costs a start 60 ms of processor. */
+  #startWorker(): Worker {
+    const file = import.meta.url.endsWith('.ts') ? './checkpoint-worker.ts' : './checkpoint-worker.js';
+    const worker = new Worker(new URL(file, import.meta.url), { workerData: { path: this.#path } });
+    worker.unref();
+    worker.on('error', this.#onFatal);
+    worker.on('message', () => this.#copied());
+    return worker;
   }
 
   #copied(): void {
     if (this.#state === 'copying') {
       this.#state = 'pausing';
       this.#pause = Promise.withResolvers();
-      this.#worker.postMessage('copy');
+      this.#worker?.postMessage('copy');
       return;
     }
     this.#state = 'idle';
@@ -59,7 +69,7 @@ export class Checkpointer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
-    await this.#worker.terminate();
+    await this.#worker?.terminate();
     this.#pause?.resolve();
     this.#pause = null;
   }

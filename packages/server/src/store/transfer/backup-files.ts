@@ -6,10 +6,14 @@ import type { ListedFile } from './manifest.ts';
 
 export const BLOB_LIST = 'blob-keys.jsonl';
 export const MISSING_LIST = 'missing-images.jsonl';
+export const MOUNT_LIST = 'mount.jsonl';
+/** Files that could not be taken along, or never stood still. */
+export const ODD_FILES_LIST = 'odd-files.jsonl';
 export const SECRET_FILE = 'secret';
 export const TABLES_FOLDER = 'tables';
 export const tableFile = (table: string) => join(TABLES_FOLDER, `${table}.jsonl`);
 export const blobFolder = (folder: string) => join(folder, 'blobs');
+export const mountFolder = (folder: string) => join(folder, 'mount');
 
 /** A file of JSON lines that is being written: readable by its owner alone, as it holds what people said. */
 export class LinesFile {

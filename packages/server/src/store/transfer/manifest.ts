@@ -6,7 +6,7 @@ import { unknownMigrations } from '../migrate.ts';
 import type { StoreKind } from '../store.ts';
 
 /** Raised when an older program could not read what is written. */
-export const BACKUP_FORMAT = 1;
+export const BACKUP_FORMAT = 2;
 const FILE = 'manifest.json';
 
 /** A file of lines. */
@@ -33,6 +33,8 @@ export interface Manifest {
   readonly tables: Readonly<Record<string, ListedTable>>;
   /** The names of the blobs that are in it. */
   readonly blobs: ListedFile;
+  /** The files of the integrations' mounts that are in it; of format 1, which had none, it is not there. */
+  readonly mount?: ListedFile;
 }
 
 /** A back-up that cannot be used: one sentence for a person. */

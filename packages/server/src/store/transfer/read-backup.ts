@@ -1,6 +1,16 @@
 import { join, resolve } from 'node:path';
 import type { StoreKind } from '../store.ts';
-import { BLOB_LIST, blobFolder, isWhole, readLines, SECRET_FILE, tableFile } from './backup-files.ts';
+import {
+  BLOB_LIST,
+  blobFolder,
+  isWhole,
+  MOUNT_LIST,
+  mountFolder,
+  readLines,
+  SECRET_FILE,
+  tableFile,
+} from './backup-files.ts';
+import { KeptBytes } from './kept-bytes.ts';
 import { BackupRefused, type ListedFile, type Manifest, readManifest } from './manifest.ts';
 import { BATCH_ROWS, type Row, type Snapshot } from './ports.ts';
 
@@ -9,6 +19,7 @@ export class Backup implements Snapshot {
   readonly kind: StoreKind;
   readonly manifest: Manifest;
   readonly blobs: string;
+  readonly mountBytes: KeptBytes;
   readonly #folder: string;
 
   private constructor(folder: string, manifest: Manifest) {
@@ -16,6 +27,7 @@ export class Backup implements Snapshot {
     this.manifest = manifest;
     this.kind = manifest.store;
     this.blobs = blobFolder(folder);
+    this.mountBytes = new KeptBytes(mountFolder(folder));
   }
 
   /** Refuses one that is damaged, incomplete or newer than this program. */
@@ -27,6 +39,7 @@ export class Backup implements Snapshot {
       listed,
     ]);
     files.push([BLOB_LIST, manifest.blobs]);
+    if (manifest.mount !== undefined) files.push([MOUNT_LIST, manifest.mount]);
     if (manifest.secret !== null) files.push([SECRET_FILE, manifest.secret]);
     for (const [name, listed] of files) {
       if (await isWhole(join(folder, name), listed)) continue;
@@ -51,6 +64,11 @@ export class Backup implements Snapshot {
 
   blobKeys(): AsyncIterable<readonly string[]> {
     return this.#lines<string>(BLOB_LIST);
+  }
+
+  /** What stands in a line, whoever wrote it knows. */
+  async *mountLines<Line>(): AsyncGenerator<readonly Line[]> {
+    if (this.manifest.mount !== undefined) yield* this.#lines<Line>(MOUNT_LIST);
   }
 
   async secret(): Promise<string | null> {

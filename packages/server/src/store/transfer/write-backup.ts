@@ -7,10 +7,14 @@ import {
   blobFolder,
   LinesFile,
   MISSING_LIST,
+  MOUNT_LIST,
+  mountFolder,
+  ODD_FILES_LIST,
   SECRET_FILE,
   TABLES_FOLDER,
   tableFile,
 } from './backup-files.ts';
+import { KeptBytes } from './kept-bytes.ts';
 import { BackupRefused, type ListedFile, type ListedTable, type Manifest, writeManifest } from './manifest.ts';
 import type { Snapshot } from './ports.ts';
 import { COPIED_TABLES } from './tables.ts';
@@ -20,11 +24,13 @@ export class BackupDraft implements AsyncDisposable {
   readonly #to: string;
   readonly #folder: string;
   readonly blobs: string;
+  readonly mountBytes: KeptBytes;
 
   private constructor(to: string, folder: string) {
     this.#to = to;
     this.#folder = folder;
     this.blobs = blobFolder(folder);
+    this.mountBytes = new KeptBytes(mountFolder(folder));
   }
 
   static async create(folder: string): Promise<BackupDraft> {
@@ -65,6 +71,17 @@ export class BackupDraft implements AsyncDisposable {
   /** For people: which images could not be taken along. */
   async writeMissing(keys: readonly string[]): Promise<void> {
     await this.#write(MISSING_LIST, [keys]);
+  }
+
+  async writeMountList(lines: AsyncIterable<readonly unknown[]>): Promise<ListedFile> {
+    const listed = await this.#write(MOUNT_LIST, lines);
+    await this.mountBytes.finish();
+    return listed;
+  }
+
+  /** For people: which files are not in it, or not surely as they were at any moment. */
+  async writeOddFiles(files: readonly unknown[]): Promise<void> {
+    await this.#write(ODD_FILES_LIST, [files]);
   }
 
   async #write(name: string, batches: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>) {

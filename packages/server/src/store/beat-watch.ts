@@ -1,4 +1,4 @@
-import type { SeenBeat } from '../node-beats.ts';
+import type { SeenBeat } from './node-beats.ts';
 
 /**
  * Tells which nodes are silent: their beat stood still for the length of a lease, by this process's own clock, while it

@@ -1,0 +1,19 @@
+import { readlinkSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import type { TestContext } from 'node:test';
+
+/** Watches which paths are synced, and holds up those that `hold` says. The syncs themselves are real. */
+export async function watchSyncs(t: TestContext, hold: (path: string) => Promise<void> | undefined) {
+  const file = await open('/dev/null');
+  const prototype = Object.getPrototypeOf(file) as FileHandle;
+  await file.close();
+  const synced: string[] = [];
+  const original = prototype.sync;
+  t.mock.method(prototype, 'sync', async function (this: FileHandle) {
+    const path = readlinkSync(`/proc/self/fd/${this.fd}`);
+    await hold(path);
+    await original.call(this);
+    synced.push(path);
+  });
+  return synced;
+}

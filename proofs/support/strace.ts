@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { STRACE } from '../../test/support/services.ts';
+import { within } from './proof.ts';
+
+const ATTACH_MS = 30_000;
+const CALLS = 'fsync,fdatasync,rename,renameat,renameat2,write,writev,sendto,sendmsg';
+
+/** A system call that succeeded; of one that took a while, where it began and where it was over. */
+export interface SystemCall {
+  readonly name: string;
+  /** What stands between its brackets, the paths of open files with it. */
+  readonly text: string;
+  readonly begunAt: number;
+  readonly doneAt: number;
+}
+
+/** Watches what a process asks of its kernel, all its threads, in order. */
+export class Strace implements AsyncDisposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'runwire-strace-'));
+  readonly #child: ChildProcess;
+  readonly #gone: Promise<unknown>;
+
+  private constructor(pid: number) {
+    this.#child = spawn(
+      STRACE,
+      ['-f', '-y', '-s', '200', '-e', `trace=${CALLS}`, '-o', this.#file, '-p', String(pid)],
+      {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    this.#gone = new Promise((resolve) => this.#child.once('exit', resolve));
+  }
+
+  static async attach(pid: number): Promise<Strace> {
+    const strace = new Strace(pid);
+    const attached = new Promise<void>((resolve) => {
+      strace.#child.stderr?.on('data', (chunk: Buffer) => {
+        if (chunk.includes('attached')) resolve();
+      });
+    });
+    await within('strace', ATTACH_MS, attached);
+    return strace;
+  }
+
+  get #file(): string {
+    return join(this.#folder, 'calls');
+  }
+
+  /** Lets go of the process; resolves to what it asked meanwhile. */
+  async calls(): Promise<SystemCall[]> {
+    this.#child.kill('SIGINT');
+    await this.#gone;
+    return readCalls(readFileSync(this.#file, 'utf8'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#gone;
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+const LINE = /^(\d+) +(?:<\.\.\. (\w+) resumed>(.*)|(\w+)\((.*))$/;
+
+/** Each line is a call, or the beginning of one, or the rest of one. */
+export function readCalls(text: string): SystemCall[] {
+  const calls: SystemCall[] = [];
+  const open = new Map<string, { readonly name: string; readonly text: string; readonly begunAt: number }>();
+  for (const [at, line] of text.split('\n').entries()) {
+    const [, pid = '', resumed, rest = '', name = '', args = ''] = LINE.exec(line) ?? [];
+    if (resumed !== undefined) {
+      const begun = open.get(pid);
+      if (begun?.name === resumed && succeeded(rest)) calls.push({ ...begun, text: begun.text + rest, doneAt: at });
+    } else if (args.endsWith('<unfinished ...>')) open.set(pid, { name, text: args, begunAt: at });
+    else if (name !== '' && succeeded(args)) calls.push({ name, text: args, begunAt: at, doneAt: at });
+  }
+  return calls;
+}
+
+const succeeded = (text: string) => /\) += \d+/.test(text);

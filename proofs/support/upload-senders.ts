@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { ApiClient } from '@runwire/server/testing';
+import { CURL } from '../../test/support/services.ts';
+import type { Browser } from './browser.ts';
+import { expectNumber } from './proof.ts';
+
+const run = promisify(execFile);
+
+export interface SignedForm {
+  readonly resource: string;
+  readonly uploadUrl: string;
+  readonly uploadFields: Readonly<Record<string, string>>;
+}
+
+export interface FileToSign {
+  readonly folder: string;
+  readonly filename: string;
+  readonly contentType: string;
+  readonly sizeBytes: number;
+}
+
+export async function signed(api: ApiClient, file: FileToSign): Promise<SignedForm> {
+  const { status, body } = await api.post('/create_agency_upload', { apiIntegrationId: 'demo', ...file });
+  expectNumber('status of a signing', status, 200);
+  return body;
+}
+
+/** Sends a file by a form; resolves to the status, or null where the sender cannot tell. */
+export interface Sender {
+  readonly name: string;
+  send(form: SignedForm, bytes: Uint8Array): Promise<number | null>;
+}
+
+const byCurl: Sender = {
+  name: 'curl',
+  async send({ uploadUrl, uploadFields }, bytes) {
+    const folder = mkdtempSync(join(tmpdir(), 'runwire-curl-'));
+    try {
+      writeFileSync(join(folder, 'file'), bytes);
+      const fields = Object.entries(uploadFields).flatMap(([name, value]) => ['--form-string', `${name}=${value}`]);
+      const told = ['-sS', '-o', '/dev/null', '-w', '%{http_code}', '--max-time', '60'];
+      const { stdout } = await run(CURL, [...told, ...fields, '-F', `file=@${join(folder, 'file')}`, uploadUrl]);
+      return Number(stdout);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+const byFetch: Sender = {
+  name: 'fetch',
+  async send({ uploadUrl, uploadFields }, bytes) {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(uploadFields)) form.append(name, value);
+    form.append('file', new Blob([bytes as Uint8Array<ArrayBuffer>]));
+    const answer = await fetch(uploadUrl, { method: 'POST', body: form });
+    await answer.body?.cancel();
+    return answer.status;
+  },
+};
+
+/** Curl, Node, and a page of another origin in a real browser: by `fetch`, and by a form as HTML has it. */
+export function senders(browser: Browser): Sender[] {
+  return [
+    byCurl,
+    byFetch,
+    { name: 'browser fetch', send: (form, bytes) => browser.upload('fetch', form, bytes) },
+    { name: 'browser form', send: (form, bytes) => browser.upload('form', form, bytes) },
+  ];
+}
