@@ -6,9 +6,9 @@ import { type ServerProcess, UPLOAD_POINTS, type UploadPoint } from '@runwire/se
 import { DataFolder } from './support/data-folder.ts';
 import { rawUpload, sendRaw } from './support/multipart-load.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
+import { signed } from './support/signed-form.ts';
 import { startServer } from './support/start-server.ts';
 import { Strace, type SystemCall } from './support/strace.ts';
-import { signed } from './support/upload-senders.ts';
 
 const FOLDER = '/app/mnt/kill';
 const FILENAME = 'killed.bin';

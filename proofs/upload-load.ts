@@ -5,8 +5,8 @@ import { DataFolder } from './support/data-folder.ts';
 import { type RawUpload, rawUpload, sendRaw } from './support/multipart-load.ts';
 import { Nginx, temporaryPaths } from './support/nginx.ts';
 import { expectAtMost, expectEqual, expectNumber, type Proof } from './support/proof.ts';
+import { signed } from './support/signed-form.ts';
 import { startServer } from './support/start-server.ts';
-import { signed } from './support/upload-senders.ts';
 
 const FILE_BYTES = 20 * 1024 * 1024;
 const FULL = { uploads: 50, growthMb: 100 };

@@ -5,8 +5,9 @@ import { Browser } from './support/browser.ts';
 import { DataFolder } from './support/data-folder.ts';
 import { FILE_PLACES, type FilePlace, settingsOf } from './support/file-places.ts';
 import { expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
+import { signed } from './support/signed-form.ts';
 import { startServer } from './support/start-server.ts';
-import { type Sender, senders, signed } from './support/upload-senders.ts';
+import { type Sender, senders } from './support/upload-senders.ts';
 
 const LARGEST = 20_971_520;
 const FOLDER = '/app/mnt/members/ann';

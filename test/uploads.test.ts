@@ -12,6 +12,7 @@ import {
   type FormAnswer,
   type FormPart,
   formBytes,
+  type MountStore,
   openForm,
   partsOf,
   type RawForm,
@@ -233,6 +234,38 @@ test('a body without a known length is taken as it comes, byte by byte too', asy
   says(await answer, 204, null);
   assert.deepEqual(set.read('demo/files/bytewise'), FILE);
   await refused(set.post(set.parts({ sizeBytes: FILE.length - 1 }), { lengthBy: null }), 400, 'EntityTooLarge');
+});
+
+test('no more is read of a file than is written: its sender waits', async () => {
+  const bytes = randomBytes(20_971_520);
+  const held = Promise.withResolvers<void>();
+  async function* behindGate(source: AsyncIterable<Uint8Array>) {
+    await held.promise;
+    yield* source;
+  }
+  await using slow = await UploadServer.start({
+    wrapMount: (mount) =>
+      new Proxy(mount, {
+        get: (under, name: keyof MountStore) => {
+          const part = under[name];
+          if (name === 'write') {
+            return (...[id, path, type, source]: Parameters<MountStore['write']>) =>
+              under.write(id, path, type, behindGate(source));
+          }
+          return typeof part === 'function' ? part.bind(under) : part;
+        },
+      }),
+  });
+  const whole = formBytes({ parts: slow.parts({ sizeBytes: bytes.length }, bytes) });
+  const { sent, answer } = openForm(slow.url(), {}, whole.length);
+  sent.end(whole);
+  await eventually('its write has begun', async () => slow.stored().length === 1);
+  // Long enough for a server that reads on to have read it all.
+  for (let asked = 0; asked < 100; asked += 1) await slow.server.api.get('/healthz');
+  assert.equal(sent.writableFinished, false);
+  held.resolve();
+  says(await answer, 204, null);
+  assert.ok(slow.read('demo/files/pictures/cat.png').equals(bytes));
 });
 
 test('a form that ends anywhere before its end is malformed, and nothing is stored', async () => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Chromium } from './chromium.ts';
 import { within } from './proof.ts';
-import type { SignedForm } from './upload-senders.ts';
+import type { SignedForm } from './signed-form.ts';
 
 export type UploadBy = 'fetch' | 'form';
 

@@ -3,31 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { ApiClient } from '@runwire/server/testing';
 import { CURL } from '../../test/support/services.ts';
 import type { Browser } from './browser.ts';
-import { expectNumber } from './proof.ts';
+import type { SignedForm } from './signed-form.ts';
 
 const run = promisify(execFile);
-
-export interface SignedForm {
-  readonly resource: string;
-  readonly uploadUrl: string;
-  readonly uploadFields: Readonly<Record<string, string>>;
-}
-
-export interface FileToSign {
-  readonly folder: string;
-  readonly filename: string;
-  readonly contentType: string;
-  readonly sizeBytes: number;
-}
-
-export async function signed(api: ApiClient, file: FileToSign): Promise<SignedForm> {
-  const { status, body } = await api.post('/create_agency_upload', { apiIntegrationId: 'demo', ...file });
-  expectNumber('status of a signing', status, 200);
-  return body;
-}
 
 /** Sends a file by a form; resolves to the status, or null where the sender cannot tell. */
 export interface Sender {
