@@ -56,7 +56,7 @@ test('a moved installation serves the same keys, chats, usage and streams, and i
 
   const { code, stdout, stderr } = await runwire(['move'], { env });
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^Copied 14 tables with \d+ rows .* counts and checksums are equal\.$/m);
+  assert.match(stdout, /^Copied 16 tables with \d+ rows .* counts and checksums are equal\.$/m);
   assert.match(stdout, /^ {2}runs: 5$/m);
   assert.deepEqual(source(dataDir), before, 'the source is as it was');
   await using client = await Watcher.connect(database.url);
@@ -212,7 +212,7 @@ test('a move that is killed while it commits leaves one installation, and the ne
   );
   const { code, stdout, stderr } = await runwire(['move'], { env });
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^(An earlier move had copied everything|Copied 14 tables)/);
+  assert.match(stdout, /^(An earlier move had copied everything|Copied 16 tables)/);
   await using server = await CliServer.start({ env });
   assert.equal((await server.api(apiKey).get('/v2/me')).status, 200);
   assert.match((await runwire(['serve'], { env: { RUNWIRE_DATA_DIR: dataDir, PORT: '0' } })).stderr, /was moved to/);
