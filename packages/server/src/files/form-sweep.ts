@@ -1,5 +1,5 @@
 import { TimerLoop } from '../lib/timer-loop.ts';
-import { forgetForms } from '../store/queries/upload-forms.ts';
+import { forgetForms, oldForms } from '../store/queries/upload-forms.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -29,8 +29,10 @@ export class FormSweep implements AsyncDisposable {
     return this.#loop.once();
   }
 
-  #sweep(): Promise<number> {
+  async #sweep(): Promise<number> {
     const until = Date.now() - KEPT_AFTER_EXPIRY_MS;
+    // A look costs less than a commit, and most find nothing.
+    if ((await this.#store.reads.all(oldForms, { until })).length === 0) return 0;
     return this.#store.transact('sweep', (tx) => tx.run(forgetForms, { until }));
   }
 

@@ -56,7 +56,7 @@ export class ApiClient {
       ...(sent === undefined ? {} : { body: sent }),
     });
     const text = await response.text();
-    const json = (response.headers.get('content-type') ?? '').includes('json');
+    const json = method !== 'HEAD' && (response.headers.get('content-type') ?? '').includes('json');
     const answer = { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
     if (json) checkAnswer(method, path, answer);
     return answer;

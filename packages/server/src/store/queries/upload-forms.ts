@@ -62,6 +62,11 @@ export function formInTheWay(integrationId: string, path: string, since: number)
       .limit(1);
 }
 
+/** Whether there is one to forget. */
+export const oldForms = statement('old forms', (db, p: { until: number }) =>
+  db.selectFrom('upload_forms').select('form_id').where('expires_at', '<=', p.until).limit(1),
+);
+
 export const forgetForms = statement('forget forms', (db, p: { until: number }) =>
   db.deleteFrom('upload_forms').where('expires_at', '<=', p.until),
 );
