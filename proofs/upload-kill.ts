@@ -32,13 +32,18 @@ async function content(server: ServerProcess): Promise<Buffer | null> {
   return answer.status === 404 ? null : Buffer.from(await answer.arrayBuffer());
 }
 
-const leftOvers = (dataDir: string) => {
-  const drafts = join(dataDir, 'mounts', 'demo', 'drafts');
-  return existsSync(drafts) ? readdirSync(drafts) : [];
-};
+/** Drafts, and records about files that are not there. */
+function leftOvers(dataDir: string): number {
+  const count = (part: string) => {
+    const folder = join(dataDir, 'mounts', 'demo', part);
+    if (!existsSync(folder)) return 0;
+    return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
+  };
+  return count('drafts') + count('about') - count('files');
+}
 
 async function swept(dataDir: string): Promise<void> {
-  while (leftOvers(dataDir).length > 0) await sleep(50);
+  while (leftOvers(dataDir) > 0) await sleep(50);
 }
 
 /** Kills a server on the way of a file; `old`: one of that name was there before. */
@@ -57,7 +62,7 @@ async function kill(point: UploadPoint, old: Buffer | null) {
     const signal = await within(`death at ${point}`, WAIT_MS, server.gone);
     expectEqual(`what ended the server at ${point}`, signal, 'SIGKILL');
   }
-  const left = leftOvers(dataDir).length;
+  const left = leftOvers(dataDir);
   await using server = await startServer(null, { dataDir, limits: { unusedBlobMs: 0, sweepMs: 100 } });
   const found = await content(server);
   const isNew = found?.equals(bytes) === true;
@@ -67,7 +72,7 @@ async function kill(point: UploadPoint, old: Buffer | null) {
   if (status !== null) expectEqual(`what was acknowledged at ${point}`, [status, isNew], [204, true]);
   await within(`sweep after ${point}`, WAIT_MS, swept(dataDir));
   expectEqual(`the file after the sweep at ${point}`, (await content(server))?.length, found?.length);
-  return { left, isNew };
+  return { left, isNew, after: leftOvers(dataDir) };
 }
 
 /** What the kernel was asked for before the answer, in the order in which it was done. */
@@ -108,20 +113,21 @@ export const proof: Proof = {
   async run({ fault, short }) {
     const synced = await syncs(fault);
     const points = short ? SHORT_POINTS : UPLOAD_POINTS;
-    const sum = { whole: 0, absent: 0, left_over: 0 };
+    const sum = { whole: 0, absent: 0, left_over: 0, after_sweep: 0 };
     for (const point of points) {
       for (const old of short ? [randomBytes(1000)] : [null, randomBytes(1000)]) {
-        const { left, isNew } = await kill(point, old);
+        const { left, isNew, after } = await kill(point, old);
         if (isNew) sum.whole += 1;
         else sum.absent += 1;
         sum.left_over += left;
+        sum.after_sweep += expectNumber(`what ${point} left after the sweep`, after, 0);
         process.stdout.write(
           `killed at ${point}${old === null ? '' : ', in place of another'}: ${isNew ? 'whole' : 'not there'}\n`,
         );
       }
     }
     // Otherwise nothing was there to be swept.
-    if (sum.left_over === 0) throw new Shortfall('drafts that the kills left: expected some, found 0.');
-    return { points: points.length, ...sum, after_sweep: 0, syncs: synced };
+    if (sum.left_over === 0) throw new Shortfall('what the kills left: expected some, found 0.');
+    return { points: points.length, ...sum, syncs: synced };
   },
 };

@@ -1,10 +1,11 @@
 import { hash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, answerOf, type ServerProcess } from '@runwire/server/testing';
+import { missingService } from '../test/support/services.ts';
 import { Browser } from './support/browser.ts';
 import { DataFolder } from './support/data-folder.ts';
 import { FILE_PLACES, type FilePlace, settingsOf } from './support/file-places.ts';
-import { expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
+import { expectEqual, expectNumber, LeftOut, type Proof, within } from './support/proof.ts';
 import { signed } from './support/signed-form.ts';
 import { startServer } from './support/start-server.ts';
 import { type Sender, senders } from './support/upload-senders.ts';
@@ -46,7 +47,7 @@ async function arrived(api: ApiClient, path: string, size: number): Promise<Stor
 /** Sends one file whole, and reads it back equal. */
 async function send(server: ServerProcess, sender: Sender, filename: string, contentType: string, bytes: Buffer) {
   const form = await signed(server.api, { folder: FOLDER, filename, contentType, sizeBytes: bytes.length });
-  const status = await sender.send(form, bytes);
+  const status = await sender.send(form, bytes, false);
   if (status !== null) expectNumber(`status of ${filename}`, status, 204);
   const file = await arrived(server.api, form.resource, bytes.length);
   const found = await bytesOf(server.api, form.resource);
@@ -55,13 +56,18 @@ async function send(server: ServerProcess, sender: Sender, filename: string, con
 }
 
 /** One byte more than was signed, at the same path: the file that is there stays as it is. */
-async function sendTooMuch(server: ServerProcess, sender: Sender, filename: string, was: Stored): Promise<void> {
+async function sendTooMuch(
+  { server, place }: { readonly server: ServerProcess; readonly place: FilePlace },
+  sender: Sender,
+  filename: string,
+  was: Stored,
+): Promise<void> {
   const contentType = 'application/octet-stream';
   const form = await signed(server.api, { folder: FOLDER, filename, contentType, sizeBytes: LARGEST });
-  const status = await sender.send(form, randomBytes(LARGEST + 1));
-  // Behind it on the same road: once it has come, the other has been answered.
-  if (status === null) await sleep(1000);
-  else if (status !== 0) expectNumber(`status of ${filename} with a byte too many`, status, 400);
+  const status = await sender.send(form, randomBytes(LARGEST + 1), true);
+  // A gateway may keep its refusals from pages of another origin; this server does not.
+  const isUnseen = status === null || (status === 0 && place === 's3-direct');
+  if (!isUnseen) expectNumber(`status of ${filename} with a byte too many`, status, 400);
   expectEqual(`${filename} after a byte too many`, (await stored(server.api, form.resource))?.etag, was.etag);
 }
 
@@ -98,7 +104,7 @@ async function play(place: FilePlace, browser: Browser, fault: string | null, sh
     if (short && sender.name !== 'browser fetch') continue;
     const large = randomBytes(LARGEST);
     const { file } = await send(server, sender, `${sender.name}.bin`, 'application/octet-stream', large);
-    await sendTooMuch(server, sender, `${sender.name}.bin`, file);
+    await sendTooMuch({ server, place }, sender, `${sender.name}.bin`, file);
     counts.files += 1;
     counts.bytes += large.length;
     counts.too_large += 1;
@@ -111,6 +117,10 @@ export const proof: Proof = {
   name: 'upload',
   faults: ['lose-a-byte'],
   async run({ fault, short }) {
+    for (const name of ['chromium', 's3', 'curl'] as const) {
+      const missing = await missingService(name);
+      if (missing !== null) throw new LeftOut(`upload: ${missing}.`);
+    }
     await using browser = await Browser.start();
     const all = { places: 0, senders: senders(browser).length, files: 0, bytes: 0, read_by_agent: 0, too_large: 0 };
     for (const place of FILE_PLACES) {

@@ -9,6 +9,7 @@ export type UploadBy = 'fetch' | 'form';
 interface Task {
   readonly by: UploadBy;
   readonly form: SignedForm;
+  readonly isRefused: boolean;
 }
 
 const WAIT_MS = 60_000;
@@ -21,7 +22,8 @@ async function byFetch({uploadUrl, uploadFields}, file) {
   form.append('file', file);
   return (await fetch(uploadUrl, {method: 'POST', body: form})).status;
 }
-function byForm({uploadUrl, uploadFields}, file) {
+/** A refusal is a page, which the frame loads; a 204 is none, and nobody hears of it. */
+function byForm({uploadUrl, uploadFields}, file, isRefused) {
   const form = document.createElement('form');
   Object.assign(form, {method: 'post', enctype: 'multipart/form-data', action: uploadUrl, target: 'answer'});
   for (const [name, value] of Object.entries(uploadFields)) {
@@ -33,8 +35,9 @@ function byForm({uploadUrl, uploadFields}, file) {
   input.files = chosen.files;
   form.append(input);
   document.body.append(form);
+  const refused = new Promise((loaded) => document.querySelector('iframe').addEventListener('load', loaded, {once: true}));
   form.submit();
-  return null;
+  return isRefused ? refused.then(() => null) : null;
 }
 (async () => {
   for (;;) {
@@ -42,7 +45,7 @@ function byForm({uploadUrl, uploadFields}, file) {
     const file = new File([await (await fetch('/bytes')).blob()], 'chosen by hand');
     let status = 0;
     try {
-      status = await (task.by === 'fetch' ? byFetch : byForm)(task.form, file);
+      status = await (task.by === 'fetch' ? byFetch : byForm)(task.form, file, task.isRefused);
     } catch {}
     await fetch('/done', {method: 'POST', body: JSON.stringify(status)});
   }
@@ -70,12 +73,12 @@ export class Browser implements AsyncDisposable {
   }
 
   /** Status 0: the page was not shown the answer. Null: it cannot be seen. */
-  async upload(by: UploadBy, form: SignedForm, bytes: Uint8Array): Promise<number | null> {
+  async upload(by: UploadBy, form: SignedForm, bytes: Uint8Array, isRefused: boolean): Promise<number | null> {
     const asking = await within('page in the browser', WAIT_MS, this.#asks.promise);
     this.#asks = Promise.withResolvers();
     this.#bytes = bytes;
     this.#done = Promise.withResolvers();
-    const task: Task = { by, form };
+    const task: Task = { by, form, isRefused };
     asking.end(JSON.stringify(task));
     return within('upload by the browser', WAIT_MS, this.#done.promise);
   }

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { STRACE } from '../../test/support/services.ts';
-import { within } from './proof.ts';
+import { LeftOut, within } from './proof.ts';
 
 const ATTACH_MS = 30_000;
 const CALLS = 'fsync,fdatasync,rename,renameat,renameat2,write,writev,sendto,sendmsg';
@@ -36,10 +36,16 @@ export class Strace implements AsyncDisposable {
 
   static async attach(pid: number): Promise<Strace> {
     const strace = new Strace(pid);
-    const attached = new Promise<void>((resolve) => {
+    const attached = new Promise<void>((resolve, reject) => {
+      let said = '';
+      const fail = () =>
+        reject(new LeftOut(`upload-kill: strace cannot watch the server (${said.trim()}); run it as root.`));
       strace.#child.stderr?.on('data', (chunk: Buffer) => {
-        if (chunk.includes('attached')) resolve();
+        said += chunk.toString();
+        if (said.includes('attached')) resolve();
       });
+      strace.#child.once('error', fail);
+      strace.#child.once('exit', fail);
     });
     await within('strace', ATTACH_MS, attached);
     return strace;

@@ -9,10 +9,10 @@ import type { SignedForm } from './signed-form.ts';
 
 const run = promisify(execFile);
 
-/** Sends a file by a form; resolves to the status, or null where the sender cannot tell. */
+/** Sends a file by a form; resolves to the status, or null where the sender cannot tell. A refusal has come by then. */
 export interface Sender {
   readonly name: string;
-  send(form: SignedForm, bytes: Uint8Array): Promise<number | null>;
+  send(form: SignedForm, bytes: Uint8Array, isRefused: boolean): Promise<number | null>;
 }
 
 const byCurl: Sender = {
@@ -48,7 +48,7 @@ export function senders(browser: Browser): Sender[] {
   return [
     byCurl,
     byFetch,
-    { name: 'browser fetch', send: (form, bytes) => browser.upload('fetch', form, bytes) },
-    { name: 'browser form', send: (form, bytes) => browser.upload('form', form, bytes) },
+    { name: 'browser fetch', send: (form, bytes, refused) => browser.upload('fetch', form, bytes, refused) },
+    { name: 'browser form', send: (form, bytes, refused) => browser.upload('form', form, bytes, refused) },
   ];
 }
