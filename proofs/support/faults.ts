@@ -38,16 +38,10 @@ function leaveOrphans(): Overrides {
   return { wrapStore: tamper({ rows: (statement, rows) => (statement === 'orphaned runs' ? [] : rows) }) };
 }
 
-/** A start takes for dead whoever does not beat, as servers of earlier versions do not. */
+/** A start takes for dead whoever else is there. */
 function fenceOldNodes(): Overrides {
   const fence = (tx: Tx, nodeId: string) =>
-    tx.query((db) =>
-      db
-        .updateTable('nodes')
-        .set({ dead: 1 })
-        .where('node_id', '<>', nodeId)
-        .where('node_id', 'not in', (eb) => eb.selectFrom('node_beats').select('node_id').where('seen_at', '>', 0)),
-    );
+    tx.query((db) => db.updateTable('nodes').set({ dead: 1 }).where('node_id', '<>', nodeId).where('dead', '=', 0));
   const fencing = (tx: Tx): Tx => ({
     all: tx.all.bind(tx),
     query: tx.query.bind(tx),
