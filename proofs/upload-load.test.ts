@@ -10,7 +10,7 @@ test('many large files at once take little memory and arrive whole', { skip }, a
   assert.equal(code, 0, stderr);
   assert.match(
     stdout,
-    /^PROVED upload-load uploads=12 bytes=251658240 growth_mb=\d+ mb_per_s=\d+ nginx_mb_per_s=\d+\n$/m,
+    /^PROVED upload-load uploads=8 bytes=167772160 growth_mb=\d+ mb_per_s=\d+ nginx_mb_per_s=\d+\n$/m,
   );
 });
 

@@ -10,8 +10,8 @@ import { startServer } from './support/start-server.ts';
 
 const FILE_BYTES = 20 * 1024 * 1024;
 const FULL = { uploads: 50, growthMb: 100 };
-/** Held in memory they would still be more than twice the bound. */
-const SHORT = { uploads: 12, growthMb: 100 };
+/** Held in memory they would still be more than the bound. */
+const SHORT = { uploads: 8, growthMb: 100 };
 const MB = 1_000_000;
 const LOOK_MS = 20;
 const FOLDER = '/app/mnt/load';
