@@ -17,6 +17,7 @@ export const STARTS_NO_SERVER: readonly string[] = [
   'test/compose-file.test.ts',
   'test/gate.test.ts',
   'test/mount-copies.test.ts',
+  'test/s3-samples.test.ts',
 ];
 
 /** Run once although they start servers: why. A name that ends with `/` is a folder. */
@@ -36,6 +37,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/body-memory.test.ts': 'about the memory that a body takes before there is a run',
   'test/deployment.test.ts': 'goes through both stores itself',
   'test/docs-page.test.ts': 'the page is made of schemas, without a store',
+  'test/file-samples.test.ts': 'about senders of files: the forms are the same on both stores',
   'test/foreign-folder.test.ts': 'goes through both stores itself',
   'test/hand-over.test.ts': 'several nodes: on PostgreSQL alone',
   'test/leases.test.ts': 'several nodes: on PostgreSQL alone',
