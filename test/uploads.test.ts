@@ -319,6 +319,29 @@ test('a sender that stops sending is cut, with S3’s RequestTimeout', async () 
   await eventually('nothing is left', async () => slow.stored().length + long.stored().length === 0);
 });
 
+test('an upload under way when its form expires may go on for a while, and not for ever', async () => {
+  await using drop = await UploadServer.start({ limits: { uploadGraceMs: 1_000, uploadMs: 30_000 } });
+  const sizeBytes = 1024 * 1024;
+  const file = randomBytes(sizeBytes);
+  const expiresAt = Date.now() + 6_000;
+  const whole = formBytes({ parts: drop.parts({ key: 'slow', sizeBytes, expiresAt }, file) });
+  const { sent, answer } = openForm(drop.url(), {}, whole.length);
+  sent.write(whole.subarray(0, 600_000));
+  await eventually('a draft', async () => drop.stored().length === 1);
+  let at = 600_000;
+  const drip = setInterval(() => {
+    sent.write(whole.subarray(at, at + 10));
+    at += 10;
+  }, 20);
+  const given = await answer;
+  clearInterval(drip);
+  sent.destroy();
+  says(given, 403, 'AccessDenied');
+  assert.match(given.body, /Policy expired/);
+  assert.ok(Date.now() >= expiresAt + 1_000, 'not before its time');
+  await eventually('nothing is left', async () => drop.stored().length === 0);
+});
+
 test('boundaries are found where they are, and nowhere else', async () => {
   for (const contentType of [
     'multipart/form-data',

@@ -22,6 +22,7 @@ export interface VerifyingKey extends SigningKey {
 
 /** What a form that was found good allows. */
 export interface AllowedUpload {
+  readonly expiresAt: number;
   readonly path: MountPath;
   readonly contentType: string;
   readonly minBytes: number;
@@ -43,6 +44,7 @@ export function checkForm(form: SignedForm, key: VerifyingKey | null, bucket: st
   const path = pathOf(fields.get('key') ?? '');
   const ranges = policy.conditions.filter((condition): condition is RangeCondition => condition.kind === 'range');
   return {
+    expiresAt: policy.expiresAt,
     path,
     contentType: contentTypeOf(fields.get('content-type')),
     minBytes: Math.max(0, ...ranges.map(({ min }) => min)),
@@ -109,7 +111,7 @@ function checkDate({ expiresAt }: Policy, { fields, signing }: SignedForm, key: 
   }
 }
 
-const expired = () => againstPolicy('Policy expired.');
+export const expired = () => againstPolicy('Policy expired.');
 
 function pathOf(key: string): MountPath {
   const checked = checkFilePath(`${MOUNT}/${key}`);

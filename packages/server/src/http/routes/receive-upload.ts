@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
 import { MountConflict, type MountStore } from '../../files/mount-store.ts';
-import type { checkForm } from '../../files/post-policy/check-form.ts';
+import { type checkForm, expired } from '../../files/post-policy/check-form.ts';
 import { checkedBytes } from '../../files/post-policy/checked-bytes.ts';
 import { readFields } from '../../files/post-policy/form-fields.ts';
 import { errorXml, S3Error } from '../../files/post-policy/s3-error.ts';
@@ -20,7 +20,7 @@ export interface ReceiveUploadDeps {
   readonly checkForm: typeof checkForm;
   /** Scheme, host and path under which callers reach this server; null: those of each request. */
   readonly publicUrl: string | null;
-  readonly limits: FormTimes;
+  readonly limits: FormTimes & { readonly uploadGraceMs: number };
   readonly waitAt: WaitAt | undefined;
   readonly logger: Logger;
 }
@@ -96,6 +96,8 @@ async function receive(deps: ReceiveUploadDeps, request: Request, reply: Fastify
   const signed = readFields(await form.head);
   const key = await secrets.find(signed.signing.accessKeyId);
   const allowed = deps.checkForm(signed, key, bucket, Date.now());
+  // As S3 lets it, an upload goes on when its form expires; but not for ever: the quota counts the form until then.
+  form.endAt(allowed.expiresAt + limits.uploadGraceMs, expired());
   // Not earlier: nobody without a form of ours learns which integrations there are.
   if (!(await deps.hasIntegration(bucket))) throw new S3Error('NoSuchBucket', undefined, { BucketName: bucket });
   const { path, contentType, fields } = allowed;
