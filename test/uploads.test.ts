@@ -519,6 +519,15 @@ test('a rotated secret signs nothing new, and what it signed before stays good t
     says(await rotating.post(form), 403, 'AccessDenied');
   }
   assert.deepEqual(rotating.stored(), ['demo/files/after', 'demo/files/before']);
+  const direct = { ...(await rotating.environment), S3_BUCKET: 'a-bucket', AWS_REGION: 'us-east-1' };
+  const elsewhere = await runwire(['uploads', 'rotate'], { env: direct });
+  assert.equal(elsewhere.code, 0, elsewhere.stderr);
+  assert.match(
+    elsewhere.stdout,
+    /^With S3_UPLOADS=direct .* AWS credentials .* another access key .* secret number 4 /,
+  );
+  const through = await runwire(['uploads', 'rotate'], { env: { ...direct, S3_UPLOADS: 'through' } });
+  assert.match(through.stdout, /^Upload forms are signed with secret number 5 from now on/, through.stderr);
   const usage = await runwire(['uploads'], { env: await rotating.environment });
   assert.deepEqual([usage.code, usage.stdout], [2, '']);
 });
