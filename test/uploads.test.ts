@@ -319,6 +319,31 @@ test('a sender that stops sending is cut, with S3’s RequestTimeout', async () 
   await eventually('nothing is left', async () => slow.stored().length + long.stored().length === 0);
 });
 
+test('who was refused cannot hold the connection for ever by sending on', async () => {
+  await using refusing = await UploadServer.start({ limits: { uploadMs: 1_000 } });
+  const socket = connect(Number(new URL(refusing.url()).port), '127.0.0.1');
+  const closed = once(socket, 'close');
+  // A drip may come after the cut.
+  socket.on('error', () => {});
+  socket.write('POST /uploads/demo HTTP/1.1\r\nhost: x\r\ncontent-type: text/html\r\ncontent-length: 1000000\r\n\r\n');
+  let said = '';
+  socket.on('data', (chunk) => {
+    said += chunk;
+  });
+  let isClosed = false;
+  void closed.then(() => {
+    isClosed = true;
+  });
+  const drip = setInterval(() => socket.write('x'), 20);
+  try {
+    await eventually('the connection is cut', async () => isClosed);
+  } finally {
+    clearInterval(drip);
+    socket.destroy();
+  }
+  assert.match(said, /^HTTP\/1\.1 412 /);
+});
+
 test('an upload under way when its form expires may go on for a while, and not for ever', async () => {
   await using drop = await UploadServer.start({ limits: { uploadGraceMs: 1_000, uploadMs: 30_000 } });
   const sizeBytes = 1024 * 1024;
