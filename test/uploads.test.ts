@@ -300,6 +300,15 @@ test('a sender that leaves in the middle leaves nothing, and one that half close
   assert.match(await text(socket), /^HTTP\/1\.1 400 .*<Code>IncompleteBody<\/Code>/s);
 });
 
+test('Location names no host that is none', async () => {
+  for (const host of ['evil example', 'a"b', '<a>', 'a@b']) {
+    const { status, headers } = await set.post(set.parts({ key: 'some where' }), { headers: { host } });
+    assert.deepEqual([status, headers.location], [204, '/uploads/demo/some%20where'], host);
+  }
+  const { headers } = await set.post(set.parts(), { headers: { host: 'Agents.example.com:80' } });
+  assert.equal(headers.location, 'http://agents.example.com/uploads/demo/pictures/cat.png');
+});
+
 test('a sender that stops sending is cut, with S3’s RequestTimeout', async () => {
   await using slow = await UploadServer.start({ limits: { uploadIdleMs: 200 } });
   const whole = formBytes({ parts: slow.parts() });

@@ -9,6 +9,7 @@ import { errorXml, S3Error } from '../../files/post-policy/s3-error.ts';
 import { successAnswer } from '../../files/post-policy/success.ts';
 import type { UploadSecrets } from '../../files/upload-secrets.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import { knownBase } from '../callers-base.ts';
 import { throwAway } from '../discarded-body.ts';
 import { type FormTimes, MultipartForm } from '../multipart-form.ts';
 import { UPLOAD_PATH } from '../paths.ts';
@@ -104,15 +105,11 @@ async function receive(deps: ReceiveUploadDeps, request: Request, reply: Fastify
   const { etag } = await mount.write(bucket, path, contentType, checkedBytes(form.bytes(), allowed));
   waitAt?.('upload-answer.before');
   reply.raw.once('finish', () => waitAt?.('upload-answer.after'));
-  const location = `${baseOf(deps, request)}/uploads/${bucket}/${path.split('/').map(encodeURIComponent).join('/')}`;
+  const location = `${knownBase(request, deps.publicUrl) ?? ''}/uploads/${bucket}/${path.split('/').map(encodeURIComponent).join('/')}`;
   const { status, headers, body } = successAnswer(fields, { bucket, key: path, etag, location });
   reply.code(status).headers(headers);
   if (body !== null) reply.type('application/xml');
   reply.send(body ?? undefined);
-}
-
-function baseOf({ publicUrl }: ReceiveUploadDeps, request: Request): string {
-  return publicUrl ?? `${request.protocol}://${request.host}`;
 }
 
 function amazonHeaders(request: FastifyRequest, reply: FastifyReply): FastifyReply {
