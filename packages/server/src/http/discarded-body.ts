@@ -1,8 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { FormTimes } from './multipart-form.ts';
-
-/** As much as the largest file and its form: who sends more of what was refused is cut off. */
-const MAX_BYTES = 24 * 1024 * 1024;
+import { type FormTimes, MAX_WASTE_BYTES } from './multipart-form.ts';
 
 /**
  * Reads what is left of a request whose answer is known, and forgets it: a sender that is still sending when its
@@ -22,7 +19,7 @@ export function throwAway(request: IncomingMessage, { uploadIdleMs, uploadMs }: 
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     clearTimeout(idle);
-    if (bytes > MAX_BYTES) cut();
+    if (bytes > MAX_WASTE_BYTES) cut();
     else idle = setTimeout(cut, uploadIdleMs);
   });
   request.on('error', stop).on('end', stop).on('close', stop);

@@ -6,8 +6,8 @@ import { S3Error } from '../files/post-policy/s3-error.ts';
 
 /** Fields, their heads and boundaries: all that comes before the file's first byte. */
 export const MAX_FORM_BYTES = 20_480;
-/** What comes behind the file is thrown away, and this much of it is waited for. */
-const MAX_REST_BYTES = 24 * 1024 * 1024;
+/** As much as the largest file and its form: so much is waited for of what is thrown away, behind the file or refused. */
+export const MAX_WASTE_BYTES = 24 * 1024 * 1024;
 const NEWLINE = 10;
 
 export interface FormTimes {
@@ -133,7 +133,7 @@ export class MultipartForm implements Disposable {
     if (start === chunk.length || this.#isOver) return;
     if (this.#isFileWhole) {
       this.#restBytes += chunk.length - start;
-      if (this.#restBytes > MAX_REST_BYTES) throw malformed('Too much follows the file of your POST request.');
+      if (this.#restBytes > MAX_WASTE_BYTES) throw malformed('Too much follows the file of your POST request.');
     }
     await this.#write(start === 0 ? chunk : chunk.subarray(start));
   }
