@@ -21,7 +21,7 @@ import { StoredFiles } from './support/post-policy/stored-files.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall } from './support/proof.ts';
 import { startServer } from './support/start-server.ts';
 
-const LIST_FAULT = 'forget-difference';
+const LIST_FAULTS = ['forget-difference', 'invent-difference'];
 /** How long a form lives that is to expire on its way: longer, where the machine was too slow for the form's head. */
 const PATIENCES_S = [2, 8, 32];
 
@@ -87,6 +87,20 @@ const short = ({ status, code }: FormAnswer) => (code === null ? `${status}` : `
 const isForGateway = ({ id, signing }: Scene) =>
   signing === null && id !== 'aws.session_token_covered' && id !== 'minio.reserved_bucket';
 
+/** The cases that are known to differ; with a fault in the list, of those alone that are played then. */
+function knownWith(fault: string | null, scenes: readonly Scene[]): ReadonlySet<string> {
+  const known = new Set(knownToDiffer);
+  if (fault === null) return known;
+  const played = scenes.map(({ id }) => id);
+  const [forgotten] = played.filter((id) => known.has(id));
+  const [invented] = played.filter((id) => !known.has(id));
+  return new Set(
+    played.filter((id) =>
+      fault === 'forget-difference' ? known.has(id) && id !== forgotten : known.has(id) || id === invented,
+    ),
+  );
+}
+
 /** The same forms, sent to a real S3; resolves to how many cases it answers otherwise. */
 async function compare(ours: ReadonlyMap<string, readonly string[]>, fault: string | null) {
   if (!hasS3Gateway()) {
@@ -102,10 +116,9 @@ async function compare(ours: ReadonlyMap<string, readonly string[]>, fault: stri
     reservedBucket: 'none',
     key: gateway,
   };
-  const known = new Set(knownToDiffer);
-  if (fault === LIST_FAULT) known.delete([...known][0] ?? '');
   const differing: string[] = [];
   const scenes = [...cephScenes, ...caseScenes].filter((scene) => ours.has(scene.id) && isForGateway(scene));
+  const known = knownWith(fault, scenes);
   for (const scene of scenes) {
     const said: string[] = [];
     for (const sending of scene.sendings) {
@@ -118,20 +131,25 @@ async function compare(ours: ReadonlyMap<string, readonly string[]>, fault: stri
   if (unknown.length > 0) {
     throw new Shortfall(`the gateway differs: expected in known cases alone, found ${unknown.join(', ')} too.`);
   }
+  const alike = [...known].filter((id) => !differing.includes(id));
+  if (alike.length > 0) {
+    throw new Shortfall(`the gateway differs: expected in all known cases, found ${alike.join(', ')} answered alike.`);
+  }
   process.stdout.write(`${gateway.version}: ${scenes.length} cases, ${differing.length} answered otherwise\n`);
   return { gateway: scenes.length, differ: differing.length };
 }
 
 export const proof: Proof = {
   name: 'post-policy',
-  faults: ['take-extra-fields', LIST_FAULT],
+  faults: ['take-extra-fields', ...LIST_FAULTS],
   async run({ fault }) {
     using folder = new DataFolder();
     const secret = randomBytes(32).toString('base64url');
     const env = { RUNWIRE_SECRET: secret };
     const ours = new Map<string, readonly string[]>();
     {
-      const planted = fault === LIST_FAULT ? null : fault;
+      const isOfList = fault !== null && LIST_FAULTS.includes(fault);
+      const planted = isOfList ? null : fault;
       await using server = await startServer(planted, { dataDir: folder.path, env });
       await server.api.post('/v2/integrations', { apiIntegrationId: 'other', name: 'Other', agency: 'test' });
       const said = await rotateUploads({
@@ -149,8 +167,8 @@ export const proof: Proof = {
       };
       const files = new StoredFiles(folder.path);
       const failures: string[] = [];
-      // Of the list of differences one is missing, and the first ones are enough to see it.
-      for (const scene of [...cephScenes, ...(fault === LIST_FAULT ? [] : caseScenes)]) {
+      // The first ones are enough to see that the list of differences is wrong.
+      for (const scene of [...cephScenes, ...(isOfList ? [] : caseScenes)]) {
         try {
           ours.set(scene.id, await play(scene, place, files, server));
         } catch (error) {

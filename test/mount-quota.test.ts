@@ -7,6 +7,8 @@ import { type SignedForm, sendForm, signing, upload } from './support/uploads.ts
 const start = (bytes: number) => startTestServer({ env: { RUNWIRE_MOUNT_QUOTA_BYTES: String(bytes) } });
 const sign = (api: ApiClient, filename: string, sizeBytes: number, apiIntegrationId = 'demo') =>
   api.post('/create_agency_upload', signing(sizeBytes, { filename, apiIntegrationId }));
+/** Of a form whose upload, had it begun, would have been ended by now. */
+const overAt = () => Date.now() - 300_001;
 const fileOf = (path: string) => `/v2/integrations/demo/files?path=${encodeURIComponent(path)}`;
 
 test('what is stored and what is promised never passes the quota; the refusal says used, foreseen and quota', async () => {
@@ -45,7 +47,7 @@ test('50 signings at once that replace files count by the difference', async () 
   await using server = await start(500);
   const { api } = server;
   for (let place = 0; place < 10; place += 1) await upload(api, 'x'.repeat(40), { filename: `f${place}` });
-  await askStore(server.dataDir, `update upload_forms set expires_at = ${Date.now() - 1}`);
+  await askStore(server.dataDir, `update upload_forms set expires_at = ${overAt()}`);
   // 100 bytes are free: ten files may grow by ten, however often each is asked for.
   const answers = await Promise.all(Array.from({ length: 50 }, (_, place) => sign(api, `f${place % 10}`, 50)));
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
@@ -54,18 +56,33 @@ test('50 signings at once that replace files count by the difference', async () 
   assert.equal((await sign(api, 'f0', 1)).status, 200, 'a smaller one takes nothing more');
 });
 
-test('a form that expires frees its bytes, and so does a file that is deleted', async () => {
+test('a form that is over frees its bytes, and so does a file that is deleted', async () => {
   await using server = await start(100);
   const { api } = server;
   const path = await upload(api, 'x'.repeat(60), { filename: 'there' });
   assert.equal((await sign(api, 'promised', 40)).status, 200);
   assert.equal((await sign(api, 'more', 1)).status, 409);
-  await askStore(server.dataDir, `update upload_forms set expires_at = ${Date.now() - 1} where path = 'u/promised'`);
+  await askStore(server.dataDir, `update upload_forms set expires_at = ${overAt()} where path = 'u/promised'`);
   assert.equal((await sign(api, 'more', 40)).status, 200);
   assert.equal((await api.delete(fileOf(path))).status, 204);
   assert.equal((await sign(api, 'again', 60)).status, 409, 'its form could be sent once more');
-  await askStore(server.dataDir, `update upload_forms set expires_at = ${Date.now() - 1} where path = 'u/there'`);
+  await askStore(server.dataDir, `update upload_forms set expires_at = ${overAt()} where path = 'u/there'`);
   assert.equal((await sign(api, 'again', 60)).status, 200);
+});
+
+test('a form that expired counts as long as an upload by it may still be under way', async () => {
+  await using server = await start(100);
+  const { api } = server;
+  await upload(api, 'x'.repeat(30), { filename: 'there' });
+  assert.equal((await sign(api, 'promised', 40)).status, 200);
+  await askStore(server.dataDir, `update upload_forms set expires_at = ${Date.now() - 1}`);
+  const refused = await sign(api, 'more', 31);
+  assert.deepEqual([refused.status, refused.body.usedBytes, refused.body.foreseenBytes], [409, 30, 101]);
+  const below = signing(1, { folder: '/app/mnt/u/promised', filename: 'below' });
+  assert.equal((await api.post('/create_agency_upload', below)).body.code, 'file_exists_as_folder');
+  await askStore(server.dataDir, `update upload_forms set expires_at = ${overAt()}`);
+  assert.equal((await sign(api, 'more', 31)).status, 200);
+  assert.equal((await api.post('/create_agency_upload', below)).status, 200);
 });
 
 test('each integration has its own, and without the setting there is none', async () => {

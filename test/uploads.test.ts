@@ -300,6 +300,15 @@ test('a sender that leaves in the middle leaves nothing, and one that half close
   assert.match(await text(socket), /^HTTP\/1\.1 400 .*<Code>IncompleteBody<\/Code>/s);
 });
 
+test('Location names no host that is none', async () => {
+  for (const host of ['evil example', 'a"b', '<a>', 'a@b']) {
+    const { status, headers } = await set.post(set.parts({ key: 'some where' }), { headers: { host } });
+    assert.deepEqual([status, headers.location], [204, '/uploads/demo/some%20where'], host);
+  }
+  const { headers } = await set.post(set.parts(), { headers: { host: 'Agents.example.com:80' } });
+  assert.equal(headers.location, 'http://agents.example.com/uploads/demo/pictures/cat.png');
+});
+
 test('a sender that stops sending is cut, with S3’s RequestTimeout', async () => {
   await using slow = await UploadServer.start({ limits: { uploadIdleMs: 200 } });
   const whole = formBytes({ parts: slow.parts() });
@@ -317,6 +326,54 @@ test('a sender that stops sending is cut, with S3’s RequestTimeout', async () 
   clearInterval(drip);
   sent.destroy();
   await eventually('nothing is left', async () => slow.stored().length + long.stored().length === 0);
+});
+
+test('who was refused cannot hold the connection for ever by sending on', async () => {
+  await using refusing = await UploadServer.start({ limits: { uploadMs: 1_000 } });
+  const socket = connect(Number(new URL(refusing.url()).port), '127.0.0.1');
+  const closed = once(socket, 'close');
+  // A drip may come after the cut.
+  socket.on('error', () => {});
+  socket.write('POST /uploads/demo HTTP/1.1\r\nhost: x\r\ncontent-type: text/html\r\ncontent-length: 1000000\r\n\r\n');
+  let said = '';
+  socket.on('data', (chunk) => {
+    said += chunk;
+  });
+  let isClosed = false;
+  void closed.then(() => {
+    isClosed = true;
+  });
+  const drip = setInterval(() => socket.write('x'), 20);
+  try {
+    await eventually('the connection is cut', async () => isClosed);
+  } finally {
+    clearInterval(drip);
+    socket.destroy();
+  }
+  assert.match(said, /^HTTP\/1\.1 412 /);
+});
+
+test('an upload under way when its form expires may go on for a while, and not for ever', async () => {
+  await using drop = await UploadServer.start({ limits: { uploadGraceMs: 1_000, uploadMs: 30_000 } });
+  const sizeBytes = 1024 * 1024;
+  const file = randomBytes(sizeBytes);
+  const expiresAt = Date.now() + 6_000;
+  const whole = formBytes({ parts: drop.parts({ key: 'slow', sizeBytes, expiresAt }, file) });
+  const { sent, answer } = openForm(drop.url(), {}, whole.length);
+  sent.write(whole.subarray(0, 600_000));
+  await eventually('a draft', async () => drop.stored().length === 1);
+  let at = 600_000;
+  const drip = setInterval(() => {
+    sent.write(whole.subarray(at, at + 10));
+    at += 10;
+  }, 20);
+  const given = await answer;
+  clearInterval(drip);
+  sent.destroy();
+  says(given, 403, 'AccessDenied');
+  assert.match(given.body, /Policy expired/);
+  assert.ok(Date.now() >= expiresAt + 1_000, 'not before its time');
+  await eventually('nothing is left', async () => drop.stored().length === 0);
 });
 
 test('boundaries are found where they are, and nowhere else', async () => {
@@ -496,6 +553,15 @@ test('a rotated secret signs nothing new, and what it signed before stays good t
     says(await rotating.post(form), 403, 'AccessDenied');
   }
   assert.deepEqual(rotating.stored(), ['demo/files/after', 'demo/files/before']);
+  const direct = { ...(await rotating.environment), S3_BUCKET: 'a-bucket', AWS_REGION: 'us-east-1' };
+  const elsewhere = await runwire(['uploads', 'rotate'], { env: direct });
+  assert.equal(elsewhere.code, 0, elsewhere.stderr);
+  assert.match(
+    elsewhere.stdout,
+    /^With S3_UPLOADS=direct .* AWS credentials .* another access key .* secret number 4 /,
+  );
+  const through = await runwire(['uploads', 'rotate'], { env: { ...direct, S3_UPLOADS: 'through' } });
+  assert.match(through.stdout, /^Upload forms are signed with secret number 5 from now on/, through.stderr);
   const usage = await runwire(['uploads'], { env: await rotating.environment });
   assert.deepEqual([usage.code, usage.stdout], [2, '']);
 });

@@ -12,4 +12,5 @@ export {
   sseEvents,
   streamEventTypes,
 } from './events.ts';
+export { maxFileBytes } from './limits.ts';
 export type * from './types.gen.ts';

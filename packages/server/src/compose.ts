@@ -364,7 +364,13 @@ export async function compose(
     logger,
   });
   usageRoutes(app, { ownership, runReads });
-  const signer = new UploadSigning({ store, mount, target: uploads, quotaBytes: limits.mountQuotaBytes });
+  const signer = new UploadSigning({
+    store,
+    mount,
+    target: uploads,
+    quotaBytes: limits.mountQuotaBytes,
+    graceMs: limits.uploadGraceMs,
+  });
   createAgencyUpload(app, { ownership, signing: signer, publicUrl: config.publicUrl });
   fileRoutes(app, ownership, mount);
   chatRoutes(app, ownership, chats);

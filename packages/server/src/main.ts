@@ -116,6 +116,13 @@ export async function createKey(env: Readonly<Record<string, string | undefined>
 export async function rotateUploads(env: Readonly<Record<string, string | undefined>>): Promise<string> {
   const { config, secrets } = readConfig(env);
   const number = await rotateUploadsHere(config, secrets);
+  if (config.s3?.uploads === 'direct') {
+    return (
+      'With S3_UPLOADS=direct upload forms are signed with the AWS credentials of the servers, and those stay as they are: to change ' +
+      'them make another access key at your S3, start all servers with it and delete the old one, which ends its forms at once. ' +
+      `Forms that are sent to this server itself would be signed with secret number ${number} from now on.`
+    );
+  }
   return `Upload forms are signed with secret number ${number} from now on; those signed before stay valid to their end, 15 minutes at most.`;
 }
 

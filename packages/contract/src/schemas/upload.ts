@@ -1,3 +1,4 @@
+import { maxFileBytes } from '../limits.ts';
 import { mapOf, named } from './kit.ts';
 import { Type } from './type.ts';
 
@@ -16,7 +17,7 @@ export const CreateAgencyUploadRequest = named(
       maxLength: 255,
       description: 'Media type of the file: `type/subtype` with optional parameters.',
     }),
-    sizeBytes: Type.Integer({ minimum: 1, maximum: 20_971_520, description: 'Number of file bytes to upload.' }),
+    sizeBytes: Type.Integer({ minimum: 1, maximum: maxFileBytes, description: 'Number of file bytes to upload.' }),
   }),
 );
 

@@ -117,6 +117,8 @@ export interface Limits {
   /** How long the sender of an upload may send nothing, and how long one upload may take. */
   readonly uploadIdleMs: number;
   readonly uploadMs: number;
+  /** How long after its form expired an upload that is under way may go on; so long the form counts towards the quota. */
+  readonly uploadGraceMs: number;
   /** How long a node that is gone stays listed. */
   readonly goneNodeMs: number;
   /** How long S3 may take for a connection, without a byte, for one request with all its attempts, and for a whole file. */
@@ -168,6 +170,7 @@ export const DEFAULT_LIMITS: Limits = {
   unusedBlobMs: 86_400_000,
   uploadIdleMs: 20_000,
   uploadMs: 1_800_000,
+  uploadGraceMs: 300_000,
   goneNodeMs: 86_400_000,
   s3ConnectMs: 3_000,
   s3SilenceMs: 8_000,

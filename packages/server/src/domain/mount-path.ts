@@ -1,7 +1,9 @@
+import { maxFileBytes } from '@runwire/contract';
 import { isBlank } from './ids.ts';
 
 /** Where an agent sees the files of its integration. */
 export const MOUNT = '/app/mnt';
+export const MAX_FILE_BYTES = maxFileBytes;
 /** Bytes of UTF-8. */
 const MAX_SEGMENT_BYTES = 255;
 const MAX_PATH_BYTES = 900;
@@ -29,12 +31,20 @@ export function checkFolderPath(folder: string): CheckedPath {
   return checkPath(folder, 'folder');
 }
 
+/** Of a folder to look into: the mount itself is one. */
+export function checkAnyFolderPath(folder: string): CheckedPath {
+  return folder === MOUNT ? { below: '' } : checkFolderPath(folder);
+}
+
 /** Null: it is the name of a file. */
 export function filenameProblem(name: string): string | null {
   return segmentProblem(name, 'file');
 }
 
 export const wholePath = (below: MountPath): string => (below === '' ? MOUNT : `${MOUNT}/${below}`);
+
+/** What a file or folder is called. */
+export const lastSegment = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 function checkPath(path: string, of: 'file' | 'folder'): CheckedPath {
   if (!path.startsWith(`${MOUNT}/`)) return { problem: `must begin with \`${MOUNT}/\`` };

@@ -1,4 +1,4 @@
-import { checkFilePath, type MountPath } from './mount-path.ts';
+import { checkFilePath, lastSegment, type MountPath } from './mount-path.ts';
 
 /** A file of the mount that came with a message. */
 export interface SandboxFile {
@@ -16,7 +16,7 @@ export function checkSandboxFile({ name, path }: SandboxFile): CheckedSandboxFil
   const checked = checkFilePath(path);
   if ('problem' in checked) return { field: 'path', problem: checked.problem };
   // Byte for byte, so it holds no control character either: the path has none.
-  if (name !== path.slice(path.lastIndexOf('/') + 1)) {
+  if (name !== lastSegment(path)) {
     return { field: 'name', problem: 'must equal the last segment of `path`' };
   }
   return { file: { name, path }, below: checked.below };

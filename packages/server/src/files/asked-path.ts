@@ -1,4 +1,4 @@
-import { checkFilePath, checkFolderPath, MOUNT, type MountPath } from '../domain/mount-path.ts';
+import { type CheckedPath, checkAnyFolderPath, checkFilePath, type MountPath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 
 /** The file that a caller names by its whole path; `name` is what the caller's field is called. */
@@ -8,10 +8,10 @@ export function askedFile(name: string, path: string): MountPath {
 
 /** The same of a folder; the mount itself is one. */
 export function askedFolder(name: string, path: string): MountPath {
-  return path === MOUNT ? '' : belowOf(name, checkFolderPath(path));
+  return belowOf(name, checkAnyFolderPath(path));
 }
 
-function belowOf(name: string, checked: ReturnType<typeof checkFilePath>): MountPath {
+function belowOf(name: string, checked: CheckedPath): MountPath {
   if ('problem' in checked) throw new Refusal('invalid_request', `\`${name}\` ${checked.problem}.`);
   return checked.below;
 }

@@ -1,5 +1,5 @@
 import { invalidCursor } from '../domain/list-cursor.ts';
-import { filenameProblem, MOUNT, wholePath } from '../domain/mount-path.ts';
+import { filenameProblem, lastSegment, MOUNT, wholePath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { askedFolder } from './asked-path.ts';
@@ -24,18 +24,14 @@ export async function listFolder(mount: Pick<MountStore, 'list'>, integrationId:
   const last = page.entries.at(-1);
   return {
     items: page.entries.map(entryJson),
-    nextCursor: page.hasMore && last !== undefined ? encodeName(nameOf(last)) : null,
+    nextCursor: page.hasMore && last !== undefined ? encodeName(lastSegment(last.path)) : null,
   };
-}
-
-function nameOf({ path }: MountEntry): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 function entryJson(entry: MountEntry) {
   const isFile = entry.kind === 'file';
   return {
-    name: nameOf(entry),
+    name: lastSegment(entry.path),
     path: wholePath(entry.path),
     kind: entry.kind,
     size: isFile ? entry.size : null,

@@ -7,6 +7,8 @@ import type { MountStore } from './mount-store.ts';
 export interface MeasuredMount {
   /** What is promised since then is not in it; in milliseconds since 1970. */
   readonly beganAt: number;
+  /** A form that expired after this moment counts beside it: what it brings may have arrived since the walk began. */
+  readonly countsFrom: number;
   readonly bytes: number;
   /** Of those paths alone that were asked for, or promised before; 0: there was no file. */
   readonly sizes: ReadonlyMap<MountPath, number>;
@@ -25,14 +27,16 @@ interface Walk {
 export class MountUsage {
   readonly #mount: Pick<MountStore, 'walk'>;
   readonly #reads: Reads;
+  readonly #graceMs: number;
   readonly #kept = new Map<string, MeasuredMount>();
   /** Those that have begun, and those that wait for their end. */
   readonly #underWay = new Map<string, Promise<unknown>>();
   readonly #next = new Map<string, Walk>();
 
-  constructor(mount: Pick<MountStore, 'walk'>, reads: Reads) {
+  constructor(mount: Pick<MountStore, 'walk'>, reads: Reads, graceMs: number) {
     this.#mount = mount;
     this.#reads = reads;
+    this.#graceMs = graceMs;
   }
 
   /** One of a moment ago; null: there is none. */
@@ -71,7 +75,8 @@ export class MountUsage {
 
   async #walk(integrationId: string, paths: ReadonlySet<MountPath>): Promise<MeasuredMount> {
     const beganAt = Date.now();
-    const promised = await this.#reads.all(promisedBytes, { integrationId, since: beganAt });
+    const countsFrom = beganAt - this.#graceMs;
+    const promised = await this.#reads.all(promisedBytes, { integrationId, since: countsFrom });
     const noted = [...paths, ...promised.map(({ path }) => path)];
     const sizes = new Map<MountPath, number>(noted.map((path) => [path, 0]));
     let bytes = 0;
@@ -79,7 +84,7 @@ export class MountUsage {
       bytes += size;
       if (sizes.has(path)) sizes.set(path, size);
     }
-    const measured = { beganAt, bytes, sizes };
+    const measured = { beganAt, countsFrom, bytes, sizes };
     this.#kept.delete(integrationId);
     this.#kept.set(integrationId, measured);
     const [oldest] = this.#kept.keys();

@@ -4,6 +4,7 @@ import { foreseenBytes } from './quota.ts';
 
 const measured = (bytes: number, sizes: Record<string, number>) => ({
   beganAt: 0,
+  countsFrom: 0,
   bytes,
   sizes: new Map(Object.entries(sizes)),
 });

@@ -34,6 +34,8 @@ export interface UploadSigningDeps {
   readonly target: UploadTarget;
   /** 0: none. */
   readonly quotaBytes: number;
+  /** How long after its form expired an upload that is under way may go on. */
+  readonly graceMs: number;
 }
 
 interface TooMuch {
@@ -48,7 +50,7 @@ export class UploadSigning {
 
   constructor(deps: UploadSigningDeps) {
     this.#deps = deps;
-    this.#usage = new MountUsage(deps.mount, deps.store.reads);
+    this.#usage = new MountUsage(deps.mount, deps.store.reads, deps.graceMs);
   }
 
   async sign(request: UploadRequest): Promise<SignedUpload> {
@@ -78,14 +80,14 @@ export class UploadSigning {
 
   async #note(request: UploadRequest, signedAt: number, expiresAt: number): Promise<void> {
     const { integrationId, path } = request;
-    const { store, quotaBytes } = this.#deps;
+    const { store, quotaBytes, graceMs } = this.#deps;
     const note = (measured: MeasuredMount | null) =>
       store.transact('account', async (tx) => {
         await tx.all(lockIntegration, { integrationId });
         if ((await first(tx.all(integrationById, { integrationId }))) === undefined) {
           throw new Refusal('integration_not_found');
         }
-        await refuseInTheWay(tx, integrationId, path, signedAt);
+        await refuseInTheWay(tx, integrationId, path, signedAt - graceMs);
         const tooMuch = measured === null ? null : await this.#tooMuch(tx, request, measured);
         if (tooMuch !== null) return tooMuch;
         const formId = newId('form');
@@ -110,8 +112,7 @@ export class UploadSigning {
   /** Null: this form and all that were signed before fit. */
   async #tooMuch(tx: Tx, request: UploadRequest, measured: MeasuredMount): Promise<TooMuch | null> {
     const { integrationId, path, sizeBytes } = request;
-    // Also what has expired since: it may have arrived behind the walk.
-    const rows = await tx.all(promisedBytes, { integrationId, since: measured.beganAt });
+    const rows = await tx.all(promisedBytes, { integrationId, since: measured.countsFrom });
     const promised = rows.map((row) => ({ path: row.path, sizeBytes: row.size_bytes }));
     const { bytes, unmeasured } = foreseenBytes(measured, [...promised, { path, sizeBytes }]);
     return bytes > this.#deps.quotaBytes ? { foreseen: bytes, unmeasured } : null;
@@ -121,8 +122,8 @@ export class UploadSigning {
     const { quotaBytes } = this.#deps;
     return new Refusal(
       'mount_quota_exceeded',
-      `The files of this integration take ${measured.bytes} bytes, and with forms that are signed and not expired they may ` +
-        `come to ${foreseen} by this one of ${sizeBytes}; the quota is ${quotaBytes}: delete files, or wait until forms expire.`,
+      `The files of this integration take ${measured.bytes} bytes, and with what signed forms may still bring they may ` +
+        `come to ${foreseen} by this one of ${sizeBytes}; the quota is ${quotaBytes}: delete files, or wait until forms are over.`,
       { usedBytes: measured.bytes, foreseenBytes: foreseen, quotaBytes },
     );
   }
@@ -135,6 +136,6 @@ async function refuseInTheWay(tx: Tx, integrationId: string, path: MountPath, si
   throw new Refusal(
     'file_exists_as_folder',
     'A form was signed for a file of a name that is a folder here, or the other way round; choose another name, or wait ' +
-      'until that form has expired.',
+      'until that form is over.',
   );
 }

@@ -1,22 +1,25 @@
 import type { IncomingMessage } from 'node:http';
-
-/** As much as the largest file and its form: who sends more of what was refused is cut off. */
-const MAX_BYTES = 24 * 1024 * 1024;
+import { type FormTimes, MAX_WASTE_BYTES } from './multipart-form.ts';
 
 /**
  * Reads what is left of a request whose answer is known, and forgets it: a sender that is still sending when its
- * connection closes does not see the answer. It ends with the request, or after so many bytes, or so long a silence.
+ * connection closes does not see the answer. It ends with the request, or after so many bytes, so
+ * long a silence, or so long a time.
  */
-export function throwAway(request: IncomingMessage, { uploadIdleMs }: { readonly uploadIdleMs: number }): void {
+export function throwAway(request: IncomingMessage, { uploadIdleMs, uploadMs }: FormTimes): void {
   if (request.complete || request.destroyed) return;
   let bytes = 0;
   const cut = () => request.socket.destroy();
+  const deadline = setTimeout(cut, uploadMs);
   let idle = setTimeout(cut, uploadIdleMs);
-  const stop = () => clearTimeout(idle);
+  const stop = () => {
+    clearTimeout(idle);
+    clearTimeout(deadline);
+  };
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    stop();
-    if (bytes > MAX_BYTES) cut();
+    clearTimeout(idle);
+    if (bytes > MAX_WASTE_BYTES) cut();
     else idle = setTimeout(cut, uploadIdleMs);
   });
   request.on('error', stop).on('end', stop).on('close', stop);

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { safeMediaType } from '../domain/media-type.ts';
+import { lastSegment } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { MountFile, OpenedFile } from '../files/mount-store.ts';
 import { attachmentOf } from './content-disposition.ts';
@@ -26,7 +27,7 @@ export function answerHead(reply: FastifyReply, file: MountFile, reading: Readin
     'content-type': safeMediaType(file.contentType),
     'content-length': last - first + 1,
     // What somebody uploaded never becomes a page of this origin, whatever it holds and whoever is led to it.
-    'content-disposition': attachmentOf(file.path.slice(file.path.lastIndexOf('/') + 1)),
+    'content-disposition': attachmentOf(lastSegment(file.path)),
     'x-content-type-options': 'nosniff',
     'content-security-policy': 'sandbox',
   });

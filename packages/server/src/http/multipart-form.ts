@@ -6,8 +6,8 @@ import { S3Error } from '../files/post-policy/s3-error.ts';
 
 /** Fields, their heads and boundaries: all that comes before the file's first byte. */
 export const MAX_FORM_BYTES = 20_480;
-/** What comes behind the file is thrown away, and this much of it is waited for. */
-const MAX_REST_BYTES = 24 * 1024 * 1024;
+/** As much as the largest file and its form: so much is waited for of what is thrown away, behind the file or refused. */
+export const MAX_WASTE_BYTES = 24 * 1024 * 1024;
 const NEWLINE = 10;
 
 export interface FormTimes {
@@ -33,6 +33,7 @@ export class MultipartForm implements Disposable {
   readonly #times: FormTimes;
   readonly #deadline: NodeJS.Timeout;
   #idle: NodeJS.Timeout;
+  #expiry: NodeJS.Timeout | undefined;
   #file: Readable | null = null;
   #isFileWhole = false;
   #headBytes = 0;
@@ -58,6 +59,13 @@ export class MultipartForm implements Disposable {
   /** Resolves when the file begins, or at the end where there is none. */
   get head(): Promise<ReceivedForm> {
     return this.#head.promise;
+  }
+
+  /** Whatever has not come by then is not taken: it fails with this error. */
+  endAt(moment: number, error: S3Error): void {
+    const leftMs = moment - Date.now();
+    // Later it ends by itself; and a timer cannot wait for longer than 24 days.
+    if (leftMs < this.#times.uploadMs) this.#expiry = setTimeout(() => this.#fail(error), leftMs);
   }
 
   /** The file's bytes; they end when the whole form has come and was well-formed, or throw. */
@@ -125,7 +133,7 @@ export class MultipartForm implements Disposable {
     if (start === chunk.length || this.#isOver) return;
     if (this.#isFileWhole) {
       this.#restBytes += chunk.length - start;
-      if (this.#restBytes > MAX_REST_BYTES) throw malformed('Too much follows the file of your POST request.');
+      if (this.#restBytes > MAX_WASTE_BYTES) throw malformed('Too much follows the file of your POST request.');
     }
     await this.#write(start === 0 ? chunk : chunk.subarray(start));
   }
@@ -181,6 +189,7 @@ export class MultipartForm implements Disposable {
     this.#isOver = true;
     clearTimeout(this.#idle);
     clearTimeout(this.#deadline);
+    clearTimeout(this.#expiry);
     const request = this.#request;
     request.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onGone).off('close', this.#onGone);
     // Whoever leaves while the rest is thrown away is nobody's fault.

@@ -44,7 +44,11 @@ export function registerOpenApi(
   });
   let document: Promise<Document> | undefined;
   app.decorate('describe', () => {
-    document ??= describe(routed, schemas, servers);
+    document ??= describe(routed, schemas, servers).catch((error: unknown) => {
+      // Whoever asks next may have more luck.
+      document = undefined;
+      throw error;
+    });
     return document;
   });
 }

@@ -8,10 +8,13 @@ import { isPlain } from './plain-schema.ts';
 const drafts = [new Ajv({ strict: false }), new Ajv2020({ strict: false })];
 
 test('the schemas of common tools are plainly valid', () => {
+  const zip = { type: 'string', minLength: 0, maxLength: 5 };
   const city = { type: 'string', description: 'Where?', enum: ['Athens', 'Rome'] };
   const days = { type: 'array', items: { type: 'integer', minimum: 1, maximum: 7 } };
   assert.ok(isPlain({ type: 'object' }));
-  assert.ok(isPlain({ type: 'object', properties: { city, days }, required: ['city'], additionalProperties: false }));
+  assert.ok(
+    isPlain({ type: 'object', properties: { city, zip, days }, required: ['city'], additionalProperties: false }),
+  );
 });
 
 test('what is not known here is left to the draft', () => {
@@ -27,6 +30,9 @@ test('what is not known here is left to the draft', () => {
     { required: ['a', 'a'] },
     { enum: [] },
     { minimum: '1' },
+    { minLength: -1 },
+    { maxLength: 1.5 },
+    { maxLength: '1' },
     { properties: { a: { type: 'text' } } },
     { items: { items: { required: 'a' } } },
   ]) {
@@ -35,10 +41,20 @@ test('what is not known here is left to the draft', () => {
 });
 
 test('whatever is plainly valid is valid by both drafts', () => {
-  const keywords = ['type', 'title', 'description', 'enum', 'required', 'minimum', 'additionalProperties', 'items'];
+  const keywords = [
+    'type',
+    'title',
+    'description',
+    'enum',
+    'required',
+    'minimum',
+    'additionalProperties',
+    'items',
+    'minLength',
+  ];
   const { schema } = fc.letrec((tie) => ({
     value: fc.oneof(
-      fc.constantFrom('object', 'string', '', 'text', 0, 1.5, Number.NaN, true, null),
+      fc.constantFrom('object', 'string', '', 'text', 0, -1, 1.5, Number.NaN, true, null),
       fc.array(fc.constantFrom('a', 'b', 1), { maxLength: 3 }),
       tie('schema'),
     ),

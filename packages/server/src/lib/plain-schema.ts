@@ -4,6 +4,7 @@ const isText: Sees = (value) => typeof value === 'string';
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isListOf = (sees: Sees) => (value: unknown) => Array.isArray(value) && value.every(sees);
+const isCount: Sees = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 const TYPES = new Set<unknown>(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
 
 const KEYWORDS: Readonly<Record<string, Sees>> = {
@@ -15,6 +16,8 @@ const KEYWORDS: Readonly<Record<string, Sees>> = {
   required: (value) => isListOf(isText)(value) && isSet(value as string[]),
   minimum: Number.isFinite,
   maximum: Number.isFinite,
+  minLength: isCount,
+  maxLength: isCount,
   additionalProperties: (value) => typeof value === 'boolean',
   items: isPlain,
   properties: (value) => isObject(value) && Object.values(value).every(isPlain),

@@ -261,7 +261,7 @@ export interface UploadSecretsTable {
   retired_at: number | null;
 }
 
-/** Signed upload forms that have not expired. */
+/** Signed upload forms, until an hour after they expired. */
 export interface UploadFormsTable {
   integration_id: string;
   form_id: string;

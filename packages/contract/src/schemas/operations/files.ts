@@ -50,12 +50,15 @@ const headers = {
   'Content-Disposition': Type.String({ description: '`attachment`, with the name of the file.' }),
 };
 
-const conditions = Type.Object({
-  range: Type.Optional(Type.String({ description: 'One range of bytes; several, or another unit, are ignored.' })),
-  'if-range': Type.Optional(Type.String({ description: 'An `ETag`: the range counts only while it is the file’s.' })),
+const conditions = {
   'if-none-match': Type.Optional(Type.String({ description: '`ETag`s: where one is the file’s, the answer is 304.' })),
   'if-modified-since': Type.Optional(Type.String({ description: 'Counts where there is no `If-None-Match`.' })),
-});
+};
+
+const ranges = {
+  range: Type.Optional(Type.String({ description: 'One range of bytes; several, or another unit, are ignored.' })),
+  'if-range': Type.Optional(Type.String({ description: 'An `ETag`: the range counts only while it is the file’s.' })),
+};
 
 const contentDescription =
   'Types that a browser might run are given as `application/octet-stream`; `Content-Disposition` is always `attachment`.';
@@ -70,7 +73,7 @@ export const getFileContent = operation({
   auth: true,
   params,
   query: Type.Object({ path: filePath }),
-  headers: conditions,
+  headers: Type.Object({ ...ranges, ...conditions }),
   responses: {
     200: {
       description: 'The bytes of the file.',
@@ -94,19 +97,17 @@ export const headFileContent = operation({
   operationId: 'headFileContent',
   method: 'HEAD',
   path: `${integrationPath}/files/content`,
-  summary: 'Ask what reading a file would answer',
-  description: contentDescription,
+  summary: 'Ask what reading a whole file would answer',
+  description: `${contentDescription} A range is ignored.`,
   tags: ['Files'],
   auth: true,
   params,
   query: Type.Object({ path: filePath }),
-  headers: conditions,
+  headers: Type.Object(conditions),
   responses: {
     200: { description: 'There is such a file.', headers },
-    206: { description: 'There is such a range.', headers: { ...headers, 'Content-Range': Type.String() } },
     304: { description: 'The caller has these bytes already.' },
     ...integrationRefusals(),
-    ...refusals(416),
   },
 });
 

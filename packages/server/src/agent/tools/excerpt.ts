@@ -21,6 +21,8 @@ export class Excerpt {
   readonly #limits: ExcerptLimits;
   #characters = 0;
   #open = '';
+  /** True: not all of the open line is taken, and nothing more of it. */
+  #isCut = false;
 
   constructor(limits: ExcerptLimits) {
     this.#limits = limits;
@@ -39,7 +41,11 @@ export class Excerpt {
     this.lastLine = line;
     const skipped = line === firstLine ? firstCharacter - 1 : 0;
     const wanted = text.slice(Math.max(0, skipped - at));
-    if (this.#open.length < lineCharacters) this.#open += cutAt(wanted, lineCharacters - this.#open.length);
+    if (!this.#isCut) {
+      const taken = cutAt(wanted, lineCharacters - this.#open.length);
+      this.#open += taken;
+      this.#isCut = taken.length < wanted.length;
+    }
     if (endsLine) this.#close(line, skipped, at + text.length);
   }
 
@@ -52,6 +58,7 @@ export class Excerpt {
   #close(line: number, skipped: number, length: number): void {
     const shown = this.#open;
     this.#open = '';
+    this.#isCut = false;
     if (this.lines.length > 0 && this.#characters + shown.length > this.#limits.characters) {
       this.isFull = true;
       this.lastLine = line - 1;

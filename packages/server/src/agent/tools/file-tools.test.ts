@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import type { ToolCallItem } from '../../domain/events.ts';
+import { isPlain } from '../../lib/plain-schema.ts';
 import { TestMount, temporaryFolder } from '../../testing/index.ts';
 import { callTool } from '../call-tool.ts';
 import { type AgentFiles, FILE_TOOLS } from '../files-port.ts';
@@ -42,6 +43,8 @@ test('the tools are those that the port names, and each of them may be called ag
       tools.map(({ name, repeatable }) => [name, repeatable]),
       FILE_TOOLS.map((name) => [name, true]),
     );
+    for (const { name, inputSchema } of tools)
+      assert.ok(isPlain(inputSchema), `${name} costs every start the draft’s schema`);
     assert.match(await ask(tools, 'read_file', {}), /^The arguments are wrong: .*path/);
     assert.match(await ask(tools, 'read_file', { path: '/app/mnt/a', lines: 2001 }), /^The arguments are wrong: /);
     assert.match(await ask(tools, 'list_files', { fodler: 'a' }), /^The arguments are wrong: /);

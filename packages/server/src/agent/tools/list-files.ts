@@ -1,4 +1,4 @@
-import { wholePath } from '../../domain/mount-path.ts';
+import { lastSegment, wholePath } from '../../domain/mount-path.ts';
 import type { AgentFile, AgentFolder } from '../files-port.ts';
 import { fileTool } from './file-tool.ts';
 import { bytes, toldFolder } from './told-path.ts';
@@ -31,7 +31,7 @@ export const listFiles = fileTool<ListInput>({
     if (last === undefined)
       return after === undefined ? `The folder ${path} is empty.` : `There is nothing more in ${path}.`;
     const lines = page.entries.map(entryLine);
-    if (page.hasMore) lines.push(`[There is more: call again with after ${JSON.stringify(nameOf(last.path))}.]`);
+    if (page.hasMore) lines.push(`[There is more: call again with after ${JSON.stringify(lastSegment(last.path))}.]`);
     return lines.join('\n');
   },
 });
@@ -41,5 +41,3 @@ function entryLine(entry: AgentFile | AgentFolder): string {
   if (entry.kind === 'folder') return `${path} (folder)`;
   return `${path} (${bytes(entry.size)}, ${entry.contentType}, ${new Date(entry.modifiedAt).toISOString()})`;
 }
-
-const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);

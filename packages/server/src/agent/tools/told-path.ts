@@ -1,13 +1,13 @@
-import { type CheckedPath, checkFilePath, checkFolderPath, MOUNT } from '../../domain/mount-path.ts';
+import { type CheckedPath, checkAnyFolderPath, checkFilePath, MOUNT } from '../../domain/mount-path.ts';
 
 /** What a model gave as the path of a file; the problem is a whole sentence. */
 export function toldFile(path: string): CheckedPath {
-  return asSentence(`\`path\``, checkFilePath(path));
+  return asSentence('`path`', checkFilePath(path));
 }
 
 /** The mount itself where none is given. */
 export function toldFolder(folder: string = MOUNT): CheckedPath {
-  return folder === MOUNT ? { below: '' } : asSentence('`folder`', checkFolderPath(folder));
+  return asSentence('`folder`', checkAnyFolderPath(folder));
 }
 
 function asSentence(field: string, checked: CheckedPath): CheckedPath {

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { checkFilePath, MOUNT, type MountPath } from '../../domain/mount-path.ts';
+import { checkFilePath, MAX_FILE_BYTES, MOUNT, type MountPath } from '../../domain/mount-path.ts';
 import type { SignedForm } from './form-fields.ts';
 import { conditionFailed, type FieldCondition, type Policy, parsePolicy, type RangeCondition } from './parse-policy.ts';
 import { againstPolicy, invalidArgument, S3Error } from './s3-error.ts';
@@ -7,8 +7,6 @@ import { type SigningKey, signatureOf } from './sign-form.ts';
 
 /** How long the forms live that this server signs. */
 export const FORM_MS = 15 * 60_000;
-/** The largest file that the service takes, whatever a policy allows. */
-export const MAX_FILE_BYTES = 20_971_520;
 /** S3 takes no form that was signed longer ago, even where its policy lives on. */
 const MAX_AGE_MS = 60 * 60_000;
 /** Servers' clocks differ a little. */
@@ -22,6 +20,7 @@ export interface VerifyingKey extends SigningKey {
 
 /** What a form that was found good allows. */
 export interface AllowedUpload {
+  readonly expiresAt: number;
   readonly path: MountPath;
   readonly contentType: string;
   readonly minBytes: number;
@@ -43,9 +42,11 @@ export function checkForm(form: SignedForm, key: VerifyingKey | null, bucket: st
   const path = pathOf(fields.get('key') ?? '');
   const ranges = policy.conditions.filter((condition): condition is RangeCondition => condition.kind === 'range');
   return {
+    expiresAt: policy.expiresAt,
     path,
     contentType: contentTypeOf(fields.get('content-type')),
     minBytes: Math.max(0, ...ranges.map(({ min }) => min)),
+    // Whatever a policy allows.
     maxBytes: Math.min(MAX_FILE_BYTES, ...ranges.map(({ max }) => max)),
     fields,
   };
@@ -109,7 +110,7 @@ function checkDate({ expiresAt }: Policy, { fields, signing }: SignedForm, key: 
   }
 }
 
-const expired = () => againstPolicy('Policy expired.');
+export const expired = () => againstPolicy('Policy expired.');
 
 function pathOf(key: string): MountPath {
   const checked = checkFilePath(`${MOUNT}/${key}`);

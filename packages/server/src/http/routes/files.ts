@@ -26,7 +26,9 @@ export function fileRoutes(app: FastifyInstance, ownership: IntegrationOwnership
     await ownership.check(request.principal, apiIntegrationId);
     const file = await mount.find(apiIntegrationId, askedFile('path', request.query.path));
     if (file === null) throw new Refusal('file_not_found');
-    return answerHead(reply, file, readingOf(file, request.headers)).send();
+    // RFC 9110, 14.2: "A server MUST ignore a Range header field received with a request method that is unrecognized or for
+    // which range handling is not defined"; it is defined for GET alone.
+    return answerHead(reply, file, readingOf(file, { ...request.headers, range: undefined })).send();
   });
 
   route(app, operations.getFileContent, async (request, reply) => {

@@ -2,13 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
 import { MountConflict, type MountStore } from '../../files/mount-store.ts';
-import type { checkForm } from '../../files/post-policy/check-form.ts';
+import { type checkForm, expired } from '../../files/post-policy/check-form.ts';
 import { checkedBytes } from '../../files/post-policy/checked-bytes.ts';
 import { readFields } from '../../files/post-policy/form-fields.ts';
 import { errorXml, S3Error } from '../../files/post-policy/s3-error.ts';
 import { successAnswer } from '../../files/post-policy/success.ts';
 import type { UploadSecrets } from '../../files/upload-secrets.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import { knownBase } from '../callers-base.ts';
 import { throwAway } from '../discarded-body.ts';
 import { type FormTimes, MultipartForm } from '../multipart-form.ts';
 import { UPLOAD_PATH } from '../paths.ts';
@@ -20,7 +21,7 @@ export interface ReceiveUploadDeps {
   readonly checkForm: typeof checkForm;
   /** Scheme, host and path under which callers reach this server; null: those of each request. */
   readonly publicUrl: string | null;
-  readonly limits: FormTimes;
+  readonly limits: FormTimes & { readonly uploadGraceMs: number };
   readonly waitAt: WaitAt | undefined;
   readonly logger: Logger;
 }
@@ -96,21 +97,19 @@ async function receive(deps: ReceiveUploadDeps, request: Request, reply: Fastify
   const signed = readFields(await form.head);
   const key = await secrets.find(signed.signing.accessKeyId);
   const allowed = deps.checkForm(signed, key, bucket, Date.now());
+  // As S3 lets it, an upload goes on when its form expires; but not for ever: the quota counts the form until then.
+  form.endAt(allowed.expiresAt + limits.uploadGraceMs, expired());
   // Not earlier: nobody without a form of ours learns which integrations there are.
   if (!(await deps.hasIntegration(bucket))) throw new S3Error('NoSuchBucket', undefined, { BucketName: bucket });
   const { path, contentType, fields } = allowed;
   const { etag } = await mount.write(bucket, path, contentType, checkedBytes(form.bytes(), allowed));
   waitAt?.('upload-answer.before');
   reply.raw.once('finish', () => waitAt?.('upload-answer.after'));
-  const location = `${baseOf(deps, request)}/uploads/${bucket}/${path.split('/').map(encodeURIComponent).join('/')}`;
+  const location = `${knownBase(request, deps.publicUrl) ?? ''}/uploads/${bucket}/${path.split('/').map(encodeURIComponent).join('/')}`;
   const { status, headers, body } = successAnswer(fields, { bucket, key: path, etag, location });
   reply.code(status).headers(headers);
   if (body !== null) reply.type('application/xml');
   reply.send(body ?? undefined);
-}
-
-function baseOf({ publicUrl }: ReceiveUploadDeps, request: Request): string {
-  return publicUrl ?? `${request.protocol}://${request.host}`;
 }
 
 function amazonHeaders(request: FastifyRequest, reply: FastifyReply): FastifyReply {

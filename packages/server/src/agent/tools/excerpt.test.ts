@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Excerpt } from './excerpt.ts';
+
+test('of a line that was cut before a character with no room nothing further is taken', () => {
+  const excerpt = new Excerpt({ firstLine: 1, firstCharacter: 1, lines: 2, lineCharacters: 4, characters: 100 });
+  excerpt.take({ line: 1, at: 0, text: 'abc😀', endsLine: false });
+  excerpt.take({ line: 1, at: 5, text: 'de', endsLine: true });
+  excerpt.take({ line: 2, at: 0, text: 'next', endsLine: true });
+  assert.deepEqual(excerpt.lines, ['abc… [4 more characters in this line]', 'next']);
+  assert.deepEqual(excerpt.cut, [{ line: 1, shownTo: 3 }]);
+});
+
+test('a line that fills its room to the last character is whole', () => {
+  const excerpt = new Excerpt({ firstLine: 1, firstCharacter: 1, lines: 2, lineCharacters: 4, characters: 100 });
+  excerpt.take({ line: 1, at: 0, text: 'ab', endsLine: false });
+  excerpt.take({ line: 1, at: 2, text: 'cd', endsLine: false });
+  excerpt.take({ line: 1, at: 4, text: '', endsLine: true });
+  assert.deepEqual([excerpt.lines, excerpt.cut], [['abcd'], []]);
+});
