@@ -56,6 +56,28 @@ test('a start that another node refuses has left the tables of the earlier versi
   assert.equal(await isMigrated(database.url), true);
 });
 
+test('a node of a version that does not beat is named, with what to do where it is gone for good', {
+  skip,
+}, async (t) => {
+  await using database = await freshDatabase();
+  const options = { dataDir: folderOf(t), env: { DATABASE_URL: database.url, RUNWIRE_SHARED_DISK: '' }, limits };
+  await (await startTestServer(options))[Symbol.asyncDispose]();
+  await askDatabase(
+    database.url,
+    `insert into nodes (node_id, boot, dead, version, started_at) values ('node_old', 'x', 0, '0', 1)`,
+  );
+  const remedy = `update nodes set dead = 1 where node_id = 'node_old'`;
+  const message = new RegExp(
+    `^A node of an earlier version, which does not beat, is listed as alive \\(node_old\\), [^\n]+ \`${remedy}\` [^\n]+\\.$`,
+  );
+  await assert.rejects(startTestServer(options), { name: 'StartRefused', message });
+  await toEarlier(database.url);
+  await assert.rejects(startTestServer(options), { name: 'StartRefused', message });
+  assert.equal(await isMigrated(database.url), false);
+  await askDatabase(database.url, remedy);
+  await (await startTestServer(options))[Symbol.asyncDispose]();
+});
+
 test('an upgrade after a crash waits until the dead node is silent for a lease, and comes up', { skip }, async (t) => {
   await using database = await freshDatabase();
   const options = { dataDir: folderOf(t), env: { DATABASE_URL: database.url, RUNWIRE_SHARED_DISK: '' }, limits };

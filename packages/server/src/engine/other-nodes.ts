@@ -49,8 +49,7 @@ export class OtherNodes {
   }
 
   #unraised({ nodeId, beat }: ListedNode): SeenBeat {
-    // Nobody can tell.
-    if (beat === null) throw anotherNode(nodeId);
+    if (beat === null) throw nodeWithoutBeats(nodeId);
     if (!this.#firstBeats.has(nodeId)) {
       this.#firstBeats.set(nodeId, beat);
       this.#options.logger.info({ nodeId }, 'another node is listed as alive; waiting to see whether it is');
@@ -62,6 +61,13 @@ export class OtherNodes {
   async #pause(): Promise<void> {
     await sleep(this.#options.beatMs / 4, undefined, this.#closed === undefined ? {} : { signal: this.#closed });
   }
+}
+
+/** Nobody can tell whether it runs. */
+function nodeWithoutBeats(nodeId: string): StartRefused {
+  return new StartRefused(
+    `A node of an earlier version, which does not beat, is listed as alive (${nodeId}), and files are kept on a disk; stop it first, or set RUNWIRE_SHARED_DISK=true where RUNWIRE_DATA_DIR is one disk that all nodes share, or, where its process is gone for good, run \`update nodes set dead = 1 where node_id = '${nodeId}'\` in the database.`,
+  );
 }
 
 function anotherNode(nodeId: string): StartRefused {
