@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -62,7 +63,7 @@ test('a file and its folders are synced, then get their names, then these are sy
     if (noted.some((one) => one === point)) order.push(point);
   });
   await watchSyncs(t, async (path) => {
-    order.push(path.replace(/[0-9a-f]{64}-\d+-\d+|[0-9a-f]{24}/, '*').replace(top, ''));
+    order.push(path.replace(/[0-9a-f]{64}-\d+|[0-9a-f]{24}/, '*').replace(top, ''));
   });
   await write('a/b/c.txt', 'new');
   const own = '/mounts/one';
@@ -163,6 +164,53 @@ test('files put there by hand are found, with no type and an etag that changes w
   assert.equal(changed?.contentType, 'application/octet-stream');
   renameSync(join(files, 'b.txt'), join(files, 'a.txt'));
   assert.equal((await mount.find('one', 'a.txt'))?.size, 8);
+});
+
+test('a copy of the folder knows the types and etags of its files', async (t) => {
+  const { write, top } = await setUp(t);
+  const written = [await write('a.txt', 'a'), await write('d/b.txt', 'b')];
+  execFileSync('cp', ['-a', join(top, 'mounts'), join(top, 'copy')]);
+  const copy = await DiskMountStore.open({ folder: join(top, 'copy'), waitAt: undefined });
+  assert.deepEqual(await Array.fromAsync(copy.walk('one', '')), written);
+  const longAgo = new Date(Date.now() - 2 * 86_400_000);
+  for (const name of readdirSync(join(top, 'copy/one/about')))
+    utimesSync(join(top, 'copy/one/about', name), longAgo, longAgo);
+  assert.equal(await copy.sweep(86_400_000), 0);
+});
+
+test('of files that have one path and size at the same moment none is taken for the other', async (t) => {
+  let before = () => {};
+  const { mount, write, inside, files } = await setUp(t, (point) => {
+    if (point === 'upload-rename.before') before();
+  });
+  const handle = await open('/dev/null');
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const utimes = prototype.utimes;
+  const moment = 1_700_000_000.5;
+  // The clock stands still, until a file is given another time on purpose.
+  let stamps = 0;
+  t.mock.method(prototype, 'utimes', function (this: FileHandle, atime: number, mtime: number) {
+    stamps += 1;
+    return utimes.call(this, atime, stamps === 1 ? moment : mtime);
+  });
+  const next = async (text: string) => {
+    stamps = 0;
+    const { etag } = await write('a.txt', text);
+    assert.deepEqual([(await mount.find('one', 'a.txt'))?.etag, inside('about').length], [etag, 1], text);
+    return etag;
+  };
+  const etag = await next('one');
+  before = () => assert.equal(inside('about').length, 2, 'that of the replaced one stays while it is there');
+  assert.notEqual(await next('two'), etag);
+  rmSync(join(files, 'a.txt'));
+  for (const name of inside('about')) rmSync(join(files, '../about', String(name)));
+  // By hand, at that moment too: it has no record, and gets none.
+  writeFileSync(join(files, 'a.txt'), 'old');
+  utimesSync(join(files, 'a.txt'), moment, moment);
+  const byHand = statSync(join(files, 'a.txt'), { bigint: true }).mtimeNs;
+  before = () => assert.ok(!inside('about').some((name) => String(name).endsWith(`-${byHand}`)));
+  await next('new');
 });
 
 test('names that no path can name are not listed, and go with their folder', async (t) => {
