@@ -22,7 +22,7 @@ import { mountStoreConformance } from '../../testing/mount-store-conformance.ts'
 import { temporaryFolder } from '../../testing/test-server.ts';
 import { watchSyncs } from '../../testing/watch-syncs.ts';
 import { DiskMountStore } from './disk-mount-store.ts';
-import { byHandle, byPath } from './reach.ts';
+import { byHandle, byPath, type HeldFolder } from './reach.ts';
 
 for (const [name, reach] of Object.entries({ disk: byHandle, 'disk by paths': byPath })) {
   mountStoreConformance(name, async () => {
@@ -265,6 +265,52 @@ test('left-overs of writes that died are swept when they are old, and the folder
   await mount.delete('one', 'a/b.txt');
   assert.equal(await mount.sweep(0), 1);
   assert.deepEqual(readdirSync(join(top, 'mounts')), []);
+});
+
+test('a sweep goes past a folder that another sweep was sooner with', async (t) => {
+  const { top, drafts } = await setUp(t);
+  mkdirSync(join(drafts, 'old.folder/x/y'), { recursive: true });
+  mkdirSync(join(drafts, 'old.folder/z'));
+  writeFileSync(join(drafts, 'old.folder/z/file'), 'half');
+  // Between the look into the folder and the step that moves what was seen there.
+  const check = async (held: HeldFolder) => {
+    if (held.path.endsWith('/old.folder')) rmSync(join(drafts, 'old.folder/x'), { recursive: true, force: true });
+    await byHandle.check(held);
+  };
+  const mount = await DiskMountStore.open({
+    folder: join(top, 'mounts'),
+    waitAt: undefined,
+    reach: { ...byHandle, check },
+  });
+  assert.equal(await mount.sweep(0), 1);
+  assert.deepEqual(readdirSync(join(top, 'mounts')), []);
+});
+
+test('an integration whose folder cannot be swept is named, and keeps none of the others from it', async (t) => {
+  const { top } = await setUp(t);
+  const ids = ['a', 'b', 'bad1', 'bad2', 'c', 'd'];
+  for (const id of ids) {
+    mkdirSync(join(top, 'mounts', id, 'drafts'), { recursive: true });
+    writeFileSync(join(top, 'mounts', id, 'drafts/old'), 'half');
+  }
+  const check = async (held: HeldFolder) => {
+    if (/\/bad\d\/drafts$/.test(held.path)) throw Object.assign(new Error('input/output error'), { code: 'EIO' });
+    await byHandle.check(held);
+  };
+  const mount = await DiskMountStore.open({
+    folder: join(top, 'mounts'),
+    waitAt: undefined,
+    reach: { ...byHandle, check },
+  });
+  await assert.rejects(mount.sweep(0), (error) => {
+    assert.ok(error instanceof AggregateError);
+    assert.deepEqual(error.errors.map(({ message }) => /integration (\w+) stays/.exec(message)?.[1]).sort(), [
+      'bad1',
+      'bad2',
+    ]);
+    return true;
+  });
+  assert.deepEqual(readdirSync(join(top, 'mounts')).sort(), ['bad1', 'bad2']);
 });
 
 test('sweeps beside writes and deletes disturb none of them', async (t) => {
