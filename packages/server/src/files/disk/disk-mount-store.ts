@@ -1,8 +1,7 @@
 import type { BigIntStats } from 'node:fs';
-import { type FileHandle, mkdir } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { MountPath } from '../../domain/mount-path.ts';
-import { StartRefused } from '../../domain/start-refused.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
 import { syncFolder } from '../../lib/durable-files.ts';
 import { fileNames, folderNames } from '../mount-names.ts';
@@ -11,6 +10,7 @@ import { type FileMark, fileOf, forgetAbout, type Known, keepAbout, mountFile } 
 import type { ConfinedFolder } from './confined-folder.ts';
 import { deleteFile, deleteTree } from './delete-files.ts';
 import { filesBelow, pageOf } from './list-folder.ts';
+import { makeFolder } from './make-folder.ts';
 import { MountFolders, unlessFolderGoes } from './mount-folders.ts';
 import { notNow } from './not-now.ts';
 import { findConflict, folderAround, placeDraft } from './place-draft.ts';
@@ -45,13 +45,7 @@ export class DiskMountStore implements MountStore {
   }
 
   static async open(options: DiskMountOptions): Promise<DiskMountStore> {
-    try {
-      await mkdir(options.folder, { recursive: true, mode: 0o700 });
-      await syncFolder(dirname(options.folder));
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new StartRefused(`The folder for files cannot be made (${reason}); make room for it in the data folder.`);
-    }
+    await makeFolder(options.folder, 'files', () => syncFolder(dirname(options.folder)));
     return new DiskMountStore(options);
   }
 
