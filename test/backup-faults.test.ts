@@ -54,7 +54,7 @@ test('an installation whose images are lost is backed up, and the back-up says w
   assert.deepEqual(named.map((line) => JSON.parse(line)).sort(), [basename(kept), basename(lost)].sort());
 
   const restored: Place = { dataDir: folderOf(t), url: '' };
-  assert.match(await restore(envOf(restored), join(folder, 'one')), /^Restored \d+ rows, 1 images/);
+  assert.match((await restore(envOf(restored), join(folder, 'one'))).said, /^Restored \d+ rows, 1 images/);
   assert.deepEqual(
     imagesIn(restored.dataDir).map((path) => basename(path)),
     [basename(kept)],
@@ -76,7 +76,7 @@ test('a restore whose commit is not answered says so, and the next one finds it 
     message: /^The end of the restore was not confirmed \([^\n]+\); run `runwire restore` again\.$/,
   });
   assert.equal(proxy.swallowed, 1);
-  assert.match(await restore(envOf(place), from), /^An earlier restore had put everything into PostgreSQL at /);
+  assert.match((await restore(envOf(place), from)).said, /^An earlier restore had put everything into PostgreSQL at /);
   await assert.rejects(restore(envOf(place), from), /There is an installation in the database \S+ already/);
   assert.equal(readFileSync(markOf(place.dataDir), 'utf8').length, 33);
   await goesOn(place);
@@ -89,8 +89,8 @@ test('a restore says where RUNWIRE_SECRET makes all keys of the back-up void', a
   await backup(envOf(source), from);
   const same = readFileSync(join(source.dataDir, 'secret'), 'utf8').trim();
   const VOID = /^RUNWIRE_SECRET is not the secret of the back-up: none of the back-up's keys is valid /m;
-  const said = (secret: string) =>
-    restore({ ...envOf({ dataDir: folderOf(t), url: '' }), RUNWIRE_SECRET: secret }, from);
+  const said = async (secret: string) =>
+    (await restore({ ...envOf({ dataDir: folderOf(t), url: '' }), RUNWIRE_SECRET: secret }, from)).said;
   assert.match(await said('x'.repeat(40)), VOID);
   assert.doesNotMatch(await said(same), VOID);
   assert.doesNotMatch(await said(''), VOID);
@@ -111,6 +111,6 @@ test('back-up, restore and move work through PgBouncer in transaction mode', { s
   const { said } = await backup(envOf(moved), to);
   assert.match(said, /^Backed up \d+ rows, 1 images/);
   const restored = { dataDir: folderOf(t), url: through(second) };
-  assert.match(await restore(envOf(restored), to), /^Restored \d+ rows, 1 images/);
+  assert.match((await restore(envOf(restored), to)).said, /^Restored \d+ rows, 1 images/);
   await goesOn(restored);
 });

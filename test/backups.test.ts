@@ -211,7 +211,7 @@ test('a back-up of a version without mounts is restored as before', async (t) =>
   const manifest = { ...rest, format: 1 };
   writeFileSync(path, JSON.stringify({ sha256: hash('sha256', JSON.stringify(manifest)), manifest }));
   const place = { RUNWIRE_DATA_DIR: folderOf(t) };
-  assert.match(await restore(place, old), /^Restored \d+ rows, 2 images and 0 files, /);
+  assert.match((await restore(place, old)).said, /^Restored \d+ rows, 2 images and 0 files, /);
 });
 
 test('files that change whenever they are read are named by the back-up, which exits 3', async (t) => {
@@ -233,7 +233,10 @@ test('files that change whenever they are read are named by the back-up, which e
   assert.match(stdout, /^Files that changed whenever they were read, .*: 1\. .*\n {2}house: large \(it changed /m);
   const [line = ''] = readFileSync(join(to, 'odd-files.jsonl'), 'utf8').trim().split('\n');
   assert.equal(JSON.parse(line).path, 'large');
-  assert.match(await restore({ RUNWIRE_DATA_DIR: folderOf(t) }, to), /^Restored \d+ rows, 2 images and 4 files, /);
+  assert.match(
+    (await restore({ RUNWIRE_DATA_DIR: folderOf(t) }, to)).said,
+    /^Restored \d+ rows, 2 images and 4 files, /,
+  );
 });
 
 function makeNewer(folder: string): void {

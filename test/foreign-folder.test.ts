@@ -140,7 +140,7 @@ test('a restore that was interrupted is begun again among what it left, and a se
   const mount = await openTestMount(place.dataDir);
   await putFile(mount, 'demo', 'b', 'of another');
   await putFile(mount, 'other', 'c', 'of another');
-  assert.match(await restore(envOf(place), from), /^Restored \d+ rows, 2 images and 1 files/);
+  assert.match((await restore(envOf(place), from)).said, /^Restored \d+ rows, 2 images and 1 files/);
   assert.deepEqual([...(await filesOf(mount, 'demo')).keys()], ['a']);
   assert.equal((await filesOf(mount, 'other')).size, 0);
   for (const name of drafts) assert.ok(!existsSync(join(place.dataDir, name)), name);

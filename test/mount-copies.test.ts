@@ -62,7 +62,11 @@ test('files go out and in again with their bytes and types, more of them than ar
   assert.deepEqual([copied.missing(), copied.unsteady()], [[], []]);
   await kept.finish();
   const target = await openTestMount(folderOf(t));
-  assert.deepEqual(await copyMountIn(batches(lines), kept, target), { count: 22, bytes: copied.bytes() });
+  assert.deepEqual(await copyMountIn(batches(lines), kept, target), {
+    count: 22,
+    bytes: copied.bytes(),
+    unplaced: [],
+  });
   for (const integration of ['one', 'two', 'none']) {
     assert.deepEqual(await filesOf(target, integration), await filesOf(mount, integration));
   }
@@ -125,6 +129,23 @@ test('a file that cannot be read is left out and named; a store that is away, or
   writeFileSync(notThere, '');
   const nowhere = copyMountOut(batches(['one']), mount, new KeptBytes(join(notThere, 'mount')));
   await assert.rejects(linesOf(nowhere), { code: 'ENOTDIR' });
+});
+
+test('of a file and a folder of one name one is put in its place, and the other is named', async (t) => {
+  const { mount, kept } = await setUp(t);
+  for (const path of ['a', 'b', 'c']) await putFile(mount, 'one', path, path);
+  const lines = await linesOf(copyMountOut(batches(['one']), mount, kept));
+  const target = await openTestMount(folderOf(t));
+  // One after the other, as forms that went to S3 can make them.
+  const [first, ...others] = lines.toSorted((x, y) => (x.path < y.path ? -1 : 1));
+  const asked = [first, ...others.map((line) => ({ ...line, path: line.path === 'b' ? 'a/b' : line.path }))];
+  const done = await copyMountIn(batches(asked.filter((line) => line !== undefined)), kept, target);
+  assert.deepEqual([done.count, done.bytes, done.unplaced.length], [2, 2, 1]);
+  assert.match(done.unplaced[0]?.path ?? '', /^a(\/b)?$/);
+  assert.equal(done.unplaced[0]?.reason, 'a file and a folder have one name');
+  const there = [...(await filesOf(target, 'one')).keys()].sort();
+  assert.equal(there.at(-1), 'c');
+  assert.equal(there.length, 2);
 });
 
 test('bytes that are not those of their line are not written', async (t) => {

@@ -120,7 +120,7 @@ test('nodes on one disk sweep the files of a deleted integration beside each oth
   const mount = await openTestMount(cluster.node(0).server.dataDir);
   const { api } = cluster.node(0);
   assert.equal((await api.post('/v2/integrations', { apiIntegrationId: 'gone', name: 'Gone' })).status, 201);
-  for (let n = 0; n < 30; n += 1) await putFile(mount, 'gone', `folder-${n % 3}/${n}`, 'x');
+  for (let n = 0; n < 30; n += 1) await putFile(mount, 'gone', `folder-${n % 3}/within-${n % 5}/deeper/${n}`, 'x');
   assert.equal((await api.delete('/v2/integrations/gone')).status, 204);
   await Promise.all(cluster.nodes.map(({ server }) => server.server.probes.sweepMounts()));
   assert.equal((await filesOf(mount, 'gone')).size, 0);

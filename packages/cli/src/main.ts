@@ -38,7 +38,9 @@ async function main(args: readonly string[]): Promise<void> {
   if (command === 'restore') {
     const from = folderOption(rest, 'from');
     const { restore } = await import('@runwire/server');
-    return say(await restore(process.env, from));
+    const { said, isWhole } = await restore(process.env, from);
+    if (!isWhole) process.exitCode = NOT_WHOLE;
+    return say(said);
   }
   if (command === 'help' || command === '--help') {
     process.stdout.write(USAGE);

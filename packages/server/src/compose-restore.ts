@@ -16,7 +16,7 @@ import type { Config, Secrets } from './config/config.ts';
 import { type DataFolder, makeDataFolder } from './config/data-folder.ts';
 import { refuseMoved } from './config/moved-mark.ts';
 import { type CopiedBlobs, copyBlobs, type NamedBlob } from './files/copy-blobs.ts';
-import { CopyDamaged, copyMountIn, type MountLine } from './files/copy-mount.ts';
+import { CopyDamaged, copyMountIn, type MountLine, type OddFile } from './files/copy-mount.ts';
 import { DiskBlobStore } from './files/disk/disk-blob-store.ts';
 import { newMark, readMark, removeMark, takenFolder, writeMark } from './files/disk/folder-mark.ts';
 import type { KeptMark } from './files/installation-mark.ts';
@@ -37,6 +37,8 @@ export interface Restored extends Omit<BackedUp, 'missing' | 'unread' | 'unstead
   readonly wasDone: boolean;
   /** The mark under which a restore that was interrupted may have left objects in the bucket; null: none. */
   readonly leftMark: string | null;
+  /** Files for which there was no place, and that the back-up alone has. */
+  readonly unplaced: readonly OddFile[];
   /** Whether the keys of the back-up were signed with another secret than the settings give. */
   readonly hasOtherSecret: boolean;
 }
@@ -76,6 +78,7 @@ export async function restoreHere(config: Config, secrets: Secrets, from: string
       hasOtherSecret,
       wasDone: true,
       leftMark: null,
+      unplaced: [],
     };
   }
   const target = await emptyTarget(config, folder, settings, stack);
@@ -114,6 +117,7 @@ export async function restoreHere(config: Config, secrets: Secrets, from: string
     hasOtherSecret,
     wasDone: false,
     leftMark: begun === mark ? null : begun,
+    unplaced: files.unplaced,
   };
 }
 

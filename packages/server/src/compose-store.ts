@@ -1,19 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { checkEarlier } from './compose-earlier.ts';
 import { embeddedHere } from './compose-places.ts';
 import type { Config, Secrets } from './config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from './config/data-folder.ts';
 import { refuseMoved } from './config/moved-mark.ts';
 import { SettingRefused } from './config/setting-refused.ts';
 import type { WaitAt } from './domain/wait-points.ts';
+import type { OtherNodesOptions } from './engine/other-nodes.ts';
 import { FIRST_START_REMEDY } from './files/disk/claim-folder.ts';
 import { takenFolder } from './files/disk/folder-mark.ts';
 import type { NodeBeats } from './store/node-beats.ts';
 import { type Notifier, silentNotifier } from './store/notifier.ts';
-import type { BeatTimes } from './store/postgres/postgres-node-beats.ts';
 import type { ConflictKind } from './store/postgres/postgres-store.ts';
 import { installation, keepSecretOnce, keptSecret } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
+import { SqliteSnapshot } from './store/sqlite/sqlite-snapshot.ts';
 import { SqliteStore } from './store/sqlite/sqlite-store.ts';
 import { first, type Store } from './store/store.ts';
 import type { NodeIdentity, ThisNode } from './store/this-node.ts';
@@ -25,6 +27,7 @@ const postgresParts = async () => ({
   ...(await import('./store/postgres/postgres-store.ts')),
   ...(await import('./store/postgres/postgres-node-beats.ts')),
   ...(await import('./store/postgres/postgres-notifier.ts')),
+  ...(await import('./store/postgres/postgres-snapshot.ts')),
 });
 
 export interface OpenedStore {
@@ -61,17 +64,19 @@ export interface StoreHooks {
 export async function openStore(
   config: Config,
   secrets: Secrets,
-  times: BeatTimes,
+  times: OtherNodesOptions,
   hooks: StoreHooks,
   stack: AsyncDisposableStack,
 ): Promise<OpenedStore> {
   if (config.database !== null && secrets.databaseUrl !== null) {
     const settings = { ...config.database, url: secrets.databaseUrl };
     const embedded = embeddedHere(config, settings.place);
-    const { PostgresStore, PostgresNodeBeats, PostgresNotifier } = await postgresParts();
+    const { PostgresStore, PostgresNodeBeats, PostgresNotifier, PostgresSnapshot } = await postgresParts();
     // Looked for before the database is asked: servers that first start beside this one make tables first, and files later.
     const refusedIfEmpty = embedded ?? (await takenFolder(dataFolder(config.dataDir).blobs, FIRST_START_REMEDY));
-    const store = stack.use(await PostgresStore.open({ ...settings, ...hooks, migrate: true, refusedIfEmpty }));
+    const beforeMigrating = () => checkEarlier(config, times, () => PostgresSnapshot.open(settings));
+    const checks = { refusedIfEmpty, beforeMigrating };
+    const store = stack.use(await PostgresStore.open({ ...settings, ...hooks, ...checks, migrate: true }));
     if (embedded !== null && (await first(store.reads.all(installation, {}))) === undefined) throw embedded;
     makeDataFolder(config.dataDir);
     return {
@@ -91,7 +96,8 @@ export async function openStore(
   const taken = existsSync(folder.database) ? null : await takenFolder(folder.blobs, FIRST_START_REMEDY);
   if (taken !== null) throw taken;
   const secret = secrets.secret ?? keepSecret(folder.secretFile);
-  const store = stack.use(await SqliteStore.open({ path: folder.database, ...hooks, migrate: true }));
+  const beforeMigrating = () => checkEarlier(config, times, async () => new SqliteSnapshot(folder.database));
+  const store = stack.use(await SqliteStore.open({ path: folder.database, ...hooks, beforeMigrating, migrate: true }));
   return {
     store,
     secret,

@@ -164,7 +164,9 @@ export async function compose(
   // Nobody is told of anything by a node that has no others beside it.
   const hintsOf = () => (lease?.hasPeers === false ? null : (node.identity?.nodeId ?? null));
   const hooks = { waitAt, onFatal, onCommit, onConflict, hintsOf, node, onFenced };
-  const opened = await openStore(config, secrets, limits, hooks, stack);
+  const { leaseMs, beatMs } = limits;
+  const beside = { leaseMs, beatMs, logger };
+  const opened = await openStore(config, secrets, beside, hooks, stack);
   const store = overrides.wrapStore?.(opened.store) ?? opened.store;
   const signing = new KeySigning(opened.secret);
 
@@ -189,9 +191,8 @@ export async function compose(
 
   // Nodes elsewhere would keep files that this one does not see, unless their disk is one.
   const mayHavePeers = opened.isAlone || config.sharedDisk || mount.kind !== 'disk';
-  const { leaseMs, beatMs } = limits;
   const register = (closed?: AbortSignal) =>
-    mayHavePeers ? registerNode(store, opened.isAlone) : registerOnlyNode(store, { leaseMs, beatMs, logger }, closed);
+    mayHavePeers ? registerNode(store, opened.isAlone) : registerOnlyNode(store, beside, closed);
   const registeredAt = monotonicMs();
   const identity = await register();
   node.registered(identity);

@@ -1,7 +1,7 @@
 import { compose, createKeyHere, type Overrides, rotateUploadsHere } from './compose.ts';
 import { type BackupOverrides, backUpHere } from './compose-backup.ts';
 import { moveHere } from './compose-move.ts';
-import { restoreHere } from './compose-restore.ts';
+import { type Restored, restoreHere } from './compose-restore.ts';
 import type { Config } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';
 import { readConfig } from './config/read-config.ts';
@@ -165,8 +165,6 @@ export async function backup(
       ...missing.slice(0, NAMED).map((key) => `  ${key}`),
     );
   }
-  const named = (odd: typeof unread) =>
-    odd.slice(0, NAMED).map(({ integration, path, reason }) => `  ${integration}: ${path} (${reason})`);
   if (unread.length > 0) {
     lines.push(
       `Files that could not be read, and are not in the back-up: ${unread.length}. ${to}/odd-files.jsonl names them all; the first:`,
@@ -183,11 +181,17 @@ export async function backup(
   return { said: lines.join('\n'), isWhole: missing.length + unread.length + unsteady.length === 0 };
 }
 
-/** Puts a back-up into the empty place that the environment names. */
-export async function restore(env: Readonly<Record<string, string | undefined>>, from: string): Promise<string> {
+const named = (odd: Restored['unplaced']) =>
+  odd.slice(0, NAMED).map(({ integration, path, reason }) => `  ${integration}: ${path} (${reason})`);
+
+/** Puts a back-up into the empty place that the environment names; `isWhole`: with all its files. */
+export async function restore(
+  env: Readonly<Record<string, string | undefined>>,
+  from: string,
+): Promise<{ readonly said: string; readonly isWhole: boolean }> {
   const { config, secrets } = readConfig(env);
   const done = await restoreHere(config, secrets, from);
-  const { rows, images, files, bytes, hasSecret, hasOtherSecret, wasDone, leftMark } = done;
+  const { rows, images, files, bytes, hasSecret, hasOtherSecret, wasDone, leftMark, unplaced } = done;
   const place = config.database === null ? config.dataDir : `PostgreSQL at ${config.database.place}`;
   const lines = [
     wasDone
@@ -197,6 +201,12 @@ export async function restore(env: Readonly<Record<string, string | undefined>>,
   if (config.s3 !== null) lines.push(`The images and files are in the bucket ${config.s3.bucket}.`);
   else if (config.database !== null) {
     lines.push(`The images and files are in ${config.dataDir}, which all servers must share.`);
+  }
+  if (unplaced.length > 0) {
+    lines.push(
+      `Files that could not be put in their place, and that the back-up alone has: ${unplaced.length}. ${from}/mount.jsonl says under which hash each lies in ${from}/mount; the first:`,
+      ...named(unplaced),
+    );
   }
   if (leftMark !== null) {
     lines.push(
@@ -209,5 +219,5 @@ export async function restore(env: Readonly<Record<string, string | undefined>>,
       "RUNWIRE_SECRET is not the secret of the back-up: none of the back-up's keys is valid while it is set. Leave it unset to use them.",
     );
   }
-  return lines.join('\n');
+  return { said: lines.join('\n'), isWhole: unplaced.length === 0 };
 }

@@ -28,6 +28,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   'compose.ts': everything,
   'compose-files.ts': everything,
   'compose-store.ts': everything,
+  'compose-earlier.ts': everything,
   'compose-places.ts': everything,
   'compose-move.ts': everything,
   'compose-backup.ts': everything,

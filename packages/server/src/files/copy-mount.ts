@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import type { MountFile, MountStore, WalkedFile } from './mount-store.ts';
+import { MountConflict, type MountFile, type MountStore, type WalkedFile } from './mount-store.ts';
 
 /** Copied at once: enough to keep a disk busy with its syncs, and at most so many files open. */
 const AT_ONCE = 8;
@@ -99,22 +99,32 @@ export function copyMountOut(
   return { lines: copied(), count: () => count, bytes: () => bytes, missing: () => missing, unsteady: () => unsteady };
 }
 
-/** Copies files back into a store, which has none of them. Throws `CopyDamaged`, and then the file is not there. */
+/**
+ * Copies files back into a store, which has none of them. Throws `CopyDamaged`, and then the file is not there. Of a file
+ * and a folder of one name, as forms that are sent to S3 can make them, the store takes one: the others are `unplaced`.
+ */
 export async function copyMountIn(
   lines: AsyncIterable<readonly MountLine[]>,
   from: BytesPlace,
   to: MountStore,
-): Promise<{ readonly count: number; readonly bytes: number }> {
+): Promise<{ readonly count: number; readonly bytes: number; readonly unplaced: readonly OddFile[] }> {
+  const unplaced: OddFile[] = [];
   let count = 0;
   let bytes = 0;
   const copyOne = async (line: MountLine): Promise<void> => {
     const { integration, path, contentType, size } = line;
-    await to.write(integration, path, contentType, checked(line, from.read(line.sha256)));
+    try {
+      await to.write(integration, path, contentType, checked(line, from.read(line.sha256)));
+    } catch (error) {
+      if (!(error instanceof MountConflict)) throw error;
+      unplaced.push({ integration, path, reason: 'a file and a folder have one name' });
+      return;
+    }
     count += 1;
     bytes += size;
   };
   for await (const _ of inParallel(flat(lines), copyOne));
-  return { count, bytes };
+  return { count, bytes, unplaced };
 }
 
 async function* filesOf(

@@ -38,11 +38,16 @@ async function currentSchema(db: Kysely<Schema>): Promise<string | undefined> {
   return (await sql<{ name: string }>`select current_schema() as name`.execute(db)).rows[0]?.name;
 }
 
-/**
- * Brings the schema up to this program's, or to the migration that is named; one that is newer than the program is left
- * alone and refused.
- */
-export async function migrate(db: Kysely<Schema>, kind: StoreKind, upTo: string | null = null): Promise<void> {
+export interface MigrateOptions {
+  /** Null or absent: up to this program's. */
+  readonly upTo?: string | null;
+  /** Asked before the tables of an earlier version are changed; what it throws leaves them as they are. */
+  readonly beforeMigrating?: (() => Promise<void>) | undefined;
+}
+
+/** Brings the schema up; one that is newer than the program is left alone and refused. */
+export async function migrate(db: Kysely<Schema>, kind: StoreKind, options: MigrateOptions = {}): Promise<void> {
+  const { upTo = null, beforeMigrating } = options;
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   // PostgreSQL may hold other people's tables, in schemas of their own.
   const schema = kind === 'postgres' ? await currentSchema(db) : undefined;
@@ -51,11 +56,13 @@ export async function migrate(db: Kysely<Schema>, kind: StoreKind, upTo: string 
       .selectFrom(DEFAULT_MIGRATION_TABLE)
       .select('name')
       .execute();
-    if (unknownMigrations(applied.map(({ name }) => name)).length > 0) {
+    const names = applied.map(({ name }) => name);
+    if (unknownMigrations(names).length > 0) {
       throw new StartRefused(
         'The database was made by a newer version of Runwire than this one; start that version, or restore a back-up.',
       );
     }
+    if (names.length > 0 && !names.includes(LATEST_MIGRATION)) await beforeMigrating?.();
   }
   const migrator = new Migrator({
     db,

@@ -1,11 +1,17 @@
 import { hash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import type { MountPath } from '../../domain/mount-path.ts';
+import type { FileHandle } from 'node:fs/promises';
+import { type MountPath, wholePath } from '../../domain/mount-path.ts';
+import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { MountFile } from '../mount-store.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
+import { codeOf } from './not-now.ts';
+import { stamp } from './stamp.ts';
 
 /** A file put there by hand. */
 const UNKNOWN_TYPE = 'application/octet-stream';
+/** The last of them move a time by seconds: as far as file systems with coarse ones need. */
+const MAX_TRIES = 14;
 
 /** What was said of a file when it was uploaded; of one of this size alone, with the mark that it is named by. */
 interface AboutRecord extends Known {
@@ -19,13 +25,13 @@ export interface Known {
 }
 
 /** What parts a file from all others that have had its path. */
-export type FileMark = Pick<BigIntStats, 'ino' | 'mtimeNs'>;
+export type FileMark = Pick<BigIntStats, 'mtimeNs'>;
 
 /**
  * Not by the path alone: the record of a file lies beside that of the one it replaces until it has its place. Nor by the
- * inode alone: that of a replaced file is used again at once, perhaps by the next draft for the same path.
+ * inode: a copy of the data folder has others, where it keeps paths and times.
  */
-const recordName = (path: MountPath, { ino, mtimeNs }: FileMark) => `${hash('sha256', path)}-${ino}-${mtimeNs}`;
+const recordName = (path: MountPath, { mtimeNs }: FileMark) => `${hash('sha256', path)}-${mtimeNs}`;
 
 export async function fileOf(about: ConfinedFolder | null, path: MountPath, stats: BigIntStats): Promise<MountFile> {
   const record = about && (await readRecord(about, recordName(path, stats)));
@@ -37,17 +43,42 @@ export function mountFile(path: MountPath, stats: BigIntStats, { contentType, et
   return { kind: 'file', path, size: Number(stats.size), etag, contentType, modifiedAt: Number(stats.mtimeMs) };
 }
 
-/** Before the file has its name: nobody finds one without the other. Durable when it resolves. */
-export async function keepAbout(about: ConfinedFolder, path: MountPath, stats: BigIntStats, known: Known) {
-  const name = recordName(path, stats);
-  // One that a write left which died.
-  await about.unlink(name);
-  const { contentType, etag } = known;
-  const record: AboutRecord = { path, size: String(stats.size), contentType, etag };
-  await using file = await about.newFile(name);
-  await file.writeFile(JSON.stringify(record));
-  await file.sync();
-  await about.sync();
+/**
+ * Before the file has its name: nobody finds one without the other. A draft whose record would have the name of another's,
+ * or fit the file that it replaces, gets another time. Durable when it resolves, to what the draft is now.
+ */
+export async function keepAbout(
+  about: ConfinedFolder,
+  path: MountPath,
+  draft: FileHandle,
+  { contentType, etag }: Known,
+  replaced: FileMark | null,
+): Promise<BigIntStats> {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    if (tries > 0) {
+      await stamp(draft, 2 ** tries);
+      await draft.sync();
+    }
+    const stats = await draft.stat({ bigint: true });
+    if (stats.mtimeNs === replaced?.mtimeNs) continue;
+    await using file = await unlessTaken(about.newFile(recordName(path, stats)));
+    if (file === null) continue;
+    const record: AboutRecord = { path, size: String(stats.size), contentType, etag };
+    await file.writeFile(JSON.stringify(record));
+    await file.sync();
+    await about.sync();
+    return stats;
+  }
+  throw new StoreUnavailable(`The times of ${wholePath(path)} cannot be told from one another on this disk.`);
+}
+
+async function unlessTaken(file: Promise<FileHandle>): Promise<FileHandle | null> {
+  try {
+    return await file;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return null;
+    throw error;
+  }
 }
 
 export async function forgetAbout(about: ConfinedFolder | null, path: MountPath, file: FileMark): Promise<void> {

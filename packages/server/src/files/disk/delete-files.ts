@@ -3,8 +3,7 @@ import type { MountPath } from '../../domain/mount-path.ts';
 import { fileNames, folderNames } from '../mount-names.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
 import { type MountFolders, unlessFolderGoes } from './mount-folders.ts';
-import { codeOf } from './not-now.ts';
-import { newDraft, removeDraft } from './remove-draft.ts';
+import { moveAway, newDraft, removeDraft } from './remove-draft.ts';
 
 /** What it was; null: there was no file of that name. */
 export async function deleteFile(
@@ -46,17 +45,6 @@ export async function deleteTree(
   let files = 0;
   for (const draft of moved) files += await removeDraft(drafts, draft);
   return files;
-}
-
-/** In one step: none of its files is seen without the others. False: it was not there any more. */
-async function moveAway(parent: ConfinedFolder, name: string | Buffer, drafts: ConfinedFolder, draft: string) {
-  try {
-    await parent.rename(name, drafts, draft);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
-    throw error;
-  }
 }
 
 /** From the innermost of these folders outwards, as far as they are empty. */

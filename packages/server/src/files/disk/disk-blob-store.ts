@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { StartRefused } from '../../domain/start-refused.ts';
 import { syncFolder } from '../../lib/durable-files.ts';
 import { type BlobKey, type BlobStore, checkBlobKey, isBlobKey, type ListedBlob } from '../blob-store.ts';
+import { makeFolder } from './make-folder.ts';
 import { notNow } from './not-now.ts';
 
 const SHARD = /^[0-9a-f]{2}$/;
@@ -25,13 +25,7 @@ export class DiskBlobStore implements BlobStore {
   }
 
   static async open(folder: string): Promise<DiskBlobStore> {
-    try {
-      await mkdir(join(folder, DRAFTS), { recursive: true, mode: 0o700 });
-      await syncFolder(dirname(folder));
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new StartRefused(`The folder for files cannot be made (${reason}); make room for it in the data folder.`);
-    }
+    await makeFolder(join(folder, DRAFTS), 'files', () => syncFolder(dirname(folder)));
     return new DiskBlobStore(folder);
   }
 

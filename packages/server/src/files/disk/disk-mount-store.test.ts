@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -21,7 +22,7 @@ import { mountStoreConformance } from '../../testing/mount-store-conformance.ts'
 import { temporaryFolder } from '../../testing/test-server.ts';
 import { watchSyncs } from '../../testing/watch-syncs.ts';
 import { DiskMountStore } from './disk-mount-store.ts';
-import { byHandle, byPath } from './reach.ts';
+import { byHandle, byPath, type HeldFolder } from './reach.ts';
 
 for (const [name, reach] of Object.entries({ disk: byHandle, 'disk by paths': byPath })) {
   mountStoreConformance(name, async () => {
@@ -62,7 +63,7 @@ test('a file and its folders are synced, then get their names, then these are sy
     if (noted.some((one) => one === point)) order.push(point);
   });
   await watchSyncs(t, async (path) => {
-    order.push(path.replace(/[0-9a-f]{64}-\d+-\d+|[0-9a-f]{24}/, '*').replace(top, ''));
+    order.push(path.replace(/[0-9a-f]{64}-\d+|[0-9a-f]{24}/, '*').replace(top, ''));
   });
   await write('a/b/c.txt', 'new');
   const own = '/mounts/one';
@@ -165,6 +166,53 @@ test('files put there by hand are found, with no type and an etag that changes w
   assert.equal((await mount.find('one', 'a.txt'))?.size, 8);
 });
 
+test('a copy of the folder knows the types and etags of its files', async (t) => {
+  const { write, top } = await setUp(t);
+  const written = [await write('a.txt', 'a'), await write('d/b.txt', 'b')];
+  execFileSync('cp', ['-a', join(top, 'mounts'), join(top, 'copy')]);
+  const copy = await DiskMountStore.open({ folder: join(top, 'copy'), waitAt: undefined });
+  assert.deepEqual(await Array.fromAsync(copy.walk('one', '')), written);
+  const longAgo = new Date(Date.now() - 2 * 86_400_000);
+  for (const name of readdirSync(join(top, 'copy/one/about')))
+    utimesSync(join(top, 'copy/one/about', name), longAgo, longAgo);
+  assert.equal(await copy.sweep(86_400_000), 0);
+});
+
+test('of files that have one path and size at the same moment none is taken for the other', async (t) => {
+  let before = () => {};
+  const { mount, write, inside, files } = await setUp(t, (point) => {
+    if (point === 'upload-rename.before') before();
+  });
+  const handle = await open('/dev/null');
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const utimes = prototype.utimes;
+  const moment = 1_700_000_000.5;
+  // The clock stands still, until a file is given another time on purpose.
+  let stamps = 0;
+  t.mock.method(prototype, 'utimes', function (this: FileHandle, atime: number, mtime: number) {
+    stamps += 1;
+    return utimes.call(this, atime, stamps === 1 ? moment : mtime);
+  });
+  const next = async (text: string) => {
+    stamps = 0;
+    const { etag } = await write('a.txt', text);
+    assert.deepEqual([(await mount.find('one', 'a.txt'))?.etag, inside('about').length], [etag, 1], text);
+    return etag;
+  };
+  const etag = await next('one');
+  before = () => assert.equal(inside('about').length, 2, 'that of the replaced one stays while it is there');
+  assert.notEqual(await next('two'), etag);
+  rmSync(join(files, 'a.txt'));
+  for (const name of inside('about')) rmSync(join(files, '../about', String(name)));
+  // By hand, at that moment too: it has no record, and gets none.
+  writeFileSync(join(files, 'a.txt'), 'old');
+  utimesSync(join(files, 'a.txt'), moment, moment);
+  const byHand = statSync(join(files, 'a.txt'), { bigint: true }).mtimeNs;
+  before = () => assert.ok(!inside('about').some((name) => String(name).endsWith(`-${byHand}`)));
+  await next('new');
+});
+
 test('names that no path can name are not listed, and go with their folder', async (t) => {
   const { mount, write, inside, files } = await setUp(t);
   await write('f/a.txt', 'a');
@@ -217,6 +265,52 @@ test('left-overs of writes that died are swept when they are old, and the folder
   await mount.delete('one', 'a/b.txt');
   assert.equal(await mount.sweep(0), 1);
   assert.deepEqual(readdirSync(join(top, 'mounts')), []);
+});
+
+test('a sweep goes past a folder that another sweep was sooner with', async (t) => {
+  const { top, drafts } = await setUp(t);
+  mkdirSync(join(drafts, 'old.folder/x/y'), { recursive: true });
+  mkdirSync(join(drafts, 'old.folder/z'));
+  writeFileSync(join(drafts, 'old.folder/z/file'), 'half');
+  // Between the look into the folder and the step that moves what was seen there.
+  const check = async (held: HeldFolder) => {
+    if (held.path.endsWith('/old.folder')) rmSync(join(drafts, 'old.folder/x'), { recursive: true, force: true });
+    await byHandle.check(held);
+  };
+  const mount = await DiskMountStore.open({
+    folder: join(top, 'mounts'),
+    waitAt: undefined,
+    reach: { ...byHandle, check },
+  });
+  assert.equal(await mount.sweep(0), 1);
+  assert.deepEqual(readdirSync(join(top, 'mounts')), []);
+});
+
+test('an integration whose folder cannot be swept is named, and keeps none of the others from it', async (t) => {
+  const { top } = await setUp(t);
+  const ids = ['a', 'b', 'bad1', 'bad2', 'c', 'd'];
+  for (const id of ids) {
+    mkdirSync(join(top, 'mounts', id, 'drafts'), { recursive: true });
+    writeFileSync(join(top, 'mounts', id, 'drafts/old'), 'half');
+  }
+  const check = async (held: HeldFolder) => {
+    if (/\/bad\d\/drafts$/.test(held.path)) throw Object.assign(new Error('input/output error'), { code: 'EIO' });
+    await byHandle.check(held);
+  };
+  const mount = await DiskMountStore.open({
+    folder: join(top, 'mounts'),
+    waitAt: undefined,
+    reach: { ...byHandle, check },
+  });
+  await assert.rejects(mount.sweep(0), (error) => {
+    assert.ok(error instanceof AggregateError);
+    assert.deepEqual(error.errors.map(({ message }) => /integration (\w+) stays/.exec(message)?.[1]).sort(), [
+      'bad1',
+      'bad2',
+    ]);
+    return true;
+  });
+  assert.deepEqual(readdirSync(join(top, 'mounts')).sort(), ['bad1', 'bad2']);
 });
 
 test('sweeps beside writes and deletes disturb none of them', async (t) => {

@@ -1,16 +1,16 @@
 import type { BigIntStats } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { MountPath } from '../../domain/mount-path.ts';
-import { StartRefused } from '../../domain/start-refused.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
 import { syncFolder } from '../../lib/durable-files.ts';
 import { fileNames, folderNames } from '../mount-names.ts';
 import type { ByteRange, MountFile, MountPage, MountStore, OpenedFile } from '../mount-store.ts';
-import { type FileMark, fileOf, forgetAbout, keepAbout, mountFile } from './about-records.ts';
+import { type FileMark, fileOf, forgetAbout, type Known, keepAbout, mountFile } from './about-records.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
 import { deleteFile, deleteTree } from './delete-files.ts';
 import { filesBelow, pageOf } from './list-folder.ts';
+import { makeFolder } from './make-folder.ts';
 import { MountFolders, unlessFolderGoes } from './mount-folders.ts';
 import { notNow } from './not-now.ts';
 import { findConflict, folderAround, placeDraft } from './place-draft.ts';
@@ -45,13 +45,7 @@ export class DiskMountStore implements MountStore {
   }
 
   static async open(options: DiskMountOptions): Promise<DiskMountStore> {
-    try {
-      await mkdir(options.folder, { recursive: true, mode: 0o700 });
-      await syncFolder(dirname(options.folder));
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new StartRefused(`The folder for files cannot be made (${reason}); make room for it in the data folder.`);
-    }
+    await makeFolder(options.folder, 'files', () => syncFolder(dirname(options.folder)));
     return new DiskMountStore(options);
   }
 
@@ -116,10 +110,9 @@ export class DiskMountStore implements MountStore {
       await using drafts = opened.drafts;
       try {
         await using file = opened.file;
-        const { stats, etag } = await writeDraft(file, bytes, this.#waitAt);
-        const written = mountFile(path, stats, { contentType, etag });
-        await this.#place(drafts, draft, integrationId, written, stats);
-        return written;
+        const known = { contentType, etag: await writeDraft(file, bytes, this.#waitAt) };
+        const stats = await this.#place(drafts, draft, integrationId, path, file, known);
+        return mountFile(path, stats, known);
       } catch (error) {
         for (const left of [draft, folderAround(draft)]) await removeDraft(drafts, left);
         throw error;
@@ -131,22 +124,24 @@ export class DiskMountStore implements MountStore {
     drafts: ConfinedFolder,
     draft: string,
     integrationId: string,
-    written: MountFile,
-    stats: BigIntStats,
-  ): Promise<void> {
-    const { path } = written;
-    await unlessFolderGoes(async () => {
-      await using about = await this.#folders.madePart(integrationId, 'about');
-      await keepAbout(about, path, stats, written);
-    });
+    path: MountPath,
+    file: FileHandle,
+    known: Known,
+  ): Promise<BigIntStats> {
     const replaced = await this.#stats(integrationId, path);
+    const stats = await unlessFolderGoes(async () => {
+      await using about = await this.#folders.madePart(integrationId, 'about');
+      return await keepAbout(about, path, file, known, replaced);
+    });
     try {
       await placeDraft({ folders: this.#folders, integrationId, path, drafts, draft, waitAt: this.#waitAt });
     } catch (error) {
       await this.#forget(integrationId, path, stats);
       throw error;
     }
+    // Of one that came in between, the record is swept.
     if (replaced !== null) await this.#forget(integrationId, path, replaced);
+    return stats;
   }
 
   checkFree(integrationId: string, path: MountPath): Promise<void> {

@@ -1,7 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { ConfinedFolder, Name } from './confined-folder.ts';
+import { codeOf } from './not-now.ts';
 
 export const newDraft = () => randomBytes(12).toString('hex');
+
+/** In one step: none of its files is seen without the others. False: it was not there any more. */
+export async function moveAway(parent: ConfinedFolder, name: Name, drafts: ConfinedFolder, draft: string) {
+  try {
+    await parent.rename(name, drafts, draft);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
 
 /**
  * A file, or a folder with all that is in it, however deep: folders within it are drafts of their own before they go, so
@@ -21,8 +33,8 @@ export async function removeDraft(drafts: ConfinedFolder, draft: Name): Promise<
     for (const entry of await folder.entries()) {
       if (entry.isDirectory()) {
         const inner = newDraft();
-        await folder.rename(entry.name, drafts, inner);
-        waiting.push(inner);
+        // Else another remover of this draft has it.
+        if (await moveAway(folder, entry.name, drafts, inner)) waiting.push(inner);
       } else if ((await folder.unlink(entry.name)) && entry.isFile()) {
         files += 1;
       }

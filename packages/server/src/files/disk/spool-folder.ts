@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StartRefused } from '../../domain/start-refused.ts';
 import type { Spooled, Spools } from '../spools.ts';
+import { makeFolder } from './make-folder.ts';
 import { notNow } from './not-now.ts';
 
 const NAME = /^[0-9a-f]{24}\.spool$/;
@@ -17,12 +17,7 @@ export class SpoolFolder implements Spools {
   }
 
   static async open(folder: string): Promise<SpoolFolder> {
-    try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new StartRefused(`The folder for uploads cannot be made (${reason}); make room for it in the data folder.`);
-    }
+    await makeFolder(folder, 'uploads');
     return new SpoolFolder(folder);
   }
 

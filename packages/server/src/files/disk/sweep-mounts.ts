@@ -4,18 +4,27 @@ import type { ConfinedFolder } from './confined-folder.ts';
 import type { MountFolders } from './mount-folders.ts';
 import { removeDraft } from './remove-draft.ts';
 
-/** Drafts of writes that died, and records of files that are gone; resolves to how many. */
+/**
+ * Drafts of writes that died, and records of files that are gone; resolves to how many. An integration whose folder cannot
+ * be swept keeps none of the others from it, and is named at the end.
+ */
 export async function sweepMounts(folders: MountFolders, olderThanMs: number): Promise<number> {
   const before = Date.now() - olderThanMs;
   await using outermost = await folders.outermost();
   let dropped = 0;
+  const failed: Error[] = [];
   for (const { name } of await outermost.entries()) {
     const integrationId = name.toString();
     if (!INTEGRATION_ID.test(integrationId)) continue;
-    dropped += await dropDrafts(folders, integrationId, before);
-    dropped += await dropRecords(folders, integrationId, before);
-    await dropIfEmpty(outermost, integrationId);
+    try {
+      dropped += await dropDrafts(folders, integrationId, before);
+      dropped += await dropRecords(folders, integrationId, before);
+      await dropIfEmpty(outermost, integrationId);
+    } catch (error) {
+      failed.push(new Error(`What uploads have left for the integration ${integrationId} stays.`, { cause: error }));
+    }
   }
+  if (failed.length > 0) throw failed.length === 1 ? failed[0] : new AggregateError(failed, failed[0]?.message);
   return dropped;
 }
 

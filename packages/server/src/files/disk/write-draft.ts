@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import type { WaitAt } from '../../domain/wait-points.ts';
+import { stamp } from './stamp.ts';
 
-export interface Written {
-  readonly stats: BigIntStats;
-  /** As S3 has it: MD5 of the bytes, in quotes. */
-  readonly etag: string;
-}
-
-/** All bytes into an open file, durable when it resolves. */
+/** All bytes into an open file, durable when it resolves, to their etag as S3 has it: their MD5, in quotes. */
 export async function writeDraft(
   file: FileHandle,
   bytes: AsyncIterable<Uint8Array>,
   waitAt: WaitAt | undefined,
-): Promise<Written> {
+): Promise<string> {
   const md5 = createHash('md5');
   for await (const piece of bytes) {
     waitAt?.('upload-bytes.before');
@@ -24,8 +18,9 @@ export async function writeDraft(
     }
     waitAt?.('upload-bytes.after');
   }
+  await stamp(file);
   waitAt?.('upload-sync.before');
   await file.sync();
   waitAt?.('upload-sync.after');
-  return { stats: await file.stat({ bigint: true }), etag: `"${md5.digest('hex')}"` };
+  return `"${md5.digest('hex')}"`;
 }

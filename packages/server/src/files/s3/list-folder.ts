@@ -9,7 +9,8 @@ export interface NamedObject {
 const MOST_KEYS = 1000;
 
 /**
- * The first `limit` names behind `after`, in the order of their UTF-8 bytes, and whether there are more.
+ * The first `limit` names behind `after` that are names at all, in the order of their UTF-8 bytes, and whether there are
+ * more: then there is one at least.
  *
  * S3 has another order: it lists a folder `a` as `a/`, and so behind the file `a!`, whose name is the greater one. What a
  * listing has not come to yet can thus belong before what it has: but only a folder whose name the last key begins with,
@@ -20,10 +21,12 @@ export async function listFolder(
   prefix: string,
   after: string | null,
   limit: number,
+  isName: (name: string, isFile: boolean) => boolean,
 ): Promise<{ readonly names: readonly NamedObject[]; readonly hasMore: boolean }> {
   const found = new Map<string, S3Object | null>();
   const add = (name: string, object: S3Object | null) => {
     if (name === '' || (after !== null && compareNames(name, after) <= 0)) return;
+    if (!isName(name, object !== null)) return;
     // A folder and a file of one name, from two forms at once: the file is shown, and when it is gone the folder.
     if (object !== null || !found.has(name)) found.set(name, object);
   };

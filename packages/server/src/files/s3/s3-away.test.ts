@@ -11,6 +11,7 @@ import { testS3Files } from '../../testing/s3-files.ts';
 import { sharedS3, stopOwnS3 } from '../../testing/s3-gateway.ts';
 import { newBlobKey } from '../blob-store.ts';
 import type { S3BlobStore } from './s3-blob-store.ts';
+import { S3Bucket } from './s3-bucket.ts';
 import type { S3MountStore } from './s3-mount-store.ts';
 
 const skip = (await missingService('s3')) ?? false;
@@ -52,8 +53,14 @@ async function assertUnavailable(endpoint: string): Promise<void> {
 }
 
 /** An S3 that answers everything in one way. */
-async function answering(t: { after(fn: () => void): void }, status: number, code: string): Promise<string> {
+async function answering(
+  t: { after(fn: () => void): void },
+  status: number,
+  code: string,
+  onRequest = () => {},
+): Promise<string> {
   const server = createServer((request, response) => {
+    onRequest();
     request.resume();
     response.writeHead(status, { 'content-type': 'application/xml' });
     response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>Said so</Message></Error>`);
@@ -72,6 +79,28 @@ test('nobody there, an S3 that says nothing, and one that is overloaded: each ma
   await assertUnavailable(silent.url);
   await assertUnavailable(await answering(t, 503, 'SlowDown'));
   await assertUnavailable(await answering(t, 500, 'InternalError'));
+});
+
+test('an endpoint that the environment names for all of AWS is not asked', async (t) => {
+  let asked = 0;
+  const elsewhere = await answering(t, 404, 'NoSuchKey', () => {
+    asked += 1;
+  });
+  const names = ['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_S3'];
+  const credentials = { AWS_ACCESS_KEY_ID: 'nobody', AWS_SECRET_ACCESS_KEY: 'nothing' };
+  const set = { ...Object.fromEntries(names.map((name) => [name, elsewhere])), ...credentials };
+  const before = Object.keys(set).map((name) => [name, process.env[name]] as const);
+  t.after(() => {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+  Object.assign(process.env, set);
+  // A region that there is not, so that nobody else is asked either.
+  using bucket = await S3Bucket.of({ bucket: 'runwire-test', endpoint: null, region: 'no-where-1' }, SHORT);
+  await assert.rejects(bucket.head('a'), StoreUnavailable);
+  assert.equal(asked, 0);
 });
 
 test('what nobody mends by waiting is no such thing', { skip }, async (t) => {

@@ -85,6 +85,8 @@ export class S3Bucket implements Disposable {
     const client = new sdk.S3Client({
       region: place.region,
       ...(place.endpoint === null ? {} : { endpoint: place.endpoint, forcePathStyle: true }),
+      // Not those of AWS_ENDPOINT_URL or of a profile: forms are signed for S3_ENDPOINT, or for AWS, alone.
+      ignoreConfiguredEndpointUrls: true,
       maxAttempts: ATTEMPTS,
       // Other makes of S3 do not know the newer checksums, or not within a stream.
       requestChecksumCalculation: 'WHEN_REQUIRED',

@@ -55,6 +55,46 @@ test('a name of which two forms made a file and a folder is listed once, and the
   client.destroy();
 });
 
+test('objects whose keys no path can name are not listed, and go with their folder', { skip }, async () => {
+  using rig = await testS3Files();
+  const mount = await rig.mount();
+  await put(mount, 'f/a');
+  const client = await s3Client(await sharedS3());
+  const { bucket: Bucket } = rig.bucket.place;
+  const odd = ['back\\slash', 'line\nbreak', ' ', '../up', './here', '/twice', 'x'.repeat(300)];
+  for (const name of odd) {
+    await client.send(new PutObjectCommand({ Bucket, Key: `${rig.mark}/mounts/one/f/${name}`, Body: 'odd' }));
+  }
+  client.destroy();
+  assert.deepEqual((await mount.list('one', 'f', null, 1))?.hasMore, false);
+  assert.deepEqual(
+    (await mount.list('one', 'f', null, 100))?.entries.map(({ path }) => path),
+    ['f/a'],
+  );
+  assert.deepEqual(
+    (await Array.fromAsync(mount.walk('one', ''))).map(({ path }) => path),
+    ['f/a'],
+  );
+  assert.equal(await mount.deleteFolder('one', 'f'), 1 + odd.length);
+});
+
+test('a page whose files are deleted while it is made is filled with those behind them', { skip }, async (t) => {
+  using rig = await testS3Files();
+  const mount = await rig.mount();
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await put(mount, name);
+  const { bucket } = rig;
+  const list = bucket.list.bind(bucket);
+  let isFirst = true;
+  t.mock.method(bucket, 'list', async (query: Parameters<typeof list>[0]) => {
+    const page = await list(query);
+    if (isFirst) for (const name of ['a', 'b']) await bucket.delete(`${rig.mark}/mounts/one/${name}`);
+    isFirst = false;
+    return page;
+  });
+  const page = await mount.list('one', '', null, 2);
+  assert.deepEqual([page?.entries.map(({ path }) => path), page?.hasMore], [['c', 'd'], true]);
+});
+
 test('a sweep takes old uploads on their way and unfinished ones in parts, and leaves young ones', {
   skip,
 }, async () => {

@@ -1,4 +1,4 @@
-import type { MountPath } from '../../domain/mount-path.ts';
+import { checkFilePath, checkFolderPath, type MountPath, wholePath } from '../../domain/mount-path.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
 import { mapAtMost } from '../../lib/map-at-most.ts';
 import { checkedId, fileInTheWay, fileNames, folderInTheWay, folderNames } from '../mount-names.ts';
@@ -13,7 +13,7 @@ import {
   type WalkedFile,
 } from '../mount-store.ts';
 import type { Spools } from '../spools.ts';
-import { isFolder, listFolder } from './list-folder.ts';
+import { isFolder, listFolder, type NamedObject } from './list-folder.ts';
 import { openObject } from './open-object.ts';
 import type { S3Bucket, TypedObject } from './s3-bucket.ts';
 
@@ -50,22 +50,33 @@ export class S3MountStore implements MountStore {
 
   async list(integrationId: string, folder: MountPath, after: string | null, limit: number): Promise<MountPage | null> {
     const prefix = this.#folder(integrationId, folder);
-    const { names, hasMore } = await listFolder(this.#bucket, prefix, after, limit);
-    if (names.length === 0 && folder !== '' && !(await isFolder(this.#bucket, prefix))) return null;
-    const entries = await mapAtMost(AT_ONCE, names, async ({ name, object }): Promise<MountEntry | null> => {
-      const path = folder === '' ? name : `${folder}/${name}`;
+    const pathOf = (name: string) => (folder === '' ? name : `${folder}/${name}`);
+    const isName = (name: string, isFile: boolean) => (isFile ? isFilePath : isFolderPath)(pathOf(name));
+    const look = async ({ name, object }: NamedObject): Promise<MountEntry | null> => {
+      const path = pathOf(name);
       if (object === null) return { kind: 'folder', path };
       // A listing does not say the type.
       return await this.find(integrationId, path);
-    });
-    return { entries: entries.filter((entry) => entry !== null), hasMore };
+    };
+    const entries: MountEntry[] = [];
+    // More than once where some were deleted since they were listed: their places go to those behind them.
+    for (let behind = after; ; ) {
+      const { names, hasMore } = await listFolder(this.#bucket, prefix, behind, limit - entries.length, isName);
+      const isLost = names.length === 0 && behind === after && folder !== '';
+      if (isLost && !(await isFolder(this.#bucket, prefix))) return null;
+      const found = await mapAtMost(AT_ONCE, names, look);
+      entries.push(...found.filter((entry) => entry !== null));
+      if (!hasMore || entries.length === limit) return { entries, hasMore };
+      behind = names.at(-1)?.name ?? null;
+    }
   }
 
   async *walk(integrationId: string, folder: MountPath): AsyncIterable<WalkedFile> {
     const mount = this.#folder(integrationId, '');
     for await (const page of this.#bucket.pages(this.#folder(integrationId, folder))) {
       for (const { key, size, etag, modifiedAt } of page) {
-        if (isFileKey(key)) yield { kind: 'file', path: key.slice(mount.length), size, etag, modifiedAt };
+        const path = key.slice(mount.length);
+        if (isFilePath(path)) yield { kind: 'file', path, size, etag, modifiedAt };
       }
     }
   }
@@ -164,6 +175,10 @@ export class S3MountStore implements MountStore {
     return `${this.#prefix}${checkedId(integrationId)}/`;
   }
 }
+
+/** Other tools may give objects keys that no path can name: they are left out, and go with their folder. */
+const isFilePath = (path: string): boolean => 'below' in checkFilePath(wholePath(path));
+const isFolderPath = (path: string): boolean => 'below' in checkFolderPath(wholePath(path));
 
 /** Some tools make an empty object that ends with a slash, to stand for a folder. */
 const isFileKey = (key: string): boolean => !key.endsWith('/');

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely';
 import { Pool, type PoolClient, type QueryConfig } from 'pg';
-import type { StartRefused } from '../../domain/start-refused.ts';
 import { NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import { touchInstallation } from '../queries/accounts.ts';
@@ -12,7 +11,7 @@ import { CommitOutcomes } from './commit-outcome.ts';
 import { ConnectionLost, Repeatable, translate } from './errors.ts';
 import { Fence, type FenceOptions } from './fence.ts';
 import { hintQuery } from './hints.ts';
-import { prepareDatabase } from './prepare-database.ts';
+import { prepareDatabase, type StartChecks } from './prepare-database.ts';
 import { beginText, type PostgresSettings, sessionConfig } from './settings.ts';
 import { Statements } from './statements.ts';
 import { PostgresTransaction } from './transaction.ts';
@@ -20,11 +19,9 @@ import { MAX_TRIES, Writer } from './writer.ts';
 
 const IDLE_CONNECTION_MS = 60_000;
 
-export interface PostgresStoreOptions extends PostgresSettings, FenceOptions {
+export interface PostgresStoreOptions extends PostgresSettings, FenceOptions, StartChecks {
   /** False: beside running servers, whose schema is their own affair. */
   readonly migrate: boolean;
-  /** Why a database without our tables is left as it is; null: it is not. */
-  readonly refusedIfEmpty?: StartRefused | null;
   readonly waitAt: WaitAt | undefined;
   /** Told after each commit of the writer: how long it took with all its jobs, and how long the commit itself. */
   readonly onCommit?: (commitMs: number, syncMs: number) => void;
@@ -82,7 +79,7 @@ export class PostgresStore implements Store {
   }
 
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
-    await prepareDatabase(options, options.migrate, options.refusedIfEmpty);
+    await prepareDatabase(options, options.migrate, options);
     return new PostgresStore(options);
   }
 

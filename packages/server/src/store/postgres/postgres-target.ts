@@ -49,7 +49,7 @@ export class PostgresTarget implements Target {
   }
 
   async migrate(upTo: string | null): Promise<void> {
-    await migrate(this.#migrating, 'postgres', upTo);
+    await migrate(this.#migrating, 'postgres', { upTo });
     // The migrator has set one.
     await this.#client.query('set local lock_timeout = 0');
   }

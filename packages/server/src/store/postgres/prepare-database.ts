@@ -9,6 +9,14 @@ import { type PostgresSettings, plainConfig, sessionConfig } from './settings.ts
 
 const OLDEST_VERSION = 15;
 
+/** What may refuse a start before the database is changed. */
+export interface StartChecks {
+  /** Why a database without our tables is left as it is; null: it is not. */
+  readonly refusedIfEmpty?: StartRefused | null;
+  /** Asked before the tables of an earlier version are changed. */
+  readonly beforeMigrating?: (() => Promise<void>) | undefined;
+}
+
 /**
  * Looks whether this database can be used, and brings its schema up to this program's; safe with several nodes at once.
  * A database without our tables stays so where there is a reason to begin nothing in it.
@@ -16,7 +24,7 @@ const OLDEST_VERSION = 15;
 export async function prepareDatabase(
   settings: PostgresSettings,
   migrates: boolean,
-  refusedIfEmpty: StartRefused | null = null,
+  { refusedIfEmpty = null, beforeMigrating }: StartChecks = {},
 ): Promise<void> {
   const pool = new Pool({ ...plainConfig(settings.url), max: 2 });
   pool.on('error', () => {});
@@ -42,7 +50,8 @@ export async function prepareDatabase(
     }
     if (refusedIfEmpty !== null && rows[0]?.made !== true) throw refusedIfEmpty;
     // Kysely's migrator holds a lock in the database meanwhile, so of two nodes one waits and finds it done.
-    if (migrates) await migrate(new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }), 'postgres');
+    const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+    if (migrates) await migrate(db, 'postgres', { beforeMigrating });
   } catch (error) {
     throw startRefusal(error);
   } finally {

@@ -18,6 +18,8 @@ export interface SqliteStoreOptions {
   readonly path: string;
   /** False: beside a running server, whose schema is its own affair. */
   readonly migrate: boolean;
+  /** Asked before the tables of an earlier version are changed. */
+  readonly beforeMigrating?: (() => Promise<void>) | undefined;
   readonly waitAt: WaitAt | undefined;
   /** A commit whose sync failed: what is on the disk is no longer known, so the process has to end. */
   readonly onFatal: (error: unknown) => void;
@@ -207,8 +209,15 @@ export class SqliteStore implements Store {
 
   static async open(options: SqliteStoreOptions): Promise<SqliteStore> {
     const write = open(options.path, false);
-    if (options.migrate) await migrate(new Kysely<Schema>({ dialect: sqliteDialect(write) }), 'sqlite');
-    return new SqliteStore(options, write);
+    try {
+      const { beforeMigrating } = options;
+      const db = new Kysely<Schema>({ dialect: sqliteDialect(write) });
+      if (options.migrate) await migrate(db, 'sqlite', { beforeMigrating });
+      return new SqliteStore(options, write);
+    } catch (error) {
+      write.close();
+      throw error;
+    }
   }
 
   transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>): Promise<T> {

@@ -43,7 +43,7 @@ export class SqliteTarget implements Target {
 
   async migrate(upTo: string | null): Promise<void> {
     this.#commitRows();
-    await migrate(new Kysely<Schema>({ dialect: sqliteDialect(this.#database) }), 'sqlite', upTo);
+    await migrate(new Kysely<Schema>({ dialect: sqliteDialect(this.#database) }), 'sqlite', { upTo });
   }
 
   async columns(table: string): Promise<string[]> {

@@ -1,0 +1,13 @@
+import { mkdir } from 'node:fs/promises';
+import { StartRefused } from '../../domain/start-refused.ts';
+
+/** For its owner alone, with those above it; what stands in the way of it, or of the step behind it, refuses the start. */
+export async function makeFolder(path: string, of: 'files' | 'uploads', then = async () => {}): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await then();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartRefused(`The folder for ${of} cannot be made (${reason}); make room for it in the data folder.`);
+  }
+}
