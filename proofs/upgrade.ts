@@ -20,6 +20,7 @@ const HELD = 2;
 /** Longer than the silence, 3 s or 8 s, after which a server that beats is taken for dead. */
 const BESIDE_MS = { short: 5000, full: 30_000 };
 const WORK = { short: 6, full: 40 };
+const REST_MS = { short: 800, full: 200 };
 
 /** Whether the old servers run beside all the new ones for a while, or each goes as soon as a new one is there. */
 type Order = 'together' | 'in turn';
@@ -89,7 +90,7 @@ async function upgrade(order: Order, old: OldVersion, isOtherSchema: boolean, fa
   const options = { databaseUrl: database.url, dataDir: folder.path, controllerPort: controller.port };
   const limits = short ? SHORT_LEASE : {};
   await using nodes = new UpgradeNodes({ ...options, limits, oldEntry: old.entry, fault });
-  const load = new UpgradeLoad(nodes);
+  const load = new UpgradeLoad(nodes, REST_MS[form]);
   const model = new UpgradeModel(controller, gate, load.mayTry, load.fail);
   const steps = new Upgrade(load, nodes, database, WORK[form]);
 

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { childrenSeconds } from './processor-time.ts';
 
 /** The whole gate, in the order in which a mistake is cheapest to hear of. */
 
@@ -34,7 +35,7 @@ async function tests(): Promise<string | null> {
   // Loaded when it is needed: the first steps check what it stands on.
   const { runPass, runPasses } = await import('./run-passes.ts');
   // Needs nothing of the machine: services may still be on their way.
-  const sqlite = runPass('sqlite', env);
+  const sqlite = await runPass('sqlite', env);
   const found = await ready;
   if (found === null) return 'a service that tests stand on could not be installed or started';
   const { startGatePostgres } = await import('../test/support/gate-postgres.ts');
@@ -42,7 +43,11 @@ async function tests(): Promise<string | null> {
   const hasPostgres = postgres !== null;
   hasServices = hasPostgres && 'TEST_S3' in found;
   const url = postgres === null ? {} : { TEST_POSTGRES_URL: postgres.url() };
-  return runPasses({ ...env, ...url, ...found }, hasPostgres, sqlite) ? null : 'see above';
+  const passed = await runPasses({ ...env, ...url, ...found }, hasPostgres, sqlite);
+  // The clock tells how busy the machine is, too; this tells what the tests cost.
+  const seconds = childrenSeconds();
+  if (seconds !== null) process.stdout.write(`tests and what came before them: ${seconds.toFixed(0)} s of processor\n`);
+  return passed ? null : 'see above';
 }
 let hasServices = false;
 

@@ -1,13 +1,12 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { differences, leftOut, misplacements, type Pass, passLine, timesLines } from './compare-stores.ts';
-import { childrenSeconds } from './processor-time.ts';
-import { filesOf, type PassName, type SeenServer } from './test-passes.ts';
+import { filesOf, LONGEST, type PassName, type SeenServer } from './test-passes.ts';
 import { lastWords, type TestReport } from './test-report.ts';
 
 /** Most files wait more than they work, those of several nodes most of all: others load the processors meanwhile. */
-const CONCURRENCY = 5;
+const AT_ONCE = 6;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -17,48 +16,55 @@ function seenIn(folder: string): SeenServer[] {
   return text.flatMap((lines) => lines.trimEnd().split('\n')).map((line) => JSON.parse(line) as SeenServer);
 }
 
-/** Proofs take longest, and then large files: what is begun last ought to be short. */
+/** The longest by name, then proofs, then large files: what is begun last ought to be short. */
 function longestFirst(files: readonly string[]): string[] {
-  const weight = (file: string) => statSync(file).size + (file.startsWith('proofs/') ? 1_000_000 : 0);
+  const weight = (file: string) => {
+    const place = LONGEST.indexOf(file);
+    return statSync(file).size + (file.startsWith('proofs/') ? 1e6 : 0) + (place === -1 ? 0 : 1e9 - place * 1e7);
+  };
   return files.toSorted((a, b) => weight(b) - weight(a));
 }
 
-export type PassRun = Pass & { readonly passed: boolean };
+export type PassRun = Pass & {
+  readonly passed: boolean;
+  /** Shows what was held back. */
+  readonly print: () => void;
+};
 
-/** All files of a pass on its store, by the test runner itself: its output and its closing lines are what is shown. */
-export function runPass(name: PassName, env: Env): PassRun {
+/** All files of a pass on its store, so many at once; what the test runner says is shown as it comes, or all of it at its end. */
+export async function runPass(name: PassName, env: Env, atOnce = AT_ONCE, atItsEnd = false): Promise<PassRun> {
   const [report, stores] = [resolve(`.work/tests-${name}.json`), resolve(`.work/stores-${name}`)];
   for (const old of [report, stores]) rmSync(old, { recursive: true, force: true });
   const files = longestFirst(filesOf(name));
-  const [started, before] = [performance.now(), childrenSeconds()];
-  process.stdout.write(`tests, ${name}: ${files.length} files\n`);
-  const { status, error } = spawnSync(
-    'node',
-    [
-      ...['-C', 'runwire', '--test', `--test-concurrency=${CONCURRENCY}`, '--test-timeout=240000', '--test-force-exit'],
-      ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
-      ...['--test-reporter=./scripts/test-reporter.config.ts', `--test-reporter-destination=${report}`],
-      ...files,
-    ],
-    {
-      stdio: 'inherit',
-      env: { ...env, TEST_STORES_SEEN: stores, TEST_STORE: name === 'postgres' ? 'postgres' : 'sqlite' },
-    },
-  );
-  if (error !== undefined) throw error;
+  const started = performance.now();
+  const child = spawn('node', ['-C', 'runwire', 'scripts/run-files.ts', report, String(atOnce), ...files], {
+    stdio: ['ignore', atItsEnd ? 'pipe' : 'inherit', 'inherit'],
+    env: { ...env, TEST_STORES_SEEN: stores, TEST_STORE: name === 'postgres' ? 'postgres' : 'sqlite' },
+  });
+  const said: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => said.push(chunk));
+  const status = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  // The clock tells how busy the machine is, too; this tells what the tests cost.
-  const [after, outcome] = [childrenSeconds(), status === 0 ? 'ok' : 'failed'];
-  const processor = before === null || after === null ? '' : `, ${(after - before).toFixed(0)} s of processor`;
-  process.stdout.write(`tests, ${name}: ${outcome}, ${seconds} s${processor}\n`);
   const told = JSON.parse(readFileSync(report, 'utf8')) as TestReport;
-  return { name, files, report: told, seen: seenIn(stores), passed: status === 0 };
+  const passed = status === 0;
+  const last = `tests, ${name}: ${passed ? 'ok' : 'failed'}, ${files.length} files, ${seconds} s\n`;
+  const print = () => void process.stdout.write(Buffer.concat([...said, Buffer.from(last)]));
+  if (!atItsEnd) print();
+  return { name, files, report: told, seen: seenIn(stores), passed, print: atItsEnd ? print : () => {} };
 }
 
 /** The whole suite: what has one store once, all else over SQLite and over PostgreSQL. True where all of it held on both. */
-export function runPasses(env: Env, hasPostgres: boolean, sqlite: PassRun): boolean {
-  const once = runPass('once', env);
-  const postgres = hasPostgres ? runPass('postgres', env) : null;
+export async function runPasses(env: Env, hasPostgres: boolean, sqlite: PassRun): Promise<boolean> {
+  // Beside each other: where one waits for its last files, the other still has some.
+  const half = AT_ONCE / 2;
+  const [once, postgres] = await Promise.all([
+    runPass('once', env, hasPostgres ? half : AT_ONCE),
+    hasPostgres ? runPass('postgres', env, half, true) : null,
+  ]);
+  postgres?.print();
   const passes = [once, sqlite, ...(postgres === null ? [] : [postgres])];
   const problems = [...misplacements(passes), ...(env.CI ? leftOut(passes) : [])];
   if (postgres !== null) {

@@ -51,6 +51,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/postgres.test.ts': 'about PostgreSQL: its outages, its pooler, several servers',
   'test/read-only-database.test.ts': 'about PostgreSQL: a database that takes no writes',
   'test/reasoning.test.ts': 'about what providers are asked',
+  'test/refused-upgrade.test.ts': 'goes through both stores itself',
   'test/s3.test.ts': 'about S3: goes through both stores itself where they matter',
   'test/settings.test.ts': 'settings are read before there is a store',
   'test/shared-disk.test.ts': 'several nodes: on PostgreSQL alone',
@@ -58,6 +59,26 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/taking-runs.test.ts': 'several nodes: on PostgreSQL alone',
   'test/two-starts.test.ts': 'two servers on one database: on PostgreSQL alone',
 };
+
+/** Begun before all others, the longest first, as the gate's last lines name them. */
+export const LONGEST: readonly string[] = [
+  'proofs/upgrade.test.ts',
+  'proofs/slow-readers.test.ts',
+  'test/moving.test.ts',
+  'proofs/restore.test.ts',
+  'test/disconnect.test.ts',
+  'test/leases.test.ts',
+  'test/backups.test.ts',
+  'test/resume.test.ts',
+  'proofs/outage.test.ts',
+  'proofs/kill-anywhere.test.ts',
+  'proofs/post-policy.test.ts',
+  'proofs/bad-models.test.ts',
+  'proofs/stores.test.ts',
+  'test/shutdown.test.ts',
+  'test/outage.test.ts',
+  'test/across-nodes.test.ts',
+];
 
 export const allTestFiles = (): string[] =>
   ['test', 'requirements', 'proofs', 'bench', 'packages'].flatMap((folder) =>

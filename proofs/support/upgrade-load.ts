@@ -7,8 +7,6 @@ import { type RequestBody, type Tally, UpgradeRequest } from './upgrade-request.
 
 const WAIT_MS = 60_000;
 const BACKENDS = 3;
-/** Between two pieces of work of a backend: all servers share one machine with it, and starts are to come through. */
-const REST_MS = 200;
 const TURNS = 3;
 const RACERS = 6;
 const RACE_LIMIT = 3;
@@ -31,9 +29,12 @@ export class UpgradeLoad {
   #racers = 0;
   #isOn = true;
   #backends: Promise<unknown> = Promise.resolve();
+  /** Between two pieces of work of a backend: all servers share one machine with it, and starts are to come through. */
+  readonly #restMs: number;
 
-  constructor(nodes: UpgradeNodes) {
+  constructor(nodes: UpgradeNodes, restMs: number) {
     this.#nodes = nodes;
+    this.#restMs = restMs;
   }
 
   get #signal(): AbortSignal {
@@ -85,7 +86,7 @@ export class UpgradeLoad {
         await kinds[turn % kinds.length]?.call(this);
         this.#finished += 1;
         for (const done of this.#done.splice(0)) done();
-        await sleep(REST_MS);
+        await sleep(this.#restMs);
       }
     };
     const all = Array.from({ length: BACKENDS }, (_, place) => backend(place).catch(this.fail));

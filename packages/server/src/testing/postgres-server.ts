@@ -85,7 +85,7 @@ export class PostgresServer implements AsyncDisposable {
       listen_addresses: '127.0.0.1',
       port: this.port,
       unix_socket_directories: '',
-      max_connections: 200,
+      max_connections: 400,
       fsync: 'off',
       shared_buffers: '32MB',
       ...this.#settings,
