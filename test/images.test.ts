@@ -26,9 +26,17 @@ const png = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');
 const gif = Buffer.from(SAMPLE_IMAGES['image/gif'], 'base64');
 
 /** The images of each user's turn that the model is shown. */
-function imagesShown(call: ModelCall): ShownImage[][] {
+function imagesShown(call: ModelCall): Pick<ShownImage, 'mediaType' | 'detail' | 'base64'>[][] {
   return call.request.prompt.flatMap((item) =>
-    item.kind === 'user' ? [(item.images ?? []) as unknown as ShownImage[]] : [],
+    item.kind === 'user'
+      ? [
+          ((item.attachments ?? []) as unknown as ShownImage[]).map(({ mediaType, detail, base64 }) => ({
+            mediaType,
+            detail,
+            base64,
+          })),
+        ]
+      : [],
   );
 }
 

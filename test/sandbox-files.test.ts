@@ -68,7 +68,7 @@ test('files that come with a message are announced by name and path, listed, and
   const attachments = [imageAttachment(pngOf(300, 1))];
   const seen = await rig.answer({ apiIntegrationId, message: 'See', sandboxFiles, attachments });
   const [item] = seen.call.request.prompt;
-  assert.deepEqual(item?.kind === 'user' && [item.images?.length, item.sandboxFiles], [1, sandboxFiles]);
+  assert.deepEqual(item?.kind === 'user' && [item.attachments?.length, item.sandboxFiles], [1, sandboxFiles]);
   const [asked] = messagesFrame(reader).new_messages;
   assert.deepEqual([asked.role, asked.content], ['user', 'Look']);
   const { body: listed } = await rig.api.get(`/v2/integrations/${apiIntegrationId}/chats/c/messages`);

@@ -109,7 +109,7 @@ export async function checkNextTurns(api: ApiClient, model: ModelController, run
     expectEqual('status of the next turn', (await api.get(`${PATH}/runs/${runId}`)).body.status, 'completed');
     const prompt = model.calls.findLast(({ request }) => request.runId === runId)?.request.prompt ?? [];
     const shown = prompt.flatMap((item) =>
-      item.kind === 'user' ? ((item.images ?? []) as unknown as ShownImage[]) : [],
+      item.kind === 'user' ? ((item.attachments ?? []) as unknown as ShownImage[]) : [],
     );
     const hashes = shown.map(({ base64 }) => hash('sha256', Buffer.from(base64, 'base64')));
     expectEqual(`images of ${chatId}`, hashes.toSorted(), kept.toSorted());

@@ -120,7 +120,9 @@ export class UpgradeModel {
 
 /** As the server that asks has read it from the folder that all share. */
 function checkImage(user: ModelCall['request']['prompt'][number] | undefined): void {
-  const images = (user as { images?: readonly ShownImage[] } | undefined)?.images ?? [];
+  // The version before calls them images.
+  type Shown = { attachments?: readonly ShownImage[]; images?: readonly ShownImage[] } | undefined;
+  const images = (user as Shown)?.attachments ?? (user as Shown)?.images ?? [];
   const shown = images.map(({ base64 }) => base64);
   expectEqual('images of a run that is held', shown, [IMAGE.toString('base64')]);
 }

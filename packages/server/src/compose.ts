@@ -34,9 +34,9 @@ import { TakeFromDead } from './engine/take-from-dead.ts';
 import { EventLog } from './eventlog/event-log.ts';
 import { FarLogs } from './eventlog/far-logs.ts';
 import { Retention } from './eventlog/retention.ts';
+import { AttachmentBlobs } from './files/attachment-blobs.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
 import { FormSweep } from './files/form-sweep.ts';
-import { ImageBlobs } from './files/image-blobs.ts';
 import type { MountStore } from './files/mount-store.ts';
 import { MountSweep } from './files/mount-sweep.ts';
 import { checkForm } from './files/post-policy/check-form.ts';
@@ -237,7 +237,7 @@ export async function compose(
   const { resumed, ended: endedRuns } = await recoverOrphans(takers, () => maxTaken);
 
   const retention = stack.use(new Retention(store, limits, logger));
-  const images = new ImageBlobs(store.reads, blobs);
+  const attachmentBlobs = new AttachmentBlobs(store.reads, blobs);
   const blobSweep = stack.use(new BlobSweep(store, blobs, limits, logger));
   const mountSweep = stack.use(new MountSweep(store, mount, limits, logger));
 
@@ -277,7 +277,7 @@ export async function compose(
       files: (integrationId) => mountFiles(mount, integrationId),
       prices,
       maxSteps: limits.stepsPerRun,
-      prompt: { heal: overrides.healTurn ?? healTurn, windowTokens, images },
+      prompt: { heal: overrides.healTurn ?? healTurn, windowTokens, blobs: attachmentBlobs },
       maxRunSeconds: limits.maxRunSeconds,
       modelSilenceMs: limits.modelSilenceMs,
       disconnects,
@@ -303,7 +303,7 @@ export async function compose(
     store,
     agencies,
     engine,
-    images,
+    blobs: attachmentBlobs,
     sandboxFiles: new SandboxFiles(mount),
     node,
     prices: config.prices,

@@ -10,7 +10,8 @@ import type { SandboxFile } from '../domain/sandbox-file.ts';
 import { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 import type { AdmittedRun, RunEngine } from '../engine/port.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
-import { type GivenImage, type ImageBlobs, ImageGone, type KeptImage, referToImages } from '../files/image-blobs.ts';
+import { type AttachmentBlobs, BlobGone } from '../files/attachment-blobs.ts';
+import { type GivenAttachment, isInline, type KeptAttachment, referToAttachments } from '../files/given-attachments.ts';
 import type { SandboxFiles } from '../files/sandbox-files.ts';
 import {
   admissionFacts,
@@ -33,7 +34,7 @@ export interface CompletionRequest extends AdmissionRequest {
   readonly requestId: string;
   readonly message: string;
   readonly userContext: unknown;
-  readonly images: readonly GivenImage[];
+  readonly attachments: readonly GivenAttachment[];
   readonly sandboxFiles: readonly { readonly file: SandboxFile; readonly below: MountPath }[];
 }
 
@@ -48,7 +49,7 @@ export interface AdmissionDeps {
   readonly store: Store;
   readonly agencies: Agencies;
   readonly engine: RunEngine;
-  readonly images: ImageBlobs;
+  readonly blobs: AttachmentBlobs;
   readonly sandboxFiles: SandboxFiles;
   readonly node: ThisNode;
   readonly prices: Prices;
@@ -65,9 +66,9 @@ class ChatGone extends Error {
   override readonly name = 'ChatGone';
 }
 
-/** The facts have changed since they were read: the indexes say so, or chat or image went meanwhile. */
+/** The facts have changed since they were read: the indexes say so, or chat or blob went meanwhile. */
 const isConflict = (error: unknown) =>
-  error instanceof UniqueViolation || error instanceof ChatGone || error instanceof ImageGone;
+  error instanceof UniqueViolation || error instanceof ChatGone || error instanceof BlobGone;
 
 /** Decides whether a request may become a run, in one transaction that admits everything or reserves nothing. */
 export class RunAdmission {
@@ -113,27 +114,27 @@ export class RunAdmission {
 
   async #admit(request: CompletionRequest): Promise<Admission> {
     const { store } = this.#deps;
+    const hasInline = request.attachments.some(isInline);
     let files: FilesFact = request.sandboxFiles.length === 0 ? null : 'unasked';
-    if (files !== null || request.images.length > 0) {
+    if (files !== null || hasInline) {
       // A replay or a refusal that can be known before asks for no file and stores no image.
       let { decision } = await this.#decide(store.reads, request, files, null);
       if (decision.kind === 'ask-files') {
         files = await this.#missingFile(request);
-        if (files !== null || request.images.length > 0) {
+        if (files !== null || hasInline) {
           ({ decision } = await this.#decide(store.reads, request, files, null));
         }
       }
       if (decision.kind === 'replay') return replayOf(decision);
     }
     return repeatOnConflict(async () => {
-      const images =
-        request.images.length === 0 ? [] : await this.#deps.images.keep(request.integrationId, request.images);
+      const attachments = await this.#keep(request);
       const place = { taken: false };
       const made: { start: AdmittedRun | null } = { start: null };
       const as = this.#deps.node.identity;
       try {
         const result = await store.transact('admit', async (tx) => {
-          const result = await this.#transaction(tx, request, files, images, place);
+          const result = await this.#transaction(tx, request, files, attachments, place);
           made.start = result.start;
           return result;
         });
@@ -147,6 +148,19 @@ export class RunAdmission {
         if (place.taken) this.#reserving -= 1;
       }
     }, isConflict);
+  }
+
+  /** The bytes that came with it are made durable. */
+  async #keep({ integrationId, attachments }: CompletionRequest): Promise<KeptAttachment[]> {
+    const inline = attachments.filter(isInline);
+    const blobs = inline.length === 0 ? [] : await this.#deps.blobs.keep(integrationId, inline);
+    return attachments.map((given) => {
+      if (!isInline(given)) return given;
+      const { mediaType, detail, sha256 } = given;
+      const blob = blobs[inline.indexOf(given)];
+      if (blob === undefined) throw new Error('Its bytes were not kept.');
+      return { mediaType, detail, sha256, blob };
+    });
   }
 
   async #missingFile({ integrationId, sandboxFiles }: CompletionRequest): Promise<FilesFact> {
@@ -221,7 +235,7 @@ export class RunAdmission {
     tx: Tx,
     request: CompletionRequest,
     files: FilesFact,
-    images: readonly KeptImage[],
+    attachments: readonly KeptAttachment[],
     place: { taken: boolean },
   ): Promise<{ readonly admission: Admission; readonly start: AdmittedRun | null }> {
     const { integrationId, consumerId } = request;
@@ -230,7 +244,7 @@ export class RunAdmission {
     const [, { decision, now }] = await Promise.all([locked, this.#decide(tx, request, files, place)]);
     if (decision.kind === 'replay') return { admission: replayOf(decision), start: null };
     if (decision.kind === 'ask-files') throw new Error('Its files were asked for before.');
-    const start = await this.#reserve(tx, request, images, decision, now);
+    const start = await this.#reserve(tx, request, attachments, decision, now);
     const { runId, chatId: made } = start;
     return { admission: { runId, chatId: made, textOnly: decision.textOnly, replayed: false }, start };
   }
@@ -248,7 +262,7 @@ export class RunAdmission {
   async #reserve(
     tx: Tx,
     request: CompletionRequest,
-    images: readonly KeptImage[],
+    attachments: readonly KeptAttachment[],
     decision: Extract<AdmissionDecision, { kind: 'admit' }>,
     now: number,
   ): Promise<AdmittedRun> {
@@ -319,7 +333,8 @@ export class RunAdmission {
     await Promise.all(writes);
     if ((await joined) !== 1) throw new ChatGone();
     // Behind the others: a job awaits all that it has sent before it sends what depends on answers.
-    const attached = images.length === 0 ? [] : await referToImages(tx, { integrationId, chatKey, runId, now }, images);
+    const attached =
+      attachments.length === 0 ? [] : await referToAttachments(tx, { integrationId, chatKey, runId, now }, attachments);
     return {
       runId,
       requestId: request.requestId,
@@ -331,7 +346,7 @@ export class RunAdmission {
       agency: decision.agency,
       agent: decision.agent,
       message,
-      images: attached,
+      attachments: attached,
       sandboxFiles,
       hasHistory: decision.hasHistory,
       userContext: request.userContext,

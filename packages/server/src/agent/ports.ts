@@ -1,24 +1,51 @@
 import type { Reasoning, ToolCall } from '@runwire/agency';
-import type { ImageDetail } from '../domain/attached-image.ts';
+import type { ImageDetail } from '../domain/attachment.ts';
 import type { RunErrorCode } from '../domain/run-state.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
 import type { Usage } from '../domain/usage.ts';
 
-/** An image that the user sent. */
-export interface PromptImage {
+/** What is sent as its bytes. */
+interface PromptBytes {
   readonly mediaType: string;
   readonly sizeBytes: number;
-  readonly detail: ImageDetail;
   /** Its bytes, read anew each time: nobody holds them longer than it takes to send them. Rejects with a `RunFailure`. */
   read(): Promise<Uint8Array>;
 }
+
+/** An image that the user sent; the name is null where it came inline. */
+export interface PromptImage extends PromptBytes {
+  readonly kind: 'image';
+  readonly name: string | null;
+  readonly detail: ImageDetail;
+}
+
+/** A PDF for a model that takes them as they are. */
+export interface PromptPdf extends PromptBytes {
+  readonly kind: 'pdf';
+  readonly name: string;
+  readonly pages: number;
+}
+
+/** A file for a model that cannot take it as it is. */
+export interface PromptText {
+  readonly kind: 'text';
+  readonly name: string;
+  /** Of the file that the text was made from. */
+  readonly mediaType: string;
+  /** Exactly what the model is shown: what file it is, and what it says. */
+  readonly text: string;
+}
+
+/** What the user sent with a message. */
+export type PromptAttachment = PromptImage | PromptPdf | PromptText;
 
 /** What a model is shown, in order. */
 export type PromptItem =
   | {
       readonly kind: 'user';
       readonly text: string;
-      readonly images?: readonly PromptImage[];
+      /** Shown behind the text, in this order. */
+      readonly attachments?: readonly PromptAttachment[];
       /** Announced behind the text: `shownMessage` puts them together. */
       readonly sandboxFiles?: readonly SandboxFile[];
     }
@@ -96,6 +123,8 @@ export interface Model {
    * Otherwise the run's watch ends it, by what reaches the run.
    */
   readonly watchesSilence?: boolean;
+  /** True: PDFs are sent to it as they are; otherwise their text is. */
+  readonly takesPdf?: boolean;
   call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult>;
 }
 

@@ -11,7 +11,7 @@ import {
   NO_USAGE,
   type Usage,
 } from '../domain/usage.ts';
-import type { PromptItem } from './ports.ts';
+import type { PromptAttachment, PromptItem } from './ports.ts';
 
 /** How far a run has come: what its end says, however it ends. */
 export class Progress {
@@ -66,7 +66,7 @@ export class Progress {
   }
 }
 
-/** The bytes of its texts; an image counts as the text that takes as many tokens. */
+/** The bytes of its texts; an image, and a page of a PDF, counts as the text that takes as many tokens. */
 export function promptBytes(instructions: string, prompt: readonly PromptItem[]): number {
   let bytes = Buffer.byteLength(instructions);
   for (const item of prompt) {
@@ -75,10 +75,15 @@ export function promptBytes(instructions: string, prompt: readonly PromptItem[])
     else if (item.kind === 'assistant') bytes += Buffer.byteLength(item.text);
     else {
       bytes += Buffer.byteLength(shownMessage(item.text, item.sandboxFiles));
-      bytes += (item.images?.length ?? 0) * IMAGE_TEXT_BYTES;
+      for (const one of item.attachments ?? []) bytes += attachmentBytes(one);
     }
   }
   return bytes;
+}
+
+function attachmentBytes(one: PromptAttachment): number {
+  if (one.kind === 'text') return Buffer.byteLength(one.text);
+  return (one.kind === 'pdf' ? one.pages : 1) * IMAGE_TEXT_BYTES;
 }
 
 /**

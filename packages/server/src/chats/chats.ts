@@ -48,7 +48,7 @@ export function chatJson(row: ChatRow) {
  */
 function attachmentJson(row: AttachmentRow) {
   // A blob's name begins with its hash.
-  const sha256 = row.blob_key.slice(0, 64);
+  const sha256 = row.blob_key?.slice(0, 64);
   return {
     type: 'input_image' as const,
     image_url: `data:${row.media_type};sha256=${sha256};bytes=${row.size_bytes},`,

@@ -95,7 +95,7 @@ test('files stay announced however the turn ended, and a turn without any says n
   const sandboxFiles = [{ name: 'a.txt', path: '/app/mnt/a.txt' }];
   const turn = { message: 'Hi', steps: [], answer: '' };
   assert.deepEqual(healTurn({ ...turn, sandboxFiles }), [{ kind: 'user', text: 'Hi', sandboxFiles }]);
-  assert.deepEqual(healTurn({ ...turn, sandboxFiles: [], images: [] }), [{ kind: 'user', text: 'Hi' }]);
+  assert.deepEqual(healTurn({ ...turn, sandboxFiles: [], attachments: [] }), [{ kind: 'user', text: 'Hi' }]);
 });
 
 const ids = fc.constantFrom('', 'a', 'b', 'c', 'a_2');

@@ -1,4 +1,4 @@
-import type { AttachedImage } from '../domain/attached-image.ts';
+import type { Attachment } from '../domain/attachment.ts';
 import type { RunItem } from '../domain/events.ts';
 import { isBlank } from '../domain/ids.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
@@ -9,7 +9,7 @@ export type HistoryItem =
   | {
       readonly kind: 'user';
       readonly text: string;
-      readonly images?: readonly AttachedImage[];
+      readonly attachments?: readonly Attachment[];
       readonly sandboxFiles?: readonly SandboxFile[];
     }
   | ShownItem
@@ -26,7 +26,7 @@ export interface StoredStep {
 export interface StoredTurn {
   readonly message: string;
   /** Those that are sent again: none of a failed turn. */
-  readonly images?: readonly AttachedImage[];
+  readonly attachments?: readonly Attachment[];
   /** Of a failed turn too: they are announced, not sent. */
   readonly sandboxFiles?: readonly SandboxFile[];
   /** In their order. */
@@ -74,11 +74,11 @@ export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): Hi
 }
 
 /** The user's part of a turn, the same when it is new and in every later one. */
-export function userItem({ message, images = [], sandboxFiles = [] }: Omit<StoredTurn, 'steps' | 'answer'>) {
+export function userItem({ message, attachments = [], sandboxFiles = [] }: Omit<StoredTurn, 'steps' | 'answer'>) {
   return {
     kind: 'user' as const,
     text: message,
-    ...(images.length === 0 ? {} : { images }),
+    ...(attachments.length === 0 ? {} : { attachments }),
     ...(sandboxFiles.length === 0 ? {} : { sandboxFiles }),
   };
 }

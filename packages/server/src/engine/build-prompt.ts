@@ -3,23 +3,23 @@ import type { PromptItem } from '../agent/ports.ts';
 import { promptBytes } from '../agent/progress.ts';
 import { historyBudget, type MeasuredTurn, turnsToLeaveOut } from '../chats/fit-window.ts';
 import { type HistoryItem, type healTurn, type StoredStep, type StoredTurn, userItem } from '../chats/heal-history.ts';
-import type { AttachedImage } from '../domain/attached-image.ts';
+import type { Attachment } from '../domain/attachment.ts';
 import { modelWindow } from '../domain/model-window.ts';
 import { type SandboxFile, sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { estimateTokens } from '../domain/usage.ts';
-import type { ImageBlobs } from '../files/image-blobs.ts';
+import type { AttachmentBlobs } from '../files/attachment-blobs.ts';
 import { stepOutcome } from '../runs/journal.ts';
-import { historyAttachments } from '../store/queries/attachments.ts';
+import { attachmentOf, historyAttachments } from '../store/queries/attachments.ts';
 import { chatLength, history, historySteps } from '../store/queries/chats.ts';
 import { first, type Reads } from '../store/store.ts';
 import type { AdmittedRun } from './port.ts';
-import { attachedImage, promptImage } from './prompt-image.ts';
+import { promptAttachment } from './prompt-attachment.ts';
 
 export interface PromptSetting {
   readonly heal: typeof healTurn;
   /** Tokens that a model takes whose window is not known. */
   readonly windowTokens: number;
-  readonly images: Pick<ImageBlobs, 'read'>;
+  readonly blobs: Pick<AttachmentBlobs, 'read'>;
 }
 
 export interface BuiltPrompt {
@@ -34,11 +34,11 @@ export async function buildPrompt(
   run: AdmittedRun,
   /** With all tools that its model is told of. */
   agent: Pick<LoadedAgent, 'definition' | 'model' | 'tools'>,
-  { heal, windowTokens, images }: PromptSetting,
+  { heal, windowTokens, blobs }: PromptSetting,
 ): Promise<BuiltPrompt> {
   const show = (item: HistoryItem): PromptItem =>
-    item.kind === 'user' && item.images !== undefined
-      ? { ...item, images: item.images.map((image) => promptImage(image, run.runId, images)) }
+    item.kind === 'user' && item.attachments !== undefined
+      ? { ...item, attachments: item.attachments.map((one) => promptAttachment(one, run.runId, blobs)) }
       : (item as PromptItem);
   const own = show(userItem(run));
   if (!run.hasHistory) return { prompt: [own], turnsLeftOut: 0 };
@@ -106,7 +106,7 @@ function textTokens(messages: number, bytes: number): number {
 
 interface ReadStoredTurn {
   readonly message: string;
-  readonly images: AttachedImage[];
+  readonly attachments: Attachment[];
   readonly sandboxFiles: readonly SandboxFile[];
   answer: string;
   readonly steps: StoredStep[];
@@ -125,7 +125,7 @@ async function storedTurns(reads: Reads, chatKey: string, from: number, before: 
     const turn = turns.get(row.run_id);
     if (row.role === 'user') {
       const sandboxFiles = sandboxFilesOf(row.sandbox_files_json);
-      turns.set(row.run_id, { message: text, images: [], sandboxFiles, answer: '', steps: [] });
+      turns.set(row.run_id, { message: text, attachments: [], sandboxFiles, answer: '', steps: [] });
     } else if (turn !== undefined) turn.answer = text;
     if (row.status === 'failed') failed.add(row.run_id);
   }
@@ -135,7 +135,7 @@ async function storedTurns(reads: Reads, chatKey: string, from: number, before: 
   }
   for (const row of attachmentRows) {
     // "Failed turn: none of its attachments is sent again."
-    if (!failed.has(row.run_id)) turns.get(row.run_id)?.images.push(attachedImage(row));
+    if (!failed.has(row.run_id)) turns.get(row.run_id)?.attachments.push(attachmentOf(row));
   }
   return [...turns.values()];
 }

@@ -1,4 +1,4 @@
-import type { AttachedImage } from '../domain/attached-image.ts';
+import type { Attachment } from '../domain/attachment.ts';
 import type { RunEvent } from '../domain/events.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
@@ -32,7 +32,7 @@ export interface AdmittedRun {
   readonly agency: string;
   readonly agent: string;
   readonly message: string;
-  readonly images: readonly AttachedImage[];
+  readonly attachments: readonly Attachment[];
   readonly sandboxFiles: readonly SandboxFile[];
   /** Whether the chat has earlier messages. */
   readonly hasHistory: boolean;

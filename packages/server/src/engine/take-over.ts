@@ -8,7 +8,7 @@ import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { journalledStep } from '../runs/journal.ts';
 import { RunLost } from '../runs/run-lost.ts';
-import { attachmentsOfRun } from '../store/queries/attachments.ts';
+import { attachmentOf, attachmentsOfRun } from '../store/queries/attachments.ts';
 import { userMessageOfRun } from '../store/queries/chats.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import { livePeer } from '../store/queries/nodes.ts';
@@ -26,7 +26,6 @@ import type { ThisNode } from '../store/this-node.ts';
 import type { EngineDeps } from './deps.ts';
 import { type EndDeps, promptParts, writeEnd } from './end-orphan.ts';
 import type { AdmittedRun } from './port.ts';
-import { attachedImage } from './prompt-image.ts';
 import { type EndReport, reportEnd } from './report-end.ts';
 import { lastKeptId, spentSoFar } from './stored-run.ts';
 
@@ -132,7 +131,7 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
   const id = attemptBase(attempt) + 1;
   const opening: RunEvent = { type: 'resumed', runId, attempt, discardAfter: keptId, id };
   await tx.run(insertChunk, { runId, firstId: id, lastId: id, data: encodeChunk([opening]) });
-  const images = await tx.all(attachmentsOfRun, { chatKey: run.chat_key, runId });
+  const attachments = await tx.all(attachmentsOfRun, { chatKey: run.chat_key, runId });
   return {
     runId,
     requestId: null,
@@ -144,7 +143,7 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
     agency: run.agency,
     agent: run.agent,
     message,
-    images: images.map(attachedImage),
+    attachments: attachments.map(attachmentOf),
     sandboxFiles,
     hasHistory: run.num_messages > 1,
     userContext: run.user_context_json === null ? undefined : JSON.parse(run.user_context_json),

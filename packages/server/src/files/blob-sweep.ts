@@ -22,7 +22,7 @@ const BATCH = 100;
  *    else.
  * 2. What the database does not know: a request put it and was refused, or its process died, or a sweep died between
  *    its commit and its delete. Only the request that put it can make it known, and only within an hour
- *    (`referToImages`); older than a day, nobody will. The store is listed for these, so they are looked for once in
+ *    (`referToBlob`); older than a day, nobody will. The store is listed for these, so they are looked for once in
  *    that time and not at every sweep.
  */
 export class BlobSweep implements AsyncDisposable {

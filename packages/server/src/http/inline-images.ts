@@ -1,6 +1,6 @@
 import type { GetCompletionV2Request } from '@runwire/contract';
 import { Refusal } from '../domain/refusal.ts';
-import type { GivenImage } from '../files/image-blobs.ts';
+import type { GivenAttachment } from '../files/given-attachments.ts';
 import { isDataUrl } from '../lib/inline-image.ts';
 import type { TakenOut } from '../lib/take-out-images.ts';
 
@@ -32,11 +32,11 @@ export class InlineImages {
   }
 }
 
-/** The images of a checked body. Throws a `Refusal` that names the field. */
-export function givenImages(
+/** The attachments of a checked body. Throws a `Refusal` that names the field. */
+export function givenAttachments(
   attachments: GetCompletionV2Request['attachments'],
   inline: InlineImages | null,
-): GivenImage[] {
+): GivenAttachment[] {
   return (attachments ?? []).map((attachment, position) => {
     const field = attachment.type === 'input_file' ? 'file_url' : 'image_url';
     const name = `\`attachments[${position}].${field}\``;

@@ -8,6 +8,7 @@ import * as rowidTables from './migrations/0004-rowid-tables.ts';
 import * as scaleOut from './migrations/0006-scale-out.ts';
 import * as leases from './migrations/0007-leases.ts';
 import * as files from './migrations/0008-files.ts';
+import * as attachmentsByUrl from './migrations/0009-attachments-by-url.ts';
 import type { Schema } from './schema.ts';
 import type { StoreKind } from './store.ts';
 
@@ -19,6 +20,7 @@ const MIGRATIONS = {
   '0006-scale-out': scaleOut,
   '0007-leases': leases,
   '0008-files': files,
+  '0009-attachments-by-url': attachmentsByUrl,
 };
 
 /** The names of migrations that this program does not know: a newer one made them. */

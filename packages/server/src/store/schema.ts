@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 import type { AllowancePeriod, AllowanceUnit } from '../domain/allowance.ts';
-import type { ImageDetail } from '../domain/attached-image.ts';
+import type { AttachmentForm, AttachmentKind, ImageDetail } from '../domain/attachment.ts';
 import type { CancelMode, RunStatus } from '../domain/run-state.ts';
 
 /*
@@ -241,16 +241,22 @@ export interface BlobsTable {
   unused_since: number | null;
 }
 
-/** The images of a user's message. */
+/** What came with a user's message; `Attachment` says what the columns mean. */
 export interface AttachmentsTable {
   chat_key: string;
   run_id: string;
   /** 0, 1, 2 … in the request's `attachments`. */
   position: number;
-  blob_key: string;
-  media_type: string;
-  size_bytes: number;
+  kind: AttachmentKind;
+  url: string | null;
+  url_key: string | null;
+  filename_json: string | null;
   detail: ImageDetail;
+  form: AttachmentForm | null;
+  media_type: string | null;
+  pages: number | null;
+  size_bytes: number | null;
+  blob_key: string | null;
 }
 
 /** The secrets that sign upload forms are derived from the installation's own and these numbers. */

@@ -55,7 +55,7 @@ export {
   useS3Credentials,
 } from './s3-gateway.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
-export { type ShownImage, scriptedModel } from './scripted-model.ts';
+export { type ShownAttachment, type ShownImage, scriptedModel } from './scripted-model.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
 export { answerOf, type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';
 export { testAgency } from './test-agency.ts';

@@ -1,5 +1,13 @@
 import { connect } from 'node:net';
-import { type Model, type ModelResult, type PromptItem, RunFailure } from '../agent/ports.ts';
+import {
+  type Model,
+  type ModelResult,
+  type PromptImage,
+  type PromptItem,
+  type PromptPdf,
+  type PromptText,
+  RunFailure,
+} from '../agent/ports.ts';
 import type { RunErrorCode } from '../domain/run-state.ts';
 import { onLines } from './lines.ts';
 import type { ModelLine } from './model-controller.ts';
@@ -52,27 +60,29 @@ export function scriptedModel(controllerPort: number): Model {
   };
 }
 
-/** An image as the controller sees it. */
-export interface ShownImage {
-  readonly mediaType: string;
-  readonly detail: string;
-  readonly base64: string;
-}
+/** An attachment as the controller sees it. */
+export type ShownAttachment = PromptText | (Omit<PromptImage | PromptPdf, 'read'> & { readonly base64: string });
 
-/** The prompt with the bytes of its images, read one after the other as a provider's adapter does. */
+/** An image of them. */
+export type ShownImage = Omit<PromptImage, 'read'> & { readonly base64: string };
+
+/** The prompt with the bytes of its attachments, read one after the other as a provider's adapter does. */
 async function shownPrompt(prompt: readonly PromptItem[]): Promise<unknown[]> {
   const shown: unknown[] = [];
   for (const item of prompt) {
-    if (item.kind !== 'user' || item.images === undefined) {
+    if (item.kind !== 'user' || item.attachments === undefined) {
       shown.push(item);
       continue;
     }
-    const images: ShownImage[] = [];
-    for (const image of item.images) {
-      const base64 = Buffer.from(await image.read()).toString('base64');
-      images.push({ mediaType: image.mediaType, detail: image.detail, base64 });
+    const attachments: ShownAttachment[] = [];
+    for (const one of item.attachments) {
+      if (one.kind === 'text') attachments.push(one);
+      else {
+        const { read, ...about } = one;
+        attachments.push({ ...about, base64: Buffer.from(await read()).toString('base64') });
+      }
     }
-    shown.push({ ...item, images });
+    shown.push({ ...item, attachments });
   }
   return shown;
 }

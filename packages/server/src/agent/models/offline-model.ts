@@ -7,7 +7,7 @@ import {
   type ModelOutput,
   type ModelRequest,
   type ModelResult,
-  type PromptImage,
+  type PromptAttachment,
   RunFailure,
 } from '../ports.ts';
 import { promptBytes } from '../progress.ts';
@@ -26,7 +26,7 @@ export const offlineModel: Model = {
   async call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
     const last = request.prompt.findLast((item) => item.kind === 'user');
     const message = last?.text ?? '';
-    const came = (await imagesSeen(last?.images ?? [])) + filesSeen(last?.sandboxFiles ?? []);
+    const came = (await attachmentsSeen(last?.attachments ?? [])) + filesSeen(last?.sandboxFiles ?? []);
     const [word = '', argument = ''] = message.trim().split(/\s+/, 2);
     let said = '';
     const say = (text: string) => {
@@ -77,7 +77,8 @@ function slowSeconds(argument: string): number | null {
 }
 
 /** That they came, each read as a provider would be sent it: this model cannot see. */
-async function imagesSeen(images: readonly PromptImage[]): Promise<string> {
+async function attachmentsSeen(attachments: readonly PromptAttachment[]): Promise<string> {
+  const images = attachments.filter((one) => one.kind === 'image');
   if (images.length === 0) return '';
   const seen: string[] = [];
   for (const image of images) seen.push(`${image.mediaType} of ${(await image.read()).length} bytes`);

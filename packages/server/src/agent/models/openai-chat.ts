@@ -1,6 +1,6 @@
 import { newId } from '../../domain/ids.ts';
 import { shownMessage } from '../../domain/sandbox-file.ts';
-import type { ModelOutput, ModelRequest, PromptImage } from '../ports.ts';
+import type { ModelOutput, ModelRequest, PromptAttachment } from '../ports.ts';
 import { ProtocolReader } from './protocol-reader.ts';
 import { type Asked, garbage, isObject, type JsonObject, stoppedShort } from './provider-failure.ts';
 import { BodyMaker, type RequestBody } from './request-body.ts';
@@ -48,15 +48,23 @@ interface ChatMessage {
   readonly tool_call_id?: string;
 }
 
-function userContent(text: string, images: readonly PromptImage[], maker: BodyMaker): JsonObject[] {
+function userContent(text: string, attachments: readonly PromptAttachment[], maker: BodyMaker): JsonObject[] {
   return [
     // A part without text is refused.
     ...(text === '' ? [] : [{ type: 'text', text }]),
-    ...images.map((image) => ({
-      type: 'image_url',
-      image_url: { url: maker.imageUrl(image), detail: image.detail },
-    })),
+    ...attachments.map((one) => part(one, maker)),
   ];
+}
+
+function part(one: PromptAttachment, maker: BodyMaker): JsonObject {
+  switch (one.kind) {
+    case 'image':
+      return { type: 'image_url', image_url: { url: maker.dataUrl(one), detail: one.detail } };
+    case 'pdf':
+      return { type: 'file', file: { filename: one.name, file_data: maker.dataUrl(one) } };
+    case 'text':
+      return { type: 'text', text: one.text };
+  }
 }
 
 /** What a model said and called in one step is one message: the protocol wants each call's output right behind it. */
@@ -67,7 +75,8 @@ function messages(request: ModelRequest, maker: BodyMaker): ChatMessage[] {
     switch (item.kind) {
       case 'user': {
         const text = shownMessage(item.text, item.sandboxFiles);
-        all.push({ role: 'user', content: item.images === undefined ? text : userContent(text, item.images, maker) });
+        const { attachments } = item;
+        all.push({ role: 'user', content: attachments === undefined ? text : userContent(text, attachments, maker) });
         break;
       }
       case 'assistant':

@@ -31,6 +31,8 @@ class Album {
 
   image(bytes: Buffer, detail: PromptImage['detail'] = 'auto', mediaType = 'image/png'): PromptImage {
     return {
+      kind: 'image',
+      name: null,
       mediaType,
       sizeBytes: bytes.length,
       detail,
@@ -66,9 +68,9 @@ for (const api of PROTOCOLS) {
     const prompt: PromptItem[] = [
       { kind: 'user', text: 'Before' },
       { kind: 'assistant', text: 'Yes' },
-      { kind: 'user', text: 'Look: é', images: [album.image(small, 'low'), album.image(large, 'high')] },
+      { kind: 'user', text: 'Look: é', attachments: [album.image(small, 'low'), album.image(large, 'high')] },
       { kind: 'assistant', text: 'Seen' },
-      { kind: 'user', text: '', images: [album.image(jpeg, 'auto', 'image/jpeg')] },
+      { kind: 'user', text: '', attachments: [album.image(jpeg, 'auto', 'image/jpeg')] },
     ];
     const output = new Listener();
     const done = set.model.call(modelRequest('', { prompt }), output, never());
@@ -96,7 +98,7 @@ for (const api of PROTOCOLS) {
   test(`${api}: asked again after a busy answer, the same bytes are sent again`, async () => {
     await using set = await setUp(api);
     const album = new Album();
-    const prompt: PromptItem[] = [{ kind: 'user', text: 'Look', images: [album.image(large)] }];
+    const prompt: PromptItem[] = [{ kind: 'user', text: 'Look', attachments: [album.image(large)] }];
     const done = set.model.call(modelRequest('', { prompt }), new Listener(), never());
     const first = await set.provider.nextCall();
     first.answer(503, {}, { 'retry-after': '0' });
@@ -117,7 +119,7 @@ for (const api of PROTOCOLS) {
         throw new RunFailure('attachment_unavailable', '`attachments[0]` is missing.');
       },
     };
-    const prompt: PromptItem[] = [{ kind: 'user', text: 'Look', images: [album.image(large), missing] }];
+    const prompt: PromptItem[] = [{ kind: 'user', text: 'Look', attachments: [album.image(large), missing] }];
     await assert.rejects(set.model.call(modelRequest('', { prompt }), new Listener(), never()), (error) => {
       assert.ok(error instanceof RunFailure);
       assert.deepEqual([error.code, error.message], ['attachment_unavailable', '`attachments[0]` is missing.']);
@@ -137,7 +139,7 @@ for (const api of PROTOCOLS) {
       },
     };
     const controller = new AbortController();
-    const prompt: PromptItem[] = [{ kind: 'user', text: 'Look', images: [stuck] }];
+    const prompt: PromptItem[] = [{ kind: 'user', text: 'Look', attachments: [stuck] }];
     const done = set.model.call(modelRequest('', { prompt }), new Listener(), controller.signal);
     done.catch(() => {});
     await reading;
@@ -151,8 +153,8 @@ test('the offline model says how many images came, of which kind and size, and c
   const album = new Album();
   const images = [album.image(small), album.image(jpeg, 'low', 'image/jpeg')];
   const prompt: PromptItem[] = [
-    { kind: 'user', text: 'Earlier', images: [album.image(large)] },
-    { kind: 'user', text: 'Look', images },
+    { kind: 'user', text: 'Earlier', attachments: [album.image(large)] },
+    { kind: 'user', text: 'Look', attachments: images },
   ];
   const output = new Listener();
   const { usage } = await offlineModel.call(modelRequest('', { prompt }), output, never());
@@ -166,5 +168,5 @@ test('the offline model says how many images came, of which kind and size, and c
   );
   const texts = Math.ceil(Buffer.byteLength('Be brief.EarlierLook') / 4);
   assert.equal(usage?.inputTokens, 3000 + texts);
-  assert.equal(promptBytes('', [{ kind: 'user', text: 'abcd', images }]), 8004);
+  assert.equal(promptBytes('', [{ kind: 'user', text: 'abcd', attachments: images }]), 8004);
 });

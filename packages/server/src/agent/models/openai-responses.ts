@@ -1,6 +1,6 @@
 import { newId } from '../../domain/ids.ts';
 import { shownMessage } from '../../domain/sandbox-file.ts';
-import type { ModelOutput, ModelRequest, PromptImage, PromptItem } from '../ports.ts';
+import type { ModelOutput, ModelRequest, PromptAttachment, PromptItem } from '../ports.ts';
 import { ProtocolReader } from './protocol-reader.ts';
 import { type Asked, garbage, isObject, type JsonObject, stoppedShort } from './provider-failure.ts';
 import { BodyMaker, type RequestBody } from './request-body.ts';
@@ -54,7 +54,10 @@ function inputItem(item: PromptItem, maker: BodyMaker): JsonObject {
   switch (item.kind) {
     case 'user': {
       const text = shownMessage(item.text, item.sandboxFiles);
-      return { role: 'user', content: item.images === undefined ? text : userContent(text, item.images, maker) };
+      return {
+        role: 'user',
+        content: item.attachments === undefined ? text : userContent(text, item.attachments, maker),
+      };
     }
     case 'assistant':
       return { role: item.kind, content: item.text };
@@ -65,12 +68,23 @@ function inputItem(item: PromptItem, maker: BodyMaker): JsonObject {
   }
 }
 
-function userContent(text: string, images: readonly PromptImage[], maker: BodyMaker): JsonObject[] {
+function userContent(text: string, attachments: readonly PromptAttachment[], maker: BodyMaker): JsonObject[] {
   return [
     // A part without text is refused.
     ...(text === '' ? [] : [{ type: 'input_text', text }]),
-    ...images.map((image) => ({ type: 'input_image', image_url: maker.imageUrl(image), detail: image.detail })),
+    ...attachments.map((one) => part(one, maker)),
   ];
+}
+
+function part(one: PromptAttachment, maker: BodyMaker): JsonObject {
+  switch (one.kind) {
+    case 'image':
+      return { type: 'input_image', image_url: maker.dataUrl(one), detail: one.detail };
+    case 'pdf':
+      return { type: 'input_file', filename: one.name, file_data: maker.dataUrl(one) };
+    case 'text':
+      return { type: 'input_text', text: one.text };
+  }
 }
 
 /** Maps the events of one response to what the loop takes. Throws a `ProviderFailure` where there is no answer. */

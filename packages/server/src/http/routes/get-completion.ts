@@ -13,7 +13,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { TextOnly } from '../encoders/text-only.ts';
 import { parseEventId } from '../event-cursor.ts';
-import { givenImages, type InlineImages } from '../inline-images.ts';
+import { givenAttachments, type InlineImages } from '../inline-images.ts';
 import { route } from '../route.ts';
 import { RunStream, type Streams } from '../run-stream.ts';
 
@@ -120,7 +120,7 @@ function completionRequest(
   if (context !== undefined && context !== null && Buffer.byteLength(JSON.stringify(context)) > maxContextBytes) {
     throw new Refusal('invalid_request', `\`user_context\` must be at most ${maxContextBytes} bytes of JSON.`);
   }
-  const images = givenImages(body.attachments, inline);
+  const attachments = givenAttachments(body.attachments, inline);
   const known: Record<string, unknown> = {};
   // Unknown fields are ignored, so they do not make another body either.
   for (const field of FIELDS) known[field] = body[field];
@@ -132,7 +132,7 @@ function completionRequest(
     message: body.message,
     messageBytes: Buffer.byteLength(body.message),
     userContext: context ?? undefined,
-    images,
+    attachments,
     sandboxFiles,
     consumerId: given(body.consumerId),
     usageRequestId,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ImageDetail } from '../../domain/attached-image.ts';
+import type { Attachment, AttachmentForm } from '../../domain/attachment.ts';
 import { statement } from '../statement.ts';
 import { runsOfStretch, type Stretch } from './chats.ts';
 
@@ -29,32 +29,68 @@ export const useBlob = statement('use blob', (db, p: { blobKey: string }) =>
   db.updateTable('blobs').set({ unused_since: null }).where('blob_key', '=', p.blobKey),
 );
 
-export const insertAttachment = statement(
-  'insert attachment',
+export const insertAttachment = statement('insert attachment', (db, p: Attachment & { chatKey: string }) =>
+  db.insertInto('attachments').values({
+    chat_key: p.chatKey,
+    run_id: p.runId,
+    position: p.position,
+    kind: p.kind,
+    url: p.url,
+    url_key: p.urlKey,
+    filename_json: p.filename === null ? null : JSON.stringify(p.filename),
+    detail: p.detail,
+    form: p.form,
+    media_type: p.mediaType,
+    pages: p.pages,
+    size_bytes: p.sizeBytes,
+    blob_key: p.blobKey,
+  }),
+);
+
+/** It was fetched and read; `blobKey` null: no copy is kept. */
+export const attachmentFetched = statement(
+  'attachment fetched',
   (
     db,
     p: {
       chatKey: string;
       runId: string;
       position: number;
-      blobKey: string;
+      form: AttachmentForm;
       mediaType: string;
+      pages: number | null;
       sizeBytes: number;
-      detail: ImageDetail;
+      blobKey: string | null;
     },
   ) =>
-    db.insertInto('attachments').values({
-      chat_key: p.chatKey,
-      run_id: p.runId,
-      position: p.position,
-      blob_key: p.blobKey,
-      media_type: p.mediaType,
-      size_bytes: p.sizeBytes,
-      detail: p.detail,
-    }),
+    db
+      .updateTable('attachments')
+      .set({
+        form: p.form,
+        media_type: p.mediaType,
+        pages: p.pages,
+        size_bytes: p.sizeBytes,
+        blob_key: p.blobKey,
+      })
+      .where('chat_key', '=', p.chatKey)
+      .where('run_id', '=', p.runId)
+      .where('position', '=', p.position),
 );
 
-const attachmentColumns = ['run_id', 'position', 'blob_key', 'media_type', 'size_bytes', 'detail'] as const;
+const attachmentColumns = [
+  'run_id',
+  'position',
+  'kind',
+  'url',
+  'url_key',
+  'filename_json',
+  'detail',
+  'form',
+  'media_type',
+  'pages',
+  'size_bytes',
+  'blob_key',
+] as const;
 
 /** Those of the messages at these positions. */
 export const historyAttachments = statement('history attachments', (db, p: Stretch) =>
@@ -78,6 +114,23 @@ export const attachmentsOfRun = statement('attachments of run', (db, p: { chatKe
 
 export type AttachmentRow = Awaited<ReturnType<ReturnType<(typeof historyAttachments)['build']>['execute']>>[number];
 
+export function attachmentOf(row: AttachmentRow): Attachment {
+  return {
+    runId: row.run_id,
+    position: row.position,
+    kind: row.kind,
+    url: row.url,
+    urlKey: row.url_key,
+    filename: row.filename_json === null ? null : (JSON.parse(row.filename_json) as string),
+    detail: row.detail,
+    form: row.form,
+    mediaType: row.media_type,
+    pages: row.pages,
+    sizeBytes: row.size_bytes,
+    blobKey: row.blob_key,
+  };
+}
+
 export function attachmentsOfRuns(chatKey: string, runIds: readonly string[]) {
   return (db: Parameters<(typeof historyAttachments)['build']>[0]) =>
     db
@@ -94,7 +147,14 @@ export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey
   db
     .updateTable('blobs')
     .set({ unused_since: p.now })
-    .where('blob_key', 'in', (eb) => eb.selectFrom('attachments').select('blob_key').where('chat_key', '=', p.chatKey)),
+    .where('blob_key', 'in', (eb) =>
+      eb
+        .selectFrom('attachments')
+        .select('blob_key')
+        .where('chat_key', '=', p.chatKey)
+        .where('blob_key', 'is not', null)
+        .$narrowType<{ blob_key: string }>(),
+    ),
 );
 
 export const deleteAttachments = statement('delete attachments', (db, p: { chatKey: string }) =>

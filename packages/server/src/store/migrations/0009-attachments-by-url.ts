@@ -1,0 +1,63 @@
+import { type Kysely, sql } from 'kysely';
+import type { StoreKind } from '../store.ts';
+
+/** What an attachment by URL does not have before it was fetched, or without a copy. */
+const NOW_NULLABLE = ['blob_key', 'media_type', 'size_bytes'];
+
+export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
+  if (kind === 'postgres') {
+    const text = sql`text collate "C"`;
+    await db.schema
+      .alterTable('attachments')
+      .addColumn('kind', text, (c) => c.notNull().defaultTo('input_image'))
+      .addColumn('url', text)
+      .addColumn('url_key', text)
+      .addColumn('filename_json', text)
+      // A node of the version before writes inline images alone.
+      .addColumn('form', text, (c) => c.defaultTo('image'))
+      .addColumn('pages', 'integer')
+      .execute();
+    for (const column of NOW_NULLABLE) {
+      await db.schema
+        .alterTable('attachments')
+        .alterColumn(column, (c) => c.dropNotNull())
+        .execute();
+    }
+  } else await remake(db);
+  // Those that have to be fetched again for the next turn: admission looks whether their links are good.
+  await db.schema
+    .createIndex('attachments_without_copy')
+    .on('attachments')
+    .column('chat_key')
+    .where(sql<boolean>`url is not null and blob_key is null`)
+    .execute();
+}
+
+/** SQLite cannot make a column nullable: the table is made anew. */
+async function remake(db: Kysely<unknown>): Promise<void> {
+  await db.schema.dropIndex('attachments_blob').execute();
+  await sql`alter table attachments rename to attachments_before`.execute(db);
+  await db.schema
+    .createTable('attachments')
+    .addColumn('chat_key', 'text', (c) => c.notNull())
+    .addColumn('run_id', 'text', (c) => c.notNull())
+    .addColumn('position', 'integer', (c) => c.notNull())
+    .addColumn('kind', 'text', (c) => c.notNull())
+    .addColumn('url', 'text')
+    .addColumn('url_key', 'text')
+    .addColumn('filename_json', 'text')
+    .addColumn('detail', 'text', (c) => c.notNull())
+    .addColumn('form', 'text')
+    .addColumn('media_type', 'text')
+    .addColumn('pages', 'integer')
+    .addColumn('size_bytes', 'bigint')
+    .addColumn('blob_key', 'text')
+    .addPrimaryKeyConstraint('attachments_key', ['chat_key', 'run_id', 'position'])
+    .modifyEnd(sql`without rowid`)
+    .execute();
+  await sql`insert into attachments (chat_key, run_id, position, kind, detail, form, media_type, size_bytes, blob_key)
+    select chat_key, run_id, position, 'input_image', detail, 'image', media_type, size_bytes, blob_key
+    from attachments_before`.execute(db);
+  await sql`drop table attachments_before`.execute(db);
+  await db.schema.createIndex('attachments_blob').on('attachments').column('blob_key').execute();
+}
