@@ -286,7 +286,7 @@ test('an image that was lost or damaged on the disk fails the run, names it, is 
     assert.deepEqual([status, error.code], ['failed', 'attachment_unavailable']);
     assert.equal(
       error.message,
-      `\`attachments[1]\` of an earlier message (run ${first.runId}), image/png of ${png.length} bytes, ${says}; attach the image again.`,
+      `\`attachments[1]\` of an earlier message (run ${first.runId}), image/png of ${png.length} bytes, ${says}; attach it again.`,
     );
     assert.equal((await rig.allowance(integration)).used, used, 'it costs nothing');
     const mended = await rig.hold({ ...body, usageRequestId: `again-${index}`, attachments: [imageAttachment(png)] });
@@ -313,7 +313,7 @@ test('an image that cannot be read for now fails the run, and the message sent a
     code: 'attachment_unavailable',
     message:
       `\`attachments[0]\` of an earlier message (run ${runId}), image/png of ${png.length} bytes, cannot be read from the ` +
-      'stored files now; send the message again, and if that does not help, attach the image again.',
+      'stored files now; send the message again, and if that does not help, attach it again.',
   });
   rmSync(file, { recursive: true });
   writeFileSync(file, png);
