@@ -1,0 +1,85 @@
+import { addressOfHost, parseAddress, unmapped } from './address.ts';
+import { isPlainName } from './host-name.ts';
+import { isWithin, parseRange, type Range } from './range.ts';
+
+/** `RUNWIRE_FETCH_ALLOW`, read: what may be fetched although it is not public, or not on port 443. */
+export interface FetchAllow {
+  /** As printed: each with its port. */
+  readonly entries: readonly string[];
+  /** Whether a name may be fetched from wherever it resolves to. */
+  allowsHost(hostname: string, port: number): boolean;
+  allowsAddress(address: string, port: number): boolean;
+  /** Whether the text of a URL with this host and port leaves it possible that it is allowed: a name may resolve to a range. */
+  mayAllowPort(hostname: string, port: number): boolean;
+}
+
+export const HTTPS_PORT = 443;
+
+type Entry = { readonly shown: string; readonly port: number } & (
+  | { readonly host: string }
+  | { readonly range: Range }
+);
+
+/**
+ * Entries of `host`, `host:port`, CIDR or CIDR:port, with white space or commas between; without a port it is 443. A single
+ * address is a CIDR of one. Throws an `Error` whose message is the end of a sentence.
+ */
+export function parseFetchAllow(text: string): FetchAllow {
+  const parts = text.split(/[\s,]+/).filter((part) => part !== '');
+  const entries = parts.map((part, index) => parseEntry(part) ?? refuse(index + 1));
+  const allowsAddress = (text: string, port: number) => {
+    const address = parseAddress(text);
+    if (address === null) return false;
+    return entries.some((entry) => entry.port === port && 'range' in entry && isWithin(unmapped(address), entry.range));
+  };
+  const allowsHost = (hostname: string, port: number) =>
+    entries.some((entry) => entry.port === port && 'host' in entry && entry.host === hostname);
+  return {
+    entries: entries.map(({ shown }) => shown),
+    allowsHost,
+    allowsAddress,
+    mayAllowPort(hostname, port) {
+      if (addressOfHost(hostname) !== null) return allowsAddress(hostname.replace(/^\[|\]$/g, ''), port);
+      return allowsHost(hostname, port) || entries.some((entry) => entry.port === port && 'range' in entry);
+    },
+  };
+}
+
+export const ALLOW_NOTHING: FetchAllow = parseFetchAllow('');
+
+function parseEntry(text: string): Entry | null {
+  if (parseAddress(text) !== null) return rangeEntry(text, undefined, undefined);
+  const [, bracketed, bare = '', length, port] = ENTRY.exec(text) ?? [];
+  if (bracketed !== undefined) return bracketed.includes(':') ? rangeEntry(bracketed, length, port) : null;
+  if (parseAddress(bare) !== null || length !== undefined) return rangeEntry(bare, length, port);
+  const host = URL.parse(`https://${bare}/`)?.hostname;
+  // An address in an odd notation, or what a parser mends, is no name.
+  if (host === undefined || !isPlainName(host) || host !== bare.toLowerCase()) return null;
+  const shown = withPort(host, port);
+  return shown === null ? null : { host, ...shown };
+}
+
+/** `[v6]`, or anything; `/` and a number; `:` and a number. */
+const ENTRY = /^(?:\[([^\]]*)\]|([^[\]/]+?))(?:\/(\d+))?(?::(\d+))?$/;
+
+function rangeEntry(address: string, length: string | undefined, port: string | undefined): Entry | null {
+  const parsed = parseAddress(address);
+  const range = parseRange(`${address}/${length ?? parsed?.bits}`);
+  // What resolves to IPv4 written as IPv6 is looked up as IPv4: an entry of that form would never count.
+  if (parsed === null || range === null || unmapped(parsed) !== parsed) return null;
+  const shown = parsed.bits === 128 ? new URL(`https://[${address}]/`).hostname : address;
+  const withIt = withPort(`${shown}/${range.prefix}`, port);
+  return withIt === null ? null : { range, ...withIt };
+}
+
+function withPort(shown: string, port: string | undefined): { shown: string; port: number } | null {
+  const number = port === undefined ? HTTPS_PORT : Number(port);
+  return number >= 1 && number <= 65_535 ? { shown: `${shown}:${number}`, port: number } : null;
+}
+
+/** By its place, not by its words: whoever wrote a whole URL there may have written a password too. */
+function refuse(place: number): never {
+  throw new Error(
+    `has an entry, number ${place}, that is no host, address or range of addresses; set it to entries such as files.example.com, files.example.com:8443, 10.1.0.0/16 or [fd00::]/8:8443`,
+  );
+}
