@@ -35,8 +35,11 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/backups.test.ts': 'goes through both stores itself',
   'test/balancer.test.ts': 'several nodes behind a proxy: on PostgreSQL alone',
   'test/blob-folder.test.ts': 'goes through both stores itself',
+  'test/body-budget.test.ts': 'about the memory that a body takes before there is a run',
   'test/body-memory.test.ts': 'about the memory that a body takes before there is a run',
   'test/deployment.test.ts': 'goes through both stores itself',
+  'test/doc-samples.test.ts':
+    'about what the docs say: what the samples ask for is asked on both stores by other tests',
   'test/docs-page.test.ts': 'the page is made of schemas, without a store',
   'test/file-samples.test.ts': 'about senders of files: the forms are the same on both stores',
   'test/foreign-folder.test.ts': 'goes through both stores itself',
@@ -46,6 +49,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/models.test.ts': 'about connections to providers',
   'test/moving.test.ts': 'goes from one store to the other',
   'test/nodes.test.ts': 'goes through both stores itself',
+  'test/offline-model.test.ts': 'about what the offline model says',
   'test/openapi.test.ts': 'the description is made of schemas, without a store',
   'test/outage.test.ts': 'about PostgreSQL: what happens without it',
   'test/pipelined.test.ts': 'about connections of clients',
@@ -58,7 +62,10 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/shared-disk.test.ts': 'several nodes: on PostgreSQL alone',
   'test/start.test.ts': 'about the data folder: its secret, its lock; on PostgreSQL see test/postgres.test.ts',
   'test/taking-runs.test.ts': 'several nodes: on PostgreSQL alone',
+  'test/tools.test.ts': 'about what tools are given and what the model is told of them',
   'test/two-starts.test.ts': 'two servers on one database: on PostgreSQL alone',
+  'test/uploads-going-wrong.test.ts': 'about senders that stop, leave and go on, which no store hears of',
+  'test/uploads-sent.test.ts': 'about the bytes of forms, which no store sees',
 };
 
 /** Begun before all others, the longest first, as the gate's last lines name them. */
