@@ -1,0 +1,51 @@
+import { type IncomingMessage, request } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { FetchFailed } from './fetch-failed.ts';
+
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Answers before the answer (`103 Early Hints`): a few are usual, more are a way to keep somebody busy. */
+const MAX_EARLY_ANSWERS = 8;
+
+/**
+ * One GET over this one connection, which the caller destroys. Nothing is sent that tells who asks: no cookie, no
+ * credentials, no referrer. Rejects with `FetchFailed` where what comes is no HTTP or has headers without end.
+ */
+export function ask(url: URL, socket: Duplex, userAgent: string): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const asked = request({
+    method: 'GET',
+    host: url.hostname,
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      host: url.host,
+      'user-agent': userAgent,
+      accept: '*/*',
+      // A body that grows when it is unpacked would get past the limit on its size.
+      'accept-encoding': 'identity',
+      connection: 'close',
+    },
+    setHost: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    insecureHTTPParser: false,
+    createConnection: () => socket,
+  });
+  let early = 0;
+  asked.on('information', () => {
+    early += 1;
+    if (early > MAX_EARLY_ANSWERS) reject(unclear());
+  });
+  asked.on('response', resolve);
+  asked.on('upgrade', () => reject(unclear()));
+  asked.on('error', (error: NodeJS.ErrnoException) => reject(failureOf(error)));
+  asked.on('close', () => reject(cut()));
+  asked.end();
+  return promise;
+}
+
+const unclear = () => new FetchFailed('broken', 'its server gave an answer that is not understood');
+export const cut = () => new FetchFailed('broken', 'its server ended the connection before the end of its answer');
+
+function failureOf(error: NodeJS.ErrnoException): FetchFailed {
+  if (error.code === 'HPE_HEADER_OVERFLOW') return new FetchFailed('broken', 'its server sent headers without end');
+  return error.code?.startsWith('HPE_') ? unclear() : cut();
+}

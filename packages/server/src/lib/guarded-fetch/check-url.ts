@@ -1,0 +1,54 @@
+import { addressOfHost } from './address.ts';
+import { type FetchAllow, HTTPS_PORT } from './fetch-allow.ts';
+import { isPlainName } from './host-name.ts';
+import { isPublicAddress } from './public-address.ts';
+
+/** `problem`: the end of a sentence about the field that holds the text. */
+export type CheckedUrl = { readonly url: URL } | { readonly problem: string };
+
+const FORM = 'must be an https URL such as https://files.example.com/a.pdf';
+
+/** What the text of a URL shows; what its host resolves to is another question. */
+export function checkFetchUrl(text: string, allow: FetchAllow): CheckedUrl {
+  const problem = shapeProblem(text);
+  if (problem !== null) return { problem };
+  const url = URL.parse(text);
+  if (url === null || url.protocol !== 'https:') return { problem: FORM };
+  const found = hostProblem(url.hostname, portOf(url), allow);
+  return found === null ? { url } : { problem: found };
+}
+
+export const portOf = (url: URL): number => (url.port === '' ? HTTPS_PORT : Number(url.port));
+
+/** Origin and path: what an attachment is known by, and all of its URL that others may see. */
+export const urlKey = (url: URL): string => `${url.origin}${url.pathname}`;
+
+/**
+ * Parsers of URLs mend a good deal, and no two of them alike: white space is dropped, backslashes are turned, slashes
+ * added. Text that needs mending is refused, so that nobody downstream can read another host out of it.
+ */
+function shapeProblem(text: string): string | null {
+  if (!text.isWellFormed()) return 'has half of a surrogate pair in it; send well-formed Unicode';
+  if (/[\p{Cc}\p{Z}]/u.test(text)) return 'has white space or control characters in it; percent-encode them';
+  if (text.includes('\\')) return 'has a backslash in it; percent-encode it';
+  const [, authority] = /^https:\/\/([^/?#]+)/i.exec(text) ?? [];
+  if (authority === undefined) return FORM;
+  if (authority.includes('@')) return 'has a user or a password in it; leave them out';
+  if (authority.includes('%')) return 'has a percent-encoded host; write it in plain characters';
+  if (authority.endsWith(':')) return 'ends its host with a colon; give the port or leave the colon out';
+  return null;
+}
+
+function hostProblem(hostname: string, port: number, allow: FetchAllow): string | null {
+  const address = addressOfHost(hostname);
+  if (address === null && !isPlainName(hostname)) {
+    return hostname.endsWith('.')
+      ? 'has a host that ends with a dot; leave the dot out'
+      : 'has a host that is no name of DNS; check its spelling';
+  }
+  if (port !== HTTPS_PORT && !allow.mayAllowPort(hostname, port)) {
+    return `has the port ${port}; files are fetched from port 443 alone, unless RUNWIRE_FETCH_ALLOW names another`;
+  }
+  if (address === null || isPublicAddress(address) || allow.mayAllowPort(hostname, port)) return null;
+  return 'has an address as its host that is not on the public internet; put the file where others can reach it';
+}

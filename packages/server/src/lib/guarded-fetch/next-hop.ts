@@ -1,0 +1,21 @@
+import { checkFetchUrl } from './check-url.ts';
+import type { FetchAllow } from './fetch-allow.ts';
+import { FetchFailed } from './fetch-failed.ts';
+
+export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
+
+/** Where an answer sends on to: checked by its text as the first URL was. */
+export function nextHop(from: URL, location: string | undefined, allow: FetchAllow): URL {
+  if (location === undefined) throw new FetchFailed('broken', 'its server sent it on without saying where to');
+  // Headers are bytes; those beyond ASCII are UTF-8 wherever they occur.
+  const text = Buffer.from(location, 'latin1').toString();
+  const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(text);
+  // Relative text is refused for what a parser would mend in it; made absolute, for where it leads.
+  const shape = isAbsolute || !/[\p{Cc}\p{Z}\\]/u.test(text) ? text : null;
+  const target = shape === null ? null : isAbsolute ? shape : (URL.parse(shape, from)?.href ?? null);
+  const checked = target === null ? null : checkFetchUrl(target, allow);
+  if (checked === null || 'problem' in checked) {
+    throw new FetchFailed('refused', 'its server sent it on to a place that files are not fetched from');
+  }
+  return checked.url;
+}

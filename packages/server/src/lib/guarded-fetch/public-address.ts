@@ -1,0 +1,65 @@
+import { type Address, embeddedIpv4, unmapped } from './address.ts';
+import { isWithin, parseRange, type Range } from './range.ts';
+
+/**
+ * IANA's special-purpose registry for IPv4, whole: also the few blocks in it that are reachable from everywhere, for no
+ * file lies there. Then multicast, and what a cloud answers under an address that looks public.
+ */
+const SPECIAL_IPV4 = ranges(
+  '0.0.0.0/8', // this network
+  '10.0.0.0/8', // private
+  '100.64.0.0/10', // shared by carriers; also Alibaba's metadata
+  '127.0.0.0/8', // loopback
+  '169.254.0.0/16', // link-local; metadata of most clouds
+  '172.16.0.0/12', // private
+  '192.0.0.0/24', // protocol assignments; also Oracle's metadata
+  '192.0.2.0/24', // documentation
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // multicast tunnels
+  '192.88.99.0/24', // 6to4 relays, deprecated
+  '192.168.0.0/16', // private
+  '192.175.48.0/24', // AS112
+  '198.18.0.0/15', // benchmarks
+  '198.51.100.0/24', // documentation
+  '203.0.113.0/24', // documentation
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, and broadcast
+  '168.63.129.16/32', // Azure's own services for its machines
+);
+
+/** Of IPv6 only this is assigned to be global unicast at all. */
+const GLOBAL_IPV6 = range('2000::/3');
+/** What is set apart within it. 6to4 and Teredo carry IPv4 and are deprecated: refused whole rather than decoded. */
+const SPECIAL_IPV6 = ranges(
+  '2001::/23', // protocol assignments: Teredo, benchmarks, ORCHID
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4
+  '2620:4f:8000::/48', // AS112
+  '3ffe::/16', // 6bone, given back
+  '3fff::/20', // documentation
+);
+/** Networks without IPv4 see the whole of it through this prefix (NAT64): what counts is the address within. */
+const NAT64 = range('64:ff9b::/96');
+/** ISATAP: behind any prefix this, then an IPv4 address; with the bit for "globally unique" set or not. */
+const ISATAP = [0x0000_5efen, 0x0200_5efen];
+
+/** Global unicast: a place on the public internet, and nothing else. */
+export function isPublicAddress(given: Address): boolean {
+  const address = unmapped(given);
+  if (address.bits === 32) return !isAnyOf(address, SPECIAL_IPV4);
+  if (isWithin(address, NAT64)) return isPublicAddress(embeddedIpv4(address));
+  if (ISATAP.includes((address.value >> 32n) & 0xffff_ffffn)) return false;
+  return isWithin(address, GLOBAL_IPV6) && !isAnyOf(address, SPECIAL_IPV6);
+}
+
+const isAnyOf = (address: Address, known: readonly Range[]) => known.some((one) => isWithin(address, one));
+
+function range(text: string): Range {
+  const parsed = parseRange(text);
+  if (parsed === null) throw new TypeError(`${text} is no range of addresses.`);
+  return parsed;
+}
+
+function ranges(...texts: readonly string[]): readonly Range[] {
+  return texts.map(range);
+}

@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http';
+import { cut } from './ask.ts';
+import { FetchFailed } from './fetch-failed.ts';
+import { GrowingBytes } from './growing-bytes.ts';
+
+/** All bytes of an answer, at most `maxBytes`; one that ends before its announced end fails. */
+export async function readBody(
+  answer: IncomingMessage,
+  maxBytes: number,
+  onSize?: (bytes: number) => void,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { 'content-encoding': encoding = 'identity', 'transfer-encoding': transfer = 'chunked' } = answer.headers;
+  if (encoding.toLowerCase() !== 'identity' || transfer.toLowerCase() !== 'chunked') {
+    throw new FetchFailed('broken', 'its server sent it compressed, which it was asked not to do');
+  }
+  const length = answer.headers['content-length'];
+  const declared = length === undefined ? null : Number(length);
+  const tooLarge = () => new FetchFailed('too_large', `it is larger than ${maxBytes} bytes`);
+  if (declared !== null && !(declared <= maxBytes)) throw tooLarge();
+  if (declared !== null) onSize?.(declared);
+  const bytes = new GrowingBytes(declared);
+  try {
+    for await (const piece of answer) {
+      if (bytes.size + piece.length > maxBytes) throw tooLarge();
+      bytes.add(piece);
+    }
+  } catch (error) {
+    throw error instanceof FetchFailed ? error : cut();
+  }
+  return bytes.take();
+}

@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import { isIP } from 'node:net';
+import { connect } from 'node:tls';
+import { FetchFailed } from './fetch-failed.ts';
+import type { Network } from './network.ts';
+import { resolveName } from './resolve-name.ts';
+
+/** The machine's own: its name servers, its connections, its certificates (`NODE_EXTRA_CA_CERTS` adds to them). */
+export const realNetwork: Network = {
+  resolve: resolveName,
+  async dial({ address, port, servername }, signal) {
+    signal.throwIfAborted();
+    const name = isIP(servername) === 0 ? { servername } : {};
+    const socket = connect({ host: address, port, ALPNProtocols: ['http/1.1'], ...name });
+    const onAbort = () => socket.destroy();
+    signal.addEventListener('abort', onAbort);
+    try {
+      await once(socket, 'secureConnect', { signal });
+      return socket;
+    } catch (error) {
+      socket.on('error', () => {});
+      socket.destroy();
+      signal.throwIfAborted();
+      if (!socket.authorizationError) throw error;
+      throw new FetchFailed('unreachable', "its server's certificate is not valid for it, or not trusted here");
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  },
+};
