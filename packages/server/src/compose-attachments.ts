@@ -1,8 +1,8 @@
 import type { Limits } from './config/config.ts';
 import type { AttachmentTools } from './engine/attachment-port.ts';
 import type { AttachmentBlobs } from './files/attachment-blobs.ts';
-import type { DocumentReader } from './files/documents/document-reader.ts';
 import { DEFAULT_DOCUMENT_LIMITS } from './files/documents/document-limits.ts';
+import type { DocumentReader } from './files/documents/document-reader.ts';
 import { ByteBudget } from './lib/byte-budget.ts';
 import type { FetchAllow } from './lib/guarded-fetch/fetch-allow.ts';
 import { GuardedFetcher, type Network } from './lib/guarded-fetch/guarded-fetch.ts';

@@ -25,5 +25,7 @@ export function attachedBytes(attachment: Attachment): number {
   if (form === null) return 0;
   if (form !== 'text') return (form === 'pdf' ? (pages ?? 1) : 1) * IMAGE_TEXT_BYTES;
   const name = attachmentName(attachment) ?? '';
-  return Buffer.byteLength(attachmentText({ name, mediaType: mediaType ?? '', sha256: ANY_MARK }, '')) + (sizeBytes ?? 0);
+  return (
+    Buffer.byteLength(attachmentText({ name, mediaType: mediaType ?? '', sha256: ANY_MARK }, '')) + (sizeBytes ?? 0)
+  );
 }

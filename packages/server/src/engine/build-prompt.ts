@@ -74,12 +74,7 @@ interface ReadTurn extends MeasuredTurn {
 }
 
 /** Newest first, page by page, until they take more than the budget: a chat of ten thousand turns is not read whole. */
-async function newestTurns(
-  reads: Reads,
-  run: AdmittedRun,
-  heal: PromptSetting['heal'],
-  budget: number,
-) {
+async function newestTurns(reads: Reads, run: AdmittedRun, heal: PromptSetting['heal'], budget: number) {
   const chat = await first(reads.all(chatLength, { chatKey: run.chatKey }));
   // The run's own message is the last one: until it ends, nothing is added behind it.
   let before = chat?.num_messages ?? 1;

@@ -5,10 +5,7 @@ import { sha256OfKey } from '../files/blob-store.ts';
 import type { ReadyAttachment, RunAttachments } from './ready-attachments.ts';
 
 /** It as a model is shown it. Bytes are read when the request to the provider is made, and not before. */
-export function promptAttachment(
-  ready: ReadyAttachment,
-  attachments: Pick<RunAttachments, 'read'>,
-): PromptAttachment {
+export function promptAttachment(ready: ReadyAttachment, attachments: Pick<RunAttachments, 'read'>): PromptAttachment {
   const { form, mediaType, sizeBytes, detail, pages, blobKey } = ready;
   const name = attachmentName(ready);
   const read = () => attachments.read(ready);

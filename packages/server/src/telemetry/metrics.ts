@@ -52,7 +52,11 @@ export class Metrics {
     { outcome: 'refused' },
     { outcome: 'failed' },
   );
-  readonly attachmentBytes = new Counter('runwire_attachment_bytes_total', 'Bytes of attachments that were fetched.', {});
+  readonly attachmentBytes = new Counter(
+    'runwire_attachment_bytes_total',
+    'Bytes of attachments that were fetched.',
+    {},
+  );
   readonly attachmentFetch = new Histogram(
     'runwire_attachment_fetch_seconds',
     'From the look-up of an attachment’s host to its last byte, or to what went wrong.',
