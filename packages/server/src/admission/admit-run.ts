@@ -13,8 +13,8 @@ import type { Meta, RunEvent } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 import type { ModelPrice, Prices } from '../domain/prices.ts';
-import type { SandboxFile } from '../domain/sandbox-file.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { SandboxFile } from '../domain/sandbox-file.ts';
 import { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 import type { AdmittedRun, RunEngine } from '../engine/port.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
@@ -234,7 +234,8 @@ export class RunAdmission {
         refreshes,
       );
     let decision = decide('unasked');
-    if (decision.kind === 'ask-refreshes') decision = decide(await refreshesFact(reads, decision.chatKey, request, now));
+    if (decision.kind === 'ask-refreshes')
+      decision = decide(await refreshesFact(reads, decision.chatKey, request, now));
     if (decision.kind === 'refuse') throw decision.refusal;
     if (decision.kind === 'admit' && place?.taken === false) {
       place.taken = true;

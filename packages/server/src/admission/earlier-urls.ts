@@ -21,11 +21,7 @@ export async function earlierUrls(reads: Reads, chatKey: string | null, hasRefre
  * From here on the fresh links are those of the attachments, for this turn and for all later ones; also where a copy is
  * kept, for it may be lost.
  */
-export async function applyRefreshes(
-  tx: Tx,
-  chatKey: string,
-  refreshes: readonly AttachmentRefresh[],
-): Promise<void> {
+export async function applyRefreshes(tx: Tx, chatKey: string, refreshes: readonly AttachmentRefresh[]): Promise<void> {
   const fresh = new Map(refreshes.map(({ urlKey, url }) => [urlKey, url]));
   const rows = await tx.all(urlsOfChat, { chatKey });
   await Promise.all(
