@@ -353,6 +353,7 @@ export class RunAdmission {
       day: dayOf(now),
       maxRunSeconds: decision.maxRunSeconds,
       onDisconnect: decision.onDisconnect,
+      keepAttachments: decision.keepAttachments,
       opening: event,
       resumed: null,
     };

@@ -17,6 +17,7 @@ export interface AdmissionFactsRow {
   max_runs_per_member: number | null;
   max_run_seconds: number;
   on_disconnect: 'continue' | 'cancel';
+  keep_attachments: number;
   member_active: number | null;
   member_limit: number | null;
   known_run_id: string | null;
@@ -81,6 +82,7 @@ export type AdmissionDecision =
       /** Null: the installation's setting. */
       readonly maxRunSeconds: number | null;
       readonly onDisconnect: 'continue' | 'cancel';
+      readonly keepAttachments: boolean;
       /** Null where the chat is to be made. */
       readonly chat: Pick<KnownChat, 'chatKey' | 'chatId' | 'alias' | 'knownAlias'> | null;
       readonly hasHistory: boolean;
@@ -184,6 +186,7 @@ export function decideAdmission(
     textOnly: facts.text_only === 1,
     maxRunSeconds: facts.max_run_seconds === RUN_SECONDS_BY_SETTING ? null : facts.max_run_seconds,
     onDisconnect: facts.on_disconnect,
+    keepAttachments: facts.keep_attachments === 1,
     chat,
     hasHistory: chat !== null && chat.numMessages > 0,
     held:

@@ -32,7 +32,8 @@ export const unfinishedRun = statement('unfinished run', (db, p: { runId: string
     .leftJoin('nodes', 'nodes.node_id', 'runs.node_id')
     .selectAll('runs')
     .select(['chats.chat_id', 'chats.text_bytes', 'chats.num_messages'])
-    .select(['integrations.max_run_seconds', 'integrations.on_disconnect', 'nodes.dead as node_dead'])
+    .select(['integrations.max_run_seconds', 'integrations.on_disconnect', 'integrations.keep_attachments'])
+    .select('nodes.dead as node_dead')
     .select(
       // Those that were sent: of a failed turn none is.
       sql<number>`(select count(*) from attachments a where a.chat_key = runs.chat_key and not exists (select 1
