@@ -13,7 +13,6 @@ type Settings = Readonly<Record<string, string>>;
 
 const NOT_BUILT: Settings = {
   RUNWIRE_AGENCIES_DIR: './agencies',
-  RUNWIRE_FETCH_ALLOW: '10.0.0.0/8',
   RUNWIRE_SANDBOX: 'bubblewrap',
 };
 
@@ -90,6 +89,14 @@ const WRONG: readonly Settings[] = [
     S3_ENDPOINT: url,
     S3_BUCKET: 'files',
   })),
+  ...[
+    'https://files.internal',
+    '10.0.0.1/8',
+    '*.internal',
+    'files.internal:0',
+    'u:hunter22@files.internal',
+    'https://u:hunter22@files.internal',
+  ].map((allow) => ({ RUNWIRE_FETCH_ALLOW: allow })),
   { RUNWIRE_MAX_RUN_SECONDS: '0' },
   { RUNWIRE_MAX_RUN_SECONDS: '86401' },
 ];
@@ -273,6 +280,22 @@ test('files are on the disk, or in a bucket: at Amazon by its region, elsewhere 
     region: 'us-east-1',
     uploads: 'through',
   });
+});
+
+test('what files may be fetched from besides the public internet is empty by default, and printed at start', async (t) => {
+  cites(t, 'contract-1-fetch-allow');
+  assert.deepEqual(readConfig({ RUNWIRE_FETCH_ALLOW: '' }).config.fetchAllow.entries, []);
+  const said = async (settings: Settings) => {
+    const env = { RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_API_KEY: OWN_KEY, ...settings };
+    await using server = await CliServer.start({ env });
+    return /^Files are also fetched from: (.*)$/m.exec(server.stdout)?.[1] ?? null;
+  };
+  assert.equal(await said({}), null);
+  const RUNWIRE_FETCH_ALLOW = 'files.internal, 10.1.0.0/16 [fd00::]/8:8443 localhost:9000';
+  assert.equal(
+    await said({ RUNWIRE_FETCH_ALLOW }),
+    'files.internal:443, 10.1.0.0/16:443, [fd00::]/8:8443, localhost:9000',
+  );
 });
 
 test('without settings it is http://127.0.0.1:8787 and .runwire; set to nothing is not set', (t) => {

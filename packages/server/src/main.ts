@@ -31,6 +31,8 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     if (config.database !== null) say(`Database: PostgreSQL at ${config.database.place}`);
     say(`Data folder: ${config.dataDir}`);
     say(filesSentence(config));
+    const allowed = config.fetchAllow.entries;
+    if (allowed.length > 0) say(`Files are also fetched from: ${allowed.join(', ')}`);
     say(modelSentence(config));
     const { resumedRuns, endedRuns } = server;
     if (resumedRuns > 0) say(`Runs left unfinished by the last stop that now go on: ${resumedRuns}`);

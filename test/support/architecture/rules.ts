@@ -121,11 +121,12 @@ export const databaseModules: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['store/**', 'compose.ts', 'testing/**'],
 };
 
-/** Outgoing requests: the model adapters, the guarded fetcher, the S3 adapter; `http/` has the listening half alone. */
-export const outgoingUsers = ['agent/models/**', 'lib/**', 'files/s3/**', 'testing/**', '**.test.ts'];
-export const clientModules = ['undici'];
+/** Outgoing requests: the guarded fetcher for what callers name, and the adapters of models and of S3 for what the operator set. */
+export const outgoingUsers = ['agent/models/**', 'lib/guarded-fetch/**', 'files/s3/**', 'testing/**', '**.test.ts'];
+export const clientModules = ['undici', '@aws-sdk/**', '@smithy/**', 'node:dns', 'node:dns/promises', 'node:dgram'];
 export const socketModules = ['node:http', 'node:https', 'node:http2', 'node:net', 'node:tls'];
-export const socketUsers = [...outgoingUsers, 'http/**'];
+/** `http/` has the listening half alone; the store's connection to PostgreSQL stands on a socket that gathers writes. */
+export const socketUsers = [...outgoingUsers, 'http/**', 'lib/gathering-socket.ts'];
 
 export const maxLines = 500;
 export const aimedLines = 250;

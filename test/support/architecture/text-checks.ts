@@ -104,7 +104,12 @@ export const checkNames: Check = (sources) => {
   return complaints;
 };
 
-const fetchCall = /(?<![\w$.#])(?<!function\s)(?<!function\s\*)(?:globalThis\s*\.\s*)?fetch\s*\(/g;
+/** Called, or handed on under another name. */
+const fetchUse = /(?<![\w$.#])(?<!function\s)(?<!function\s\*)fetch\s*(?:\(|(?=[;,)\]}]|\?\?|\|\|))/g;
+/** The other clients that Node has without an import, and the ways to them that hide their names. */
+const globalClient =
+  /(?<![\w$.#])(?:(?:WebSocket|EventSource|WebSocketStream)(?![\w$])|(?:globalThis|global)\s*(?:\?\.\s*)?(?:\[|\.?\s*(?:fetch|WebSocket|EventSource)(?![\w$])))/g;
+const OUT = 'requests leave by the guarded fetcher and the adapters of models and S3';
 
 export const checkOutgoing: Check = (sources) => {
   const complaints: string[] = [];
@@ -114,15 +119,17 @@ export const checkOutgoing: Check = (sources) => {
     const mayCall = matchesAny(inside, outgoingUsers);
     for (const { specifier, kind, line } of importsOf(path, text)) {
       if (kind === 'type') continue;
-      const module = specifier.replace(/^(https?|http2|net|tls)$/, 'node:$1');
+      const module = specifier.replace(/^(https?|http2|net|tls|dns|dns\/promises|dgram)$/, 'node:$1');
       const isForbidden =
         (matchesAny(module, clientModules) && !mayCall) ||
         (socketModules.includes(module) && !matchesAny(inside, socketUsers));
-      if (isForbidden) complaints.push(`${path}:${line} imports ${specifier}: requests leave by the adapters and lib/`);
+      if (isForbidden) complaints.push(`${path}:${line} imports ${specifier}: ${OUT}`);
     }
     if (mayCall) continue;
-    for (const { line } of findAll(codeOf(text), fetchCall)) {
-      complaints.push(`${path}:${line} calls fetch: requests leave by the adapters and lib/`);
+    const code = codeOf(text);
+    for (const { line } of findAll(code, fetchUse)) complaints.push(`${path}:${line} uses fetch: ${OUT}`);
+    for (const { line } of findAll(code, globalClient)) {
+      complaints.push(`${path}:${line} reaches for a client of Node's own: ${OUT}`);
     }
   }
   return complaints;

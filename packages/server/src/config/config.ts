@@ -1,4 +1,5 @@
 import type { Prices } from '../domain/prices.ts';
+import type { FetchAllow } from '../lib/guarded-fetch/fetch-allow.ts';
 
 /** What the server runs with; checked, frozen, and free of secrets. */
 export interface Config {
@@ -25,6 +26,8 @@ export interface Config {
   readonly metrics: MetricsConfig | null;
   /** What models cost in credits. */
   readonly prices: Prices;
+  /** What files may be fetched from besides the public internet. */
+  readonly fetchAllow: FetchAllow;
 }
 
 export interface MetricsConfig {

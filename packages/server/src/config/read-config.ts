@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { NO_PRICES } from '../domain/prices.ts';
 import type { Config, Secrets } from './config.ts';
 import { readDatabase } from './read-database.ts';
+import { readFetchAllow } from './read-fetch-allow.ts';
 import { readFiles } from './read-files.ts';
 import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
 import { readMetrics } from './read-metrics.ts';
@@ -15,7 +16,7 @@ import { SettingRefused } from './setting-refused.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Settings of features that this version does not have: refused, never accepted and ignored. */
-const NOT_BUILT = ['RUNWIRE_AGENCIES_DIR', 'RUNWIRE_FETCH_ALLOW', 'RUNWIRE_SANDBOX'];
+const NOT_BUILT = ['RUNWIRE_AGENCIES_DIR', 'RUNWIRE_SANDBOX'];
 
 const KNOWN = new Set([
   ...NOT_BUILT,
@@ -33,6 +34,7 @@ const KNOWN = new Set([
   'RUNWIRE_METRICS_HOST',
   ...Object.keys(LIMIT_SETTINGS),
   'RUNWIRE_PRICES',
+  'RUNWIRE_FETCH_ALLOW',
 ]);
 
 /** Keys of providers that this version cannot ask: they stop nothing, and the start says so. */
@@ -70,6 +72,7 @@ export function readConfig(env: Environment): { readonly config: Config; readonl
     sharedDisk: readSharedDisk(read),
     metrics: readMetrics(read, port),
     prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
+    fetchAllow: readFetchAllow(read),
   });
   return {
     config,

@@ -1,4 +1,4 @@
-import { type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { FetchFailed } from './fetch-failed.ts';
 
@@ -10,7 +10,9 @@ const MAX_EARLY_ANSWERS = 8;
  * One GET over this one connection, which the caller destroys. Nothing is sent that tells who asks: no cookie, no
  * credentials, no referrer. Rejects with `FetchFailed` where what comes is no HTTP or has headers without end.
  */
-export function ask(url: URL, socket: Duplex, userAgent: string): Promise<IncomingMessage> {
+export async function ask(url: URL, socket: Duplex, userAgent: string): Promise<IncomingMessage> {
+  // Brings the client behind `fetch` along: 0.07 s of processor at a start that may fetch nothing.
+  const { request } = await import('node:http');
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const asked = request({
     method: 'GET',

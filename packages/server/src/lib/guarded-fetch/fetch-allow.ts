@@ -25,7 +25,8 @@ type Entry = { readonly shown: string; readonly port: number } & (
  * address is a CIDR of one. Throws an `Error` whose message is the end of a sentence.
  */
 export function parseFetchAllow(text: string): FetchAllow {
-  const entries = text.split(/[\s,]+/).flatMap((part) => (part === '' ? [] : [parseEntry(part)]));
+  const parts = text.split(/[\s,]+/).filter((part) => part !== '');
+  const entries = parts.map((part, index) => parseEntry(part) ?? refuse(index + 1));
   const allowsAddress = (text: string, port: number) => {
     const address = parseAddress(text);
     if (address === null) return false;
@@ -46,42 +47,39 @@ export function parseFetchAllow(text: string): FetchAllow {
 
 export const ALLOW_NOTHING: FetchAllow = parseFetchAllow('');
 
-function parseEntry(text: string): Entry {
-  const range = parseRangeEntry(text);
-  if (range !== null) return range;
-  const [, name = '', port] = /^([^:]+)(?::(\d+))?$/.exec(text) ?? [];
-  const host = URL.parse(`https://${name}/`)?.hostname;
-  if (host === undefined || !isPlainName(host) || host !== name.toLowerCase()) throw wrong(text);
-  return { host, ...withPort(text, host, port) };
+function parseEntry(text: string): Entry | null {
+  if (parseAddress(text) !== null) return rangeEntry(text, undefined, undefined);
+  const [, bracketed, bare = '', length, port] = ENTRY.exec(text) ?? [];
+  if (bracketed !== undefined) return bracketed.includes(':') ? rangeEntry(bracketed, length, port) : null;
+  if (parseAddress(bare) !== null || length !== undefined) return rangeEntry(bare, length, port);
+  const host = URL.parse(`https://${bare}/`)?.hostname;
+  // An address in an odd notation, or what a parser mends, is no name.
+  if (host === undefined || !isPlainName(host) || host !== bare.toLowerCase()) return null;
+  const shown = withPort(host, port);
+  return shown === null ? null : { host, ...shown };
 }
 
-/** `10.0.0.0/8`, `10.0.0.5`, `fd00::/8`, `[fd00::]/8`, `[fd00::5]`, all but a bare `fd00::5` with a port behind it or not. */
-function parseRangeEntry(text: string): Entry | null {
-  if (parseAddress(text) !== null) return rangeEntry(text, text, undefined, undefined);
-  const [, bracketed, bare, length, port] = /^(?:\[([^\]]*)\]|([^[\]/]+?))(?:\/(\d+))?(?::(\d+))?$/.exec(text) ?? [];
-  const address = bracketed ?? bare ?? '';
-  if (parseAddress(address) === null) return null;
-  if (bracketed !== undefined && !bracketed.includes(':')) throw wrong(text);
-  return rangeEntry(text, address, length, port);
-}
+/** `[v6]`, or anything; `/` and a number; `:` and a number. */
+const ENTRY = /^(?:\[([^\]]*)\]|([^[\]/]+?))(?:\/(\d+))?(?::(\d+))?$/;
 
-function rangeEntry(text: string, address: string, length: string | undefined, port: string | undefined): Entry {
+function rangeEntry(address: string, length: string | undefined, port: string | undefined): Entry | null {
   const parsed = parseAddress(address);
   const range = parseRange(`${address}/${length ?? parsed?.bits}`);
-  if (parsed === null || range === null) throw wrong(text);
   // What resolves to IPv4 written as IPv6 is looked up as IPv4: an entry of that form would never count.
-  if (unmapped(parsed) !== parsed) throw wrong(text);
+  if (parsed === null || range === null || unmapped(parsed) !== parsed) return null;
   const shown = parsed.bits === 128 ? new URL(`https://[${address}]/`).hostname : address;
-  return { range, ...withPort(text, `${shown}/${range.prefix}`, port) };
+  const withIt = withPort(`${shown}/${range.prefix}`, port);
+  return withIt === null ? null : { range, ...withIt };
 }
 
-function withPort(text: string, shown: string, port: string | undefined): { shown: string; port: number } {
+function withPort(shown: string, port: string | undefined): { shown: string; port: number } | null {
   const number = port === undefined ? HTTPS_PORT : Number(port);
-  if (!(number >= 1 && number <= 65_535)) throw wrong(text);
-  return { shown: `${shown}:${number}`, port: number };
+  return number >= 1 && number <= 65_535 ? { shown: `${shown}:${number}`, port: number } : null;
 }
 
-const wrong = (text: string): Error =>
-  new Error(
-    `has \`${text.slice(0, 100)}\` in it, which is no host, address or range of addresses; write entries such as files.example.internal, files.example.internal:8443, 10.1.0.0/16 or [fd00::]/8:8443.`,
+/** By its place, not by its words: whoever wrote a whole URL there may have written a password too. */
+function refuse(place: number): never {
+  throw new Error(
+    `has an entry, number ${place}, that is no host, address or range of addresses; set it to entries such as files.example.com, files.example.com:8443, 10.1.0.0/16 or [fd00::]/8:8443`,
   );
+}
