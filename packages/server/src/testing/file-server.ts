@@ -28,6 +28,8 @@ export class FileServer implements AsyncDisposable {
   readonly ca: string;
   /** Where it lies: what `NODE_EXTRA_CA_CERTS` of a server's process is set to. */
   readonly caFile: string;
+  /** Its clock, by which links expire. */
+  now: () => number = Date.now;
   /** Every request so far. */
   readonly requests: FileRequest[] = [];
 
@@ -145,7 +147,7 @@ export class FileServer implements AsyncDisposable {
     this.route(path, (call) => {
       const query = new URLSearchParams(call.request.query);
       const isCurrent = query.get('X-Amz-Signature') === this.#signatures.get(path);
-      if (isCurrent && expiryOf(query) > Date.now()) {
+      if (isCurrent && expiryOf(query) > this.now()) {
         call.answer(200, bytes, contentType === null ? {} : { 'content-type': contentType });
       } else {
         call.answer(403, '<Error><Code>AccessDenied</Code></Error>', { 'content-type': 'application/xml' });
@@ -154,7 +156,7 @@ export class FileServer implements AsyncDisposable {
   }
 
   /** A new link to what `serveSigned` serves; earlier ones are void. */
-  sign(path: string, { at = new Date(), expiresSeconds = 900 }: SignedLinkOptions = {}): string {
+  sign(path: string, { at = new Date(this.now()), expiresSeconds = 900 }: SignedLinkOptions = {}): string {
     const signature = randomBytes(32).toString('hex');
     this.#signatures.set(path, signature);
     const date = at.toISOString().replace(/[-:]|\.\d+/g, '');
