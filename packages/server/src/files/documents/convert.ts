@@ -1,4 +1,5 @@
 import { claimsOf } from './claimed-type.ts';
+import { whyNoCompoundFile } from './compound-file.ts';
 import { type Conversion, wholeText } from './conversion.ts';
 import { charsetOfHtml, decodeText } from './decode-text.ts';
 import { asText, type Given, type ReadFile } from './read-file.ts';
@@ -28,10 +29,12 @@ export async function convert(file: ToConvert): Promise<ReadFile> {
     }
     case 'text':
       return asText(claims.textType, readText(bytes, claims, limits));
-    case 'rtf':
-      throw new Unreadable(`is in the format RTF, which cannot be read; ${SAVE_ANEW}`);
     case 'zip':
+      return convertPackage(file);
     case 'compound':
+      throw new Unreadable(whyNoCompoundFile(bytes));
+    case 'rtf':
+      throw new Unreadable('is in the format RTF, which cannot be read; save it as DOCX or PDF and attach that');
     case 'unknown':
       throw new Unreadable(
         'is of a kind that cannot be read; attach a PDF, DOCX, XLSX, HTML or text file, or an image',
@@ -39,7 +42,17 @@ export async function convert(file: ToConvert): Promise<ReadFile> {
   }
 }
 
-export const SAVE_ANEW = 'save it as DOCX, XLSX or PDF and attach that';
+async function convertPackage(file: ToConvert): Promise<ReadFile> {
+  const { ZipArchive } = await import('./ooxml/zip-archive.ts');
+  const { DOCX_TYPE, packageKind, XLSX_TYPE } = await import('./ooxml/package-kind.ts');
+  const zip = new ZipArchive(file.bytes, file.limits.unzippedBytes);
+  if (packageKind(zip) === 'xlsx') {
+    const { readXlsx } = await import('./ooxml/read-xlsx.ts');
+    return asText(XLSX_TYPE, readXlsx(zip, file));
+  }
+  const { readDocx } = await import('./ooxml/read-docx.ts');
+  return asText(DOCX_TYPE, await readDocx(zip, file.limits));
+}
 
 async function convertPdf(file: ToConvert): Promise<ReadFile> {
   const { pagesOfPdf, readPdf } = await import('./read-pdf.ts');
