@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { stopOwnPostgres, stopOwnS3 } from '@runwire/server/testing';
-import { LeftOut, type Proof, Shortfall } from './support/proof.ts';
+import { conclude, UsageError } from './support/conclude.ts';
+import type { Proof } from './support/proof.ts';
 
 const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>> = {
   'fresh-clone': () => import('./fresh-clone.ts'),
@@ -32,8 +32,6 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   stores: () => import('./stores.ts'),
 };
 
-class UsageError extends Error {}
-
 const MAX_NODES = 9;
 const usage = `Usage: npm run prove -- <name> [--fault <fault>] [--nodes <number>] [--short]\nNames: ${Object.keys(PROOFS).join(', ')}\n`;
 
@@ -63,7 +61,7 @@ function nodesIn(text: string | undefined): number | null {
   return nodes;
 }
 
-async function prove(): Promise<void> {
+async function prove(): Promise<string> {
   const { load, fault, nodes, short } = readArguments();
   const { proof } = await load();
   if (fault !== null && !proof.faults.includes(fault)) {
@@ -71,17 +69,7 @@ async function prove(): Promise<void> {
   }
   if (nodes !== null && proof.spreads !== true) throw new UsageError(`\`${proof.name}\` has no \`--nodes\`.`);
   const figures = Object.entries(await proof.run({ fault, short, nodes }));
-  process.stdout.write(`PROVED ${[proof.name, ...figures.map(([key, value]) => `${key}=${value}`)].join(' ')}\n`);
+  return [proof.name, ...figures.map(([key, value]) => `${key}=${value}`)].join(' ');
 }
 
-try {
-  await prove();
-} catch (error) {
-  if (error instanceof UsageError) process.stderr.write(`${error.message}\n${usage}`);
-  else if (error instanceof LeftOut) process.stdout.write(`LEFT OUT ${error.message}\n`);
-  else if (error instanceof Shortfall) process.stderr.write(`${error.message}\n`);
-  else process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
-  process.exitCode = error instanceof UsageError ? 2 : error instanceof LeftOut ? 0 : 1;
-} finally {
-  await Promise.all([stopOwnPostgres(), stopOwnS3()]);
-}
+await conclude(prove, usage);

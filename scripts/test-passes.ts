@@ -58,6 +58,8 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/start.test.ts': 'about the data folder: its secret, its lock; on PostgreSQL see test/postgres.test.ts',
   'test/taking-runs.test.ts': 'several nodes: on PostgreSQL alone',
   'test/two-starts.test.ts': 'two servers on one database: on PostgreSQL alone',
+  'test/uploads-going-wrong.test.ts': 'about senders that stop, leave and go on, which no store hears of',
+  'test/uploads-sent.test.ts': 'about the bytes of forms, which no store sees',
 };
 
 /** Begun before all others, the longest first, as the gate's last lines name them. */

@@ -336,7 +336,17 @@ export async function compose(
   stack.defer(() => app.close());
   // Gone before the connections are cut: "shutdown … is no disconnect".
   stack.use(disconnects);
-  getCompletion(app, { ownership, admission, runReads, eventLog, streams, encoder, limits, metrics });
+  getCompletion(app, {
+    ownership,
+    admission,
+    runReads,
+    eventLog,
+    streams,
+    encoder,
+    limits,
+    fetchAllow: config.fetchAllow,
+    metrics,
+  });
   runEvents(app, { ownership, runReads, eventLog, streams, encoder });
   const cancel = {
     store,

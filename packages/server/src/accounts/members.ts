@@ -4,6 +4,7 @@ import { isBlank, isCallerId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { sortableId } from '../lib/sortable-id.ts';
+import { parseOwnJson } from '../lib/strict-json.ts';
 import { deleteMember, listMembers, type MemberRow, memberById, putMember } from '../store/queries/accounts.ts';
 import { lockMember } from '../store/queries/admission.ts';
 import { memberAllowance, periodDays } from '../store/queries/allowance.ts';
@@ -79,7 +80,7 @@ export class Members {
       consumerId: row.consumer_id,
       name: row.name_json === null ? null : (JSON.parse(row.name_json) as string),
       active: row.active === 1,
-      metadata: JSON.parse(row.metadata_json) as Record<string, unknown>,
+      metadata: parseOwnJson(row.metadata_json) as Record<string, unknown>,
       ownLimit: row.own_limit,
       allowance:
         unit === null || period === null

@@ -2,6 +2,9 @@ export type ImageDetail = 'auto' | 'low' | 'high';
 
 export type AttachmentKind = 'input_image' | 'input_file';
 
+/** Of the URL of an attachment: as much as servers commonly take. */
+export const MAX_URL_CHARACTERS = 8192;
+
 /** How it is sent to a model: as it is, or as the text that was made from it. */
 export type AttachmentForm = 'image' | 'pdf' | 'text';
 

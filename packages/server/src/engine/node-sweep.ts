@@ -1,4 +1,4 @@
-import { TimerLoop } from '../lib/timer-loop.ts';
+import { Sweep } from '../lib/sweep.ts';
 import { deleteBeat, deleteNode, deleteReadersOf, goneNodes } from '../store/queries/nodes.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -10,31 +10,18 @@ export interface NodeSweepOptions {
 }
 
 /** T7 of the nodes: those that have been gone for long, and left nothing to take over, are forgotten. */
-export class NodeSweep implements AsyncDisposable {
+export class NodeSweep extends Sweep {
   readonly #store: Store;
   readonly #options: NodeSweepOptions;
-  readonly #loop: TimerLoop;
 
   constructor(store: Store, options: NodeSweepOptions, logger: Logger) {
+    super(options.sweepMs, 'nodes that are gone', logger);
     this.#store = store;
     this.#options = options;
-    this.#loop = new TimerLoop(
-      options.sweepMs,
-      () => this.#sweep(),
-      (error) => logger.error({ err: error }, 'nodes that are gone could not be swept; tried again'),
-    );
-  }
-
-  start(): void {
-    this.#loop.start();
   }
 
   /** Resolves to how many were forgotten. */
-  sweep(): Promise<number> {
-    return this.#loop.once();
-  }
-
-  async #sweep(): Promise<number> {
+  protected override async sweepOnce(): Promise<number> {
     const rows = await this.#store.reads.all(goneNodes, { before: Date.now() - this.#options.goneNodeMs });
     if (rows.length === 0) return 0;
     await this.#store.transact('sweep', async (tx) => {
@@ -47,9 +34,5 @@ export class NodeSweep implements AsyncDisposable {
       }
     });
     return rows.length;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#loop[Symbol.asyncDispose]();
   }
 }

@@ -5,6 +5,7 @@ import { sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { JOURNAL_FORMAT } from '../domain/step.ts';
 import { CommitUnknown } from '../domain/unavailable.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
+import { parseOwnJson } from '../lib/strict-json.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { journalledStep } from '../runs/journal.ts';
 import { RunLost } from '../runs/run-lost.ts';
@@ -146,7 +147,7 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
     attachments: attachments.map(attachmentOf),
     sandboxFiles,
     hasHistory: run.num_messages > 1,
-    userContext: run.user_context_json === null ? undefined : JSON.parse(run.user_context_json),
+    userContext: run.user_context_json === null ? undefined : parseOwnJson(run.user_context_json),
     day: run.day,
     maxRunSeconds: run.max_run_seconds === RUN_SECONDS_BY_SETTING ? null : run.max_run_seconds,
     onDisconnect: run.on_disconnect,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventSize, type RunEvent } from '../domain/events.ts';
-import { TimerLoop } from '../lib/timer-loop.ts';
+import { Sweep } from '../lib/sweep.ts';
 import { allChunks } from '../store/queries/eventlog.ts';
 import { deleteChunks, markCompacted, runsToCompact } from '../store/queries/retention.ts';
 import type { Store } from '../store/store.ts';
@@ -44,38 +44,24 @@ function inGroups(events: readonly RunEvent[], maxBytes: number): RunEvent[][] {
 }
 
 /** T7 of the log: events of runs that ended long enough ago are compacted, a few runs at a time. */
-export class Retention implements AsyncDisposable {
+export class Retention extends Sweep {
   readonly #store: Store;
   readonly #options: RetentionOptions;
   readonly #logger: Logger;
-  readonly #loop: TimerLoop;
 
   constructor(store: Store, options: RetentionOptions, logger: Logger) {
+    super(options.sweepMs, 'stored events', logger);
     this.#store = store;
     this.#options = options;
     this.#logger = logger;
-    this.#loop = new TimerLoop(
-      options.sweepMs,
-      () => this.#sweep(),
-      (error) => logger.error({ err: error }, 'stored events could not be swept; tried again'),
-    );
   }
 
-  /** Sweeps now, in the background, and then by the clock. */
-  start(): void {
-    this.#loop.start();
-  }
-
-  /** Resolves to how many runs it compacted. A second one at the same time is the first. */
-  sweep(): Promise<number> {
-    return this.#loop.once();
-  }
-
-  async #sweep(): Promise<number> {
+  /** Resolves to how many runs it compacted. */
+  protected override async sweepOnce(): Promise<number> {
     const until = Date.now() - this.#options.logMs;
     let count = 0;
     let after = { afterTime: -1, afterRunId: '' };
-    while (!this.#loop.isClosed) {
+    while (!this.isClosed) {
       const runs = await this.#store.reads.all(runsToCompact, { until, ...after, limit: RUNS_PER_BATCH });
       const last = runs.at(-1);
       if (last === undefined) break;
@@ -89,7 +75,7 @@ export class Retention implements AsyncDisposable {
         bytes += compaction.bytesBefore;
         // A long run takes the loop for itself while it is decoded: others have their turn in between.
         await nextTurn();
-        if (bytes > BYTES_PER_BATCH || this.#loop.isClosed) break;
+        if (bytes > BYTES_PER_BATCH || this.isClosed) break;
       }
       const done = await Promise.all(prepared.map((compaction) => this.#commit(compaction)));
       count += done.filter(Boolean).length;
@@ -125,9 +111,5 @@ export class Retention implements AsyncDisposable {
       if ((await tx.run(deleteChunks, { runId })) === chunksBefore) await storeChunks(tx, runId, chunks);
       return true;
     });
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#loop[Symbol.asyncDispose]();
   }
 }

@@ -1,4 +1,4 @@
-import { TimerLoop } from '../lib/timer-loop.ts';
+import { Sweep } from '../lib/sweep.ts';
 import { forgetBlob, keepUsedBlob, knownBlobs, unusedBlobs } from '../store/queries/attachments.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -25,37 +25,23 @@ const BATCH = 100;
  *    (`referToBlob`); older than a day, nobody will. The store is listed for these, so they are looked for once in
  *    that time and not at every sweep.
  */
-export class BlobSweep implements AsyncDisposable {
+export class BlobSweep extends Sweep {
   readonly #store: Store;
   readonly #blobs: BlobStore;
   readonly #options: BlobSweepOptions;
   readonly #logger: Logger;
-  readonly #loop: TimerLoop;
   #listedAt = Number.NEGATIVE_INFINITY;
 
   constructor(store: Store, blobs: BlobStore, options: BlobSweepOptions, logger: Logger) {
+    super(options.sweepMs, 'stored files', logger);
     this.#store = store;
     this.#blobs = blobs;
     this.#options = options;
     this.#logger = logger;
-    this.#loop = new TimerLoop(
-      options.sweepMs,
-      () => this.#sweep(),
-      (error) => logger.error({ err: error }, 'stored files could not be swept; tried again'),
-    );
   }
 
-  /** Sweeps now, in the background, and then by the clock. */
-  start(): void {
-    this.#loop.start();
-  }
-
-  /** Resolves to how many blobs it deleted. A second one at the same time is the first. */
-  sweep(): Promise<number> {
-    return this.#loop.once();
-  }
-
-  async #sweep(): Promise<number> {
+  /** Resolves to how many blobs it deleted. */
+  protected override async sweepOnce(): Promise<number> {
     const until = Date.now() - this.#options.unusedBlobMs;
     let count = await this.#sweepUnused(until);
     if (performance.now() - this.#listedAt >= this.#options.unusedBlobMs) {
@@ -69,7 +55,7 @@ export class BlobSweep implements AsyncDisposable {
 
   async #sweepUnused(until: number): Promise<number> {
     let count = 0;
-    while (!this.#loop.isClosed) {
+    while (!this.isClosed) {
       const rows = await this.#store.reads.all(unusedBlobs, { until, limit: BATCH });
       if (rows.length === 0) break;
       const forgotten = await Promise.all(rows.map(({ blob_key: blobKey }) => this.#forget(blobKey, until)));
@@ -105,16 +91,12 @@ export class BlobSweep implements AsyncDisposable {
       batch = [];
     };
     for await (const blob of this.#blobs.list()) {
-      if (this.#loop.isClosed) return count;
+      if (this.isClosed) return count;
       if (blob.putAt > until) continue;
       batch.push(blob);
       if (batch.length === BATCH) await sweepBatch();
     }
     await sweepBatch();
     return count;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#loop[Symbol.asyncDispose]();
   }
 }

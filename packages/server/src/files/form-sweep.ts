@@ -1,4 +1,4 @@
-import { TimerLoop } from '../lib/timer-loop.ts';
+import { Sweep } from '../lib/sweep.ts';
 import { forgetForms, oldForms } from '../store/queries/upload-forms.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -7,36 +7,19 @@ import type { Logger } from '../telemetry/logger.ts';
 const KEPT_AFTER_EXPIRY_MS = 3_600_000;
 
 /** T7 of upload forms: those that expired long enough ago are forgotten. */
-export class FormSweep implements AsyncDisposable {
+export class FormSweep extends Sweep {
   readonly #store: Store;
-  readonly #loop: TimerLoop;
 
   constructor(store: Store, { sweepMs }: { readonly sweepMs: number }, logger: Logger) {
+    super(sweepMs, 'expired upload forms', logger);
     this.#store = store;
-    this.#loop = new TimerLoop(
-      sweepMs,
-      () => this.#sweep(),
-      (error) => logger.error({ err: error }, 'expired upload forms could not be swept; tried again'),
-    );
-  }
-
-  start(): void {
-    this.#loop.start();
   }
 
   /** Resolves to how many were forgotten. */
-  sweep(): Promise<number> {
-    return this.#loop.once();
-  }
-
-  async #sweep(): Promise<number> {
+  protected override async sweepOnce(): Promise<number> {
     const until = Date.now() - KEPT_AFTER_EXPIRY_MS;
     // A look costs less than a commit, and most find nothing.
     if ((await this.#store.reads.all(oldForms, { until })).length === 0) return 0;
     return this.#store.transact('sweep', (tx) => tx.run(forgetForms, { until }));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#loop[Symbol.asyncDispose]();
   }
 }

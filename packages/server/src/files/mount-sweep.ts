@@ -1,4 +1,4 @@
-import { TimerLoop } from '../lib/timer-loop.ts';
+import { Sweep } from '../lib/sweep.ts';
 import { integrationsToEmpty, noteFilesDeleted } from '../store/queries/accounts.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -19,41 +19,27 @@ const BATCH = 1000;
  * here sees come. What was emptied is noted after it was: a sweep that dies begins again, and of several nodes each may do
  * the same.
  */
-export class MountSweep implements AsyncDisposable {
+export class MountSweep extends Sweep {
   readonly #store: Store;
   readonly #mount: MountStore;
   readonly #options: MountSweepOptions;
   readonly #logger: Logger;
-  readonly #loop: TimerLoop;
 
   constructor(store: Store, mount: MountStore, options: MountSweepOptions, logger: Logger) {
+    super(options.sweepMs, 'files of integrations', logger);
     this.#store = store;
     this.#mount = mount;
     this.#options = options;
     this.#logger = logger;
-    this.#loop = new TimerLoop(
-      options.sweepMs,
-      () => this.#sweep(),
-      (error) => logger.error({ err: error }, 'files of integrations could not be swept; tried again'),
-    );
   }
 
-  /** Sweeps now, in the background, and then by the clock. */
-  start(): void {
-    this.#loop.start();
-  }
-
-  /** Resolves to how many files and left-overs it deleted. A second one at the same time is the first. */
-  sweep(): Promise<number> {
-    return this.#loop.once();
-  }
-
-  async #sweep(): Promise<number> {
+  /** Resolves to how many files and left-overs it deleted. */
+  protected override async sweepOnce(): Promise<number> {
     const { unusedBlobMs } = this.#options;
     const rows = await this.#store.reads.all(integrationsToEmpty, { until: Date.now() - unusedBlobMs, limit: BATCH });
     let files = 0;
     for (const { integration_id: integrationId } of rows) {
-      if (this.#loop.isClosed) return files;
+      if (this.isClosed) return files;
       files += await this.#empty(integrationId);
     }
     if (files > 0) this.#logger.info({ files }, 'files of deleted integrations were deleted');
@@ -70,9 +56,5 @@ export class MountSweep implements AsyncDisposable {
       this.#logger.warn({ err: error, integrationId }, 'the files of a deleted integration stay until the next sweep');
       return 0;
     }
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#loop[Symbol.asyncDispose]();
   }
 }

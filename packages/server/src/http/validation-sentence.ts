@@ -53,6 +53,9 @@ export function validationSentence(error: ErrorObject, part: string): string {
     case 'pattern':
       return `${subject} holds characters that are not allowed, or has not the required form.`;
     case 'format':
+      if (params.format === 'uri') {
+        return `${subject} must be a URL such as https://files.example.com/a.pdf, with spaces and all but ASCII percent-encoded.`;
+      }
       return `${subject} must be a valid ${String(params.format)}.`;
     default:
       return `${subject} ${error.message ?? 'is not valid'}.`;

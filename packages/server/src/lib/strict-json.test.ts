@@ -3,7 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { cites } from '../../../../requirements/cite.ts';
-import { JsonRefused, parseStrictJson } from './strict-json.ts';
+import { readJson } from './read-json.ts';
+import { JsonRefused, parseOwnJson, parseStrictJson } from './strict-json.ts';
 
 const limits = { maxDepth: 64, maxValues: 10_000 };
 const parse = (text: string, within = limits) => parseStrictJson(Buffer.from(text), within);
@@ -29,13 +30,31 @@ const json = fc.letrec((tie) => ({
   object: fc.dictionary(names, tie('value'), { maxKeys: 5 }),
 })).value;
 
-test('reads what JSON.parse reads, whatever the names, the texts and the white space', () => {
-  fc.assert(
-    fc.property(json, fc.constantFrom('', ' ', '\t', '\n  '), (value, space) => {
-      const written = `${space}${JSON.stringify(value, null, space)}${space}`;
-      assert.deepEqual(parse(written), JSON.parse(written));
-    }),
-  );
+test('reads what was written, whatever the names, the texts and the white space', () => {
+  // Compared as texts: `JSON.parse` is not always right, see below.
+  const same = fc.property(json, fc.constantFrom('', ' ', '\t', '\n  '), (value, space) => {
+    const written = `${space}${JSON.stringify(value, null, space)}${space}`;
+    assert.equal(`${space}${JSON.stringify(parse(written), null, space)}${space}`, written);
+    assert.equal(JSON.stringify(parseOwnJson(written)), JSON.stringify(value));
+  });
+  // Its 54th value lost a member.
+  fc.assert(same, { seed: 999636048 });
+  fc.assert(same);
+});
+
+test('gives each member its own name, whatever was read before', () => {
+  const readBefore = (text: string) => void JSON.parse(text);
+  readBefore('{"one":1,"x\\\\":2}');
+  // To Node 26.10 the name looks like the one before, `x\`.
+  const misread = '{"one":1,"x\\n":2}';
+  assert.deepEqual(parse(misread), { one: 1, 'x\n': 2 });
+  assert.deepEqual(parseOwnJson(misread), { one: 1, 'x\n': 2 });
+  readBefore('{"two":1,"\\\\":2}');
+  // Here it takes both for one.
+  const lost = '{"two":1,"\\n":2,"\\\\":3}';
+  assert.deepEqual(parse(lost), { two: 1, '\n': 2, '\\': 3 });
+  assert.deepEqual(parseOwnJson(lost), { two: 1, '\n': 2, '\\': 3 });
+  refused('{"two":1,"\\n":2,"\\u000a":3}', /names the member "\\n" twice/);
 });
 
 test('refuses what JSON.parse refuses, and fails in no other way', () => {
@@ -49,9 +68,8 @@ test('refuses what JSON.parse refuses, and fails in no other way', () => {
     .filter((candidate) => candidate.isWellFormed());
   fc.assert(
     fc.property(fc.oneof(broken, text), (candidate) => {
-      let expected: unknown;
       try {
-        expected = JSON.parse(candidate);
+        JSON.parse(candidate);
       } catch {
         refused(candidate, /\.$/);
         return;
@@ -63,7 +81,7 @@ test('refuses what JSON.parse refuses, and fails in no other way', () => {
         assert.ok(error instanceof JsonRefused, 'only a refusal of what JSON.parse would let pass');
         return;
       }
-      assert.deepEqual(read, expected);
+      assert.deepEqual(read, readJson(candidate));
     }),
   );
 });

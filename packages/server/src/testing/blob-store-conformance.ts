@@ -2,12 +2,7 @@ import assert from 'node:assert/strict';
 import { hash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { type BlobStore, type ListedBlob, newBlobKey } from '../files/blob-store.ts';
-
-export interface BlobStoreHarness {
-  /** A store on the same data each time it is called within one test. */
-  open(): Promise<BlobStore>;
-  cleanUp(): Promise<void>;
-}
+import { claimsOn, type FilesHarness, type RunClaim } from './run-claims.ts';
 
 const keyOf = (bytes: Uint8Array) => newBlobKey(hash('sha256', bytes));
 
@@ -18,24 +13,13 @@ async function listed(blobs: BlobStore): Promise<Map<string, number>> {
   return new Map(all.map(({ key, putAt }) => [key, putAt]));
 }
 
-/** How the claims of a conformance are run: as tests, or by a proof. */
-export type RunClaim = (title: string, body: () => Promise<void>) => unknown;
-
 /** What every blob store promises; each adapter runs it. */
 export function blobStoreConformance(
   name: string,
-  harness: () => Promise<BlobStoreHarness>,
+  harness: () => Promise<FilesHarness<BlobStore>>,
   run: RunClaim = test,
 ): void {
-  const blobTest = (claim: string, body: (blobs: BlobStore, again: () => Promise<BlobStore>) => Promise<void>) =>
-    run(`${name}: ${claim}`, async () => {
-      const { open, cleanUp } = await harness();
-      try {
-        await body(await open(), open);
-      } finally {
-        await cleanUp();
-      }
-    });
+  const blobTest = claimsOn(name, harness, run);
 
   blobTest('what was put is there as it was, after a restart too', async (blobs, again) => {
     for (const size of [0, 1, 3, 65_536, 20 * 1024 * 1024]) {

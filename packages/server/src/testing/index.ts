@@ -28,7 +28,7 @@ export { type GateCall, GateKeeper } from './gate-keeper.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
 export { filesOf, openTestMount, putFile } from './mount-contents.ts';
-export { type MountStoreHarness, mountStoreConformance } from './mount-store-conformance.ts';
+export { mountStoreConformance } from './mount-store-conformance.ts';
 export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
 export {
   BOUNDARY,

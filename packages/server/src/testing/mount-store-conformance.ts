@@ -2,13 +2,7 @@ import assert from 'node:assert/strict';
 import { hash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { MountConflict, type MountEntry, type MountStore, type OpenedFile } from '../files/mount-store.ts';
-import type { RunClaim } from './blob-store-conformance.ts';
-
-export interface MountStoreHarness {
-  /** A store on the same data each time it is called within one test. */
-  open(): Promise<MountStore>;
-  cleanUp(): Promise<void>;
-}
+import { claimsOn, type FilesHarness, type RunClaim } from './run-claims.ts';
 
 const MIB = 1024 * 1024;
 /** The integrations of the tests. */
@@ -59,18 +53,10 @@ async function walked(mount: MountStore, folder: string, integrationId = ONE): P
 /** What every mount store promises; each adapter runs it. */
 export function mountStoreConformance(
   name: string,
-  harness: () => Promise<MountStoreHarness>,
+  harness: () => Promise<FilesHarness<MountStore>>,
   run: RunClaim = test,
 ): void {
-  const mountTest = (claim: string, body: (mount: MountStore, again: () => Promise<MountStore>) => Promise<void>) =>
-    run(`${name}: ${claim}`, async () => {
-      const { open, cleanUp } = await harness();
-      try {
-        await body(await open(), open);
-      } finally {
-        await cleanUp();
-      }
-    });
+  const mountTest = claimsOn(name, harness, run);
 
   mountTest('what was written is there as it was, after a restart too', async (mount, again) => {
     const began = Date.now();

@@ -19,8 +19,8 @@ export const lockMember = statement(
 );
 
 /**
- * Everything admission decides from, in one statement, so in one snapshot. The conditions on `status` and
- * `deleted_at` stand as literals: a partial index serves only the words it was made with.
+ * Everything admission decides from, in one statement, so in one snapshot. The conditions on `status`, `deleted_at` and
+ * attachments stand as literals: a partial index serves only the words it was made with.
  */
 export const admissionFacts = statement(
   'admission facts',
@@ -48,6 +48,8 @@ export const admissionFacts = statement(
           a.chat_key as alias_chat_key, a.chat_id as alias_chat_id, a.consumer_id as alias_consumer_id,
           a.num_messages as alias_num_messages, a.text_bytes as alias_text_bytes,
           b.run_id as busy_run_id, b.usage_request_id as busy_usage_request_id,
+          case when exists (select 1 from attachments w where w.chat_key = coalesce(c.chat_key, a.chat_key)
+            and w.url is not null and w.blob_key is null and w.form is not null) then 1 else 0 end as files_without_copy,
           ${usedSum(consumer, p)} as used, ${reservedSum(consumer, p)} as reserved,
           (select count(*) from runs n where n.integration_id = i.integration_id and n.consumer_id = ${consumer}
             and n.status in ('admitted', 'running')) as member_active_runs

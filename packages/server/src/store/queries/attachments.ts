@@ -103,6 +103,41 @@ export const historyAttachments = statement('history attachments', (db, p: Stret
     .orderBy('position'),
 );
 
+/** Those that are fetched again for the chat's next turn: of turns that ended and did not fail. */
+export const earlierWithoutCopy = statement('earlier without copy', (db, p: { chatKey: string }) =>
+  db
+    .selectFrom('attachments as a')
+    .innerJoin('runs as r', 'r.run_id', 'a.run_id')
+    .select(['a.url', 'a.url_key'])
+    .where('a.chat_key', '=', p.chatKey)
+    .where(sql<boolean>`a.url is not null and a.blob_key is null and a.form is not null`)
+    .where(sql<boolean>`r.status in ('completed', 'cancelled')`)
+    .orderBy('a.run_id')
+    .orderBy('a.position')
+    .$narrowType<{ url: string; url_key: string }>(),
+);
+
+/** All that the chat's messages attach by URL. */
+export const urlsOfChat = statement('urls of chat', (db, p: { chatKey: string }) =>
+  db
+    .selectFrom('attachments')
+    .select(['run_id', 'position', 'url', 'url_key'])
+    .where('chat_key', '=', p.chatKey)
+    .where('url', 'is not', null)
+    .$narrowType<{ url: string; url_key: string }>(),
+);
+
+export const refreshUrl = statement(
+  'refresh url',
+  (db, p: { chatKey: string; runId: string; position: number; url: string }) =>
+    db
+      .updateTable('attachments')
+      .set({ url: p.url })
+      .where('chat_key', '=', p.chatKey)
+      .where('run_id', '=', p.runId)
+      .where('position', '=', p.position),
+);
+
 export const attachmentsOfRun = statement('attachments of run', (db, p: { chatKey: string; runId: string }) =>
   db
     .selectFrom('attachments')

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Sweep } from './sweep.ts';
+
+class TestSweep extends Sweep {
+  readonly #work: (isClosed: () => boolean) => Promise<number>;
+
+  constructor(periodMs: number, work: (isClosed: () => boolean) => Promise<number>, told: string[] = []) {
+    super(periodMs, 'leaves', {
+      error: (fields, sentence) => told.push(`${sentence}: ${(fields as { err: Error }).err.message}`),
+    });
+    this.#work = work;
+  }
+
+  protected override sweepOnce(): Promise<number> {
+    return this.#work(() => this.isClosed);
+  }
+}
+
+test('sweeps at once and then again and again, also after a failure, which is told', async () => {
+  const told: string[] = [];
+  let count = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const work = async () => {
+    count += 1;
+    if (count === 2) throw new Error('once');
+    if (count === 4) resolve();
+    return count;
+  };
+  await using sweep = new TestSweep(1, work, told);
+  // Its timer does not keep a process alive.
+  const alive = setInterval(() => {}, 1000);
+  sweep.start();
+  sweep.start();
+  await promise;
+  clearInterval(alive);
+  assert.deepEqual(told, ['leaves could not be swept; tried again: once']);
+});
+
+test('a second one at the same time is the first', async () => {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  let count = 0;
+  await using sweep = new TestSweep(60_000, () => {
+    count += 1;
+    return promise;
+  });
+  const both = Promise.all([sweep.sweep(), sweep.sweep()]);
+  resolve(7);
+  assert.deepEqual([await both, count], [[7, 7], 1]);
+  assert.deepEqual([await sweep.sweep(), count], [7, 2]);
+});
+
+test('closing waits for what is under way and lets nothing begin', async () => {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const told: string[] = [];
+  let count = 0;
+  const sweep = new TestSweep(
+    0,
+    async (isClosed) => {
+      count += 1;
+      await promise;
+      assert.ok(isClosed());
+      return 0;
+    },
+    told,
+  );
+  sweep.start();
+  let closed = false;
+  const closing = sweep[Symbol.asyncDispose]().then(() => {
+    closed = true;
+  });
+  await new Promise((done) => setImmediate(done));
+  assert.equal(closed, false);
+  resolve(0);
+  await closing;
+  sweep.start();
+  await new Promise((done) => setImmediate(done));
+  assert.equal(count, 1);
+  assert.deepEqual(told, []);
+});

@@ -1,0 +1,20 @@
+import { connect, createServer } from 'node:net';
+import { ServerProcess, temporaryFolder } from '@runwire/server/testing';
+import { conclude } from './conclude.ts';
+import { Shortfall } from './proof.ts';
+
+/** A proof that is over and closes nothing: a load goes on, and a server. Argument: whether it falls short. */
+async function prove(): Promise<string> {
+  const server = await ServerProcess.start({ dataDir: temporaryFolder() });
+  const listener = createServer().listen(0, '127.0.0.1', () => {
+    const address = listener.address();
+    if (address !== null && typeof address === 'object') connect(address.port, '127.0.0.1');
+  });
+  setInterval(() => void fetch(server.url).catch(() => {}), 100);
+  // More than a pipe takes at once: all of it has to be out before the end.
+  process.stdout.write(`${'.'.repeat(300_000)}\nserver ${server.pid}\n`);
+  if (process.argv[2] === 'falls-short') throw new Shortfall('open handles: expected 0, found 3.');
+  return 'leaves-all-open servers=1';
+}
+
+await conclude(prove, '');

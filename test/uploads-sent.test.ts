@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { BOUNDARY, formBytes, type MountStore, openForm } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
+import { folderOf, run } from './support/cli-process.ts';
+import { eventually } from './support/eventually.ts';
+import { changed, refused, says, without } from './support/upload-answers.ts';
+import { FILE, UploadServer } from './support/upload-server.ts';
+
+let set: UploadServer;
+before(async () => {
+  set = await UploadServer.start({ limits: { uploadIdleMs: 5_000 } });
+});
+after(() => set[Symbol.asyncDispose]());
+
+test('everything behind the file is ignored: a second file, fields and what follows the last boundary', async (t) => {
+  cites(t, 'contract-7-post-policy');
+  const key = 'first.png';
+  const parts = [...set.parts({ key }), { name: 'file', value: 'a second' }, { name: 'acl', value: 'public-read' }];
+  says(await set.post(parts, { epilogue: 'and more' }), 204, null);
+  assert.deepEqual(set.read(`demo/files/${key}`), FILE);
+  // Fields that come too late are none.
+  const late = [...without(set.parts(), 'policy'), ...set.parts().filter(({ name }) => name === 'policy')];
+  await refused(set, set.post(late), 400, 'InvalidArgument');
+});
+
+test('`curl -F` uploads 20 MiB, and not a byte more', async (t) => {
+  const bytes = randomBytes(20_971_520);
+  const file = join(folderOf(t), 'big.bin');
+  writeFileSync(file, bytes);
+  const curl = async (fields: Record<string, string>) => {
+    const args = Object.entries(fields).flatMap(([name, value]) => ['-F', `${name}=${value}`]);
+    const { stdout, code } = await run('curl', [
+      '-sS',
+      '-o',
+      '/dev/null',
+      '-w',
+      '%{http_code}',
+      ...args,
+      '-F',
+      `file=@${file}`,
+      set.url(),
+    ]);
+    assert.equal(code, 0);
+    return stdout;
+  };
+  const terms = { key: 'big.bin', contentType: 'application/octet-stream', sizeBytes: bytes.length };
+  assert.equal(await curl(set.fields(terms)), '204');
+  assert.ok(set.read('demo/files/big.bin').equals(bytes));
+  writeFileSync(file, Buffer.concat([bytes, Buffer.from('1')]));
+  const there = set.stored();
+  assert.equal(await curl(set.fields({ ...terms, key: 'bigger.bin', sizeBytes: bytes.length + 1 })), '400');
+  assert.deepEqual(set.stored(), there);
+});
+
+test('a body without a known length is taken as it comes, byte by byte too', async () => {
+  says(await set.post(set.parts({ key: 'chunked' }), { lengthBy: null }), 204, null);
+  const bytes = formBytes({ parts: set.parts({ key: 'bytewise' }) });
+  const { sent, answer } = openForm(set.url(), { lengthBy: null }, 0);
+  for (const byte of bytes) {
+    sent.write(Buffer.of(byte));
+    await new Promise(setImmediate);
+  }
+  sent.end();
+  says(await answer, 204, null);
+  assert.deepEqual(set.read('demo/files/bytewise'), FILE);
+  await refused(set, set.post(set.parts({ sizeBytes: FILE.length - 1 }), { lengthBy: null }), 400, 'EntityTooLarge');
+});
+
+test('no more is read of a file than is written: its sender waits', async () => {
+  const bytes = randomBytes(20_971_520);
+  const held = Promise.withResolvers<void>();
+  async function* behindGate(source: AsyncIterable<Uint8Array>) {
+    await held.promise;
+    yield* source;
+  }
+  await using slow = await UploadServer.start({
+    wrapMount: (mount) =>
+      new Proxy(mount, {
+        get: (under, name: keyof MountStore) => {
+          const part = under[name];
+          if (name === 'write') {
+            return (...[id, path, type, source]: Parameters<MountStore['write']>) =>
+              under.write(id, path, type, behindGate(source));
+          }
+          return typeof part === 'function' ? part.bind(under) : part;
+        },
+      }),
+  });
+  const whole = formBytes({ parts: slow.parts({ sizeBytes: bytes.length }, bytes) });
+  const { sent, answer } = openForm(slow.url(), {}, whole.length);
+  sent.end(whole);
+  await eventually('its write has begun', async () => slow.stored().length === 1);
+  // Long enough for a server that reads on to have read it all.
+  for (let asked = 0; asked < 100; asked += 1) await slow.server.api.get('/healthz');
+  assert.equal(sent.writableFinished, false);
+  held.resolve();
+  says(await answer, 204, null);
+  assert.ok(slow.read('demo/files/pictures/cat.png').equals(bytes));
+});
+
+test('Location names no host that is none', async () => {
+  for (const host of ['evil example', 'a"b', '<a>', 'a@b']) {
+    const { status, headers } = await set.post(set.parts({ key: 'some where' }), { headers: { host } });
+    assert.deepEqual([status, headers.location], [204, '/uploads/demo/some%20where'], host);
+  }
+  const { headers } = await set.post(set.parts(), { headers: { host: 'Agents.example.com:80' } });
+  assert.equal(headers.location, 'http://agents.example.com/uploads/demo/pictures/cat.png');
+});
+
+test('boundaries are found where they are, and nowhere else', async () => {
+  for (const contentType of [
+    'multipart/form-data',
+    'multipart/form-data; boundary=',
+    'multipart/form-data; boundary=other',
+  ]) {
+    await refused(set, set.post(set.parts(), { contentType }), 400, 'MalformedPOSTRequest');
+  }
+  for (const contentType of [
+    'text/html',
+    'application/json',
+    'multipart/mixed; boundary=b',
+    'multipart/form-databoundary=b',
+  ]) {
+    await refused(set, set.post(set.parts(), { contentType }), 412, 'PreconditionFailed');
+  }
+  const likeness = [
+    `x--${BOUNDARY}`,
+    `-${BOUNDARY}--\r\n`,
+    `\n--${BOUNDARY}\n`,
+    `\r\n-${BOUNDARY}`,
+    '\r\n--',
+    '--',
+    '\r\n\r\n\r\n',
+  ];
+  for (const [place, value] of likeness.entries()) {
+    const key = `like-${place}`;
+    says(await set.post(set.parts({ key, sizeBytes: Buffer.byteLength(value) }, value)), 204, null);
+    assert.equal(set.read(`demo/files/${key}`).toString(), value);
+  }
+  // What begins as a boundary ends the file, and then a part begins whose head has no end.
+  const ended = `some\r\n--${BOUNDARY}more`;
+  await refused(set, set.post(set.parts({ sizeBytes: ended.length }, ended)), 400, 'MalformedPOSTRequest');
+  await refused(set, set.post([], { preamble: `--${BOUNDARY}\r\nno head` }), 400, 'MalformedPOSTRequest');
+  await refused(set, set.post(set.parts(), { lineEnd: '\n' }), 400, 'MalformedPOSTRequest');
+});
+
+test('what a filename says never reaches a header, a path or an answer', async () => {
+  for (const filename of [
+    '../../etc/passwd',
+    'a\\"; name=\\"key',
+    'a%0d%0aX-Evil: 1',
+    '\u0000',
+    'x'.repeat(5000),
+    '',
+  ]) {
+    const parts = set.parts({ key: 'named' }).map((part) => (part.name === 'file' ? { ...part, filename } : part));
+    const answer = await set.post(parts);
+    says(answer, 204, null);
+    assert.equal(answer.headers['x-evil'], undefined);
+    assert.deepEqual(set.read('demo/files/named'), FILE);
+  }
+  const torn = set
+    .parts()
+    .map((part) => (part.name === 'file' ? { ...part, filename: 'a"\r\nContent-Type: text/html\r\nX: "' } : part));
+  says(await set.post(torn), 204, null);
+  await refused(set, set.post(set.parts({ contentType: 'image/png\r\nX-Evil: 1' })), 400, 'InvalidArgument');
+  const marked = await refused(
+    set,
+    set.post(changed(set.parts(), 'x-amz-algorithm', '<b>&"\u0007')),
+    400,
+    'InvalidArgument',
+  );
+  assert.match(marked.body, /<ArgumentValue>&lt;b&gt;&amp;&quot;\ufffd<\/ArgumentValue>/);
+});
+
+test('20 480 bytes may come before the file’s first, and no more; nor 10 000 fields or headers', async () => {
+  const own = set.parts({ key: 'full' });
+  const ignored = { name: 'x-ignore-rest', value: '' };
+  const bare = formBytes({ parts: [ignored, ...own] }).length - FILE.length - `\r\n--${BOUNDARY}--\r\n`.length;
+  const filled = (bytes: number) => [{ ...ignored, value: 'x'.repeat(bytes - bare) }, ...own];
+  says(await set.post(filled(20_480)), 204, null);
+  await refused(set, set.post(filled(20_481)), 400, 'MaxPostPreDataLengthExceeded');
+  const many = Array.from({ length: 10_000 }, (_, n) => ({ name: `x-ignore-${n}`, value: 'x' }));
+  await refused(set, set.post([...many, ...own]), 400, 'MaxPostPreDataLengthExceeded');
+  await refused(set, set.post(many), 400, 'MaxPostPreDataLengthExceeded');
+  const headers = Array.from({ length: 10_000 }, (_, n) => `X-${n}: x`);
+  await refused(
+    set,
+    set.post([{ name: 'x-ignore', value: 'x', headers }, ...own]),
+    400,
+    'MaxPostPreDataLengthExceeded',
+  );
+});
