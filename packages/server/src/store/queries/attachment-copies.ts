@@ -1,17 +1,19 @@
 import { sql } from 'kysely';
 import { statement } from '../statement.ts';
 
-/** By way of the integration's blobs: one that keeps no copies has few. */
+/** By way of the integration's blobs: one that keeps no copies has few. SQLite takes cross joins in the order in which they stand. */
 export const chatsWithCopiesToLetGo = statement(
   'chats with copies to let go',
   (db, p: { after: string; limit: number }) =>
     db
       .selectFrom('integrations as i')
-      .innerJoin('blobs as b', 'b.integration_id', 'i.integration_id')
-      .innerJoin('attachments as a', 'a.blob_key', 'b.blob_key')
+      .crossJoin('blobs as b')
+      .crossJoin('attachments as a')
       .select('a.chat_key')
       .distinct()
       .where('i.keep_attachments', '=', 0)
+      .whereRef('b.integration_id', '=', 'i.integration_id')
+      .whereRef('a.blob_key', '=', 'b.blob_key')
       .where('a.url', 'is not', null)
       .where('a.chat_key', '>', p.after)
       .where(sql<boolean>`not exists (select 1 from runs r where r.chat_key = a.chat_key
