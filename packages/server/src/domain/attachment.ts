@@ -43,8 +43,12 @@ export function attachmentName({ filename, urlKey }: Pick<Attachment, 'filename'
   const last = urlKey.slice(urlKey.lastIndexOf('/') + 1);
   if (last === '') return new URL(urlKey).hostname;
   try {
-    return decodeURIComponent(last);
+    const decoded = decodeURIComponent(last);
+    return NOT_IN_NAMES.test(decoded) ? last : decoded;
   } catch {
     return last;
   }
 }
+
+/** What would end a line, or look like a folder. */
+const NOT_IN_NAMES = /[\p{Cc}\u2028\u2029/\\]/u;

@@ -21,6 +21,8 @@ export { type Answer, ApiClient } from './api-client.ts';
 export { blobStoreConformance } from './blob-store-conformance.ts';
 export { CommitProxy } from './commit-proxy.ts';
 export { FakeProvider, ProviderCall } from './fake-provider.ts';
+export { FileCall, type FileRequest, HeldFile } from './file-call.ts';
+export { FileServer, type SignedLinkOptions } from './file-server.ts';
 export { gateAgency } from './gate-agency.ts';
 export { type GateCall, GateKeeper } from './gate-keeper.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';

@@ -112,9 +112,16 @@ export class ServerProcess implements AsyncDisposable {
   readonly pid: number;
   /** Settles when the process is gone, with the signal that ended it. */
   readonly gone: Promise<NodeJS.Signals | null>;
+  readonly #said: () => string;
 
-  private constructor(child: ReturnType<typeof fork>, url: string, gone: Promise<NodeJS.Signals | null>) {
+  private constructor(
+    child: ReturnType<typeof fork>,
+    url: string,
+    gone: Promise<NodeJS.Signals | null>,
+    said: () => string,
+  ) {
     this.#child = child;
+    this.#said = said;
     this.url = url;
     this.api = new ApiClient(url, TEST_API_KEY);
     this.pid = child.pid ?? 0;
@@ -146,7 +153,12 @@ export class ServerProcess implements AsyncDisposable {
       child.once('exit', () => reject(new Error(`The server did not come up: ${said}`)));
     });
     await noteStore(url);
-    return new ServerProcess(child, url, gone);
+    return new ServerProcess(child, url, gone, () => said);
+  }
+
+  /** All that it wrote so far: its log, where `RUNWIRE_LOG_LEVEL` lets it have one. */
+  get said(): string {
+    return this.#said();
   }
 
   /** What the process knows of itself. */

@@ -177,6 +177,11 @@ export function attachmentsOfRuns(chatKey: string, runIds: readonly string[]) {
       .orderBy('position');
 }
 
+/** A message refers to it no longer; perhaps another does: the sweep looks. */
+export const freeBlob = statement('free blob', (db, p: { blobKey: string; now: number }) =>
+  db.updateTable('blobs').set({ unused_since: p.now }).where('blob_key', '=', p.blobKey),
+);
+
 /** Perhaps another chat refers to them too: the sweep looks. */
 export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey: string; now: number }) =>
   db
