@@ -29,7 +29,9 @@ export const useBlob = statement('use blob', (db, p: { blobKey: string }) =>
   db.updateTable('blobs').set({ unused_since: null }).where('blob_key', '=', p.blobKey),
 );
 
-export const insertAttachment = statement('insert attachment', (db, p: Attachment & { chatKey: string }) =>
+type NewAttachment = Omit<Attachment, 'filename'> & { readonly chatKey: string; readonly filenameJson: string | null };
+
+export const insertAttachment = statement('insert attachment', (db, p: NewAttachment) =>
   db.insertInto('attachments').values({
     chat_key: p.chatKey,
     run_id: p.runId,
@@ -37,7 +39,7 @@ export const insertAttachment = statement('insert attachment', (db, p: Attachmen
     kind: p.kind,
     url: p.url,
     url_key: p.urlKey,
-    filename_json: p.filename === null ? null : JSON.stringify(p.filename),
+    filename_json: p.filenameJson,
     detail: p.detail,
     form: p.form,
     media_type: p.mediaType,
