@@ -29,6 +29,16 @@ test('reads a chunked body, and one that ends with its connection', async () => 
   assert.equal(Buffer.from(second.bytes).toString(), 'abc');
 });
 
+test('takes an answer that names no coding, or says that there is none', async () => {
+  for (const coding of ['identity', 'Identity', '']) {
+    const { bytes } = await guarded(answers(httpAnswer(200, { 'content-encoding': coding }, 'abc'))).fetch(
+      'https://a.test/',
+    );
+    assert.equal(bytes.length, 3, coding);
+  }
+  assert.equal((await guarded(answers(httpAnswer(200))).fetch('https://a.test/')).bytes.length, 0);
+});
+
 test('gathers a body of many pieces whole', async () => {
   const piece = Buffer.alloc(50_000, 'x');
   const serve: Serve = (_, connection) => {
@@ -211,6 +221,9 @@ test('what is allowed is dialled, on its port alone', async () => {
     await fetch(url);
     assert.equal(network.dialled.length, 1, url);
   }
+  const nonsense = guarded(serve, { allow, names: { 'inside.test': [['other.name']] } });
+  assert.equal((await failure(nonsense.fetch('https://inside.test/'))).kind, 'refused');
+  assert.deepEqual(nonsense.network.dialled, []);
   for (const url of [
     'https://10.1.2.3/',
     'https://loop.test/',
