@@ -92,13 +92,12 @@ test('a PDF is sent as it is over Responses, and as its text over Chat Completio
   const url = files.serve('/report.pdf', pdf, 'application/pdf');
   for (const api of ['responses', 'chat'] as const) {
     await using provider = await FakeProvider.start();
-    const base = { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: 'sk-1', RUNWIRE_OPENAI_API: api };
+    const base = { OPENAI_BASE_URL: provider.baseUrl, OPENAI_API_KEY: 'sk-1', RUNWIRE_OPENAI_API: api };
     await using server = await startTestServer({ env: { ...files.env, ...base } });
     const reader = await server.api.complete({ message: 'Read', attachments: [fileAt(url)] });
     const call = await provider.nextCall();
     const body = JSON.stringify(call.body);
-    call.send(sseText(providerEvents({ text: 'Hi' }, api)));
-    call.end();
+    await call.stream(sseText(providerEvents(api, { said: [{ kind: 'text', deltas: ['Seen'] }] })));
     await reader.whole();
     if (api === 'responses') {
       const part = { type: 'input_file', filename: 'report.pdf' };
