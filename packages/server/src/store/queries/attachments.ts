@@ -29,24 +29,24 @@ export const useBlob = statement('use blob', (db, p: { blobKey: string }) =>
   db.updateTable('blobs').set({ unused_since: null }).where('blob_key', '=', p.blobKey),
 );
 
-type NewAttachment = Omit<Attachment, 'filename'> & { readonly chatKey: string; readonly filenameJson: string | null };
-
-export const insertAttachment = statement('insert attachment', (db, p: NewAttachment) =>
-  db.insertInto('attachments').values({
-    chat_key: p.chatKey,
-    run_id: p.runId,
-    position: p.position,
-    kind: p.kind,
-    url: p.url,
-    url_key: p.urlKey,
-    filename_json: p.filenameJson,
-    detail: p.detail,
-    form: p.form,
-    media_type: p.mediaType,
-    pages: p.pages,
-    size_bytes: p.sizeBytes,
-    blob_key: p.blobKey,
-  }),
+export const insertAttachment = statement(
+  'insert attachment',
+  (db, p: Omit<Attachment, 'filename'> & { chatKey: string; filenameJson: string | null }) =>
+    db.insertInto('attachments').values({
+      chat_key: p.chatKey,
+      run_id: p.runId,
+      position: p.position,
+      kind: p.kind,
+      url: p.url,
+      url_key: p.urlKey,
+      filename_json: p.filenameJson,
+      detail: p.detail,
+      form: p.form,
+      media_type: p.mediaType,
+      pages: p.pages,
+      size_bytes: p.sizeBytes,
+      blob_key: p.blobKey,
+    }),
 );
 
 /** It was fetched and read; `blobKey` null: no copy is kept. */
