@@ -10,7 +10,7 @@ test('a chat goes on when its links have expired, with copies kept, switched off
 }, async () => {
   const { code, stdout, stderr } = await runProof('refresh');
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^PROVED refresh stores=2 modes=3 stable_turns=34 refused=20\n$/m);
+  assert.match(stdout, /^PROVED refresh stores=2 modes=3 stable_turns=16 refused=20\n$/m);
 });
 
 for (const [fault, says] of [
