@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertAllDestroyed, failure, guarded, names, PUBLIC } from '../../testing/guarded-rig.ts';
-import { type Serve, WatchedNetwork } from '../../testing/watched-network.ts';
+import { answers, assertAllDestroyed, failure, guarded, names, PUBLIC } from '../../testing/guarded-rig.ts';
+import { httpAnswer, type Serve, WatchedNetwork } from '../../testing/watched-network.ts';
 import type { GuardedFetchOptions } from './guarded-fetch.ts';
 
 const hanging = (begin: () => void): Promise<never> => {
@@ -102,4 +102,12 @@ test('an address that keeps silent gives way to the next after 5 s, and the last
   t.mock.timers.tick(24_999);
   t.mock.timers.tick(1);
   assert.equal((await failed).kind, 'too_slow');
+});
+
+test('waits past a few early answers, and not past many', async () => {
+  const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
+  const file = httpAnswer(200, {}, 'abc');
+  assert.equal((await guarded(answers(`${early.repeat(8)}${file}`)).fetch('https://a.test/')).bytes.length, 3);
+  const many = guarded(answers(`${early.repeat(9)}${file}`)).fetch('https://a.test/');
+  assert.equal((await failure(many)).kind, 'broken');
 });
