@@ -29,6 +29,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/across-nodes.test.ts': 'several nodes: on PostgreSQL alone',
   'test/admission-race.test.ts': 'races that only several connections can run: on PostgreSQL alone',
   'test/alerts.test.ts': 'metrics have the same names on both stores',
+  'test/backup-attachments.test.ts': 'goes through both stores itself',
   'test/backup-faults.test.ts': 'goes through both stores itself',
   'test/backup-s3.test.ts': 'goes through both stores itself',
   'test/backups.test.ts': 'goes through both stores itself',
