@@ -24,6 +24,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   restore: () => import('./restore.ts'),
   upgrade: () => import('./upgrade.ts'),
   paths: () => import('./paths.ts'),
+  ssrf: () => import('./ssrf.ts'),
   'post-policy': () => import('./post-policy.ts'),
   upload: () => import('./upload.ts'),
   'upload-load': () => import('./upload-load.ts'),

@@ -131,7 +131,6 @@ export const contractFiles = [
     id: 'contract-7-cancelled-turn',
     section: '7',
     quote: 'Cancelled turn: the fetched ones are.',
-    later: 'Attachments',
   },
   {
     id: 'contract-7-turns-sandbox-files',

@@ -203,7 +203,6 @@ export const contractRunsAndStreams = [
     id: 'contract-4-limit-attachment',
     section: '4',
     quote: 'fetched attachment 20 MiB and 30 s,',
-    later: 'Attachments',
   },
   { id: 'contract-4-limit-run-time', section: '4', quote: 'run 15 min,' },
   { id: 'contract-4-limit-silence', section: '4', quote: 'silence of the model 120 s,' },

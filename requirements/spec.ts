@@ -39,7 +39,6 @@ export const specRequirements = [
     id: 'spec-1-files-by-url',
     section: '1',
     quote: 'Files reach an agent in three ways: as attachments given by URL,',
-    later: 'Attachments',
   },
   { id: 'spec-1-files-inline', section: '1', quote: 'as inline image data URLs,' },
   {

@@ -11,6 +11,7 @@ export const STARTS_NO_SERVER: readonly string[] = [
   'packages/',
   'requirements/',
   'proofs/adapters.test.ts',
+  'proofs/ssrf.test.ts',
   'proofs/support/database-dump.test.ts',
   'proofs/support/old-version.test.ts',
   'test/architecture.test.ts',

@@ -89,12 +89,12 @@ async function measured<T extends { readonly bytes: Uint8Array }>(
   rows: readonly Attachment[],
   of: Fetching,
   signal: AbortSignal,
-  fetch: () => Promise<T>,
+  get: () => Promise<T>,
 ): Promise<T> {
   const { metrics } = deps;
   const began = performance.now();
   try {
-    const fetched = await fetch();
+    const fetched = await get();
     metrics.attachmentFetch.observe(performance.now() - began);
     metrics.attachments.add({ outcome: 'fetched' });
     metrics.attachmentBytes.add({}, fetched.bytes.length);

@@ -15,6 +15,10 @@ export { MountConflict, type MountFile, type MountStore } from '../files/mount-s
 export { checkForm } from '../files/post-policy/check-form.ts';
 export { type FormTerms, type SigningKey, signatureOf, signForm } from '../files/post-policy/sign-form.ts';
 export { uploadKey } from '../files/upload-secrets.ts';
+export { type CheckedUrl, checkFetchUrl } from '../lib/guarded-fetch/check-url.ts';
+export { ALLOW_NOTHING, type FetchAllow } from '../lib/guarded-fetch/fetch-allow.ts';
+export { FetchFailed, GuardedFetcher, type Network } from '../lib/guarded-fetch/guarded-fetch.ts';
+export { sameHostAndPath } from '../lib/guarded-fetch/same-place.ts';
 export { silentNotifier } from '../store/notifier.ts';
 export type { Store, Tx } from '../store/store.ts';
 export { type Answer, ApiClient } from './api-client.ts';
@@ -83,3 +87,4 @@ export {
 } from './test-store.ts';
 export { ThreeStepLoad } from './three-step-load.ts';
 export { tie } from './tied-sockets.ts';
+export { httpAnswer, type Names, type Serve, WatchedNetwork } from './watched-network.ts';

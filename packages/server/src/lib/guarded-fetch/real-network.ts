@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { isIP } from 'node:net';
-import { connect } from 'node:tls';
+import { checkServerIdentity, connect } from 'node:tls';
 import { FetchFailed } from './fetch-failed.ts';
 import type { Network } from './network.ts';
 import { resolveName } from './resolve-name.ts';
@@ -10,8 +10,16 @@ export const realNetwork: Network = {
   resolve: resolveName,
   async dial({ address, port, servername }, signal) {
     signal.throwIfAborted();
-    const name = isIP(servername) === 0 ? { servername } : {};
-    const socket = connect({ host: address, port, ALPNProtocols: ['http/1.1'], ...name });
+    const socket = connect({
+      host: address,
+      port,
+      ALPNProtocols: ['http/1.1'],
+      // Said, so that no variable of the environment can unsay it.
+      rejectUnauthorized: true,
+      // An address is nobody's name in a greeting (RFC 6066), but the certificate must be for it all the same.
+      ...(isIP(servername) === 0 ? { servername } : {}),
+      checkServerIdentity: (_, certificate) => checkServerIdentity(servername, certificate),
+    });
     const onAbort = () => socket.destroy();
     signal.addEventListener('abort', onAbort);
     try {
