@@ -1,5 +1,6 @@
 import type { Protocol } from '@runwire/server/testing';
-import { type AttachedKind, KINDS, largePdf, longPdf } from './support/attachment-kinds.ts';
+import { pdfOfPages, slowPdf } from '../packages/server/src/testing/large-documents.ts';
+import { type AttachedKind, KINDS } from './support/attachment-kinds.ts';
 import { NOT_TO_BE_HAD, NOT_TO_BE_READ, type RefusedFile } from './support/attachment-refusals.ts';
 import { ANSWER, AttachmentRig, shownTo, type Turn, WAIT_MS } from './support/attachment-rig.ts';
 import { lockStep } from './support/lock-step.ts';
@@ -10,7 +11,8 @@ const PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
 const LEAST_TOKENS = 20;
 
 function expectText(what: string, text: string, part: string): void {
-  if (!text.includes(part)) throw new Shortfall(`${what}: expected ${JSON.stringify(part)}, found ${text.slice(0, 300)}.`);
+  if (!text.includes(part))
+    throw new Shortfall(`${what}: expected ${JSON.stringify(part)}, found ${text.slice(0, 300)}.`);
 }
 
 /** A file of another program: what it says on its second page is what the provider is asked about. */
@@ -20,7 +22,8 @@ async function arrives(rig: AttachmentRig, kind: AttachedKind): Promise<void> {
   const bytes = kind.bytes();
   rig.files.serve(path, bytes, kind.contentType);
   const url = rig.secretUrl(path);
-  const attachment = kind.type === 'input_image' ? { type: kind.type, image_url: url } : { type: kind.type, file_url: url };
+  const attachment =
+    kind.type === 'input_image' ? { type: kind.type, image_url: url } : { type: kind.type, file_url: url };
   const { asked, reader } = await rig.completes(what, { message: 'What does it say?', attachments: [attachment] });
   expectEqual(`${what}: answer`, reader.answer, ANSWER);
   const { text, files } = shownTo(asked);
@@ -32,7 +35,8 @@ async function arrives(rig: AttachmentRig, kind: AttachedKind): Promise<void> {
     expectNumber(`${what}: files sent as they are`, files.length, 0);
     for (const part of kind.says) expectText(what, text, part);
   }
-  if (JSON.stringify(asked).includes(rig.secret)) throw new Shortfall(`${what}: expected no query in the prompt, found it.`);
+  if (JSON.stringify(asked).includes(rig.secret))
+    throw new Shortfall(`${what}: expected no query in the prompt, found it.`);
 }
 
 /** "fails the run with `attachment_unavailable`, naming the URL without its query"; not charged; the chat goes on. */
@@ -74,7 +78,7 @@ async function followsRedirects(rig: AttachmentRig): Promise<void> {
 
 /** Of ten thousand pages the first are sent, and the model is told that there are more. */
 async function isCut(rig: AttachmentRig): Promise<void> {
-  rig.files.serve('/long.pdf', longPdf(), 'application/pdf');
+  rig.files.serve('/long.pdf', pdfOfPages(10_000), 'application/pdf');
   const attachments = [{ type: 'input_file', file_url: rig.secretUrl('/long.pdf') }];
   const { asked } = await rig.completes('10 000 pages', { attachments });
   expectText('10 000 pages', shownTo(asked).text, '[Cut here: pages 1 to 500 of 10000 are shown.]');
@@ -116,13 +120,13 @@ async function staysInStep(rig: AttachmentRig, sizeBytes: number): Promise<numbe
   const large = await rig.post({ message: 'What does it say?', attachments });
   const fetching = await within('fetch of the large file', WAIT_MS, held.nextCall());
   const ends = calls.nextCall();
-  fetching.answer(200, largePdf(sizeBytes), { 'content-type': 'application/pdf' });
+  fetching.answer(200, slowPdf(sizeBytes), { 'content-type': 'application/pdf' });
   const beside = { call: counting, reader: other };
   const tokens = await lockStep(rig, { begins: fetching.closed, ends }, beside);
   counting.cut();
   const asked = await ends;
+  rig.answer(asked);
   rig.answerAll();
-  calls.onCall?.(asked);
   await within('end of the large file', WAIT_MS, large.over);
   expectText('the large file', shownTo(asked.body).text, '[Page 2]');
   return expectAtLeast('tokens beside the conversion', tokens, LEAST_TOKENS);

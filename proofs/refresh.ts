@@ -110,7 +110,8 @@ async function refuses(rig: AttachmentRig): Promise<number> {
     expectEqual(`${name}: answer`, [reader.status, admitted], [400, 'false']);
     const told = JSON.parse(reader.text);
     if (/X-Amz-/.test(told.error)) throw new Shortfall(`${name}: expected no query, found ${told.error}`);
-    if (!told.error.includes('attachmentUrlRefreshes')) throw new Shortfall(`${name}: expected its field, found ${told.error}`);
+    if (!told.error.includes('attachmentUrlRefreshes'))
+      throw new Shortfall(`${name}: expected its field, found ${told.error}`);
     refused += 1;
   }
   return refused;

@@ -22,7 +22,12 @@ export interface AttachedKind {
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument';
 
-function document(name: string, contentType: string | null, mediaType: string, ...says: readonly string[]): AttachedKind {
+function document(
+  name: string,
+  contentType: string | null,
+  mediaType: string,
+  ...says: readonly string[]
+): AttachedKind {
   const sentAs = mediaType === 'application/pdf' ? 'pdf' : 'text';
   return { name, type: 'input_file', contentType, bytes: () => documentFixture(name), sentAs, mediaType, says };
 }
@@ -69,5 +74,7 @@ export const KINDS: readonly AttachedKind[] = [
   document('README.md', 'text/plain; charset=utf-8', 'text/markdown', '# Files made by other programs'),
   ...images,
   // An image is one by its bytes, whatever it is called.
-  ...images.slice(0, 1).map((image): AttachedKind => ({ ...image, name: 'scan', type: 'input_file', contentType: null })),
+  ...images
+    .slice(0, 1)
+    .map((image): AttachedKind => ({ ...image, name: 'scan', type: 'input_file', contentType: null })),
 ];

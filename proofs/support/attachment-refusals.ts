@@ -1,4 +1,5 @@
 import type { FileServer } from '@runwire/server/testing';
+import { repeated, zipOf, zipPart } from '../../packages/server/src/testing/large-documents.ts';
 import { documentFixture } from './attachment-kinds.ts';
 
 /** An attachment that cannot be had or read. */
@@ -35,6 +36,18 @@ const half = (name: string, contentType: string) =>
     return whole.subarray(0, whole.length >> 1);
   }, contentType);
 
+const WORDS = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+
+/** A document of 200 KB whose one part unpacks to 200 MB. */
+function zipBomb(): Uint8Array {
+  const types = `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="${WORDS}.main+xml"/></Types>`;
+  const bytes = 200_000_000;
+  return zipOf([
+    zipPart('[Content_Types].xml', types),
+    { name: 'word/document.xml', deflated: repeated(' ', bytes), bytes, crc: 0 },
+  ]);
+}
+
 /** What its server answers, or does not. */
 export const NOT_TO_BE_HAD: readonly RefusedFile[] = [
   { name: '404', path: '/gone.pdf', says: fetched('its server answered 404'), serve: () => {} },
@@ -57,14 +70,17 @@ export const NOT_TO_BE_HAD: readonly RefusedFile[] = [
     says: fetched('its server sent it on more than 3 times'),
     serve: redirects('/round.pdf'),
   },
-  ...['https://10.0.0.1/a.pdf', 'https://169.254.169.254/latest/meta-data', 'https://[::1]/', 'http://example.com/'].map(
-    (to, index) => ({
-      name: `a redirect to ${to}`,
-      path: `/away-${index}.pdf`,
-      says: fetched('its server sent it on to a place that files are not fetched from'),
-      serve: redirects(to),
-    }),
-  ),
+  ...[
+    'https://10.0.0.1/a.pdf',
+    'https://169.254.169.254/latest/meta-data',
+    'https://[::1]/',
+    'http://example.com/',
+  ].map((to, index) => ({
+    name: `a redirect to ${to}`,
+    path: `/away-${index}.pdf`,
+    says: fetched('its server sent it on to a place that files are not fetched from'),
+    serve: redirects(to),
+  })),
   {
     name: 'a name of a private address',
     path: '/a.pdf',
@@ -115,6 +131,19 @@ export const NOT_TO_BE_READ: readonly RefusedFile[] = [
   },
   { name: 'half a PDF', path: '/half.pdf', says: /^is damaged/, serve: half('libreoffice.pdf', PDF) },
   { name: 'half a DOCX', path: '/half.docx', says: /^is damaged/, serve: half('libreoffice.docx', 'application/zip') },
+  {
+    name: 'an encrypted DOCX',
+    path: '/locked.docx',
+    says: /^is encrypted; attach it without a password/,
+    serve: fixture('encrypted.docx', WORDS),
+  },
+  { name: 'a zip bomb', path: '/bomb.docx', says: /^is too large/, serve: bytes(zipBomb, WORDS) },
+  {
+    name: 'the old format of Word',
+    path: '/old.doc',
+    says: /^is in the old format of Word/,
+    serve: fixture('old-word.doc', 'application/msword'),
+  },
   {
     name: 'a sign-in page in place of a PDF',
     path: '/login.pdf',

@@ -97,8 +97,12 @@ export class AttachmentRig implements AsyncDisposable {
 
   /** The provider says its sentence to everybody at once. */
   answerAll(): void {
+    this.provider.onCall = (call) => this.answer(call);
+  }
+
+  answer(call: ProviderCall): void {
     const said = [{ kind: 'text' as const, deltas: ['Good ', 'day'] }];
-    this.provider.onCall = (call) => void call.stream(sseText(providerEvents(this.protocol, { said, usage: USAGE })));
+    void call.stream(sseText(providerEvents(this.protocol, { said, usage: USAGE })));
   }
 
   /** A URL of the file server with the secret in its query. */

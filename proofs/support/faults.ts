@@ -9,6 +9,7 @@ import {
   scriptedModel,
   type Tx,
 } from '@runwire/server/testing';
+import { convertHere, fetchAgain, leakQuery, skipUnreadable } from './attachment-faults.ts';
 import { holdFiles, loseAByte, writePlainly } from './mount-faults.ts';
 import { around, type Params, tamper } from './tampered-store.ts';
 
@@ -245,6 +246,10 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'lose-a-byte': loseAByte,
   'hold-files': holdFiles,
   'plain-writes': writePlainly,
+  'skip-unreadable': skipUnreadable,
+  'leak-query': leakQuery,
+  'convert-here': convertHere,
+  'fetch-again': fetchAgain,
 };
 
 export function plantFault(fault: string, options: ProcessOptions): Overrides {

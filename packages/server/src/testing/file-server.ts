@@ -130,7 +130,11 @@ export class FileServer implements AsyncDisposable {
   endless(path: string): string {
     const piece = Buffer.alloc(65_536, 'a');
     this.route(path, async (call) => {
-      while (!call.isClosed) await call.bytes(piece);
+      while (!call.isClosed) {
+        await call.bytes(piece);
+        // Where the other side has gone a write is done at once, and that it has gone would never be heard.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
     });
     return this.url(path);
   }

@@ -1,7 +1,9 @@
 import { imageType } from '../../lib/image-type.ts';
 import { claimsOf } from './claimed-type.ts';
 import type { DocumentLimits } from './document-limits.ts';
-import { DocumentWorker, type ThreadTask } from './document-worker.ts';
+import { DocumentProcess, ReaderClosed } from './document-process.ts';
+import type { ThreadTask } from './document-worker.ts';
+
 import { asText, type Given, type ReadFile } from './read-file.ts';
 import { readText } from './read-text.ts';
 import { sniff } from './sniff.ts';
@@ -25,16 +27,16 @@ interface Waiting {
   readonly resolve: (file: Promise<ReadFile>) => void;
 }
 
-/** Decoding so much takes less than a thread's answer. */
+/** Decoding so much takes less than asking another process. */
 const READ_HERE_BYTES = 64 * 1024;
 const IDLE_MS = 30_000;
 
-/** Makes of the bytes of a file what a model is sent, beside the event loop. Threads start when they are needed. */
+/** Makes of the bytes of a file what a model is sent, in processes of their own, which start when they are needed. */
 export class DocumentReader implements AsyncDisposable {
   readonly #limits: DocumentLimits;
   readonly #turns = new Turns<Waiting>();
-  readonly #idle: { readonly worker: DocumentWorker; readonly timer: NodeJS.Timeout }[] = [];
-  readonly #busy = new Set<DocumentWorker>();
+  readonly #idle: { readonly child: DocumentProcess; readonly timer: NodeJS.Timeout }[] = [];
+  readonly #busy = new Set<DocumentProcess>();
   #closed = false;
 
   constructor(limits: DocumentLimits) {
@@ -59,7 +61,7 @@ export class DocumentReader implements AsyncDisposable {
   }
 
   async #readInTurn(task: ThreadTask, whose: string, signal: AbortSignal): Promise<ReadFile> {
-    if (this.#closed) throw new Error('The reader of documents is closed.');
+    if (this.#closed) throw new ReaderClosed();
     const { promise, resolve, reject } = Promise.withResolvers<ReadFile>();
     const waiting: Waiting = { task, signal, resolve };
     const onAbort = () => {
@@ -80,12 +82,12 @@ export class DocumentReader implements AsyncDisposable {
     while (this.#busy.size < this.#limits.workers && !this.#closed) {
       const waiting = this.#turns.take();
       if (waiting === undefined) return;
-      const worker = this.#takeWorker();
-      this.#busy.add(worker);
-      const reading = worker.read(waiting.task, waiting.signal);
+      const child = this.#takeProcess();
+      this.#busy.add(child);
+      const reading = child.read(waiting.task, waiting.signal);
       const done = () => {
-        this.#busy.delete(worker);
-        this.#keep(worker);
+        this.#busy.delete(child);
+        this.#keep(child);
         this.#next();
       };
       reading.then(done, done);
@@ -93,36 +95,36 @@ export class DocumentReader implements AsyncDisposable {
     }
   }
 
-  #takeWorker(): DocumentWorker {
+  #takeProcess(): DocumentProcess {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       clearTimeout(idle.timer);
-      if (!idle.worker.hasEnded) return idle.worker;
+      if (!idle.child.hasEnded) return idle.child;
     }
-    return new DocumentWorker();
+    return new DocumentProcess();
   }
 
-  #keep(worker: DocumentWorker): void {
-    if (worker.hasEnded) return;
+  #keep(child: DocumentProcess): void {
+    if (child.hasEnded) return;
     if (this.#closed) {
-      void worker[Symbol.asyncDispose]();
+      void child[Symbol.asyncDispose]();
       return;
     }
     const end = () => {
       this.#idle.splice(this.#idle.indexOf(idle), 1);
-      void worker[Symbol.asyncDispose]();
+      void child[Symbol.asyncDispose]();
     };
-    const idle = { worker, timer: setTimeout(end, IDLE_MS).unref() };
+    const idle = { child, timer: setTimeout(end, IDLE_MS).unref() };
     this.#idle.push(idle);
   }
 
-  /** Files that are being read are unreadable then; those that wait are refused. */
+  /** What waits and what is being read is refused then, for no fault of its own. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     for (let waiting = this.#turns.take(); waiting !== undefined; waiting = this.#turns.take()) {
-      waiting.resolve(Promise.reject(new Error('The reader of documents is closed.')));
+      waiting.resolve(Promise.reject(new ReaderClosed()));
     }
-    const workers = [...this.#busy, ...this.#idle.map(({ worker }) => worker)];
+    const children = [...this.#busy, ...this.#idle.map(({ child }) => child)];
     for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
-    await Promise.all(workers.map((worker) => worker[Symbol.asyncDispose]()));
+    await Promise.all(children.map((child) => child[Symbol.asyncDispose]()));
   }
 }

@@ -3,7 +3,7 @@ import type { WholePart } from './conversion.ts';
 import type { DocumentLimits } from './document-limits.ts';
 import type { Given, ReadFile } from './read-file.ts';
 import { readSoFar } from './read-so-far.ts';
-import { Unreadable } from './unreadable.ts';
+import { TOO_COMPLEX, Unreadable } from './unreadable.ts';
 
 export interface ThreadTask {
   readonly given: Given;
@@ -17,25 +17,19 @@ export type FromThread =
   | { readonly type: 'unreadable'; readonly message: string };
 
 const MEBIBYTE = 1024 * 1024;
-const MAX_HEAP_MEBIBYTES = 512;
+const MAX_HEAP_MEBIBYTES = 384;
 /** Of buffers, which are no part of the heap: the file, what was unzipped of it, what a PDF's streams hold. */
-const MAX_BUFFERS_BYTES = 512 * MEBIBYTE;
-const WATCH_EVERY_MS = 200;
+const MAX_BUFFERS_BYTES = 320 * MEBIBYTE;
+const WATCH_EVERY_MS = 100;
 
-const TOO_COMPLEX =
-  'is too complex: reading it takes more memory than one file may have; attach a simpler or shorter one';
-
-/** One thread that reads one file at a time. It ends when a file's time is up, when its memory is, or when it is told to. */
-export class DocumentWorker implements AsyncDisposable {
+/** One thread that reads one file at a time; it ends when a file's time is up, or its memory. */
+export class DocumentWorker {
   readonly #thread: Worker;
   #ended = false;
 
   constructor() {
     const file = import.meta.url.endsWith('.ts') ? './document-thread.ts' : './document-thread.js';
     this.#thread = new Worker(new URL(file, import.meta.url), {
-      env: {},
-      argv: [],
-      execArgv: [],
       // Kept from ours: libraries complain there about files.
       stdout: true,
       stderr: true,
@@ -54,63 +48,42 @@ export class DocumentWorker implements AsyncDisposable {
     return this.#ended;
   }
 
-  /** Rejects with `Unreadable`, or the reason of the signal. */
-  read(task: ThreadTask, signal: AbortSignal): Promise<ReadFile> {
+  async read(task: ThreadTask): Promise<ReadFile | Unreadable> {
     const thread = this.#thread;
     const parts: WholePart[] = [];
-    const { promise, resolve, reject } = Promise.withResolvers<ReadFile>();
-    const settle = (outcome: ReadFile | Unreadable) => {
-      if (outcome instanceof Unreadable) reject(outcome);
-      else resolve(outcome);
-    };
+    const { promise, resolve } = Promise.withResolvers<ReadFile | Unreadable>();
     const endWith = (outcome: ReadFile | Unreadable) => {
-      this.#end();
-      settle(outcome);
+      this.#ended = true;
+      void thread.terminate();
+      resolve(outcome);
     };
     const onMessage = (message: FromThread) => {
       if (message.type === 'part') parts.push(message.part);
-      else settle(message.type === 'read' ? message.file : new Unreadable(message.message));
-    };
-    const onAbort = () => {
-      this.#end();
-      reject(signal.reason);
+      else resolve(message.type === 'read' ? message.file : new Unreadable(message.message));
     };
     const onError = (cause: unknown) => endWith(unreadableBy(cause));
     const onExit = () => onError(new Error('The thread that reads documents ended.'));
-    const timer = setTimeout(() => endWith(readSoFar(parts, task.limits.conversionMs)), task.limits.conversionMs);
+    const { conversionMs } = task.limits;
+    const timer = setTimeout(() => endWith(readSoFar(parts, conversionMs)), conversionMs);
     const watch = setInterval(async () => {
       const memory = await thread.getHeapStatistics().catch(() => null);
-      if (memory !== null && memory.external_memory > MAX_BUFFERS_BYTES) {
-        endWith(new Unreadable(TOO_COMPLEX));
-      }
+      if (memory !== null && memory.external_memory > MAX_BUFFERS_BYTES) endWith(new Unreadable(TOO_COMPLEX));
     }, WATCH_EVERY_MS);
 
-    thread.ref();
     thread.on('message', onMessage).on('error', onError).on('exit', onExit);
-    signal.addEventListener('abort', onAbort);
     if (this.#ended) onExit();
-    else if (signal.aborted) onAbort();
     else thread.postMessage(task, [task.given.bytes.buffer]);
-    return promise.finally(() => {
+    try {
+      return await promise;
+    } finally {
       clearTimeout(timer);
       clearInterval(watch);
-      signal.removeEventListener('abort', onAbort);
       thread.off('message', onMessage).off('error', onError).off('exit', onExit);
-      thread.unref();
-    });
-  }
-
-  #end(): Promise<unknown> {
-    this.#ended = true;
-    return this.#thread.terminate();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#end();
+    }
   }
 }
 
 function unreadableBy(cause: unknown): Unreadable {
   const isMemory = cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
-  return new Unreadable(isMemory ? TOO_COMPLEX : 'could not be read: it is damaged or too complex', { cause });
+  return new Unreadable(isMemory ? TOO_COMPLEX : 'could not be read: it is damaged or too complex');
 }

@@ -18,7 +18,7 @@ export async function pagesOfPdf(bytes: Uint8Array): Promise<number> {
 
 /** The text of a PDF, page by page. */
 export function readPdf({ bytes, limits, wholePart }: Conversion): Promise<string> {
-  return withPdf(bytes, async (pdf) => {
+  return withPdf(bytes, async (pdf, lacking) => {
     const gathered = new GatheredText(limits.characters);
     const of = pdf.numPages;
     const last = Math.min(of, limits.pages);
@@ -35,20 +35,38 @@ export function readPdf({ bytes, limits, wholePart }: Conversion): Promise<strin
       if (!gathered.isFull) wholePart({ text, mediaType: 'application/pdf', unit: 'page', number, of });
     }
     if (failed === number) throw new Unreadable(DAMAGED);
+    if (!anyText && lacking.characterSet) throw new Unreadable(LACKS_CHARACTER_SET);
     if (!anyText) throw new Unreadable(number < of ? noText(`its first ${number} pages`) : noText('it'));
-    if (gathered.isFull) {
-      const note = `[Cut here: the first ${limits.characters} characters are shown, which end on page ${number} of ${of}.]`;
-      return withNotes(gathered.toString(), [note]);
-    }
-    const note = number < of ? `[Cut here: pages 1 to ${number} of ${of} are shown.]` : null;
-    return withNotes(`${gathered}\n`, [note]);
+    const cut = gathered.isFull
+      ? `[Cut here: the first ${limits.characters} characters are shown, which end on page ${number} of ${of}.]`
+      : number < of
+        ? `[Cut here: pages 1 to ${number} of ${of} are shown.]`
+        : null;
+    return withNotes(`${gathered}\n`, [cut, lacking.characterSet ? LACKING_NOTE : null]);
   });
 }
+
+/** PDF.js has these tables in files of their own, which are not part of it here. */
+const LACKS_CHARACTER_SET =
+  'has its text in a Chinese, Japanese or Korean character set that cannot be read; save it with its fonts embedded, or use a model that takes PDFs as they are';
+const LACKING_NOTE =
+  '[Note: some text is missing: it stands in a Chinese, Japanese or Korean character set that could not be read.]';
 
 const noText = (where: string) =>
   `has no text in ${where}, as a scan has none; attach it with its text recognised, or use a model that takes PDFs as they are`;
 
-async function withPdf<T>(data: Uint8Array, use: (pdf: PdfDocument) => Promise<T>): Promise<T> {
+interface Lacking {
+  characterSet: boolean;
+}
+
+async function withPdf<T>(data: Uint8Array, use: (pdf: PdfDocument, lacking: Lacking) => Promise<T>): Promise<T> {
+  const lacking = { characterSet: false };
+  class NoFiles {
+    async fetch({ kind }: { readonly kind: string }): Promise<never> {
+      lacking.characterSet ||= kind === 'cMapUrl';
+      throw new Error('There are no files beside the library.');
+    }
+  }
   const { getDocument, VerbosityLevel } = await getResolvedPDFJS();
   const task = getDocument({
     data,
@@ -56,6 +74,8 @@ async function withPdf<T>(data: Uint8Array, use: (pdf: PdfDocument) => Promise<T
     disableFontFace: true,
     useSystemFonts: false,
     useWasm: false,
+    useWorkerFetch: false,
+    BinaryDataFactory: NoFiles,
     isImageDecoderSupported: false,
     isOffscreenCanvasSupported: false,
     enableXfa: false,
@@ -63,7 +83,7 @@ async function withPdf<T>(data: Uint8Array, use: (pdf: PdfDocument) => Promise<T
     disableStream: true,
   });
   try {
-    return await use(await task.promise);
+    return await use(await task.promise, lacking);
   } catch (error) {
     throw meaningOf(error);
   } finally {

@@ -1,9 +1,12 @@
 import { Parser } from 'htmlparser2';
 import { BlockText } from './block-text.ts';
+import { Unreadable } from './unreadable.ts';
 
 /** Elements whose content nobody reads. */
 const DROPPED = new Set(['script', 'style', 'noscript', 'template', 'svg', 'math', 'iframe', 'object', 'canvas']);
 const HIDDEN_STYLE = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
+/** Browsers go to 512; pages whose tags are never closed come further. The parser's time grows with its square. */
+const MAX_DEPTH = 5000;
 const names = (text: string) => new Set(text.split(' '));
 const BLOCKS = names(
   'address aside body caption center dd details dialog div dt fieldset figcaption footer form header html legend main menu nav summary tbody tfoot thead',
@@ -15,12 +18,16 @@ const PARAGRAPHS = names('article blockquote dl figure h1 h2 h3 h4 h5 h6 hr p pr
 export function textOfHtml(html: string): string {
   const page = new BlockText();
   let hiddenDepth = 0;
+  let depth = 0;
   const parser = new Parser({
     onopentag(name, attributes) {
+      depth += 1;
+      if (depth > MAX_DEPTH) throw new Unreadable('is too complex: it is nested too deeply');
       if (hiddenDepth > 0 || isHidden(name, attributes)) hiddenDepth += 1;
       else open(page, name, attributes);
     },
     onclosetag(name) {
+      depth -= 1;
       if (hiddenDepth > 0) hiddenDepth -= 1;
       else close(page, name);
     },

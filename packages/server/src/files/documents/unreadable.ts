@@ -2,3 +2,6 @@
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
 }
+
+export const TOO_COMPLEX =
+  'is too complex: reading it takes more memory than one file may have; attach a simpler or shorter one';

@@ -52,6 +52,8 @@ test('says of each text what is wrong with it', () => {
     ['https://:@example.com/', /user or a password/],
     ['https://@example.com/', /user or a password/],
     ['https://ex%61mple.com/', /percent-encoded host/],
+    ['https://exa\u00admple.com/', /invisible/],
+    ['https://\u200bexample.com/', /invisible/],
     ['https://example.com:/', /colon/],
     ['https://example.com:8443/', /port 8443/],
     ['https://example.com:0/', /port 0/],

@@ -34,6 +34,7 @@ function shapeProblem(text: string): string | null {
   const [, authority] = /^https:\/\/([^/?#]+)/i.exec(text) ?? [];
   if (authority === undefined) return FORM;
   if (authority.includes('@')) return 'has a user or a password in it; leave them out';
+  if (/\p{Cf}/u.test(authority)) return 'has invisible characters in its host; leave them out';
   if (authority.includes('%')) return 'has a percent-encoded host; write it in plain characters';
   if (authority.endsWith(':')) return 'ends its host with a colon; give the port or leave the colon out';
   return null;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertAllDestroyed, failure, guarded, names, PUBLIC } from '../../testing/guarded-rig.ts';
-import { type Serve, WatchedNetwork } from '../../testing/watched-network.ts';
+import { answers, assertAllDestroyed, failure, guarded, names, PUBLIC } from '../../testing/guarded-rig.ts';
+import { httpAnswer, type Serve, WatchedNetwork } from '../../testing/watched-network.ts';
 import type { GuardedFetchOptions } from './guarded-fetch.ts';
 
 const hanging = (begin: () => void): Promise<never> => {
@@ -75,4 +75,39 @@ test('destroys a connection that comes when nobody waits for it any more', async
   await new Promise(setImmediate);
   assert.equal(watched.connections.length, 1);
   assertAllDestroyed(watched);
+});
+
+test('an address that keeps silent gives way to the next after 5 s, and the last one has all the time there is', async (t) => {
+  const dialled: string[] = [];
+  const { promise: first, resolve: begun } = Promise.withResolvers<void>();
+  const { promise: second, resolve: gone } = Promise.withResolvers<void>();
+  const network = {
+    resolve: async () => [PUBLIC, '93.184.216.35'],
+    dial: async ({ address }: { readonly address: string }, signal: AbortSignal) => {
+      dialled.push(address);
+      if (dialled.length === 1) begun();
+      else gone();
+      return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    },
+  };
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const failed = failure(guarded(() => {}, { network, maxMs: 30_000 }).fetch('https://a.test/'));
+  await first;
+  t.mock.timers.tick(4_999);
+  await new Promise(setImmediate);
+  assert.deepEqual(dialled, [PUBLIC]);
+  t.mock.timers.tick(1);
+  await second;
+  assert.deepEqual(dialled, [PUBLIC, '93.184.216.35']);
+  t.mock.timers.tick(24_999);
+  t.mock.timers.tick(1);
+  assert.equal((await failed).kind, 'too_slow');
+});
+
+test('waits past a few early answers, and not past many', async () => {
+  const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
+  const file = httpAnswer(200, {}, 'abc');
+  assert.equal((await guarded(answers(`${early.repeat(8)}${file}`)).fetch('https://a.test/')).bytes.length, 3);
+  const many = guarded(answers(`${early.repeat(9)}${file}`)).fetch('https://a.test/');
+  assert.equal((await failure(many)).kind, 'broken');
 });

@@ -4,10 +4,12 @@ const FIRST_BYTES = 64 * 1024;
 export class GrowingBytes {
   #bytes: Uint8Array<ArrayBuffer>;
   #size = 0;
+  readonly #maxBytes: number;
 
-  /** `expected`: how many come, where that is known. */
-  constructor(expected: number | null) {
-    this.#bytes = new Uint8Array(expected ?? FIRST_BYTES);
+  /** `expected`: how many come, where that is known; never more than `maxBytes` are added. */
+  constructor(expected: number | null, maxBytes: number) {
+    this.#maxBytes = maxBytes;
+    this.#bytes = new Uint8Array(expected ?? Math.min(FIRST_BYTES, maxBytes));
   }
 
   get size(): number {
@@ -16,7 +18,7 @@ export class GrowingBytes {
 
   add(piece: Uint8Array): void {
     const size = this.#size + piece.length;
-    if (size > this.#bytes.length) this.#grow(Math.max(size, this.#bytes.length * 2));
+    if (size > this.#bytes.length) this.#grow(Math.max(size, Math.min(this.#bytes.length * 2, this.#maxBytes)));
     this.#bytes.set(piece, this.#size);
     this.#size = size;
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { answers, assertAllDestroyed, failure, guarded, names, never, PUBLIC } from '../../testing/guarded-rig.ts';
 import { httpAnswer, type Names, type Serve, WatchedNetwork } from '../../testing/watched-network.ts';
@@ -6,6 +7,8 @@ import { ALLOW_NOTHING, parseFetchAllow } from './fetch-allow.ts';
 import { GuardedFetcher } from './guarded-fetch.ts';
 
 test('fetches what a public host has, asks for it plainly, and leaves nothing open', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
   const { network, fetch } = guarded(answers(httpAnswer(200, { 'content-type': 'text/csv; charset=x' }, 'a,b')));
   const { bytes, contentType, url } = await fetch('https://a.test/x%20y.csv?sig=secret#part');
   assert.equal(Buffer.from(bytes).toString(), 'a,b');
@@ -17,6 +20,7 @@ test('fetches what a public host has, asks for it plainly, and leaves nothing op
     'GET /x%20y.csv?sig=secret HTTP/1.1\r\nhost: a.test\r\nuser-agent: Runwire\r\naccept: */*\r\naccept-encoding: identity\r\nconnection: close\r\n\r\n',
   ]);
   assertAllDestroyed(network);
+  assert.deepEqual([timers(), getEventListeners(never, 'abort')], [before, []]);
 });
 
 test('reads a chunked body, and one that ends with its connection', async () => {
@@ -27,6 +31,16 @@ test('reads a chunked body, and one that ends with its connection', async () => 
     'https://a.test/',
   );
   assert.equal(Buffer.from(second.bytes).toString(), 'abc');
+});
+
+test('takes an answer that names no coding, or says that there is none', async () => {
+  for (const coding of ['identity', 'Identity', '']) {
+    const { bytes } = await guarded(answers(httpAnswer(200, { 'content-encoding': coding }, 'abc'))).fetch(
+      'https://a.test/',
+    );
+    assert.equal(bytes.length, 3, coding);
+  }
+  assert.equal((await guarded(answers(httpAnswer(200))).fetch('https://a.test/')).bytes.length, 0);
 });
 
 test('gathers a body of many pieces whole', async () => {
@@ -211,6 +225,9 @@ test('what is allowed is dialled, on its port alone', async () => {
     await fetch(url);
     assert.equal(network.dialled.length, 1, url);
   }
+  const nonsense = guarded(serve, { allow, names: { 'inside.test': [['other.name']] } });
+  assert.equal((await failure(nonsense.fetch('https://inside.test/'))).kind, 'refused');
+  assert.deepEqual(nonsense.network.dialled, []);
   for (const url of [
     'https://10.1.2.3/',
     'https://loop.test/',

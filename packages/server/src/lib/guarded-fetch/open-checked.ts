@@ -20,7 +20,7 @@ export async function openChecked(url: URL, allow: FetchAllow, network: Network,
   const port = portOf(url);
   const addresses = addressOfHost(url.hostname) === null ? await resolved(network, servername, signal) : [servername];
   if (addresses.length === 0) throw new FetchFailed('unresolved', 'its host name is not known');
-  if (!addresses.every((address) => mayDial(address, port, allow) || allow.allowsHost(servername, port))) {
+  if (!addresses.every((address) => mayDial({ address, port, servername }, allow))) {
     throw new FetchFailed('refused', 'its host has an address that is not on the public internet');
   }
   return dialOne(
@@ -30,10 +30,12 @@ export async function openChecked(url: URL, allow: FetchAllow, network: Network,
   );
 }
 
-function mayDial(text: string, port: number, allow: FetchAllow): boolean {
-  const address = parseAddress(text);
-  if (address === null) return false;
-  return (port === HTTPS_PORT && isPublicAddress(address)) || allow.allowsAddress(text, port);
+function mayDial({ address, port, servername }: DialTo, allow: FetchAllow): boolean {
+  const parsed = parseAddress(address);
+  // What is no address would be resolved once more, by whoever dials it.
+  if (parsed === null) return false;
+  if (port === HTTPS_PORT && isPublicAddress(parsed)) return true;
+  return allow.allowsHost(servername, port) || allow.allowsAddress(address, port);
 }
 
 async function resolved(network: Network, hostname: string, signal: AbortSignal): Promise<readonly string[]> {

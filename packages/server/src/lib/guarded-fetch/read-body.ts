@@ -9,8 +9,8 @@ export async function readBody(
   maxBytes: number,
   onSize?: (bytes: number) => void,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { 'content-encoding': encoding = 'identity', 'transfer-encoding': transfer = 'chunked' } = answer.headers;
-  if (encoding.toLowerCase() !== 'identity' || transfer.toLowerCase() !== 'chunked') {
+  const { 'content-encoding': encoding = '', 'transfer-encoding': transfer = 'chunked' } = answer.headers;
+  if (!/^(identity)?$/i.test(encoding.trim()) || transfer.toLowerCase() !== 'chunked') {
     throw new FetchFailed('broken', 'its server sent it compressed, which it was asked not to do');
   }
   const length = answer.headers['content-length'];
@@ -18,7 +18,7 @@ export async function readBody(
   const tooLarge = () => new FetchFailed('too_large', `it is larger than ${maxBytes} bytes`);
   if (declared !== null && !(declared <= maxBytes)) throw tooLarge();
   if (declared !== null) onSize?.(declared);
-  const bytes = new GrowingBytes(declared);
+  const bytes = new GrowingBytes(declared, maxBytes);
   try {
     for await (const piece of answer) {
       if (bytes.size + piece.length > maxBytes) throw tooLarge();

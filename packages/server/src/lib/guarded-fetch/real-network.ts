@@ -20,8 +20,6 @@ export const realNetwork: Network = {
       ...(isIP(servername) === 0 ? { servername } : {}),
       checkServerIdentity: (_, certificate) => checkServerIdentity(servername, certificate),
     });
-    const onAbort = () => socket.destroy();
-    signal.addEventListener('abort', onAbort);
     try {
       await once(socket, 'secureConnect', { signal });
       return socket;
@@ -31,8 +29,6 @@ export const realNetwork: Network = {
       signal.throwIfAborted();
       if (!socket.authorizationError) throw error;
       throw new FetchFailed('unreachable', "its server's certificate is not valid for it, or not trusted here");
-    } finally {
-      signal.removeEventListener('abort', onAbort);
     }
   },
 };

@@ -8,16 +8,25 @@ export interface XmlEvents {
   close?(name: string): void;
 }
 
+const MAX_DEPTH = 250;
 const CHUNK_BYTES = 64 * 1024;
 
 /** Tells what stands in the XML of a part, in its order, until it is told to stop. */
 export function readXml(xml: Buffer, events: XmlEvents, stop: () => boolean = () => false): void {
   refuseDeclarations(xml);
+  let depth = 0;
   const parser = new Parser(
     {
-      onopentag: (name, attributes) => events.open?.(localName(name), attributes),
+      onopentag(name, attributes) {
+        depth += 1;
+        if (depth > MAX_DEPTH) throw new Unreadable('is too complex: it is nested too deeply');
+        events.open?.(localName(name), attributes);
+      },
       ontext: (text) => events.text?.(text),
-      onclosetag: (name) => events.close?.(localName(name)),
+      onclosetag(name) {
+        depth -= 1;
+        events.close?.(localName(name));
+      },
     },
     { xmlMode: true },
   );

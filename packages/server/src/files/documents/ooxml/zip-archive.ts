@@ -22,14 +22,18 @@ export class ZipArchive {
     this.#zip = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const entries = readZipDirectory(this.#zip);
     const unzipped = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+    if (unzipped > maxUnzippedBytes) {
+      throw new Unreadable(
+        `is too large: unzipped it has ${unzipped} bytes, and ${maxUnzippedBytes} are read at most; attach a shorter one`,
+      );
+    }
     const isBomb = entries.some(
       (entry) => entry.bytes > RATIO_COUNTS_FROM_BYTES && entry.bytes > MAX_RATIO * entry.packedBytes,
     );
-    if (unzipped > maxUnzippedBytes || isBomb) {
+    if (isBomb)
       throw new Unreadable(
-        `is too large when unzipped: ${unzipped} bytes, of which ${maxUnzippedBytes} are read at most; attach a shorter one`,
+        `is packed as no document is: a part grows more than ${MAX_RATIO} times when it is unzipped`,
       );
-    }
     this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
   }
 
