@@ -1,13 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freshDatabase, type Protocol, postgresFolder } from '@runwire/server/testing';
 import { AttachmentRig, shownTo, WAIT_MS } from './support/attachment-rig.ts';
 import { expectEqual, expectNumber, LeftOut, type Proof, Shortfall, within } from './support/proof.ts';
 import { SignedChat } from './support/signed-chat.ts';
 
-/** Copies that nothing refers to are deleted at once, by sweeps that come often. */
-const LIMITS = { unusedBlobMs: 0, sweepMs: 100 };
+/** Copies that nothing refers to are deleted by the next sweep, and that comes when it is told to. */
+const LIMITS = { unusedBlobMs: 0, sweepMs: 3_600_000 };
 
 /** The copies that lie in the data folder. */
 const copiesIn = (rig: AttachmentRig): number =>
@@ -15,11 +14,9 @@ const copiesIn = (rig: AttachmentRig): number =>
     /^[0-9a-f]{2}\/./.test(path),
   ).length;
 
-async function untilCopies(rig: AttachmentRig, what: string, count: number): Promise<void> {
-  const look = async () => {
-    while (copiesIn(rig) !== count) await sleep(25);
-  };
-  await within(`${what}: ${count} copies`, WAIT_MS, look());
+async function expectCopies(rig: AttachmentRig, what: string, count: number): Promise<void> {
+  await rig.server.sweepBlobs();
+  expectNumber(`${what}: copies after a sweep`, copiesIn(rig), count);
 }
 
 /** Copies are kept: one request for ever, whatever becomes of the link. */
@@ -68,8 +65,9 @@ async function off(rig: AttachmentRig): Promise<void> {
     await chat.turn('off, first turn', { link: chat.signExpired() });
     expectNumber('off: requests of the file', chat.requests, 1);
   });
+  expectNumber('off: copies', copiesIn(rig), copies);
   await withoutCopies(rig, chat, 'off', 1);
-  await untilCopies(rig, 'off', copies);
+  expectNumber('off: copies in the end', copiesIn(rig), copies);
 }
 
 async function swept(rig: AttachmentRig): Promise<void> {
@@ -81,7 +79,7 @@ async function swept(rig: AttachmentRig): Promise<void> {
   expectNumber('swept: requests of the file before the sweep', chat.requests, 1);
   const { status } = await rig.api.patch('/v2/integrations/swept', { keepAttachments: false });
   expectNumber('swept: status of the switch', status, 200);
-  await untilCopies(rig, 'swept', copies);
+  await expectCopies(rig, 'swept', copies);
   await withoutCopies(rig, chat, 'swept', 1);
 }
 
@@ -179,7 +177,7 @@ async function apart(rig: AttachmentRig): Promise<void> {
   const forget = async (integration: string, chatId: string, left: number) => {
     const { status } = await rig.api.delete(`/v2/integrations/${integration}/chats/${chatId}`);
     expectNumber(`status of the deletion of ${integration} ${chatId}`, status, 204);
-    await untilCopies(rig, `after the deletion of ${integration} ${chatId}`, copies + left);
+    await expectCopies(rig, `after the deletion of ${integration} ${chatId}`, copies + left);
   };
   await forget('one', 'second', 2);
   await forget('one', 'same', 1);

@@ -8,7 +8,7 @@ import { readConfig } from '../config/read-config.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { ApiClient } from './api-client.ts';
 import { noteStore } from './reported-store.ts';
-import { ARM, type ProcessOptions } from './server-process.ts';
+import { ARM, type ProcessOptions, SWEEP } from './server-process.ts';
 import { forgetStore, storeEnvironment, withSharedDisk } from './test-store.ts';
 
 /** The key of the first owner in every test installation. */
@@ -166,6 +166,14 @@ export class ServerProcess implements AsyncDisposable {
     return new Promise((resolve) => {
       this.#child.once('message', (message) => resolve(message as never));
       this.#child.send('probe');
+    });
+  }
+
+  /** Sweeps the files that nothing refers to; resolves to how many there were. */
+  sweepBlobs(): Promise<number> {
+    return new Promise((resolve) => {
+      this.#child.once('message', (message) => resolve((message as { swept: number }).swept));
+      this.#child.send(SWEEP);
     });
   }
 
