@@ -21,6 +21,8 @@ const HELD = 2;
 const BESIDE_MS = { short: 5000, full: 30_000 };
 const WORK = { short: 6, full: 40 };
 const REST_MS = { short: 800, full: 200 };
+/** For a run that is held no end of its step is worth waiting for; in full it is waited for as everywhere, 30 s. */
+const SHORT_HAND_OVER_MS = 1000;
 
 /** Whether the old servers run beside all the new ones for a while, or each goes as soon as a new one is there. */
 type Order = 'together' | 'in turn';
@@ -88,7 +90,7 @@ async function upgrade(order: Order, old: OldVersion, isOtherSchema: boolean, fa
   await using controller = await ModelController.start();
   const database = new UpgradeDatabase(postgres, await postgres.database());
   const options = { databaseUrl: database.url, dataDir: folder.path, controllerPort: controller.port };
-  const limits = short ? SHORT_LEASE : {};
+  const limits = short ? { ...SHORT_LEASE, handOverMs: SHORT_HAND_OVER_MS } : {};
   await using nodes = new UpgradeNodes({ ...options, limits, oldEntry: old.entry, fault });
   const load = new UpgradeLoad(nodes, REST_MS[form]);
   const model = new UpgradeModel(controller, gate, load.mayTry, load.fail);

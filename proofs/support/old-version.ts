@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -71,13 +72,26 @@ function must(command: string, args: readonly string[], cwd: string): void {
   if (status !== 0) throw new Error(`\`${command} ${args[0]}\` ended with ${status}:\n${stderr.slice(-2000)}`);
 }
 
+/** The same each time, so that what Node has compiled of it is found again; any, while another proof has that one. */
+function folderFor(commit: string): string {
+  const place = join(tmpdir(), 'runwire-old-');
+  const folder = `${place}${hash('sha1', `${REPOSITORY} ${commit}`).slice(0, 16)}`;
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+    return folder;
+  } catch {
+    return mkdtempSync(place);
+  }
+}
+
 /** An earlier version in a temporary folder, ready to be started; nothing of this checkout is touched. */
 export class OldVersion implements Disposable {
   /** The program that starts its server for a parent process. */
   readonly entry: string;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'runwire-old-'));
+  readonly #folder: string;
 
   constructor(commit: string) {
+    this.#folder = folderFor(commit);
     const checkout = join(this.#folder, 'runwire');
     this.entry = join(checkout, ENTRY);
     try {
