@@ -133,3 +133,21 @@ test('without copies a run that goes on elsewhere fetches again, and a killed on
   await call.end();
   await eventually('what this run put aside is gone', async () => blobsIn(server.dataDir).length === 1);
 });
+
+test('a call that a kill cut short is charged with what its attachments say, as with any text', async () => {
+  await using files = await FileServer.start();
+  const attachments = [
+    fileAt(files.serve('/long.txt', 'word '.repeat(8000), 'text/plain')),
+    imageAt(files.serve('/a.png', pngOf(100), 'image/png')),
+  ];
+  // By the third flush, something that it said is stored.
+  const doomed = { env: files.env, killAt: 'flush.after-commit', killAfter: 3 } as const;
+  await using server = await KillableServer.start(doomed);
+  const { call, runId } = await server.hold({ chatId: 'c', message: 'Read', attachments });
+  while (!call.isClosed) await Promise.race([call.text('word '), call.closed]);
+  await server.startAgain({ limits: { maxAttempts: 1 } });
+  const { body: run } = await server.api.get(`/v2/integrations/demo/runs/${runId}`);
+  assert.equal(run.error.code, 'run_interrupted');
+  // 10 000 tokens of text and 1 000 of an image, besides instructions and message.
+  assert.ok(run.usage.input_tokens >= 11_000 && run.usage.input_tokens < 12_000, String(run.usage.input_tokens));
+});

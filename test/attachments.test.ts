@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import {
   FakeProvider,
   FileServer,
@@ -10,6 +11,7 @@ import {
   sseText,
   startTestServer,
 } from '@runwire/server/testing';
+import { pino } from 'pino';
 import { cites } from '../requirements/cite.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
 
@@ -133,7 +135,9 @@ test('a URL that a message names several times is fetched once', async () => {
 
 test('what cannot be had or read fails the run, names it without its query, and is not charged', async (t) => {
   cites(t, 'contract-7-url-unavailable');
-  await using rig = await AttachmentRig.start();
+  const lines: string[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
+  await using rig = await AttachmentRig.start({ logger });
   const { files } = rig;
   const apiIntegrationId = await rig.rig.metered({ unit: 'runs', limit: 100, period: 'day' });
   files.serve('/old.doc', fixture('old-word.doc'), 'application/msword');
@@ -146,8 +150,8 @@ test('what cannot be had or read fails the run, names it without its query, and 
     ['/gone.txt', /its server answered 410; attach it again/],
     ['/inside.txt', /its server sent it on to a place that files are not fetched from/],
     ['/cut.txt', /ended the connection before the end/],
-    ['/old.doc', /, [^;]+\.$|;/],
-    ['/login.pdf', /\.$/],
+    ['/old.doc', /, is (an old|in the old|a Word)[^;]+; [^;]+\.$/],
+    ['/login.pdf', /, is said to be [^;]+; check that the link gives the file itself\.$/],
   ];
   for (const [path, says] of cases) {
     const attachments = [imageAt(files.serve('/a.png', png)), fileAt(`${files.url(path)}?key=hush#part`)];
@@ -163,6 +167,10 @@ test('what cannot be had or read fails the run, names it without its query, and 
     assert.ok(!reader.text.includes('hush') && !JSON.stringify(run).includes('hush'));
   }
   assert.equal((await rig.rig.allowance(apiIntegrationId)).used, 0);
+  const told = lines.filter((line) => line.includes('an attachment is not to be had'));
+  assert.equal(told.length, cases.length);
+  assert.ok(told.every((line, place) => line.includes(files.url(cases[place]?.[0] ?? 'none'))));
+  assert.ok(!lines.join('').includes('hush'), 'no query is in the log');
   assert.equal(rig.rig.controller.calls.length, 0);
   assert.equal(rig.rig.server.server.probes.attachmentsBytes(), 0);
 });
@@ -178,4 +186,32 @@ test('the offline model says which files came, and how a text begins', async () 
     reader.answer,
     /You said: Hello \(1 image came with it: image\/png of \d+ bytes\) \(1 file came with it: notes\.txt, text\/plain of 21 characters, which begins: Bread and butter\)$/,
   );
+});
+
+test('tools are handed the texts of attached files with the messages, and no bytes', async () => {
+  const handed: unknown[] = [];
+  const look = defineTool({
+    name: 'look',
+    description: 'Looks.',
+    inputSchema: { type: 'object' },
+    execute: (_input, call) => void handed.push(call.messages),
+  });
+  const agent = defineAgent({ name: 'A', description: 'Looks.', instructions: '', files: false, tools: [look] });
+  await using rig = await AttachmentRig.start({ agencies: { own: defineAgency({ name: 'Own', agents: [agent] }) } });
+  const apiIntegrationId = await rig.rig.integration({ agency: 'own' });
+  const attachments = [
+    imageAt(rig.files.serve('/a.png', png, 'image/png')),
+    fileAt(rig.files.serve('/notes.txt', 'Milk.', 'text/plain')),
+  ];
+  const { call, reader } = await rig.rig.hold({ apiIntegrationId, message: 'Look', attachments });
+  await call.toolCall('call_1', 'look', '{}');
+  await call.end();
+  await (await rig.rig.controller.nextCall()).end();
+  await reader.whole();
+  const text = shownText('notes.txt', 'text/plain', 'Milk.');
+  const content = [
+    { type: 'text', text: 'Look' },
+    { type: 'text', text },
+  ];
+  assert.deepEqual(handed, [[{ role: 'user', content }]]);
 });
