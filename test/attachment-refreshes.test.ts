@@ -114,6 +114,14 @@ test('a key is an earlier attachment of this chat, of a failed turn too; a value
   await rig.rig.answer(refresh({ [file.key]: file.good(), [gone]: `${gone}?sig=2` }));
 });
 
+test('a link of megabytes is refused as any that is too long', async () => {
+  const file = signedFile();
+  const link = `${file.key}?${'a'.repeat(20_000_000)}`;
+  const { status, body } = await refusal(await rig.api.complete({ attachmentUrlRefreshes: { [file.key]: link } }));
+  assert.deepEqual([status, body.code], [400, 'invalid_request']);
+  assert.match(body.error, /of at most 8192 characters/);
+});
+
 test('the link of a failed turn is asked of nobody, that of a cancelled one is', async () => {
   const failing = signedFile();
   const failed = await rig.rig.hold(forgetful('failed', { attachments: [fileAt(failing.expired())] }));

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { MAX_URL_CHARACTERS } from '../domain/attachment.ts';
 
 const PARTS: Readonly<Record<string, string>> = {
   body: 'body',
@@ -54,7 +55,7 @@ export function validationSentence(error: ErrorObject, part: string): string {
       return `${subject} holds characters that are not allowed, or has not the required form.`;
     case 'format':
       if (params.format === 'uri') {
-        return `${subject} must be a URL such as https://files.example.com/a.pdf, with spaces and all but ASCII percent-encoded.`;
+        return `${subject} must be a URL such as https://files.example.com/a.pdf, of at most ${MAX_URL_CHARACTERS} characters, with spaces and all but ASCII percent-encoded.`;
       }
       return `${subject} must be a valid ${String(params.format)}.`;
     default:
