@@ -6,9 +6,12 @@ import { ANSWER, AttachmentRig, shownTo, type Turn, WAIT_MS } from './support/at
 import { lockStep } from './support/lock-step.ts';
 import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
 
-const PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
+const PROTOCOLS: readonly Protocol[] = ['chat', 'responses'];
 /** On the main thread no token passes; beside it hundreds do. */
 const LEAST_TOKENS = 20;
+/** What is made of it is a little larger, and no file may be larger than 20 MiB. */
+const LARGE_BYTES = 20_400_000;
+const SHORT_BYTES = 4_000_000;
 
 function expectText(what: string, text: string, part: string): void {
   if (!text.includes(part))
@@ -85,7 +88,7 @@ async function isCut(rig: AttachmentRig): Promise<void> {
 }
 
 /** A file whose head comes, and whose bytes trickle without an end. */
-async function isTooSlow(fault: string | null): Promise<void> {
+async function isTooSlow(fault: string | null): Promise<number> {
   await using rig = await AttachmentRig.start(fault, 'chat', { env: { RUNWIRE_MAX_ATTACHMENT_SECONDS: '1' } });
   const late = { says: /^could not be fetched: it took longer than 1 seconds?;/ };
   const silent = { ...late, name: 'a server that is silent', path: '/silent.txt' };
@@ -102,6 +105,7 @@ async function isTooSlow(fault: string | null): Promise<void> {
       }),
   });
   keepsSecrets(rig);
+  return 2;
 }
 
 function keepsSecrets(rig: AttachmentRig): void {
@@ -134,32 +138,36 @@ async function staysInStep(rig: AttachmentRig, sizeBytes: number): Promise<numbe
   return expectAtLeast('tokens beside the conversion', tokens, LEAST_TOKENS);
 }
 
+/** In short what both protocols have alike is shown with one of them. */
+const isShown = (kind: AttachedKind, protocol: Protocol, short: boolean): boolean =>
+  !short || protocol === 'chat' || kind.sentAs !== 'text';
+
+async function play(fault: string | null, protocol: Protocol, short: boolean) {
+  await using rig = await AttachmentRig.start(fault, protocol);
+  const tokens = protocol === 'chat' ? await staysInStep(rig, short ? SHORT_BYTES : LARGE_BYTES) : 0;
+  const kinds = KINDS.filter((kind) => isShown(kind, protocol, short));
+  for (const kind of kinds) await arrives(rig, kind);
+  const unreadable = NOT_TO_BE_READ.filter(({ onlyAsText }) => onlyAsText !== true || protocol === 'chat');
+  const refused = short && protocol === 'responses' ? unreadable : [...NOT_TO_BE_HAD, ...unreadable];
+  for (const file of refused) await isRefused(rig, file);
+  await followsRedirects(rig);
+  if (!short || protocol === 'chat') await isCut(rig);
+  keepsSecrets(rig);
+  return { sent: kinds.length, refused: refused.length, tokens };
+}
+
 export const proof: Proof = {
   name: 'attachments',
   faults: ['skip-unreadable', 'leak-query', 'convert-here'],
   async run({ fault, short }) {
-    let refused = 0;
-    let sent = 0;
-    let tokens = 0;
+    const figures = { kinds: KINDS.length, sent: 0, refused: 0, lock_step_tokens: 0 };
     for (const protocol of PROTOCOLS) {
-      await using rig = await AttachmentRig.start(fault, protocol);
-      for (const kind of KINDS) await arrives(rig, kind);
-      sent += KINDS.length;
-      for (const file of [...NOT_TO_BE_HAD, ...NOT_TO_BE_READ]) {
-        if (file.onlyAsText === true && protocol === 'responses') continue;
-        await isRefused(rig, file);
-        refused += 1;
-      }
-      await followsRedirects(rig);
-      await isCut(rig);
-      if (protocol === 'chat') tokens = await staysInStep(rig, short ? SHORT_BYTES : LARGE_BYTES);
-      keepsSecrets(rig);
+      const { sent, refused, tokens } = await play(fault, protocol, short);
+      figures.sent += sent;
+      figures.refused += refused;
+      figures.lock_step_tokens += tokens;
     }
-    await isTooSlow(fault);
-    return { kinds: KINDS.length, sent, refused: refused + 2, lock_step_tokens: tokens };
+    figures.refused += await isTooSlow(fault);
+    return figures;
   },
 };
-
-/** What is made of it is a little larger, and no file may be larger than 20 MiB. */
-const LARGE_BYTES = 20_400_000;
-const SHORT_BYTES = 4_000_000;

@@ -47,11 +47,13 @@ export function leakQuery(): Overrides {
   return {};
 }
 
-/** Files are converted where everything else is done. */
+/** PDFs are converted where everything else is done. */
 export function convertHere(): Overrides {
-  DocumentReader.prototype.read = async function read(given, { pdf }) {
+  DocumentReader.prototype.read = async function read(this: DocumentReader, given, options, signal) {
+    if (Buffer.from(given.bytes.subarray(0, 5)).toString() !== '%PDF-')
+      return ownRead.call(this, given, options, signal);
     const { convert } = await import('../../packages/server/src/files/documents/convert.ts');
-    return convert({ ...given, pdf, limits: DEFAULT_DOCUMENT_LIMITS, wholePart: () => {} });
+    return convert({ ...given, ...options, limits: DEFAULT_DOCUMENT_LIMITS, wholePart: () => {} });
   };
   return {};
 }
@@ -62,6 +64,25 @@ export function fetchAgain(): Overrides {
     wrapStore: tamper({
       rows: (statement, rows) =>
         statement === 'history attachments' ? rows.map((row) => ({ ...row, blob_key: null })) : rows,
+    }),
+  };
+}
+
+/** A fresh link is checked, and the old one stays. */
+export function forgetRefreshes(): Overrides {
+  return {
+    wrapStore: tamper({
+      params: (statement, params) => (statement === 'refresh url' ? { ...params, chatKey: '' } : params),
+    }),
+  };
+}
+
+/** The same bytes are one copy for all integrations. */
+export function shareCopies(): Overrides {
+  const ofBlobs = ['blob by hash', 'insert blob'];
+  return {
+    wrapStore: tamper({
+      params: (statement, params) => (ofBlobs.includes(statement) ? { ...params, integrationId: 'demo' } : params),
     }),
   };
 }

@@ -44,6 +44,8 @@ export class AttachmentRig implements AsyncDisposable {
   readonly #folder: DataFolder;
   /** Stands in the query of every URL, and must be seen by its file server alone. */
   readonly secret = `secret-${randomBytes(12).toString('hex')}`;
+  /** Turns whose prompt began byte for byte as the last one, and requests that were refused as they should be. */
+  readonly counts = { stableTurns: 0, refused: 0 };
   #requests = 0;
 
   private constructor(parts: {

@@ -75,6 +75,7 @@ export class SignedChat {
       throw new Shortfall(`${what}: expected the file in the prompt, found none.`);
     }
     expectEqual(`${what}: how its prompt begins`, prompt.slice(0, this.#prompt.length), this.#prompt);
+    if (this.#prompt.length > 0) this.#rig.counts.stableTurns += 1;
     this.#prompt = prompt;
   }
 
@@ -84,12 +85,14 @@ export class SignedChat {
     const reader = await this.#rig.post(this.body(refreshes === undefined ? {} : { refreshes }));
     await within(`${what}: end of its answer`, WAIT_MS, reader.over);
     const admitted = reader.headers['x-agent-run-admitted'];
+    expectEqual(`${what}: answer`, [reader.status, admitted], [400, 'false']);
     const told = JSON.parse(reader.text);
-    expectEqual(`${what}: answer`, [reader.status, admitted, told.code], [400, 'false', code]);
+    expectEqual(`${what}: code`, told.code, code);
     if (!told.error.includes(names)) throw new Shortfall(`${what}: expected ${names}, found ${told.error}`);
     if (/X-Amz-/.test(reader.text)) throw new Shortfall(`${what}: expected no query, found ${told.error}`);
     expectNumber(`${what}: requests of the file`, this.requests, requests);
     expectNumber(`${what}: calls of the model`, this.#rig.provider.calls.length, calls);
+    this.#rig.counts.refused += 1;
   }
 }
 

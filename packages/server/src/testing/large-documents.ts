@@ -92,7 +92,7 @@ export function slowPdf(bytes: number): Uint8Array<ArrayBuffer> {
 export function endlessPdf(): Uint8Array<ArrayBuffer> {
   const depth = 12;
   const forms = Array.from({ length: depth }, (_, index) => ({
-    bytes: Buffer.from(index === depth - 1 ? 'q Q' : `/X${5 + index} Do\n`.repeat(10)),
+    bytes: Buffer.from(index === depth - 1 ? line('.') : `/X${5 + index} Do\n`.repeat(10)),
   }));
   return pdfOf([line('Page 1 speaks.'), '/X4 Do'], forms);
 }

@@ -55,11 +55,18 @@ const LACKING_NOTE =
 const noText = (where: string) =>
   `has no text in ${where}, as a scan has none; attach it with its text recognised, or use a model that takes PDFs as they are`;
 
+const END_WITHIN_BYTES = 64 * 1024;
+
+/** PDF.js repairs what was cut off, and would show what is left as if it were all. */
+const hasEnd = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).subarray(-END_WITHIN_BYTES).includes('startxref');
+
 interface Lacking {
   characterSet: boolean;
 }
 
 async function withPdf<T>(data: Uint8Array, use: (pdf: PdfDocument, lacking: Lacking) => Promise<T>): Promise<T> {
+  if (!hasEnd(data)) throw new Unreadable('is damaged: its end is missing; attach a whole copy');
   const lacking = { characterSet: false };
   class NoFiles {
     async fetch({ kind }: { readonly kind: string }): Promise<never> {

@@ -16,6 +16,8 @@ interface Cell {
 /** Tells each row of a sheet that has something in it, as a line of CSV. */
 export function readSheet(xml: Buffer, workbook: Workbook, row: (line: string) => void, stop: () => boolean): void {
   let cells: string[] = [];
+  /** The column of a cell that does not say its own. */
+  let next = 0;
   let cell: Cell | null = null;
   let into: 'value' | 'inline' | 'formula' | null = null;
   let inReading = false;
@@ -23,8 +25,10 @@ export function readSheet(xml: Buffer, workbook: Workbook, row: (line: string) =
     xml,
     {
       open(name, attributes) {
-        if (name === 'row') cells = [];
-        else if (name === 'c') cell = startCell(attributes, cells.length);
+        if (name === 'row') {
+          cells = [];
+          next = 0;
+        } else if (name === 'c') cell = startCell(attributes, next);
         else if (name === 'rPh') inReading = true;
         else if (name === 'v') into = 'value';
         else if (name === 'f') into = 'formula';
@@ -42,6 +46,7 @@ export function readSheet(xml: Buffer, workbook: Workbook, row: (line: string) =
             while (cells.length < cell.column) cells.push('');
             cells[cell.column] = text;
           }
+          next = cell.column + 1;
           cell = null;
         }
         if (name === 'row' && cells.length > 0) {
