@@ -1,5 +1,6 @@
 import { cpSync } from 'node:fs';
 import {
+  FileServer,
   ModelController,
   type ServerProcess,
   type StreamReader,
@@ -9,6 +10,8 @@ import {
 import { ANSWER, askFromOutside, levelSeen } from './support/ask-from-outside.ts';
 import { DataFolder } from './support/data-folder.ts';
 import {
+  ATTACHED_TEXT,
+  attaches,
   FURTHER_KILL_CASES,
   INTEGRATION,
   KILL_CASES,
@@ -80,8 +83,11 @@ async function killRun(kill: KillCase, template: DataFolder, setting: Setting): 
   using folder = new DataFolder();
   cpSync(template.path, folder.path, { recursive: true });
   await using model = await ModelController.start();
-  const options = { dataDir: folder.path, controllerPort: model.port };
-  const seen = await playUntilKilled(kill, model, options);
+  await using files = attaches(kill) ? await FileServer.start() : null;
+  const options = { dataDir: folder.path, controllerPort: model.port, env: files?.env ?? {} };
+  const url = files?.serve('/attached.txt', ATTACHED_TEXT, 'text/plain');
+  const request = url === undefined ? REQUEST : { ...REQUEST, attachments: [{ type: 'input_file', file_url: url }] };
+  const seen = await playUntilKilled(kill, request, model, options);
   // Before the next start: a run that goes on asks at once.
   model.answerAll(ANSWER);
   const level = levelSeen(seen);
@@ -99,20 +105,32 @@ async function killRun(kill: KillCase, template: DataFolder, setting: Setting): 
     outcome: kill.outcome,
     compacted: kill.point === 'sweep.after-commit',
     endedWithinMs: setting.endedWithinMs,
+    request,
   });
+  if (files !== null) {
+    // What was fetched and not recorded is fetched again, by the run that goes on; the next turn has the copy.
+    expectNumber('fetches', files.requests.length, kill.point === 'attachment.before-commit' ? 2 : 1);
+    const shown = model.calls.filter((call) => JSON.stringify(call.request.prompt).includes(ATTACHED_TEXT));
+    expectNumber('model calls that show the file', shown.length, model.calls.length);
+  }
   return kill.nextStart === null ? 1 : 2;
 }
 
 /** Resolves to what the client has when the process is gone. */
 async function playUntilKilled(
   kill: KillCase,
+  request: Readonly<Record<string, unknown>>,
   model: ModelController,
-  options: { readonly dataDir: string; readonly controllerPort: number },
+  options: {
+    readonly dataDir: string;
+    readonly controllerPort: number;
+    readonly env: Readonly<Record<string, string>>;
+  },
 ): Promise<StreamReader | null> {
   const limits = kill.point.startsWith('sweep.') ? SWEEP_AT_ONCE : {};
   await using doomed = await startServer(null, { ...options, limits, killAt: kill.point, killAfter: kill.time });
   const { api } = doomed;
-  const post = api.complete(REQUEST);
+  const post = api.complete(request);
   const head = post.catch(() => null);
   // Whatever it does last meets a dead process.
   playScript(kill.script, { api, model, post }).catch(() => {});

@@ -68,12 +68,19 @@ async function checkUploads(checks: PathChecks, field: 'folder' | 'filename', ta
   }
 }
 
-/** Files by URL are not taken by this version: no name makes one taken. */
+/** A host that resolves to this machine: no name makes the file fetched, and a good one makes it a message's. */
+const FILE_URL = 'https://localhost/a';
+
 async function checkAttachments(checks: PathChecks): Promise<number> {
   const items = itemsOf('attachments[].filename');
   for (const item of items) {
-    const attachment = { type: 'input_file', file_url: 'https://example.com/a', filename: item.value };
-    await checks.completionRefused(shown(item), { attachments: [attachment] });
+    const attachment = { type: 'input_file', file_url: FILE_URL, filename: item.value };
+    const expected = expectedOf(item);
+    if (expected === 'accept' || (expected === null && (await checks.isTaken({ attachments: [attachment] })))) {
+      await checks.attachmentTaken(shown(item), attachment);
+    } else {
+      await checks.completionRefused(shown(item), { attachments: [attachment] });
+    }
   }
   return items.length;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ApiClient,
+  FileServer,
   imageAttachment,
   type ModelCall,
   ModelController,
@@ -79,7 +80,14 @@ interface Stage {
 }
 
 /** Brings a node to its point; it stands still there when this resolves. */
-async function stage(stop: ZombieCase, group: NodeGroup, model: ModelController, fault: string | null, proxy: string) {
+async function stage(
+  stop: ZombieCase,
+  group: NodeGroup,
+  model: ModelController,
+  attachments: readonly object[],
+  fault: string | null,
+  proxy: string,
+): Promise<Stage> {
   const { point, time, by } = stop;
   // A taker that stands still before its commit has begun no attempt.
   const calls = new Calls(model, stop.script, point === 'takeover.after-commit' ? 2 : 1);
@@ -91,7 +99,7 @@ async function stage(stop: ZombieCase, group: NodeGroup, model: ModelController,
   const first = await group.add(by === 'takeover' ? { killAt: 'flush.after-commit', killAfter: 2 } : {});
   await prepare(first.api);
   // Stored by the node that is to stand still, or by the one whose run it took.
-  const request = stop.hasImage ? { ...REQUEST, attachments: [imageAttachment(IMAGE)] } : REQUEST;
+  const request = attachments.length === 0 ? REQUEST : { ...REQUEST, attachments };
   const begin = async (node: ServerProcess) => node.api.complete(request).catch(() => null);
   if (by === 'takeover') {
     const post = begin(first);
@@ -193,15 +201,22 @@ async function settledDump(group: NodeGroup): Promise<string[]> {
 
 async function standStill(stop: ZombieCase, fault: string | null, short: boolean): Promise<Counts> {
   await using model = await ModelController.start();
-  await using group = await startNodes(0, null, { controllerPort: model.port, limits: short ? SHORT_LEASE : {} });
+  await using fileServer = stop.hasUrl ? await FileServer.start() : null;
+  const env = fileServer?.env ?? {};
+  const limits = short ? SHORT_LEASE : {};
+  await using group = await startNodes(0, null, { controllerPort: model.port, limits, env });
   await using proxy = await LocklessProxy.start(group.databaseUrl);
-  const it = await stage(stop, group, model, fault, proxy.url);
+  const attachments = [
+    ...(stop.hasImage ? [imageAttachment(IMAGE)] : []),
+    ...(fileServer === null ? [] : [{ type: 'input_file', file_url: fileServer.serve('/attached.txt', 'Attached.') }]),
+  ];
+  const it = await stage(stop, group, model, attachments, fault, proxy.url);
   await untilTaken(stop, it);
   it.calls.overAt = performance.now();
   const reader = await Promise.race([it.post, sleep(0, null)]);
   const seen = reader?.frames.length ?? 0;
   const before = await settledDump(group);
-  const files = expectNumber('files of images', imagesIn(before), Number(stop.hasImage));
+  const files = expectNumber('files of attachments', imagesIn(before), stop.files);
   const known = new Set((await group.query('select node_id from nodes')).map((row) => row.node_id));
   it.zombie.goOn();
   await until('the node registered anew', async () =>

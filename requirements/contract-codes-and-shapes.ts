@@ -11,7 +11,6 @@ export const contractCodesAndShapes = [
     id: 'contract-8-400-invalid-attachment-refresh',
     section: '8',
     quote: '`invalid_attachment_refresh`,',
-    later: 'Attachments',
   },
   { id: 'contract-8-400-invalid-cursor', section: '8', quote: '`invalid_cursor`;' },
   {

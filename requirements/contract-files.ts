@@ -80,7 +80,6 @@ export const contractFiles = [
     section: '7',
     quote:
       "Attachments by URL: what the URL's text shows (not https, credentials, a port other than 443 unless allowed, a literal non-public address, `data:` in `file_url`,",
-    later: 'Attachments',
   },
   {
     id: 'contract-7-data-url',
@@ -91,14 +90,12 @@ export const contractFiles = [
     id: 'contract-7-url-filename',
     section: '7',
     quote: '`filename` that is not one segment by the path rule) is 400;',
-    later: 'Attachments',
   },
   {
     id: 'contract-7-url-unavailable',
     section: '7',
     quote:
       'what shows only on resolving or fetching fails the run with `attachment_unavailable`, naming the URL without its query.',
-    later: 'Attachments',
   },
   {
     id: 'contract-7-fetcher',
@@ -112,21 +109,18 @@ export const contractFiles = [
     section: '7',
     quote:
       'Fetched once, kept by content hash within the integration as long as the chat (unless `keepAttachments: false`), and sent from that copy in later turns.',
-    later: 'Attachments',
   },
   {
     id: 'contract-7-refreshes',
     section: '7',
     quote:
       '`attachmentUrlRefreshes`: a key must be an earlier attachment URL of this chat (failed turns included), without query or fragment; a value https with the same host and path; used where no copy is kept.',
-    later: 'Attachments',
   },
   {
     id: 'contract-7-refresh-missing',
     section: '7',
     quote:
       'An earlier file without copy whose signed link has visibly expired and that is not listed: 400 `invalid_attachment_refresh`, naming it.',
-    later: 'Attachments',
   },
   {
     id: 'contract-7-failed-turn',
@@ -137,7 +131,6 @@ export const contractFiles = [
     id: 'contract-7-cancelled-turn',
     section: '7',
     quote: 'Cancelled turn: the fetched ones are.',
-    later: 'Attachments',
   },
   {
     id: 'contract-7-turns-sandbox-files',

@@ -40,7 +40,7 @@ export const contractRunsAndStreams = [
       '**Order of the checks**, first failure wins: 401 key · 400 body · 404 integration · 403 owner · 400 attribution · **replay of a known `usageRequestId`** (or 400 `usage_request_id_reused`) · 404 member · 429 `consumer_inactive` · 400/404 chat · 400 agent, […] 409 chat busy · 429 allowance,',
   },
   { id: 'contract-4-order-sandbox-files', section: '4', quote: 'sandbox files,' },
-  { id: 'contract-4-order-refreshes', section: '4', quote: 'refreshes ·', later: 'Attachments' },
+  { id: 'contract-4-order-refreshes', section: '4', quote: 'refreshes ·' },
   {
     id: 'contract-4-order-load',
     section: '4',
@@ -151,7 +151,6 @@ export const contractRunsAndStreams = [
     id: 'contract-4-same-body-attachments',
     section: '4',
     quote: 'leaving out `attachmentUrlRefreshes`, the query strings of attachment URLs,',
-    later: 'Attachments',
   },
   { id: 'contract-4-same-body-chat', section: '4', quote: "and a chat id or alias that names the run's own chat." },
   {
@@ -204,7 +203,6 @@ export const contractRunsAndStreams = [
     id: 'contract-4-limit-attachment',
     section: '4',
     quote: 'fetched attachment 20 MiB and 30 s,',
-    later: 'Attachments',
   },
   { id: 'contract-4-limit-run-time', section: '4', quote: 'run 15 min,' },
   { id: 'contract-4-limit-silence', section: '4', quote: 'silence of the model 120 s,' },

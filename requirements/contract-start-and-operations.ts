@@ -300,7 +300,7 @@ export const contractStartAndOperations = [
   { id: 'contract-3-integration-text-only', section: '3', quote: 'textOnly,' },
   { id: 'contract-3-integration-allowances-field', section: '3', quote: 'allowances,' },
   { id: 'contract-3-integration-run-limits', section: '3', quote: 'onDisconnect, maxRunSeconds,' },
-  { id: 'contract-3-integration-keep-attachments', section: '3', quote: 'keepAttachments, …}`;', later: 'Attachments' },
+  { id: 'contract-3-integration-keep-attachments', section: '3', quote: 'keepAttachments, …}`;' },
   { id: 'contract-3-integration-default-agency', section: '3', quote: '`agency` defaults to the demo agency,' },
   {
     id: 'contract-3-integration-allowances',

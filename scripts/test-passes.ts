@@ -30,6 +30,9 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/across-nodes.test.ts': 'several nodes: on PostgreSQL alone',
   'test/admission-race.test.ts': 'races that only several connections can run: on PostgreSQL alone',
   'test/alerts.test.ts': 'metrics have the same names on both stores',
+  'test/backup-attachments.test.ts': 'goes through both stores itself',
+  'test/attachment-samples.test.ts':
+    'about the samples of a page; refreshes on both stores: test/attachment-refreshes.test.ts',
   'test/backup-faults.test.ts': 'goes through both stores itself',
   'test/backup-s3.test.ts': 'goes through both stores itself',
   'test/backups.test.ts': 'goes through both stores itself',

@@ -101,11 +101,7 @@ test('refuses what is no image, by the name of its field, and stores nothing of 
       /`attachments\[1\]\.image_url` must begin as/,
     ],
     [{ image_url: `data:,${'0'.repeat(64)}` }, /`attachments\[1\]\.image_url` must begin as/],
-    [
-      { image_url: 'https://example.com/a.png' },
-      /`attachments\[1\]\.image_url` that is no data URL is not supported by this version/,
-    ],
-    [{ image_url: 'http://example.com/a.png' }, /`attachments\[1\]\.image_url`/],
+    [{ image_url: 'http://example.com/a.png' }, /`attachments\[1\]\.image_url` must be an https URL/],
     [{ detail: 'medium' }, /`attachments\[1\]\.detail` must be one of/],
     [{ width: 5 }, /`attachments\[1\]\.width` is not a field that is known here/],
   ];

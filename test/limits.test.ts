@@ -17,6 +17,7 @@ test('each limit has the default of the contract, and a setting that changes it'
     'contract-4-limits-settings',
     'contract-4-limit-body',
     'contract-4-limit-message',
+    'contract-4-limit-attachment',
     'contract-4-limit-user-context',
     'contract-4-limit-values',
     'contract-4-limit-run-time',
@@ -29,6 +30,11 @@ test('each limit has the default of the contract, and a setting that changes it'
     RUNWIRE_MAX_MESSAGE_CHARACTERS: ['messageCharacters', 1_000_000, '7', 7],
     RUNWIRE_MAX_USER_CONTEXT_BYTES: ['userContextBytes', 256 * 1024, '7', 7],
     RUNWIRE_MAX_IMAGE_BYTES: ['imageBytes', 20 * MEBIBYTE, '7', 7],
+    RUNWIRE_MAX_ATTACHMENT_BYTES: ['attachmentBytes', 20 * MEBIBYTE, '134217728', 128 * MEBIBYTE],
+    RUNWIRE_MAX_ATTACHMENT_SECONDS: ['attachmentMs', 30_000, '7', 7000],
+    RUNWIRE_MAX_ATTACHMENT_PAGES: ['attachmentPages', 500, '7', 7],
+    RUNWIRE_MAX_ATTACHMENT_CHARACTERS: ['attachmentCharacters', 200_000, '7', 7],
+    RUNWIRE_MAX_CONVERSION_SECONDS: ['conversionMs', 30_000, '7', 7000],
     RUNWIRE_MAX_BODY_VALUES: ['bodyValues', 10_000, '200', 200],
     RUNWIRE_MAX_RUN_SECONDS: ['maxRunSeconds', 15 * 60, '7', 7],
     RUNWIRE_MAX_SILENCE_SECONDS: ['modelSilenceMs', 120_000, '7', 7000],
@@ -44,6 +50,7 @@ test('each limit has the default of the contract, and a setting that changes it'
     assert.deepEqual(readConfig({ [name]: text }).config.limits, { ...DEFAULT_LIMITS, [limit]: value });
   }
   assert.deepEqual([DEFAULT_LIMITS.disconnectMs, DEFAULT_LIMITS.bodiesBytes], [10_000, 256 * MEBIBYTE]);
+  assert.equal(DEFAULT_LIMITS.attachmentsBytes, 256 * MEBIBYTE);
 });
 
 /** A completion that is good but for what the test says; it is cut once its head is there. */

@@ -97,6 +97,12 @@ const WRONG: readonly Settings[] = [
     'u:hunter22@files.internal',
     'https://u:hunter22@files.internal',
   ].map((allow) => ({ RUNWIRE_FETCH_ALLOW: allow })),
+  { RUNWIRE_MAX_ATTACHMENT_BYTES: '134217729' },
+  ...['RUNWIRE_MAX_ATTACHMENT_BYTES', 'RUNWIRE_MAX_ATTACHMENT_SECONDS', 'RUNWIRE_MAX_ATTACHMENT_PAGES'].map((name) => ({
+    [name]: '0',
+  })),
+  { RUNWIRE_MAX_ATTACHMENT_CHARACTERS: 'all' },
+  { RUNWIRE_MAX_CONVERSION_SECONDS: '86401' },
   { RUNWIRE_MAX_RUN_SECONDS: '0' },
   { RUNWIRE_MAX_RUN_SECONDS: '86401' },
 ];

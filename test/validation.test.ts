@@ -44,8 +44,6 @@ async function refused(answer: ReturnType<ApiClient['post']>, says: RegExp, stat
   return headers;
 }
 
-/** Well-formed, and refused only because this version has not built it. */
-const unbuilt = (fields: object) => refused(complete(fields), /not supported by this version; leave it out\.$/);
 const wrong = async (fields: object, says: RegExp, code?: string) => {
   const headers = await refused(complete(fields), says, 400, code);
   assert.equal(headers.get('x-agent-run-admitted'), 'false');
@@ -166,13 +164,13 @@ test('at most five attachments, each told apart by its type, with no field that 
     'spec-2.2-discriminated',
     'spec-2.2-no-additional',
     'contract-4-unknown-fields-attachments',
-    'contract-1-not-built',
   );
-  const file = { type: 'input_file', file_url: 'https://example.com/a.pdf' };
-  const image = { type: 'input_image', image_url: 'https://example.com/a.png' };
+  // Their host is this machine: nothing is fetched, and the runs fail once they are admitted.
+  const file = { type: 'input_file', file_url: 'https://localhost/a.pdf' };
+  const image = { type: 'input_image', image_url: 'https://localhost/a.png' };
   await taken({ attachments: [] });
-  await unbuilt({ attachments: [file] });
-  await unbuilt({ attachments: [file, image, file, image, file] });
+  await taken({ attachments: [file] });
+  await taken({ attachments: [file, image, file, image, file] });
   await wrong({ attachments: Array.from({ length: 6 }, () => file) }, /`attachments` must have at most 5 items/);
   for (const value of [5, 'a', true, {}, file])
     await wrong({ attachments: value }, /`attachments` must be of type array/);
@@ -181,8 +179,8 @@ test('at most five attachments, each told apart by its type, with no field that 
     await wrong({ attachments: [{ ...file, type }] }, /`attachments\[0\]\.type`/);
   }
   const strangers = [
-    { ...file, image_url: 'https://example.com/a.png' },
-    { ...image, file_url: 'https://example.com/a.pdf' },
+    { ...file, image_url: 'https://localhost/a.png' },
+    { ...image, file_url: 'https://localhost/a.pdf' },
     { ...file, detail: 'low' },
     { ...image, filename: 'a.png' },
     { ...file, extra: null },
@@ -203,15 +201,15 @@ test('a file attachment has a URL and may have a name; an image has an address a
     'spec-2.2-detail-shape',
   );
   const one = (attachment: object) => ({ attachments: [attachment] });
-  const file = { type: 'input_file', file_url: 'https://example.com/a.pdf' };
-  const image = { type: 'input_image', image_url: 'https://example.com/a.png' };
-  await unbuilt(one({ ...file, filename: 'a.pdf' }));
+  const file = { type: 'input_file', file_url: 'https://localhost/a.pdf' };
+  const image = { type: 'input_image', image_url: 'https://localhost/a.png' };
+  await taken(one({ ...file, filename: 'a.pdf' }));
   await wrong(one({ type: 'input_file' }), /`attachments\[0\]\.file_url` is missing/);
   for (const file_url of [5, null, 'a.pdf', '', 'https://exa mple.com/']) {
     await wrong(one({ ...file, file_url }), /`attachments\[0\]\.file_url` must be/);
   }
   for (const filename of [5, null, []]) await wrong(one({ ...file, filename }), /filename` must be of type string/);
-  for (const detail of ['auto', 'low', 'high']) await unbuilt(one({ ...image, detail }));
+  for (const detail of ['auto', 'low', 'high']) await taken(one({ ...image, detail }));
   await wrong(one({ ...image, image_url: 'data:image/png;base64,AAAA' }), /`attachments\[0\]\.image_url` is no PNG/);
   await wrong(
     one({ ...file, file_url: 'data:image/png;base64,AAAA' }),
@@ -244,10 +242,14 @@ test('at most five sandbox files, each with a name and a path', async (t) => {
 });
 
 test('attachmentUrlRefreshes is an object of strings', async (t) => {
-  cites(t, 'spec-2.1-refreshes-shape', 'contract-1-not-built');
-  const url = 'https://example.com/a.pdf';
+  cites(t, 'spec-2.1-refreshes-shape');
+  const url = 'https://localhost/a.pdf';
   await taken({ attachmentUrlRefreshes: {} });
-  await unbuilt({ attachmentUrlRefreshes: { [url]: `${url}?fresh` } });
+  await wrong(
+    { attachmentUrlRefreshes: { [url]: `${url}?fresh` } },
+    /no earlier attachment/,
+    'invalid_attachment_refresh',
+  );
   for (const value of [5, 'a', []]) await wrong({ attachmentUrlRefreshes: value }, /must be of type object/);
   for (const value of [5, null, {}, 'not a url']) {
     await wrong({ attachmentUrlRefreshes: { [url]: value } }, /attachmentUrlRefreshes.*must be/);

@@ -25,6 +25,8 @@ export interface Questioning {
   /** Whether the events of the run were compacted before the kill. */
   readonly compacted: boolean;
   readonly endedWithinMs: number;
+  /** What the doomed server was asked, where it is not the plain request. */
+  readonly request?: Readonly<Record<string, unknown>>;
 }
 
 /** Asks everything that a caller may ask; what the answers say may never contradict each other. */
@@ -89,7 +91,15 @@ async function ended(api: ApiClient, limitMs: number): Promise<Body> {
 }
 
 /** Status, run, usage record, history, stream and replay tell the same story. */
-async function checkRun({ api, model, seen, outcome, compacted, endedWithinMs }: Questioning): Promise<void> {
+async function checkRun({
+  api,
+  model,
+  seen,
+  outcome,
+  compacted,
+  endedWithinMs,
+  request = REQUEST,
+}: Questioning): Promise<void> {
   const status = await ended(api, endedWithinMs);
   const { run } = status;
   expectEqual('outcome', run.error?.code ?? run.status, outcome);
@@ -136,7 +146,7 @@ async function checkRun({ api, model, seen, outcome, compacted, endedWithinMs }:
   checkStream(stream, run);
   if (compacted) await checkCompacted(api, seen, stream, run);
   else if (seen !== null) checkSeen(seen.frames, stream.frames, run);
-  const again = await send(api, REQUEST);
+  const again = await send(api, request);
   expectEqual('X-Run-Id of the replay', again.headers['x-run-id'], run.runId);
   expectEqual('X-Run-Replayed of the replay', again.headers['x-run-replayed'], 'true');
   expectEqual('replay', withoutComments(again.text), withoutComments(stream.text));

@@ -9,6 +9,14 @@ import {
   scriptedModel,
   type Tx,
 } from '@runwire/server/testing';
+import {
+  convertHere,
+  fetchAgain,
+  forgetRefreshes,
+  leakQuery,
+  shareCopies,
+  skipUnreadable,
+} from './attachment-faults.ts';
 import { holdFiles, loseAByte, writePlainly } from './mount-faults.ts';
 import { around, type Params, tamper } from './tampered-store.ts';
 
@@ -245,6 +253,12 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'lose-a-byte': loseAByte,
   'hold-files': holdFiles,
   'plain-writes': writePlainly,
+  'skip-unreadable': skipUnreadable,
+  'leak-query': leakQuery,
+  'convert-here': convertHere,
+  'fetch-again': fetchAgain,
+  'forget-refreshes': forgetRefreshes,
+  'share-copies': shareCopies,
 };
 
 export function plantFault(fault: string, options: ProcessOptions): Overrides {

@@ -80,6 +80,14 @@ export interface KillCase {
 
 const NOTHING: Levels = [0, 0];
 const HEAD: Levels = [1, 1];
+/** What is attached is fetched beside the answer's way out. */
+const PERHAPS_HEAD: Levels = [0, 1];
+
+/** What of the file is looked for in what the model is shown. */
+export const ATTACHED_TEXT = 'Attached by its URL.';
+
+/** Whether its message has a file by its URL. */
+export const attaches = ({ point }: KillCase): boolean => point.startsWith('attachment.');
 
 function kill(
   point: WaitPoint,
@@ -95,6 +103,8 @@ function kill(
 export const KILL_CASES: readonly KillCase[] = [
   kill('admit.before-commit', 'talk', 'none', NOTHING),
   kill('admit.after-commit', 'talk', 'completed', NOTHING),
+  kill('attachment.before-commit', 'speak', 'completed', PERHAPS_HEAD),
+  kill('attachment.after-commit', 'speak', 'completed', PERHAPS_HEAD),
   kill('header.before', 'talk', 'completed', NOTHING),
   kill('header.after', 'talk', 'completed', HEAD),
   kill('first-byte.before', 'talk', 'completed', HEAD),

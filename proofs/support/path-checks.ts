@@ -82,15 +82,34 @@ export class PathChecks {
 
   /** A completion with a file is run, and its message shows name and path as they were given. */
   async completionTaken(what: string, file: { readonly name: string; readonly path: string }): Promise<void> {
+    const sent = await this.#sent(what, { sandboxFiles: [file] });
+    expectEqual(`sandbox files of ${what}`, sent.sandboxFiles, [file]);
+  }
+
+  /** A completion with an attachment is admitted, and its message shows the name as it was given. */
+  async attachmentTaken(what: string, attachment: Readonly<Record<string, unknown>>): Promise<void> {
+    const sent = await this.#sent(what, { attachments: [attachment] });
+    expectEqual(`attachments of ${what}`, sent.attachments, [attachment]);
+  }
+
+  async isTaken(fields: Readonly<Record<string, unknown>>): Promise<boolean> {
+    this.#state = null;
+    const reader = await this.#api.complete(fields);
+    if (reader.status === 200) await reader.whole();
+    else await reader.over;
+    return reader.status === 200;
+  }
+
+  async #sent(what: string, fields: Readonly<Record<string, unknown>>) {
     this.#chats += 1;
     this.#state = null;
     const chatId = `paths-${this.#chats}`;
-    const reader = await this.#api.complete({ chatId, sandboxFiles: [file] });
+    const reader = await this.#api.complete({ chatId, ...fields });
     expectNumber(`status of ${what}`, reader.status, 200);
     await reader.whole();
     const { body } = await this.#api.get(`/v2/integrations/demo/chats/${chatId}/messages`);
     const sent = body.items.find(({ role }: { role: string }) => role === 'user');
     if (sent === undefined) throw new Shortfall(`message of ${what}: expected one, found none.`);
-    expectEqual(`sandbox files of ${what}`, sent.sandboxFiles, [file]);
+    return sent;
   }
 }

@@ -41,15 +41,21 @@ export interface ZombieCase {
   readonly stored: 'nothing' | 'unfinished' | 'cancel' | 'end';
   /** Whether the message has an image: a file of the run's own. */
   readonly hasImage: boolean;
+  /** Whether it has a file by its URL, which the run fetches. */
+  readonly hasUrl: boolean;
+  /** How many files are kept once another has the run; what was put and not recorded is one that nobody knows. */
+  readonly files: number;
 }
 
 function stop(
   point: WaitPoint,
   script: Script,
   stored: ZombieCase['stored'],
-  more: { time?: number; by?: ZombieCase['by']; hasImage?: true } = {},
+  more: { time?: number; by?: ZombieCase['by']; hasImage?: true; urlFiles?: number } = {},
 ): ZombieCase {
-  return { point, script, stored, time: more.time ?? 1, by: more.by ?? 'run', hasImage: more.hasImage ?? false };
+  const { time = 1, by = 'run', hasImage = false, urlFiles } = more;
+  const files = urlFiles ?? Number(hasImage);
+  return { point, script, stored, time, by, hasImage, hasUrl: urlFiles !== undefined, files };
 }
 
 /** Every wait point, and some of them again on another road. */
@@ -60,6 +66,8 @@ export const ZOMBIE_CASES: readonly ZombieCase[] = [
   stop('admit.before-commit', 'talk', 'nothing'),
   stop('admit.before-commit', 'talk', 'nothing', { hasImage: true }),
   stop('admit.after-commit', 'talk', 'unfinished', { hasImage: true }),
+  stop('attachment.before-commit', 'talk', 'unfinished', { urlFiles: 2 }),
+  stop('attachment.after-commit', 'talk', 'unfinished', { urlFiles: 1 }),
   stop('header.before', 'talk', 'unfinished'),
   stop('header.after', 'talk', 'unfinished'),
   stop('first-byte.before', 'talk', 'unfinished'),

@@ -10,7 +10,10 @@ import {
   testAgency,
 } from '@runwire/server/testing';
 
-type ServerOptions = NonNullable<Parameters<typeof startTestServer>[0]>;
+interface ServerOptions extends NonNullable<Parameters<typeof startTestServer>[0]> {
+  /** Another scripted model than the plain one, led by the controller at this port. */
+  readonly modelOf?: (controllerPort: number) => ReturnType<typeof scriptedModel>;
+}
 type CompletionBody = Parameters<ApiClient['complete']>[0];
 
 /** A run whose model waits for the test. */
@@ -31,9 +34,9 @@ export class ScriptedServer implements AsyncDisposable {
     this.server = server;
   }
 
-  static async start(options: ServerOptions = {}): Promise<ScriptedServer> {
+  static async start({ modelOf = scriptedModel, ...options }: ServerOptions = {}): Promise<ScriptedServer> {
     const controller = await ModelController.start();
-    const model = scriptedModel(controller.port);
+    const model = modelOf(controller.port);
     const server = await startTestServer({ model, agencies: { test: testAgency }, ...options });
     return new ScriptedServer(controller, server);
   }

@@ -5,11 +5,11 @@ export type Attachment = FileAttachment | ImageAttachment;
 export interface FileAttachment {
   type: 'input_file';
   /**
-   * Publicly accessible HTTPS URL of the file.
+   * Publicly accessible HTTPS URL of the file, at most 8192 characters, fetched when the run starts. In messages that are read back it stands without query and fragment, as `attachmentUrlRefreshes` calls it.
    */
   file_url: string;
   /**
-   * File name without a directory path.
+   * File name without a directory path: one segment of at most 255 bytes, without control characters. Where it is left out, the last part of the URL counts.
    */
   filename?: string;
 }
@@ -60,7 +60,7 @@ export interface GetCompletionV2Request {
    */
   usageRequestId?: string;
   /**
-   * Keys: an expired earlier attachment URL without its query string. Values: a fresh HTTPS URL with the same host and path. It must list all earlier conversation files that need refreshing.
+   * Keys: an expired earlier attachment URL without its query string. Values: a fresh HTTPS URL with the same host and path. It must list all earlier conversation files that need refreshing: those of which no copy is kept and whose signed links have expired.
    */
   attachmentUrlRefreshes?: {
     [k: string]: string;
@@ -70,7 +70,7 @@ export interface GetCompletionV2Request {
 export interface ImageAttachment {
   type: 'input_image';
   /**
-   * Publicly accessible HTTPS image URL, or an inline image data URL: `data:image/png;base64,…`, strict base64 of a PNG, JPEG, GIF or WebP image. This version takes inline images only. In messages that are read back, a data URL without data stands for the image: `data:image/png;sha256=…;bytes=…,`.
+   * Publicly accessible HTTPS image URL, or an inline image data URL: `data:image/png;base64,…`, strict base64 of a PNG, JPEG, GIF or WebP image. In messages that are read back, a URL stands without query and fragment, and a data URL without data stands for an inline image: `data:image/png;sha256=…;bytes=…,`.
    */
   image_url: string;
   detail?: 'auto' | 'low' | 'high';

@@ -18,6 +18,7 @@ import type { OpenAiModels, OpenAiOptions } from './agent/models/openai-model.ts
 import type { Model } from './agent/ports.ts';
 import { Chats } from './chats/chats.ts';
 import { healTurn } from './chats/heal-history.ts';
+import { openAttachments } from './compose-attachments.ts';
 import { openFiles } from './compose-files.ts';
 import { openStore, openStoreHere } from './compose-store.ts';
 import type { Config, Limits, Secrets } from './config/config.ts';
@@ -60,6 +61,7 @@ import { runRoutes } from './http/routes/runs.ts';
 import { serviceRoutes } from './http/routes/service.ts';
 import { usageRoutes } from './http/routes/usage.ts';
 import { Streams } from './http/run-stream.ts';
+import type { Network } from './lib/guarded-fetch/guarded-fetch.ts';
 import { monotonicMs } from './lib/monotonic.ts';
 import { CancelIntents } from './runs/cancel-intents.ts';
 import { cancelRun } from './runs/cancel-run.ts';
@@ -96,6 +98,8 @@ export interface Overrides {
   readonly wrapMount?: (mount: MountStore) => MountStore;
   /** In place of the one that hears the hints of other nodes: how a proof drops them. */
   readonly notifier?: Notifier;
+  /** In place of the one that attachments are fetched over. */
+  readonly network?: Network;
 }
 
 export interface RunningServer extends AsyncDisposable {
@@ -121,6 +125,8 @@ export interface RunningServer extends AsyncDisposable {
     readonly unstoredBytes: () => number;
     /** Of bodies that are being read or parsed, and of images that are not stored yet. */
     readonly heldBodyBytes: () => number;
+    /** Reserved for attachments that are being fetched or read. */
+    readonly attachmentsBytes: () => number;
     readonly syncMs: number;
     /** Compacts at once what is old enough; resolves to how many runs that were. */
     readonly sweepEvents: () => Promise<number>;
@@ -238,6 +244,9 @@ export async function compose(
 
   const retention = stack.use(new Retention(store, limits, logger));
   const attachmentBlobs = new AttachmentBlobs(store.reads, blobs);
+  const { network } = overrides;
+  const allow = config.fetchAllow;
+  const attachments = openAttachments(limits, { allow, blobs: attachmentBlobs, network }, stack);
   const blobSweep = stack.use(new BlobSweep(store, blobs, limits, logger));
   const mountSweep = stack.use(new MountSweep(store, mount, limits, logger));
 
@@ -277,7 +286,8 @@ export async function compose(
       files: (integrationId) => mountFiles(mount, integrationId),
       prices,
       maxSteps: limits.stepsPerRun,
-      prompt: { heal: overrides.healTurn ?? healTurn, windowTokens, blobs: attachmentBlobs },
+      prompt: { heal: overrides.healTurn ?? healTurn, windowTokens },
+      attachments,
       maxRunSeconds: limits.maxRunSeconds,
       modelSilenceMs: limits.modelSilenceMs,
       disconnects,
@@ -336,7 +346,17 @@ export async function compose(
   stack.defer(() => app.close());
   // Gone before the connections are cut: "shutdown … is no disconnect".
   stack.use(disconnects);
-  getCompletion(app, { ownership, admission, runReads, eventLog, streams, encoder, limits, metrics });
+  getCompletion(app, {
+    ownership,
+    admission,
+    runReads,
+    eventLog,
+    streams,
+    encoder,
+    limits,
+    fetchAllow: config.fetchAllow,
+    metrics,
+  });
   runEvents(app, { ownership, runReads, eventLog, streams, encoder });
   const cancel = {
     store,
@@ -392,6 +412,7 @@ export async function compose(
     writerQueue: () => opened.queueLength(),
     unstoredBytes: () => eventLog.unstoredBytes,
     heldBodyBytes: () => bodies.heldBytes,
+    attachmentsBytes: () => attachments.budget.heldBytes,
     beatAgeMs: () => lease?.beatAgeMs ?? 0,
     syncMs,
     sweepEvents: () => retention.sweep(),

@@ -27,6 +27,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   'main.ts': everything,
   'compose.ts': everything,
   'compose-files.ts': everything,
+  'compose-attachments.ts': everything,
   'compose-store.ts': everything,
   'compose-earlier.ts': everything,
   'compose-places.ts': everything,

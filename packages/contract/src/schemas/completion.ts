@@ -7,8 +7,19 @@ export const FileAttachment = named(
   Type.Object(
     {
       type: oneOfStrings(['input_file']),
-      file_url: Type.String({ format: 'uri', description: 'Publicly accessible HTTPS URL of the file.' }),
-      filename: Type.Optional(Type.String({ description: 'File name without a directory path.' })),
+      file_url: Type.String({
+        format: 'uri',
+        description:
+          'Publicly accessible HTTPS URL of the file, at most 8192 characters, fetched when the run starts. In messages ' +
+          'that are read back it stands without query and fragment, as `attachmentUrlRefreshes` calls it.',
+      }),
+      filename: Type.Optional(
+        Type.String({
+          description:
+            'File name without a directory path: one segment of at most 255 bytes, without control characters. Where it ' +
+            'is left out, the last part of the URL counts.',
+        }),
+      ),
     },
     { additionalProperties: false },
   ),
@@ -23,8 +34,8 @@ export const ImageAttachment = named(
         minLength: 1,
         description:
           'Publicly accessible HTTPS image URL, or an inline image data URL: `data:image/png;base64,…`, strict base64 of ' +
-          'a PNG, JPEG, GIF or WebP image. This version takes inline images only. In messages that are read back, a data ' +
-          'URL without data stands for the image: `data:image/png;sha256=…;bytes=…,`.',
+          'a PNG, JPEG, GIF or WebP image. In messages that are read back, a URL stands without query and fragment, and a ' +
+          'data URL without data stands for an inline image: `data:image/png;sha256=…;bytes=…,`.',
       }),
       detail: Type.Optional(oneOfStrings(['auto', 'low', 'high'], { default: 'auto' })),
     },
@@ -91,7 +102,8 @@ export const GetCompletionV2Request = named(
       mapOf(Type.String({ format: 'uri' }), {
         description:
           'Keys: an expired earlier attachment URL without its query string. Values: a fresh HTTPS URL with the same ' +
-          'host and path. It must list all earlier conversation files that need refreshing.',
+          'host and path. It must list all earlier conversation files that need refreshing: those of which no copy is ' +
+          'kept and whose signed links have expired.',
       }),
     ),
   }),

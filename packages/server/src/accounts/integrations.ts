@@ -44,12 +44,6 @@ function integrationJson(row: IntegrationRow, defaultRunSeconds: number) {
   };
 }
 
-/** A field whose feature is not there yet is refused, never accepted and ignored. */
-function refuseUnbuilt(input: IntegrationChange): void {
-  const unbuilt = input.keepAttachments === false && '`keepAttachments: false`';
-  if (unbuilt) throw new Refusal('invalid_request', `${unbuilt} is not supported by this version; leave it out.`);
-}
-
 export class Integrations {
   readonly #store: Store;
   readonly #changes: AccountChanges;
@@ -123,7 +117,6 @@ export class Integrations {
 
   /** What is given, over what was there, over the defaults. */
   #values(input: IntegrationChange, row: IntegrationRow | null): IntegrationValues {
-    refuseUnbuilt(input);
     const agency = input.agency ?? row?.agency ?? DEMO_AGENCY;
     const entryPoints = this.#agencies.entryPoints(agency);
     if (entryPoints === null) throw new Refusal('unknown_agency');

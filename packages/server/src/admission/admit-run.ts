@@ -1,11 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Agencies } from '../agencies/agencies.ts';
-import { type AdmissionDecision, type AdmissionRequest, decideAdmission, type FilesFact } from '../domain/admission.ts';
+import {
+  type AdmissionDecision,
+  type AdmissionRequest,
+  decideAdmission,
+  type FilesFact,
+  type RefreshesFact,
+} from '../domain/admission.ts';
 import { dayOf } from '../domain/allowance.ts';
+import { checkRefreshes } from '../domain/attachment-refresh.ts';
 import type { Meta, RunEvent } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 import type { ModelPrice, Prices } from '../domain/prices.ts';
+import { Refusal } from '../domain/refusal.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
 import { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 import type { AdmittedRun, RunEngine } from '../engine/port.ts';
@@ -27,6 +35,7 @@ import { type UnfinishedRun, unfinishedRun } from '../store/queries/takeover.ts'
 import { first, type Reads, repeatOnConflict, type Store, type Tx, UniqueViolation } from '../store/store.ts';
 import type { NodeIdentity, ThisNode } from '../store/this-node.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { applyRefreshes, earlierUrls } from './earlier-urls.ts';
 
 /** A request whose body is checked and whose caller owns the integration. */
 export interface CompletionRequest extends AdmissionRequest {
@@ -213,16 +222,20 @@ export class RunAdmission {
     const facts = await first(
       reads.all(admissionFacts, { integrationId, consumerId, usageRequestId, chatId, aliasChatId, ...periodDays(now) }),
     );
-    const full = place?.taken !== true && this.#isFull;
-    const decision = decideAdmission(
-      facts,
-      request,
-      { of: (agency) => this.#deps.agencies.entryPoints(agency) },
-      { shuttingDown: this.#deps.isShuttingDown(), full },
-      now,
-      { of: (agency, agent) => this.#entryPrice(agency, agent) },
-      files,
-    );
+    const decide = (refreshes: RefreshesFact) =>
+      decideAdmission(
+        facts,
+        request,
+        { of: (agency) => this.#deps.agencies.entryPoints(agency) },
+        { shuttingDown: this.#deps.isShuttingDown(), full: place?.taken !== true && this.#isFull },
+        now,
+        { of: (agency, agent) => this.#entryPrice(agency, agent) },
+        files,
+        refreshes,
+      );
+    let decision = decide('unasked');
+    if (decision.kind === 'ask-refreshes')
+      decision = decide(await refreshesFact(reads, decision.chatKey, request, now));
     if (decision.kind === 'refuse') throw decision.refusal;
     if (decision.kind === 'admit' && place?.taken === false) {
       place.taken = true;
@@ -243,7 +256,7 @@ export class RunAdmission {
     const locked = consumerId === null ? null : tx.all(lockMember, { integrationId, consumerId });
     const [, { decision, now }] = await Promise.all([locked, this.#decide(tx, request, files, place)]);
     if (decision.kind === 'replay') return { admission: replayOf(decision), start: null };
-    if (decision.kind === 'ask-files') throw new Error('Its files were asked for before.');
+    if (decision.kind !== 'admit') throw new Error('What is to be asked was asked before.');
     const start = await this.#reserve(tx, request, attachments, decision, now);
     const { runId, chatId: made } = start;
     return { admission: { runId, chatId: made, textOnly: decision.textOnly, replayed: false }, start };
@@ -333,6 +346,8 @@ export class RunAdmission {
     await Promise.all(writes);
     if ((await joined) !== 1) throw new ChatGone();
     // Behind the others: a job awaits all that it has sent before it sends what depends on answers.
+    const { refreshes } = request;
+    if (!(refreshes instanceof Refusal) && refreshes.length > 0) await applyRefreshes(tx, chatKey, refreshes);
     const attached =
       attachments.length === 0 ? [] : await referToAttachments(tx, { integrationId, chatKey, runId, now }, attachments);
     return {
@@ -353,10 +368,21 @@ export class RunAdmission {
       day: dayOf(now),
       maxRunSeconds: decision.maxRunSeconds,
       onDisconnect: decision.onDisconnect,
+      keepAttachments: decision.keepAttachments,
       opening: event,
       resumed: null,
     };
   }
+}
+
+async function refreshesFact(
+  reads: Reads,
+  chatKey: string | null,
+  { refreshes }: CompletionRequest,
+  now: number,
+): Promise<RefreshesFact> {
+  if (refreshes instanceof Refusal) return refreshes;
+  return checkRefreshes(refreshes, await earlierUrls(reads, chatKey, refreshes.length > 0), now);
 }
 
 function replayOf({ runId, chatId, textOnly }: Extract<AdmissionDecision, { kind: 'replay' }>): Admission {

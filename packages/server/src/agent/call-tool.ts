@@ -75,7 +75,7 @@ function modelMessages(prompt: readonly PromptItem[]): readonly unknown[] {
 function modelMessage(item: PromptItem, names: ReadonlyMap<string, string>): unknown {
   switch (item.kind) {
     case 'user':
-      return { role: 'user', content: shownMessage(item.text, item.sandboxFiles) };
+      return { role: 'user', content: userContent(item) };
     case 'assistant':
       return { role: 'assistant', content: item.text };
     case 'tool_call': {
@@ -88,6 +88,14 @@ function modelMessage(item: PromptItem, names: ReadonlyMap<string, string>): unk
       return { role: 'tool', content: [{ type: 'tool-result', toolCallId: item.callId, toolName, output }] };
     }
   }
+}
+
+/** With the texts of attached files; of images and PDFs that are sent as they are, tools have nothing. */
+function userContent({ text, sandboxFiles, attachments = [] }: Extract<PromptItem, { kind: 'user' }>): unknown {
+  const said = shownMessage(text, sandboxFiles);
+  const files = attachments.filter((one) => one.kind === 'text');
+  if (files.length === 0) return said;
+  return [...(said === '' ? [] : [said]), ...files.map((file) => file.text)].map((text) => ({ type: 'text', text }));
 }
 
 function jsonOr(text: string): unknown {

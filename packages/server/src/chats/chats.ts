@@ -43,17 +43,21 @@ export function chatJson(row: ChatRow) {
 }
 
 /**
- * As the caller gave it, but for the bytes: a list of messages would carry megabytes. A data URL of no data stands for
- * them, with their type, hash and size.
+ * As the caller gave it, but for two things. Inline bytes: a list of messages would carry megabytes; a data URL of no data
+ * stands for them, with their type, hash and size. And the query of a URL, which may be a signature and so a secret: without
+ * it the URL is what `attachmentUrlRefreshes` calls it.
  */
 function attachmentJson(row: AttachmentRow) {
+  if (row.kind === 'input_file') {
+    const filename = row.filename_json === null ? {} : { filename: JSON.parse(row.filename_json) as string };
+    return { type: row.kind, file_url: row.url_key ?? '', ...filename };
+  }
+  return { type: row.kind, image_url: row.url_key ?? inlineImage(row), detail: row.detail };
+}
+
+function inlineImage({ media_type, blob_key, size_bytes }: AttachmentRow): string {
   // A blob's name begins with its hash.
-  const sha256 = row.blob_key?.slice(0, 64);
-  return {
-    type: 'input_image' as const,
-    image_url: `data:${row.media_type};sha256=${sha256};bytes=${row.size_bytes},`,
-    detail: row.detail,
-  };
+  return `data:${media_type};sha256=${blob_key?.slice(0, 64)};bytes=${size_bytes},`;
 }
 
 function messageJson(chatId: string, row: MessageRow, attachments: readonly AttachmentRow[]) {

@@ -78,6 +78,15 @@ export interface Limits {
   readonly userContextBytes: number;
   /** Of one inline image, decoded. */
   readonly imageBytes: number;
+  /** Of one attachment by URL as it is fetched, and how long that may take. */
+  readonly attachmentBytes: number;
+  readonly attachmentMs: number;
+  /** Of a PDF that is sent as text, and of any text that is made of a file; how long that may take. */
+  readonly attachmentPages: number;
+  readonly attachmentCharacters: number;
+  readonly conversionMs: number;
+  /** Of attachments that are being fetched or read, of all runs of this node; one integration has at most half. */
+  readonly attachmentsBytes: number;
   readonly stepsPerRun: number;
   /** A node whose beat stands still so long is dead for the others; itself it starts no call then. */
   readonly leaseMs: number;
@@ -142,6 +151,12 @@ export const DEFAULT_LIMITS: Limits = {
   messageCharacters: 1_000_000,
   userContextBytes: 256 * 1024,
   imageBytes: 20 * 1024 * 1024,
+  attachmentBytes: 20 * 1024 * 1024,
+  attachmentMs: 30_000,
+  attachmentPages: 500,
+  attachmentCharacters: 200_000,
+  conversionMs: 30_000,
+  attachmentsBytes: 256 * 1024 * 1024,
   stepsPerRun: 50,
   leaseMs: 8_000,
   beatMs: 2_000,

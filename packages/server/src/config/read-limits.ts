@@ -20,6 +20,12 @@ export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
   RUNWIRE_MAX_MESSAGE_CHARACTERS: { limit: 'messageCharacters', scale: 1, min: 1, max: 256 * MEBIBYTE },
   RUNWIRE_MAX_USER_CONTEXT_BYTES: { limit: 'userContextBytes', scale: 1, min: 1, max: 256 * MEBIBYTE },
   RUNWIRE_MAX_IMAGE_BYTES: { limit: 'imageBytes', scale: 1, min: 1, max: 256 * MEBIBYTE },
+  // An integration has half of what all attachments may take at once.
+  RUNWIRE_MAX_ATTACHMENT_BYTES: { limit: 'attachmentBytes', scale: 1, min: 1, max: 128 * MEBIBYTE },
+  RUNWIRE_MAX_ATTACHMENT_SECONDS: { limit: 'attachmentMs', scale: 1000, min: 1, max: DAY_SECONDS },
+  RUNWIRE_MAX_ATTACHMENT_PAGES: { limit: 'attachmentPages', scale: 1, min: 1, max: 100_000 },
+  RUNWIRE_MAX_ATTACHMENT_CHARACTERS: { limit: 'attachmentCharacters', scale: 1, min: 1, max: 10_000_000 },
+  RUNWIRE_MAX_CONVERSION_SECONDS: { limit: 'conversionMs', scale: 1000, min: 1, max: DAY_SECONDS },
   RUNWIRE_MAX_BODY_VALUES: { limit: 'bodyValues', scale: 1, min: 100, max: 10_000_000 },
   RUNWIRE_MAX_RUN_SECONDS: { limit: 'maxRunSeconds', scale: 1, min: 1, max: DAY_SECONDS },
   RUNWIRE_MAX_SILENCE_SECONDS: { limit: 'modelSilenceMs', scale: 1000, min: 1, max: DAY_SECONDS },

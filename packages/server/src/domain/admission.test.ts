@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AdmissionFactsRow, type AdmissionRequest, decideAdmission, type FilesFact } from './admission.ts';
+import {
+  type AdmissionFactsRow,
+  type AdmissionRequest,
+  decideAdmission,
+  type FilesFact,
+  type RefreshesFact,
+} from './admission.ts';
+import { Refusal } from './refusal.ts';
 
 const NOW = Date.parse('2030-01-15T12:00:00Z');
 
@@ -15,6 +22,7 @@ const goodFacts: AdmissionFactsRow = {
   max_runs_per_member: 2,
   max_run_seconds: 0,
   on_disconnect: 'continue',
+  keep_attachments: 1,
   member_active: 1,
   member_limit: null,
   known_run_id: null,
@@ -35,6 +43,7 @@ const goodFacts: AdmissionFactsRow = {
   alias_text_bytes: null,
   busy_run_id: null,
   busy_usage_request_id: null,
+  files_without_copy: 0,
   used: 0,
   reserved: 0,
   member_active_runs: 0,
@@ -48,6 +57,7 @@ const goodRequest: AdmissionRequest = {
   agent: null,
   messageBytes: 5,
   fingerprint: 'print',
+  refreshes: [],
 };
 
 interface Situation {
@@ -57,6 +67,7 @@ interface Situation {
   shuttingDown?: boolean;
   full?: boolean;
   files?: FilesFact;
+  refreshes?: RefreshesFact;
 }
 
 function decide(situation: Situation = {}) {
@@ -68,6 +79,7 @@ function decide(situation: Situation = {}) {
     NOW,
     undefined,
     situation.files,
+    situation.refreshes,
   );
 }
 
@@ -88,6 +100,7 @@ const order: readonly (readonly [string, Situation])[] = [
   ['unknown_agency', { agencyIsThere: false }],
   ['unknown_agent', { request: { agent: 'Nobody' } }],
   ['sandbox_file_not_found', { files: { missing: 'u/a.txt' } }],
+  ['invalid_attachment_refresh', { refreshes: new Refusal('invalid_attachment_refresh') }],
   ['shutting_down', { shuttingDown: true }],
   ['unavailable', { full: true }],
   ['run_active', { facts: { busy_run_id: 'run_2', busy_usage_request_id: 'u2' } }],
@@ -103,6 +116,7 @@ test('a request without fault is admitted', () => {
     textOnly: false,
     maxRunSeconds: null,
     onDisconnect: 'continue',
+    keepAttachments: true,
     chat: { chatKey: 'chat_1', chatId: 'c1', alias: null, knownAlias: null, numMessages: 2, textBytes: 10 },
     hasHistory: true,
     held: 4,
@@ -141,6 +155,30 @@ test('whether sandbox files exist is asked where nothing before them in the orde
     assert.deepEqual(decide({ ...fault, files: 'unasked' }), { kind: 'ask-files' }, `before ${code}`);
   }
   assert.match(refusedWith({ files: { missing: 'u/a b.txt' } }).message, /`\/app\/mnt\/u\/a b\.txt` was not uploaded/);
+});
+
+test('the links of earlier attachments are asked for where the request or the chat has a reason, each in its place', () => {
+  const place = order.findIndex(([code]) => code === 'invalid_attachment_refresh');
+  const refresh = { urlKey: 'https://a.example/b', url: 'https://a.example/b?c' };
+  for (const reason of [{ request: { refreshes: [refresh] } }, { facts: { files_without_copy: 1 } }] as const) {
+    const within = (fault: Situation): Situation => ({
+      ...fault,
+      facts: { ...fault.facts, ...reason.facts },
+      request: { ...fault.request, ...reason.request },
+      refreshes: 'unasked',
+    });
+    for (const [code, fault] of order.slice(0, place)) assert.equal(refusedWith(within(fault)).code, code);
+    for (const [code, fault] of order.slice(place + 1)) {
+      assert.deepEqual(decide(within(fault)), { kind: 'ask-refreshes', chatKey: 'chat_1' }, `before ${code}`);
+    }
+    assert.equal(decide({ ...within({}), refreshes: null }).kind, 'admit');
+  }
+  const none = { chat_key: null, chat_consumer_id: null };
+  const asked = decide({ facts: none, request: { refreshes: [refresh] } });
+  assert.deepEqual(asked, { kind: 'ask-refreshes', chatKey: null });
+  // What their text shows needs no asking.
+  const refusal = new Refusal('invalid_attachment_refresh', 'no');
+  assert.equal(refusedWith({ request: { refreshes: refusal } }), refusal);
 });
 
 test('a known usage request id is replayed whatever is wrong about member, chat, agent, files, load or allowance', () => {

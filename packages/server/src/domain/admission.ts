@@ -1,4 +1,5 @@
 import { type AllowancePeriod, type AllowanceUnit, heldAmount, periodEndMs, periodStartMs } from './allowance.ts';
+import type { AttachmentRefresh } from './attachment-refresh.ts';
 import { type MountPath, wholePath } from './mount-path.ts';
 import type { ModelPrice } from './prices.ts';
 import { Refusal } from './refusal.ts';
@@ -17,6 +18,7 @@ export interface AdmissionFactsRow {
   max_runs_per_member: number | null;
   max_run_seconds: number;
   on_disconnect: 'continue' | 'cancel';
+  keep_attachments: number;
   member_active: number | null;
   member_limit: number | null;
   known_run_id: string | null;
@@ -37,6 +39,8 @@ export interface AdmissionFactsRow {
   alias_text_bytes: number | null;
   busy_run_id: string | null;
   busy_usage_request_id: string | null;
+  /** 1: of earlier attachments of the chat there is no copy, so their links may have to be good. */
+  files_without_copy: number;
   used: number;
   reserved: number;
   member_active_runs: number;
@@ -51,6 +55,8 @@ export interface AdmissionRequest {
   readonly agent: string | null;
   readonly messageBytes: number;
   readonly fingerprint: string | null;
+  /** Or what their text alone stands against them with: it is told in its place in the order. */
+  readonly refreshes: readonly AttachmentRefresh[] | Refusal;
 }
 
 export interface EntryPoints {
@@ -68,11 +74,16 @@ const NO_ENTRY_PRICES: EntryPrices = { of: () => null };
 /** What is known of a request's sandbox files; null: it has none, or all are there. */
 export type FilesFact = { readonly missing: MountPath } | 'unasked' | null;
 
+/** What is known of the links of earlier attachments; null: all are good. */
+export type RefreshesFact = Refusal | 'unasked' | null;
+
 export type AdmissionDecision =
   | { readonly kind: 'refuse'; readonly refusal: Refusal }
   | { readonly kind: 'replay'; readonly runId: string; readonly chatId: string; readonly textOnly: boolean }
   /** Nothing before them in the order stands against it: whether its sandbox files exist is to be asked now. */
   | { readonly kind: 'ask-files' }
+  /** The same of the links of earlier attachments; `chatKey` null: the chat is to be made. */
+  | { readonly kind: 'ask-refreshes'; readonly chatKey: string | null }
   | {
       readonly kind: 'admit';
       readonly agency: string;
@@ -81,6 +92,7 @@ export type AdmissionDecision =
       /** Null: the installation's setting. */
       readonly maxRunSeconds: number | null;
       readonly onDisconnect: 'continue' | 'cancel';
+      readonly keepAttachments: boolean;
       /** Null where the chat is to be made. */
       readonly chat: Pick<KnownChat, 'chatKey' | 'chatId' | 'alias' | 'knownAlias'> | null;
       readonly hasHistory: boolean;
@@ -107,6 +119,7 @@ export function decideAdmission(
   nowMs: number,
   prices: EntryPrices = NO_ENTRY_PRICES,
   files: FilesFact = null,
+  refreshes: RefreshesFact = 'unasked',
 ): AdmissionDecision {
   if (facts === undefined) return refuse('integration_not_found');
 
@@ -153,6 +166,12 @@ export function decideAdmission(
     );
   }
 
+  if (request.refreshes instanceof Refusal) return { kind: 'refuse', refusal: request.refreshes };
+  if (refreshes instanceof Refusal) return { kind: 'refuse', refusal: refreshes };
+  if (refreshes === 'unasked' && (request.refreshes.length > 0 || facts.files_without_copy === 1)) {
+    return { kind: 'ask-refreshes', chatKey: chat?.chatKey ?? null };
+  }
+
   if (load.shuttingDown) return refuse('shutting_down', undefined, {}, 1);
   if (load.full) {
     return refuse('unavailable', 'The server runs as many runs as it may; send the request again in a moment.', {}, 1);
@@ -184,6 +203,7 @@ export function decideAdmission(
     textOnly: facts.text_only === 1,
     maxRunSeconds: facts.max_run_seconds === RUN_SECONDS_BY_SETTING ? null : facts.max_run_seconds,
     onDisconnect: facts.on_disconnect,
+    keepAttachments: facts.keep_attachments === 1,
     chat,
     hasHistory: chat !== null && chat.numMessages > 0,
     held:

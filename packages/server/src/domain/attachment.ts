@@ -2,6 +2,9 @@ export type ImageDetail = 'auto' | 'low' | 'high';
 
 export type AttachmentKind = 'input_image' | 'input_file';
 
+/** Of the URL of an attachment: as much as servers commonly take. */
+export const MAX_URL_CHARACTERS = 8192;
+
 /** How it is sent to a model: as it is, or as the text that was made from it. */
 export type AttachmentForm = 'image' | 'pdf' | 'text';
 
@@ -40,8 +43,12 @@ export function attachmentName({ filename, urlKey }: Pick<Attachment, 'filename'
   const last = urlKey.slice(urlKey.lastIndexOf('/') + 1);
   if (last === '') return new URL(urlKey).hostname;
   try {
-    return decodeURIComponent(last);
+    const decoded = decodeURIComponent(last);
+    return NOT_IN_NAMES.test(decoded) ? last : decoded;
   } catch {
     return last;
   }
 }
+
+/** What would end a line, or look like a folder. */
+const NOT_IN_NAMES = /[\p{Cc}\u2028\u2029/\\]/u;

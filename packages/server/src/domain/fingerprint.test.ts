@@ -72,6 +72,9 @@ test('the query strings of attachment URLs do not matter, the rest of them does'
   same(image('https://h/a?x#f'), image('https://h/a#f'));
   differs(file('https://h/a'), file('https://h/b'));
   differs(file('https://h/a#1'), file('https://h/a#2'));
+  differs(file('https://h/a#f?1'), file('https://h/a#f?2'));
+  differs(file('https://h/a?x#f?1'), file('https://h/a?x#f?2'));
+  differs(file('https://h/a?@x/b'), file('https://x/b'));
   differs(file('https://h/a'), image('https://h/a'));
   differs(image('data:image/png;base64,AA?1'), image('data:image/png;base64,AA?2'));
   differs({ user_context: 'https://h/a?1' }, { user_context: 'https://h/a?2' });

@@ -26,11 +26,14 @@ function withoutQueries(attachments: unknown): unknown {
     const copy: Record<string, unknown> = { ...attachment };
     for (const field of ['file_url', 'image_url']) {
       const url = copy[field];
-      if (typeof url === 'string' && !url.startsWith('data:')) copy[field] = url.replace(/\?[^#]*/, '');
+      if (typeof url === 'string' && !url.startsWith('data:')) copy[field] = withoutQuery(url);
     }
     return copy;
   });
 }
+
+/** A question mark in the fragment begins no query. */
+const withoutQuery = (url: string) => url.replace(/^([^?#]*)\?[^#]*/, '$1');
 
 function canonical(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);

@@ -3,7 +3,17 @@
  * and in production there is none. It is synchronous: it may end the process or block it, never let it go on
  * with something else first.
  */
-export const TRANSACTIONS = ['admit', 'flush', 'step', 'end', 'cancel', 'takeover', 'account', 'sweep'] as const;
+export const TRANSACTIONS = [
+  'admit',
+  'attachment',
+  'flush',
+  'step',
+  'end',
+  'cancel',
+  'takeover',
+  'account',
+  'sweep',
+] as const;
 /** `lease`: by which nodes look after each other's. Nothing of a run's own depends on it: no crash is staged there. */
 export type TransactionName = (typeof TRANSACTIONS)[number] | 'lease';
 

@@ -4,54 +4,62 @@ import { promptBytes } from '../agent/progress.ts';
 import { historyBudget, type MeasuredTurn, turnsToLeaveOut } from '../chats/fit-window.ts';
 import { type HistoryItem, type healTurn, type StoredStep, type StoredTurn, userItem } from '../chats/heal-history.ts';
 import type { Attachment } from '../domain/attachment.ts';
+import { attachedBytes } from '../domain/attachment-text.ts';
 import { modelWindow } from '../domain/model-window.ts';
 import { type SandboxFile, sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { estimateTokens } from '../domain/usage.ts';
-import type { AttachmentBlobs } from '../files/attachment-blobs.ts';
 import { stepOutcome } from '../runs/journal.ts';
 import { attachmentOf, historyAttachments } from '../store/queries/attachments.ts';
 import { chatLength, history, historySteps } from '../store/queries/chats.ts';
 import { first, type Reads } from '../store/store.ts';
 import type { AdmittedRun } from './port.ts';
-import { promptAttachment } from './prompt-attachment.ts';
 
 export interface PromptSetting {
   readonly heal: typeof healTurn;
   /** Tokens that a model takes whose window is not known. */
   readonly windowTokens: number;
-  readonly blobs: Pick<AttachmentBlobs, 'read'>;
 }
 
-export interface BuiltPrompt {
-  readonly prompt: readonly PromptItem[];
+/** What a run's model is to be shown; its attachments by their rows. */
+export interface PlannedPrompt {
+  readonly items: readonly HistoryItem[];
   /** How many of the chat's oldest turns the model's window has no room for. */
   readonly turnsLeftOut: number;
 }
 
 /** The earlier turns as they are stored and healed, then the new message: byte for byte the same each turn. */
-export async function buildPrompt(
+export async function planPrompt(
   reads: Reads,
+  /** Its own attachments have been fetched. */
   run: AdmittedRun,
   /** With all tools that its model is told of. */
   agent: Pick<LoadedAgent, 'definition' | 'model' | 'tools'>,
-  { heal, windowTokens, blobs }: PromptSetting,
-): Promise<BuiltPrompt> {
-  const show = (item: HistoryItem): PromptItem =>
-    item.kind === 'user' && item.attachments !== undefined
-      ? { ...item, attachments: item.attachments.map((one) => promptAttachment(one, run.runId, blobs)) }
-      : (item as PromptItem);
-  const own = show(userItem(run));
-  if (!run.hasHistory) return { prompt: [own], turnsLeftOut: 0 };
+  { heal, windowTokens }: PromptSetting,
+): Promise<PlannedPrompt> {
+  const own = userItem(run);
+  if (!run.hasHistory) return { items: [own], turnsLeftOut: 0 };
   const tools = JSON.stringify(
     agent.tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]),
   );
-  const others = promptBytes(agent.definition.instructions, [own]) + Buffer.byteLength(tools);
+  const others = itemBytes(agent.definition.instructions, [own]) + Buffer.byteLength(tools);
   const budget = historyBudget(modelWindow(agent.model, windowTokens), estimateTokens(others));
-  const { turns, unread } = await newestTurns(reads, run, (turn) => heal(turn).map(show), budget);
+  const { turns, unread } = await newestTurns(reads, run, heal, budget);
   const leftOut = turnsToLeaveOut(turns, budget);
   const callIds = new Set<string>();
-  const shown = turns.slice(leftOut).flatMap(({ stored }) => heal(stored, callIds).map(show));
-  return { prompt: [...shown, own], turnsLeftOut: unread + leftOut };
+  const shown = turns.slice(leftOut).flatMap(({ stored }) => heal(stored, callIds));
+  return { items: [...shown, own], turnsLeftOut: unread + leftOut };
+}
+
+/** Attachments count as their rows say: their bytes are fetched and read for the turns that are shown. */
+function itemBytes(instructions: string, items: readonly HistoryItem[]): number {
+  let attached = 0;
+  const texts = items.map((item): PromptItem => {
+    if (item.kind !== 'user') return item;
+    const { attachments = [], ...said } = item;
+    for (const one of attachments) attached += attachedBytes(one);
+    return said;
+  });
+  return promptBytes(instructions, texts) + attached;
 }
 
 /** What an item takes besides its text. */
@@ -66,12 +74,7 @@ interface ReadTurn extends MeasuredTurn {
 }
 
 /** Newest first, page by page, until they take more than the budget: a chat of ten thousand turns is not read whole. */
-async function newestTurns(
-  reads: Reads,
-  run: AdmittedRun,
-  itemsOf: (turn: StoredTurn) => readonly PromptItem[],
-  budget: number,
-) {
+async function newestTurns(reads: Reads, run: AdmittedRun, heal: PromptSetting['heal'], budget: number) {
   const chat = await first(reads.all(chatLength, { chatKey: run.chatKey }));
   // The run's own message is the last one: until it ends, nothing is added behind it.
   let before = chat?.num_messages ?? 1;
@@ -83,12 +86,12 @@ async function newestTurns(
     for (const stored of (await storedTurns(reads, run.chatKey, from, before)).reverse()) {
       const texts = Buffer.byteLength(stored.message) + Buffer.byteLength(stored.answer);
       const begins = ends - textTokens(MESSAGES_A_TURN, texts);
-      const items = itemsOf(stored);
+      const items = heal(stored);
       const turn = {
         stored,
         begins,
         ends,
-        tokens: estimateTokens(promptBytes('', items)) + items.length * TOKENS_AN_ITEM,
+        tokens: estimateTokens(itemBytes('', items)) + items.length * TOKENS_AN_ITEM,
       };
       turns.push(turn);
       tokens += turn.tokens;
@@ -134,8 +137,9 @@ async function storedTurns(reads: Reads, chatKey: string, from: number, before: 
     turns.get(row.run_id)?.steps.push({ kind: row.kind, callerAgent: row.caller_agent, output });
   }
   for (const row of attachmentRows) {
-    // "Failed turn: none of its attachments is sent again."
-    if (!failed.has(row.run_id)) turns.get(row.run_id)?.attachments.push(attachmentOf(row));
+    // "Failed turn: none of its attachments is sent again. Cancelled turn: the fetched ones are."
+    if (failed.has(row.run_id) || row.form === null) continue;
+    turns.get(row.run_id)?.attachments.push(attachmentOf(row));
   }
   return [...turns.values()];
 }

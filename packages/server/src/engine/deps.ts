@@ -8,6 +8,7 @@ import type { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { AttachmentTools } from './attachment-port.ts';
 import type { PromptSetting } from './build-prompt.ts';
 
 export interface EngineDeps {
@@ -20,6 +21,7 @@ export interface EngineDeps {
   readonly prices: Prices;
   readonly maxSteps: number;
   readonly prompt: PromptSetting;
+  readonly attachments: AttachmentTools;
   /** Of runs whose integration does not say. */
   readonly maxRunSeconds: number;
   readonly modelSilenceMs: number;

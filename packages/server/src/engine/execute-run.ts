@@ -9,12 +9,13 @@ import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
 import { journalStep } from '../runs/journal.ts';
 import { AlreadyEnded, RunLost } from '../runs/run-lost.ts';
-import { buildPrompt } from './build-prompt.ts';
 import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
 import { endOrphan } from './end-orphan.ts';
 import { handOver } from './hand-over.ts';
 import type { AdmittedRun } from './port.ts';
+import { RunAttachments } from './ready-attachments.ts';
+import { readyPrompt } from './ready-prompt.ts';
 import { reportEnd } from './report-end.ts';
 import type { WatchedRun } from './run-watch.ts';
 import type { StopHandle } from './stop-handle.ts';
@@ -124,10 +125,8 @@ async function attempt(
       throw new RunFailure('internal_error', `The ${missing} is not there.`);
     }
     const tools = agent.files ? [...agent.tools, ...fileTools(deps.files(run.integrationId))] : agent.tools;
-    const { prompt, turnsLeftOut } = await storeSurely(deps, stop, async () => {
-      stop.signal.throwIfAborted();
-      return buildPrompt(deps.store.reads, run, { ...agent, tools }, deps.prompt);
-    });
+    await using attachments = new RunAttachments(deps, run, model.takesPdf === true, stop);
+    const { prompt, turnsLeftOut } = await readyPrompt(deps, run, { ...agent, tools }, attachments, stop);
     const finished = run.resumed?.steps ?? [];
     // Told once: behind a finished step, an earlier attempt has told it.
     if (turnsLeftOut > 0 && finished.length === 0)

@@ -41,6 +41,8 @@ export interface AdmittedRun {
   /** Null: the installation's setting. */
   readonly maxRunSeconds: number | null;
   readonly onDisconnect: 'continue' | 'cancel';
+  /** Whether copies of what is fetched are kept as long as the chat. */
+  readonly keepAttachments: boolean;
   /** The first event of this attempt, stored already: `meta`, or `resumed`. */
   readonly opening: RunEvent;
   /** Null: this is its first attempt. */

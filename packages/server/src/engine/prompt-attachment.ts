@@ -1,36 +1,22 @@
-import { type PromptAttachment, RunFailure } from '../agent/ports.ts';
-import { type Attachment, attachmentName } from '../domain/attachment.ts';
-import { type AttachmentBlobs, BlobUnavailable } from '../files/attachment-blobs.ts';
+import type { PromptAttachment } from '../agent/ports.ts';
+import { attachmentName } from '../domain/attachment.ts';
+import { attachmentText } from '../domain/attachment-text.ts';
+import { sha256OfKey } from '../files/blob-store.ts';
+import type { ReadyAttachment, RunAttachments } from './ready-attachments.ts';
 
-/** It as a model is shown it. Its blob is read when the request to the provider is made, and not before. */
-export function promptAttachment(
-  attachment: Attachment,
-  ownRunId: string,
-  blobs: Pick<AttachmentBlobs, 'read'>,
-): PromptAttachment {
-  const { mediaType, sizeBytes, detail, blobKey } = attachment;
-  if (mediaType === null || sizeBytes === null || blobKey === null) throw new Error('It was not fetched.');
-  return {
-    kind: 'image',
-    name: attachmentName(attachment),
-    mediaType,
-    sizeBytes,
-    detail,
-    async read() {
-      try {
-        return await blobs.read({ blobKey, sizeBytes });
-      } catch (error) {
-        if (!(error instanceof BlobUnavailable)) throw error;
-        const sentence = `${nameInSentence(attachment, ownRunId)} ${error.message}; ${error.remedy}.`;
-        throw new RunFailure('attachment_unavailable', sentence, { cause: error });
-      }
-    },
-  };
-}
-
-/** The beginning of a sentence about it, for the people who attached it: never with a URL's query. */
-export function nameInSentence(attachment: Attachment, ownRunId: string): string {
-  const { runId, position, urlKey, mediaType, sizeBytes } = attachment;
-  const whose = runId === ownRunId ? 'this message' : `an earlier message (run ${runId})`;
-  return `\`attachments[${position}]\` of ${whose}, ${urlKey ?? `${mediaType} of ${sizeBytes} bytes`},`;
+/** It as a model is shown it. Bytes are read when the request to the provider is made, and not before. */
+export function promptAttachment(ready: ReadyAttachment, attachments: Pick<RunAttachments, 'read'>): PromptAttachment {
+  const { form, mediaType, sizeBytes, detail, pages, blobKey } = ready;
+  const name = attachmentName(ready);
+  const read = () => attachments.read(ready);
+  switch (form) {
+    case 'image':
+      return { kind: 'image', name, mediaType, sizeBytes, detail, read };
+    case 'pdf':
+      return { kind: 'pdf', name: name ?? '', mediaType, sizeBytes, pages: pages ?? 1, read };
+    case 'text': {
+      const about = { name: name ?? '', mediaType, sha256: sha256OfKey(blobKey) };
+      return { kind: 'text', name: about.name, mediaType, text: attachmentText(about, ready.text ?? '') };
+    }
+  }
 }

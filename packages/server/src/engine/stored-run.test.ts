@@ -33,7 +33,7 @@ const run = {
   reasoning_tokens: 0,
   by_model_json: JSON.stringify([{ model: 'own/model', ...finished, credits: 0 }]),
   text_bytes: 40,
-  images: 0,
+  attached_bytes: 0,
   announced_bytes: 0,
 } as UnfinishedRun;
 
@@ -83,7 +83,7 @@ test('counts of a chat no more than the model was shown: what its window has roo
   const long = { ...run, text_bytes: 20_000_008 };
   // Half of the window for the earlier turns; 2 tokens of the message, 2 of the tool's output.
   assert.equal(spentSoFar(long, PARTS, events, KEPT).usage.inputTokens, 100 + 500 + 4);
-  const images = { ...run, images: 1000 };
+  const images = { ...run, attached_bytes: 4_000_000 };
   assert.equal(spentSoFar(images, PARTS, events, KEPT).usage.inputTokens, 100 + 500 + 4);
   const known = events.map((event) =>
     event.type === 'response_created' ? { ...event, response: { ...response, model: 'openai/gpt-4o' } } : event,

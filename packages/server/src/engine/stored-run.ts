@@ -7,7 +7,6 @@ import {
   addUsage,
   BYTES_A_TOKEN,
   estimateTokens,
-  IMAGE_TEXT_BYTES,
   type ModelUsage,
   type Usage,
 } from '../domain/usage.ts';
@@ -90,7 +89,7 @@ export function spentSoFar(
   if (model === null) return spent;
   const shown = foldItems(stored.filter(({ id }) => id <= keptId));
   const others = Buffer.byteLength(instructions) + Buffer.byteLength(own);
-  const earlier = run.text_bytes - Buffer.byteLength(message) + run.images * IMAGE_TEXT_BYTES + run.announced_bytes;
+  const earlier = run.text_bytes - Buffer.byteLength(message) + run.attached_bytes + run.announced_bytes;
   const budget = historyBudget(modelWindow(model, windowTokens), estimateTokens(others));
   const inputBytes =
     others +

@@ -151,6 +151,7 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
     day: run.day,
     maxRunSeconds: run.max_run_seconds === RUN_SECONDS_BY_SETTING ? null : run.max_run_seconds,
     onDisconnect: run.on_disconnect,
+    keepAttachments: run.keep_attachments === 1,
     opening,
     resumed: {
       steps: journal.map(journalledStep),

@@ -91,6 +91,20 @@ export class AttachmentBlobs {
     return { blobKey, isNew: false };
   }
 
+  /** Durable under a name that nobody is told of: for as long as a run needs them. What a crash leaves is swept. */
+  async putAside(blobKey: BlobKey, bytes: Uint8Array): Promise<void> {
+    await this.#blobs.put(blobKey, bytes);
+  }
+
+  async dropAside(blobKey: BlobKey): Promise<void> {
+    await this.#blobs.delete(blobKey);
+  }
+
+  /** Whether they are there, as far as can be seen without reading them. */
+  has({ blobKey, sizeBytes }: { readonly blobKey: BlobKey; readonly sizeBytes: number }): Promise<boolean> {
+    return this.#blobs.has(blobKey, sizeBytes);
+  }
+
   /** The bytes, checked. Throws `BlobUnavailable`. */
   async read({ blobKey, sizeBytes }: { readonly blobKey: BlobKey; readonly sizeBytes: number }): Promise<Uint8Array> {
     let bytes: Uint8Array | null;

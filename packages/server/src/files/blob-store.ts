@@ -39,6 +39,8 @@ export interface BlobStore {
   read(key: BlobKey): Promise<Uint8Array | null>;
   /** Whether it is there with exactly these bytes, without a second copy of them in memory. */
   holds(key: BlobKey, bytes: Uint8Array): Promise<boolean>;
+  /** Whether it is there with so many bytes; they are not read. */
+  has(key: BlobKey, sizeBytes: number): Promise<boolean>;
   /** Of one that is not there, it is done already. */
   delete(key: BlobKey): Promise<void>;
   /** All that are there from the beginning to the end of the listing, and perhaps some that come or go meanwhile. */

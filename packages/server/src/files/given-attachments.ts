@@ -36,7 +36,9 @@ export async function referToAttachments(
   for (const [position, kept] of all.entries()) {
     if ('blob' in kept) await referToBlob(tx, of, kept.blob);
     const attachment: Attachment = { runId, position, ...('blob' in kept ? inlineColumns(kept) : urlColumns(kept)) };
-    await tx.run(insertAttachment, { chatKey, ...attachment });
+    const { filename, ...columns } = attachment;
+    const filenameJson = filename === null ? null : JSON.stringify(filename);
+    await tx.run(insertAttachment, { chatKey, ...columns, filenameJson });
     attached.push(attachment);
   }
   return attached;

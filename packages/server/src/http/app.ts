@@ -4,6 +4,7 @@ import * as ajvFormats from 'ajv-formats';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Authentication } from '../accounts/authenticate.ts';
 import type { Principal } from '../accounts/principal.ts';
+import { MAX_URL_CHARACTERS } from '../domain/attachment.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -54,6 +55,9 @@ function buildValidator(externalSchemas: unknown) {
     // A leap second is a valid date-time, but no moment that `Date` knows.
     const isDateTime = (ajv.formats['date-time'] as { validate: (text: string) => boolean }).validate;
     ajv.addFormat('date-time', (text) => isDateTime(text) && !Number.isNaN(Date.parse(text)));
+    // Its expression takes stack for each character: a URL of megabytes would be a fault of the server.
+    const isUri = ajv.formats.uri as (text: string) => boolean;
+    ajv.addFormat('uri', (text) => text.length <= MAX_URL_CHARACTERS && isUri(text));
     for (const [id, schema] of Object.entries(externalSchemas as Record<string, object>)) ajv.addSchema(schema, id);
     return ajv;
   };

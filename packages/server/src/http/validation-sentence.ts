@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { MAX_URL_CHARACTERS } from '../domain/attachment.ts';
 
 const PARTS: Readonly<Record<string, string>> = {
   body: 'body',
@@ -53,6 +54,9 @@ export function validationSentence(error: ErrorObject, part: string): string {
     case 'pattern':
       return `${subject} holds characters that are not allowed, or has not the required form.`;
     case 'format':
+      if (params.format === 'uri') {
+        return `${subject} must be a URL such as https://files.example.com/a.pdf, of at most ${MAX_URL_CHARACTERS} characters, with spaces and all but ASCII percent-encoded.`;
+      }
       return `${subject} must be a valid ${String(params.format)}.`;
     default:
       return `${subject} ${error.message ?? 'is not valid'}.`;

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { imageType } from './image-type.ts';
 
 export interface InlineImage {
   /** Told by the bytes, whatever the URL said. */
@@ -47,12 +48,3 @@ const NOT_BASE64: NotAnImage = {
 };
 
 const tooLarge = (maxBytes: number): NotAnImage => ({ problem: `must decode to at most ${maxBytes} bytes` });
-
-function imageType(bytes: Uint8Array): string | null {
-  const text = (from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to));
-  if (text(0, 8) === '\x89PNG\r\n\x1a\n') return 'image/png';
-  if (text(0, 3) === '\xff\xd8\xff') return 'image/jpeg';
-  if (text(0, 6) === 'GIF87a' || text(0, 6) === 'GIF89a') return 'image/gif';
-  if (text(0, 4) === 'RIFF' && text(8, 12) === 'WEBP') return 'image/webp';
-  return null;
-}

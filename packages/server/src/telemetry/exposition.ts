@@ -36,9 +36,9 @@ export class Counter implements Metric {
     for (const labels of known) this.#values.set(labelText(labels), 0);
   }
 
-  add(labels: Labels): void {
+  add(labels: Labels, by = 1): void {
     const key = labelText(labels);
-    this.#values.set(key, (this.#values.get(key) ?? 0) + 1);
+    this.#values.set(key, (this.#values.get(key) ?? 0) + by);
   }
 
   lines(): string[] {

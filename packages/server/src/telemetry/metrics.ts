@@ -11,6 +11,7 @@ export interface Probes {
   readonly fullStreams: () => number;
   readonly writerQueue: () => number;
   readonly unstoredBytes: () => number;
+  readonly attachmentsBytes: () => number;
   /** 0 on the embedded store, which has one node. */
   readonly beatAgeMs: () => number;
   /** Measured once, at the start. */
@@ -43,6 +44,25 @@ export class Metrics {
   readonly commit = new Histogram('runwire_commit_seconds', 'A commit of the writer with all that it holds.', FAST_MS);
   readonly sync = new Histogram('runwire_sync_seconds', 'The part of a commit that waits for the disk.', FAST_MS);
 
+  readonly attachments = new Counter(
+    'runwire_attachments_total',
+    'Attachments that were to be fetched from their URLs, by outcome: fetched, and of these unreadable; refused, as not to be fetched from there; or failed.',
+    { outcome: 'fetched' },
+    { outcome: 'unreadable' },
+    { outcome: 'refused' },
+    { outcome: 'failed' },
+  );
+  readonly attachmentBytes = new Counter(
+    'runwire_attachment_bytes_total',
+    'Bytes of attachments that were fetched.',
+    {},
+  );
+  readonly attachmentFetch = new Histogram(
+    'runwire_attachment_fetch_seconds',
+    'From the look-up of an attachment’s host to its last byte, or to what went wrong.',
+    SLOW_MS,
+  );
+
   readonly runsTakenOver = new Counter(
     'runwire_runs_taken_over_total',
     'Runs of nodes that were gone, by what became of them here: they go on, or were ended.',
@@ -67,8 +87,16 @@ export class Metrics {
       new Gauge('runwire_full_streams', 'Of these, those whose reader is behind.', probes.fullStreams),
       new Gauge('runwire_writer_queue', 'Transactions that wait for the writer.', probes.writerQueue),
       new Gauge('runwire_unstored_bytes', 'Said by models and not stored yet, of all runs.', probes.unstoredBytes),
+      new Gauge(
+        'runwire_attachments_held_bytes',
+        'Reserved for attachments that are being fetched or read.',
+        probes.attachmentsBytes,
+      ),
       new Gauge('runwire_start_sync_seconds', 'The median sync measured at start.', () => probes.syncMs / 1000),
       new Gauge('runwire_beat_age_seconds', 'Since the last beat of this node began.', () => probes.beatAgeMs() / 1000),
+      this.attachments,
+      this.attachmentBytes,
+      this.attachmentFetch,
       this.runsTakenOver,
       this.nodesFenced,
       this.firstToken,

@@ -29,6 +29,7 @@ export function blobStoreConformance(
       for (const store of [blobs, await again()]) {
         assert.ok(Buffer.from((await store.read(key)) ?? []).equals(bytes), String(size));
         assert.equal(await store.holds(key, bytes), true);
+        assert.deepEqual([await store.has(key, size), await store.has(key, size + 1)], [true, false]);
       }
     }
   });
@@ -36,6 +37,7 @@ export function blobStoreConformance(
   blobTest('what is not there is null, and deleting it is done already', async (blobs) => {
     const key = keyOf(Buffer.from('never'));
     assert.deepEqual([await blobs.read(key), await blobs.holds(key, Buffer.from('never'))], [null, false]);
+    assert.equal(await blobs.has(key, 5), false);
     await blobs.delete(key);
     assert.equal((await listed(blobs)).size, 0);
   });

@@ -25,13 +25,17 @@ export { type Answer, ApiClient } from './api-client.ts';
 export { blobStoreConformance } from './blob-store-conformance.ts';
 export { CommitProxy } from './commit-proxy.ts';
 export { FakeProvider, ProviderCall } from './fake-provider.ts';
+export { FileCall, type FileRequest, HeldFile } from './file-call.ts';
+export { FileServer, type SignedLinkOptions } from './file-server.ts';
 export { gateAgency } from './gate-agency.ts';
 export { type GateCall, GateKeeper } from './gate-keeper.ts';
+export { endlessPdf, pdfBomb, pdfOf, pdfOfPages, slowPdf } from './large-documents.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
 export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
 export { filesOf, openTestMount, putFile } from './mount-contents.ts';
 export { mountStoreConformance } from './mount-store-conformance.ts';
 export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
+export { docxBomb, docxOf, xlsxBomb, xlsxOf } from './office-packages.ts';
 export {
   BOUNDARY,
   type FormAnswer,
@@ -58,6 +62,7 @@ export {
   stopOwnS3,
   useS3Credentials,
 } from './s3-gateway.ts';
+export { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from './sample-documents.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ShownAttachment, type ShownImage, scriptedModel } from './scripted-model.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';

@@ -13,9 +13,10 @@ import { onLines } from './lines.ts';
 import type { ModelLine } from './model-controller.ts';
 
 /** A model whose every event comes from a `ModelController` in another process. */
-export function scriptedModel(controllerPort: number): Model {
+export function scriptedModel(controllerPort: number, options: Pick<Model, 'takesPdf'> = {}): Model {
   return {
     id: 'scripted/model',
+    ...options,
     call(request, output, signal) {
       return new Promise<ModelResult>((resolve, reject) => {
         const socket = connect(controllerPort, '127.0.0.1');

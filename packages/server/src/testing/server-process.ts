@@ -27,6 +27,8 @@ export interface ProcessOptions {
 
 /** What a parent sends to have its `stopAt` count from now on. */
 export const ARM = 'arm';
+/** What a parent sends to have what nothing refers to swept now. */
+export const SWEEP = 'sweep';
 let isArmed = false;
 
 function signaller(signal: NodeJS.Signals, point: WaitPoint | UploadPoint, time: number, counts = () => true): WaitAt {
@@ -71,9 +73,13 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
     ...planted,
     limits: { ...options.limits, ...planted.limits },
   });
-  process.on('message', (message) => {
+  process.on('message', async (message) => {
     if (message === ARM) {
       isArmed = true;
+      return;
+    }
+    if (message === SWEEP) {
+      process.send?.({ swept: await server.probes.sweepBlobs() });
       return;
     }
     const { activeRuns, openStreams, fullStreams } = server.probes;

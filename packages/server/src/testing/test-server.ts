@@ -8,7 +8,7 @@ import { readConfig } from '../config/read-config.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { ApiClient } from './api-client.ts';
 import { noteStore } from './reported-store.ts';
-import { ARM, type ProcessOptions } from './server-process.ts';
+import { ARM, type ProcessOptions, SWEEP } from './server-process.ts';
 import { forgetStore, storeEnvironment, withSharedDisk } from './test-store.ts';
 
 /** The key of the first owner in every test installation. */
@@ -112,9 +112,16 @@ export class ServerProcess implements AsyncDisposable {
   readonly pid: number;
   /** Settles when the process is gone, with the signal that ended it. */
   readonly gone: Promise<NodeJS.Signals | null>;
+  readonly #said: () => string;
 
-  private constructor(child: ReturnType<typeof fork>, url: string, gone: Promise<NodeJS.Signals | null>) {
+  private constructor(
+    child: ReturnType<typeof fork>,
+    url: string,
+    gone: Promise<NodeJS.Signals | null>,
+    said: () => string,
+  ) {
     this.#child = child;
+    this.#said = said;
     this.url = url;
     this.api = new ApiClient(url, TEST_API_KEY);
     this.pid = child.pid ?? 0;
@@ -146,7 +153,12 @@ export class ServerProcess implements AsyncDisposable {
       child.once('exit', () => reject(new Error(`The server did not come up: ${said}`)));
     });
     await noteStore(url);
-    return new ServerProcess(child, url, gone);
+    return new ServerProcess(child, url, gone, () => said);
+  }
+
+  /** All that it wrote so far: its log, where `RUNWIRE_LOG_LEVEL` lets it have one. */
+  get said(): string {
+    return this.#said();
   }
 
   /** What the process knows of itself. */
@@ -154,6 +166,14 @@ export class ServerProcess implements AsyncDisposable {
     return new Promise((resolve) => {
       this.#child.once('message', (message) => resolve(message as never));
       this.#child.send('probe');
+    });
+  }
+
+  /** Sweeps the files that nothing refers to; resolves to how many there were. */
+  sweepBlobs(): Promise<number> {
+    return new Promise((resolve) => {
+      this.#child.once('message', (message) => resolve((message as { swept: number }).swept));
+      this.#child.send(SWEEP);
     });
   }
 

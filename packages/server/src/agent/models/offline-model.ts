@@ -8,6 +8,7 @@ import {
   type ModelRequest,
   type ModelResult,
   type PromptAttachment,
+  type PromptText,
   RunFailure,
 } from '../ports.ts';
 import { promptBytes } from '../progress.ts';
@@ -18,6 +19,8 @@ const MAX_SLOW_SECONDS = 600;
 /** However long it is, an answer that is not to be slow takes about so long. */
 const MOST_MS = 3000;
 const READ_TOOL = 'read_file';
+/** Of a file's first line. */
+const SEEN_CHARACTERS = 100;
 
 /** Answers without a provider, so that a newcomer sees each behaviour: a stream, a slow one, a failing one, a tool, a file. */
 export const offlineModel: Model = {
@@ -78,12 +81,31 @@ function slowSeconds(argument: string): number | null {
 
 /** That they came, each read as a provider would be sent it: this model cannot see. */
 async function attachmentsSeen(attachments: readonly PromptAttachment[]): Promise<string> {
-  const images = attachments.filter((one) => one.kind === 'image');
-  if (images.length === 0) return '';
-  const seen: string[] = [];
-  for (const image of images) seen.push(`${image.mediaType} of ${(await image.read()).length} bytes`);
-  const count = images.length === 1 ? '1 image' : `${images.length} images`;
-  return ` (${count} came with it: ${seen.join(', ')})`;
+  const images: string[] = [];
+  const files: string[] = [];
+  for (const one of attachments) {
+    if (one.kind === 'text') files.push(textSeen(one));
+    else {
+      const { length } = await one.read();
+      if (one.kind === 'image') images.push(`${one.mediaType} of ${length} bytes`);
+      else files.push(`${one.name}, ${one.mediaType} of ${length} bytes and ${one.pages} pages`);
+    }
+  }
+  return cameWithIt(images, 'image') + cameWithIt(files, 'file');
+}
+
+function cameWithIt(seen: readonly string[], kind: string): string {
+  if (seen.length === 0) return '';
+  return ` (${seen.length === 1 ? `1 ${kind}` : `${seen.length} ${kind}s`} came with it: ${seen.join(', ')})`;
+}
+
+/** Between the lines that say what file it is. */
+function textSeen({ name, mediaType, text }: PromptText): string {
+  const content = text.slice(text.indexOf('\n') + 1, text.lastIndexOf('\n'));
+  const [line = ''] = content.trimStart().split(/\r|\n/, 1);
+  const characters = [...content].length;
+  const beginning = [...line.slice(0, 2 * SEEN_CHARACTERS)].slice(0, SEEN_CHARACTERS).join('');
+  return `${name}, ${mediaType} of ${characters} characters, which begins: ${beginning}`;
 }
 
 function filesSeen(files: readonly SandboxFile[]): string {

@@ -10,11 +10,14 @@ const PREFIX = 'openai/';
 const PROTOCOLS = {
   responses: {
     path: '/responses',
+    takesPdf: true,
     body: responsesBody,
     reader: (asked: Asked, output: ModelOutput) => new ResponsesReader(asked, output),
   },
   chat: {
     path: '/chat/completions',
+    // Most of the servers that speak it take no files.
+    takesPdf: false,
     body: chatBody,
     reader: (asked: Asked, output: ModelOutput) => new ChatReader(asked, output),
   },
@@ -40,7 +43,13 @@ export class OpenAiModels implements AsyncDisposable {
     if (!id.startsWith(PREFIX) || id === PREFIX) return null;
     let model = this.#models.get(id);
     if (model === undefined) {
-      model = { id, watchesSilence: true, call: (request, output, signal) => this.#call(id, request, output, signal) };
+      const { takesPdf } = PROTOCOLS[this.#options.api];
+      model = {
+        id,
+        watchesSilence: true,
+        takesPdf,
+        call: (request, output, signal) => this.#call(id, request, output, signal),
+      };
       this.#models.set(id, model);
     }
     return model;

@@ -82,6 +82,10 @@ export class DiskBlobStore implements BlobStore {
     }
   }
 
+  async has(key: BlobKey, sizeBytes: number): Promise<boolean> {
+    return (await unlessMissing(stat(this.#path(key))))?.size === sizeBytes;
+  }
+
   async delete(key: BlobKey): Promise<void> {
     await rm(this.#path(key), { force: true });
   }

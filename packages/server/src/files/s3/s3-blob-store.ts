@@ -34,6 +34,10 @@ export class S3BlobStore implements BlobStore {
     return true;
   }
 
+  async has(key: BlobKey, sizeBytes: number): Promise<boolean> {
+    return (await this.#bucket.head(this.#key(key)))?.size === sizeBytes;
+  }
+
   async delete(key: BlobKey): Promise<void> {
     await this.#bucket.delete(this.#key(key));
   }

@@ -3,17 +3,20 @@ import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { CompletionRequest, RunAdmission } from '../../admission/admit-run.ts';
+import { readRefreshes } from '../../domain/attachment-refresh.ts';
 import { fingerprint } from '../../domain/fingerprint.ts';
 import { isBlank } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { checkSandboxFile } from '../../domain/sandbox-file.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
+import type { FetchAllow } from '../../lib/guarded-fetch/fetch-allow.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { TextOnly } from '../encoders/text-only.ts';
 import { parseEventId } from '../event-cursor.ts';
-import { givenAttachments, type InlineImages } from '../inline-images.ts';
+import { givenAttachments } from '../given-attachments.ts';
+import type { InlineImages } from '../inline-images.ts';
 import { route } from '../route.ts';
 import { RunStream, type Streams } from '../run-stream.ts';
 
@@ -26,14 +29,14 @@ export interface GetCompletionDeps {
   readonly encoder: Encoder;
   readonly metrics: Metrics;
   readonly limits: { readonly userContextBytes: number };
+  readonly fetchAllow: FetchAllow;
 }
 
 /** Admit, then follow from the start. */
 export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): void {
   route(app, operations.getCompletionV2, async (request, reply) => {
     const body = request.body;
-    refuseUnbuilt(body);
-    const completion = completionRequest(body, request.id, deps.limits.userContextBytes, request.inlineImages);
+    const completion = completionRequest(body, request.id, deps, request.inlineImages);
     await deps.ownership.check(request.principal, body.apiIntegrationId);
     const admission = await deps.admission.admit(completion);
     // "After admission nothing keeps the body alive": the framework holds on to the request as long as its stream.
@@ -89,12 +92,6 @@ async function replayCursor(
   return after;
 }
 
-/** Fields of features that this version does not have. */
-function refuseUnbuilt(body: GetCompletionV2Request): void {
-  if (body.attachmentUrlRefreshes === undefined || Object.keys(body.attachmentUrlRefreshes).length === 0) return;
-  throw new Refusal('invalid_request', '`attachmentUrlRefreshes` is not supported by this version; leave it out.');
-}
-
 const FIELDS: readonly (keyof GetCompletionV2Request)[] = [
   'apiIntegrationId',
   'message',
@@ -112,15 +109,16 @@ const FIELDS: readonly (keyof GetCompletionV2Request)[] = [
 function completionRequest(
   body: GetCompletionV2Request,
   requestId: string,
-  maxContextBytes: number,
+  { limits, fetchAllow }: GetCompletionDeps,
   inline: InlineImages | null,
 ): CompletionRequest {
   const usageRequestId = given(body.usageRequestId);
   const context = body.user_context;
+  const maxContextBytes = limits.userContextBytes;
   if (context !== undefined && context !== null && Buffer.byteLength(JSON.stringify(context)) > maxContextBytes) {
     throw new Refusal('invalid_request', `\`user_context\` must be at most ${maxContextBytes} bytes of JSON.`);
   }
-  const attachments = givenAttachments(body.attachments, inline);
+  const attachments = givenAttachments(body.attachments, inline, fetchAllow);
   const known: Record<string, unknown> = {};
   // Unknown fields are ignored, so they do not make another body either.
   for (const field of FIELDS) known[field] = body[field];
@@ -140,6 +138,7 @@ function completionRequest(
     aliasChatId: body.aliasChatId ?? null,
     agent: body.agent ?? null,
     fingerprint: usageRequestId === null ? null : fingerprint(known),
+    refreshes: readRefreshes(body.attachmentUrlRefreshes ?? {}, fetchAllow),
   };
 }
 

@@ -277,7 +277,7 @@ test('a commit whose answer is lost, with nobody to ask, is unknown, and known l
   assert.equal(await unknown.happened, true);
 });
 
-const FENCED = ['admit', 'flush', 'step', 'end', 'cancel', 'takeover', 'sweep'] as const;
+const FENCED = ['admit', 'attachment', 'flush', 'step', 'end', 'cancel', 'takeover', 'sweep'] as const;
 
 /** A store of a registered node, which keeps what it is told of fences. */
 async function openNode(url: string) {

@@ -19,8 +19,8 @@ export const lockMember = statement(
 );
 
 /**
- * Everything admission decides from, in one statement, so in one snapshot. The conditions on `status` and
- * `deleted_at` stand as literals: a partial index serves only the words it was made with.
+ * Everything admission decides from, in one statement, so in one snapshot. The conditions on `status`, `deleted_at` and
+ * attachments stand as literals: a partial index serves only the words it was made with.
  */
 export const admissionFacts = statement(
   'admission facts',
@@ -39,7 +39,7 @@ export const admissionFacts = statement(
       db,
       sql<AdmissionFactsRow>`select
           i.agency, i.default_agent, i.text_only, i.allowance_unit, i.allowance_limit, i.allowance_period,
-          i.max_runs_per_member, i.max_run_seconds, i.on_disconnect,
+          i.max_runs_per_member, i.max_run_seconds, i.on_disconnect, i.keep_attachments,
           m.active as member_active, m.own_limit as member_limit,
           r.run_id as known_run_id, r.fingerprint as known_fingerprint, r.chat_key as known_chat_key,
           k.chat_id as known_chat_id, k.alias as known_alias, k.deleted_at as known_chat_deleted_at,
@@ -48,6 +48,8 @@ export const admissionFacts = statement(
           a.chat_key as alias_chat_key, a.chat_id as alias_chat_id, a.consumer_id as alias_consumer_id,
           a.num_messages as alias_num_messages, a.text_bytes as alias_text_bytes,
           b.run_id as busy_run_id, b.usage_request_id as busy_usage_request_id,
+          case when exists (select 1 from attachments w where w.chat_key = coalesce(c.chat_key, a.chat_key)
+            and w.url is not null and w.blob_key is null and w.form is not null) then 1 else 0 end as files_without_copy,
           ${usedSum(consumer, p)} as used, ${reservedSum(consumer, p)} as reserved,
           (select count(*) from runs n where n.integration_id = i.integration_id and n.consumer_id = ${consumer}
             and n.status in ('admitted', 'running')) as member_active_runs

@@ -29,22 +29,24 @@ export const useBlob = statement('use blob', (db, p: { blobKey: string }) =>
   db.updateTable('blobs').set({ unused_since: null }).where('blob_key', '=', p.blobKey),
 );
 
-export const insertAttachment = statement('insert attachment', (db, p: Attachment & { chatKey: string }) =>
-  db.insertInto('attachments').values({
-    chat_key: p.chatKey,
-    run_id: p.runId,
-    position: p.position,
-    kind: p.kind,
-    url: p.url,
-    url_key: p.urlKey,
-    filename_json: p.filename === null ? null : JSON.stringify(p.filename),
-    detail: p.detail,
-    form: p.form,
-    media_type: p.mediaType,
-    pages: p.pages,
-    size_bytes: p.sizeBytes,
-    blob_key: p.blobKey,
-  }),
+export const insertAttachment = statement(
+  'insert attachment',
+  (db, p: Omit<Attachment, 'filename'> & { chatKey: string; filenameJson: string | null }) =>
+    db.insertInto('attachments').values({
+      chat_key: p.chatKey,
+      run_id: p.runId,
+      position: p.position,
+      kind: p.kind,
+      url: p.url,
+      url_key: p.urlKey,
+      filename_json: p.filenameJson,
+      detail: p.detail,
+      form: p.form,
+      media_type: p.mediaType,
+      pages: p.pages,
+      size_bytes: p.sizeBytes,
+      blob_key: p.blobKey,
+    }),
 );
 
 /** It was fetched and read; `blobKey` null: no copy is kept. */
@@ -103,6 +105,41 @@ export const historyAttachments = statement('history attachments', (db, p: Stret
     .orderBy('position'),
 );
 
+/** Those that are fetched again for the chat's next turn: of turns that ended and did not fail. */
+export const earlierWithoutCopy = statement('earlier without copy', (db, p: { chatKey: string }) =>
+  db
+    .selectFrom('attachments as a')
+    .innerJoin('runs as r', 'r.run_id', 'a.run_id')
+    .select(['a.url', 'a.url_key'])
+    .where('a.chat_key', '=', p.chatKey)
+    .where(sql<boolean>`a.url is not null and a.blob_key is null and a.form is not null`)
+    .where(sql<boolean>`r.status in ('completed', 'cancelled')`)
+    .orderBy('a.run_id')
+    .orderBy('a.position')
+    .$narrowType<{ url: string; url_key: string }>(),
+);
+
+/** All that the chat's messages attach by URL. */
+export const urlsOfChat = statement('urls of chat', (db, p: { chatKey: string }) =>
+  db
+    .selectFrom('attachments')
+    .select(['run_id', 'position', 'url', 'url_key'])
+    .where('chat_key', '=', p.chatKey)
+    .where('url', 'is not', null)
+    .$narrowType<{ url: string; url_key: string }>(),
+);
+
+export const refreshUrl = statement(
+  'refresh url',
+  (db, p: { chatKey: string; runId: string; position: number; url: string }) =>
+    db
+      .updateTable('attachments')
+      .set({ url: p.url })
+      .where('chat_key', '=', p.chatKey)
+      .where('run_id', '=', p.runId)
+      .where('position', '=', p.position),
+);
+
 export const attachmentsOfRun = statement('attachments of run', (db, p: { chatKey: string; runId: string }) =>
   db
     .selectFrom('attachments')
@@ -141,6 +178,11 @@ export function attachmentsOfRuns(chatKey: string, runIds: readonly string[]) {
       .orderBy('run_id')
       .orderBy('position');
 }
+
+/** A message refers to it no longer; perhaps another does: the sweep looks. */
+export const freeBlob = statement('free blob', (db, p: { blobKey: string; now: number }) =>
+  db.updateTable('blobs').set({ unused_since: p.now }).where('blob_key', '=', p.blobKey),
+);
 
 /** Perhaps another chat refers to them too: the sweep looks. */
 export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey: string; now: number }) =>

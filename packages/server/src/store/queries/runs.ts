@@ -93,6 +93,16 @@ export const advanceRun = statement(
       .where(unfinished),
 );
 
+/** Changes a row only where the run is still of this attempt; nobody takes or ends it before the transaction is over. */
+export const holdRun = statement('hold run', (db, p: { runId: string; attempt: number }) =>
+  db
+    .updateTable('runs')
+    .set({ attempt: p.attempt })
+    .where('run_id', '=', p.runId)
+    .where('attempt', '=', p.attempt)
+    .where(unfinished),
+);
+
 export const insertStep = statement(
   'insert step',
   (

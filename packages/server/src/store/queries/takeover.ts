@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { IMAGE_TEXT_BYTES } from '../../domain/usage.ts';
 import { NODE_ALIVE, RELEASED_RUN } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { type UsageColumns, usageColumns } from './runs.ts';
@@ -32,11 +33,16 @@ export const unfinishedRun = statement('unfinished run', (db, p: { runId: string
     .leftJoin('nodes', 'nodes.node_id', 'runs.node_id')
     .selectAll('runs')
     .select(['chats.chat_id', 'chats.text_bytes', 'chats.num_messages'])
-    .select(['integrations.max_run_seconds', 'integrations.on_disconnect', 'nodes.dead as node_dead'])
+    .select(['integrations.max_run_seconds', 'integrations.on_disconnect', 'integrations.keep_attachments'])
+    .select('nodes.dead as node_dead')
     .select(
-      // Those that were sent: of a failed turn none is.
-      sql<number>`(select count(*) from attachments a where a.chat_key = runs.chat_key and not exists (select 1
-        from messages m where m.chat_key = a.chat_key and m.run_id = a.run_id and m.status = 'failed'))`.as('images'),
+      // Of those that were sent, about what they take in a prompt: of a failed turn none was.
+      sql<number>`(select cast(coalesce(sum(case a.form when 'text' then a.size_bytes
+          when 'pdf' then a.pages * ${sql.lit(IMAGE_TEXT_BYTES)} when 'image' then ${sql.lit(IMAGE_TEXT_BYTES)} end), 0) as bigint)
+        from attachments a where a.chat_key = runs.chat_key and not exists (select 1
+        from messages m where m.chat_key = a.chat_key and m.run_id = a.run_id and m.status = 'failed'))`.as(
+        'attached_bytes',
+      ),
     )
     .select(
       // About as long as what the model is told of the files of earlier messages.

@@ -1,0 +1,67 @@
+import type { Limits } from './config/config.ts';
+import type { AttachmentTools } from './engine/attachment-port.ts';
+import type { AttachmentBlobs } from './files/attachment-blobs.ts';
+import { DEFAULT_DOCUMENT_LIMITS } from './files/documents/document-limits.ts';
+import type { DocumentReader } from './files/documents/document-reader.ts';
+import { ByteBudget } from './lib/byte-budget.ts';
+import type { FetchAllow } from './lib/guarded-fetch/fetch-allow.ts';
+import { GuardedFetcher, type Network } from './lib/guarded-fetch/guarded-fetch.ts';
+
+interface Outside {
+  readonly allow: FetchAllow;
+  readonly blobs: AttachmentBlobs;
+  /** In place of the real one. */
+  readonly network?: Network | undefined;
+}
+
+/** What runs fetch and read attachments with; what it holds is let go by `stack`. */
+export function openAttachments(
+  { attachmentBytes, attachmentMs, attachmentsBytes, ...limits }: Limits,
+  { allow, blobs, network }: Outside,
+  stack: AsyncDisposableStack,
+): AttachmentTools {
+  return {
+    fetcher: new GuardedFetcher({
+      allow,
+      maxBytes: attachmentBytes,
+      maxMs: attachmentMs,
+      ...(network === undefined ? {} : { network }),
+    }),
+    reader: stack.use(new LateReader(limits)),
+    blobs,
+    budget: new ByteBudget(attachmentsBytes),
+    maxBytes: attachmentBytes,
+  };
+}
+
+type ReaderLimits = Pick<Limits, 'attachmentPages' | 'attachmentCharacters' | 'conversionMs'>;
+
+/** A server that is never sent a file does without what reads them. */
+class LateReader implements AsyncDisposable {
+  readonly #limits: ReaderLimits;
+  #reader: Promise<DocumentReader> | null = null;
+
+  constructor(limits: ReaderLimits) {
+    this.#limits = limits;
+  }
+
+  read = async (...given: Parameters<DocumentReader['read']>): ReturnType<DocumentReader['read']> => {
+    this.#reader ??= this.#load();
+    return (await this.#reader).read(...given);
+  };
+
+  async #load(): Promise<DocumentReader> {
+    const { DocumentReader } = await import('./files/documents/document-reader.ts');
+    const { attachmentPages, attachmentCharacters, conversionMs } = this.#limits;
+    return new DocumentReader({
+      ...DEFAULT_DOCUMENT_LIMITS,
+      pages: attachmentPages,
+      characters: attachmentCharacters,
+      conversionMs,
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#reader)?.[Symbol.asyncDispose]();
+  }
+}

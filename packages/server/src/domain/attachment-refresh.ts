@@ -1,0 +1,80 @@
+import { checkFetchUrl, urlKey } from '../lib/guarded-fetch/check-url.ts';
+import type { FetchAllow } from '../lib/guarded-fetch/fetch-allow.ts';
+import { sameHostAndPath } from '../lib/guarded-fetch/same-place.ts';
+import { MAX_URL_CHARACTERS } from './attachment.ts';
+import { Refusal } from './refusal.ts';
+import { expiresAt } from './signed-link.ts';
+
+/** A fresh link for an earlier attachment, which is known by its address without query and fragment. */
+export interface AttachmentRefresh {
+  readonly urlKey: string;
+  readonly url: string;
+}
+
+/** What the text of `attachmentUrlRefreshes` shows: the links, or why one cannot be taken. */
+export function readRefreshes(
+  given: Readonly<Record<string, string>>,
+  allow: FetchAllow,
+): readonly AttachmentRefresh[] | Refusal {
+  const refreshes = new Map<string, AttachmentRefresh>();
+  for (const [place, [key, value]] of Object.entries(given).entries()) {
+    const entry = `Entry ${place + 1} of \`attachmentUrlRefreshes\``;
+    if (key.length > MAX_URL_CHARACTERS || value.length > MAX_URL_CHARACTERS) {
+      return refused(`${entry} has a URL of more than ${MAX_URL_CHARACTERS} characters.`);
+    }
+    const problem = sameHostAndPath(key, value, allow);
+    if (problem !== null) return refused(`${entry} ${problem}.`);
+    const fresh = checkFetchUrl(value, allow);
+    if ('problem' in fresh) return refused(`${entry} has a link that ${fresh.problem}.`);
+    const known = urlKey(fresh.url);
+    if (refreshes.has(known)) return refused(`${entry} names ${known} a second time; list each attachment once.`);
+    refreshes.set(known, { urlKey: known, url: withoutFragment(fresh.url) });
+  }
+  return [...refreshes.values()];
+}
+
+/** What the chat has to say of its earlier attachments by URL. */
+export interface EarlierUrls {
+  /** All of them, of failed turns too, without query and fragment. */
+  readonly known: ReadonlySet<string>;
+  /** Those that are sent again and of which there is no copy: they are fetched by these links. */
+  readonly withoutCopy: readonly { readonly url: string; readonly urlKey: string }[];
+}
+
+/**
+ * "a key must be an earlier attachment URL of this chat"; "An earlier file without copy whose signed link has visibly
+ * expired and that is not listed: 400 `invalid_attachment_refresh`, naming it." Null: nothing stands against them.
+ */
+export function checkRefreshes(
+  refreshes: readonly AttachmentRefresh[],
+  earlier: EarlierUrls,
+  nowMs: number,
+): Refusal | null {
+  const hasExpired = (url: string) => (expiresAt(new URL(url)) ?? Number.POSITIVE_INFINITY) <= nowMs;
+  const listed = new Set<string>();
+  for (const { urlKey: key, url } of refreshes) {
+    listed.add(key);
+    if (!earlier.known.has(key)) {
+      return refused(
+        `\`attachmentUrlRefreshes\` names ${key}, which is no earlier attachment of this chat; leave it out.`,
+      );
+    }
+    if (hasExpired(url)) {
+      return refused(`The link that \`attachmentUrlRefreshes\` gives for ${key} has expired too; sign a new one.`);
+    }
+  }
+  const missing = earlier.withoutCopy.find(({ url, urlKey: key }) => !listed.has(key) && hasExpired(url));
+  if (missing === undefined) return null;
+  return refused(
+    `\`attachmentUrlRefreshes\` must list ${missing.urlKey}: its link has expired and no copy of it is kept; give a fresh link with the same host and path.`,
+  );
+}
+
+/** What is stored of a URL: its fragment is sent to nobody. */
+export function withoutFragment(url: URL): string {
+  const copy = new URL(url);
+  copy.hash = '';
+  return copy.href;
+}
+
+const refused = (sentence: string) => new Refusal('invalid_attachment_refresh', sentence);

@@ -1,0 +1,28 @@
+import { RunFailure } from '../agent/ports.ts';
+import type { Attachment } from '../domain/attachment.ts';
+import { BlobUnavailable } from '../files/attachment-blobs.ts';
+import { Unreadable } from '../files/documents/unreadable.ts';
+import { FetchFailed } from '../lib/guarded-fetch/fetch-failed.ts';
+
+/** What its people are told of an attachment that cannot be sent; null: that is not what this error says. */
+export function attachmentFailure(error: unknown, attachment: Attachment, ownRunId: string): RunFailure | null {
+  const says = endOfSentence(error, attachment.runId === ownRunId);
+  if (says === null) return null;
+  return new RunFailure('attachment_unavailable', `${nameInSentence(attachment, ownRunId)} ${says}.`, { cause: error });
+}
+
+function endOfSentence(error: unknown, isOwn: boolean): string | null {
+  if (error instanceof BlobUnavailable) return `${error.message}; ${error.remedy}`;
+  if (error instanceof Unreadable) return error.message;
+  if (!(error instanceof FetchFailed)) return null;
+  return isOwn
+    ? `${error.message}; attach it again to a new message`
+    : `${error.message}; give a fresh link to it in \`attachmentUrlRefreshes\` of a new message`;
+}
+
+/** The beginning of a sentence about it, for the people who attached it: never with a URL's query. */
+function nameInSentence(attachment: Attachment, ownRunId: string): string {
+  const { runId, position, urlKey, mediaType, sizeBytes } = attachment;
+  const whose = runId === ownRunId ? 'this message' : `an earlier message (run ${runId})`;
+  return `\`attachments[${position}]\` of ${whose}, ${urlKey ?? `${mediaType} of ${sizeBytes} bytes`},`;
+}

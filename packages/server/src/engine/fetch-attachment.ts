@@ -1,0 +1,123 @@
+import { type Attachment, attachmentName } from '../domain/attachment.ts';
+import { sha256Of } from '../files/attachment-blobs.ts';
+import type { Given } from '../files/documents/read-file.ts';
+import { Unreadable } from '../files/documents/unreadable.ts';
+import { FetchFailed } from '../lib/guarded-fetch/fetch-failed.ts';
+import type { AttachmentTools, SentFile } from './attachment-port.ts';
+import type { EngineDeps } from './deps.ts';
+
+export interface FetchDeps extends Pick<EngineDeps, 'metrics' | 'logger'> {
+  readonly attachments: Pick<AttachmentTools, 'fetcher' | 'reader' | 'budget' | 'maxBytes'>;
+}
+
+/** What one URL gives. Rows that read it alike share what is made of it. */
+export interface FetchedFor {
+  readonly rows: readonly Attachment[];
+  readonly file: SentFile;
+}
+
+interface Fetching {
+  readonly integrationId: string;
+  readonly runId: string;
+  /** Whether the model takes PDFs as they are. */
+  readonly takesPdf: boolean;
+}
+
+/**
+ * Fetches what these attachments of one URL lead to and makes of it what is sent. The room for its bytes is reserved
+ * before its server is asked, and held until `keep` is done with them. Rejects with `FetchFailed`, `Unreadable`, or the
+ * signal's reason.
+ */
+export async function fetchAttachment(
+  deps: FetchDeps,
+  url: string,
+  rows: readonly Attachment[],
+  of: Fetching,
+  signal: AbortSignal,
+  keep: (fetched: FetchedFor) => Promise<void>,
+): Promise<void> {
+  const { budget, maxBytes } = deps.attachments;
+  // Waiting for one's turn does not count to the time that the fetch may take.
+  using room = await budget.reserve(of.integrationId, maxBytes, signal);
+  const fetched = await measured(deps, rows, of, signal, () =>
+    deps.attachments.fetcher.fetch(new URL(url), signal, (bytes) => room.shrinkTo(bytes)),
+  );
+  room.shrinkTo(fetched.bytes.length);
+  const ways = Map.groupBy(rows, (row) => JSON.stringify([row.kind, attachmentName(row), takesPdf(row, of)]));
+  let left = ways.size;
+  for (const alike of ways.values()) {
+    const [row] = alike;
+    if (row === undefined) continue;
+    left -= 1;
+    // The reader takes the bytes over.
+    const bytes = left === 0 ? fetched.bytes : fetched.bytes.slice();
+    const { contentType } = fetched;
+    const file = await readAttachment(deps, { ...givenAs(row), bytes, contentType }, row, of, signal);
+    await keep({ rows: alike, file });
+  }
+}
+
+/** What was sent as text stays text: a later turn shows what the earlier ones did. */
+const takesPdf = (row: Attachment, of: Fetching): boolean => of.takesPdf && row.form !== 'text';
+
+export const givenAs = (row: Attachment): Pick<Given, 'kind' | 'name'> => ({
+  kind: row.kind,
+  name: attachmentName(row) ?? '',
+});
+
+/** Makes of a file's bytes what is sent; they are taken over. */
+export async function readAttachment(
+  deps: FetchDeps,
+  given: Given,
+  row: Attachment,
+  of: Fetching,
+  signal: AbortSignal,
+): Promise<SentFile> {
+  try {
+    const options = { pdf: takesPdf(row, of), whose: of.integrationId };
+    const { form, mediaType, bytes, ...more } = await deps.attachments.reader.read(given, options, signal);
+    const pages = 'pages' in more ? more.pages : null;
+    return { form, mediaType, pages, bytes, sha256: await sha256Of(bytes) };
+  } catch (error) {
+    if (error instanceof Unreadable) failed(deps, 'unreadable', error, row, of);
+    throw error;
+  }
+}
+
+async function measured<T extends { readonly bytes: Uint8Array }>(
+  deps: FetchDeps,
+  rows: readonly Attachment[],
+  of: Fetching,
+  signal: AbortSignal,
+  get: () => Promise<T>,
+): Promise<T> {
+  const { metrics } = deps;
+  const began = performance.now();
+  try {
+    const fetched = await get();
+    metrics.attachmentFetch.observe(performance.now() - began);
+    metrics.attachments.add({ outcome: 'fetched' });
+    metrics.attachmentBytes.add({}, fetched.bytes.length);
+    return fetched;
+  } catch (error) {
+    if (error instanceof FetchFailed && !signal.aborted) {
+      metrics.attachmentFetch.observe(performance.now() - began);
+      failed(deps, error.kind === 'refused' ? 'refused' : 'failed', error, rows[0], of);
+    }
+    throw error;
+  }
+}
+
+function failed(
+  { metrics, logger }: FetchDeps,
+  outcome: 'refused' | 'failed' | 'unreadable',
+  error: FetchFailed | Unreadable,
+  row: Attachment | undefined,
+  { runId }: Fetching,
+): void {
+  metrics.attachments.add({ outcome });
+  // Its query may be a key.
+  const about = { runId, ofRun: row?.runId, position: row?.position, url: row?.urlKey, outcome };
+  const why = error instanceof FetchFailed ? { kind: error.kind, status: error.status } : {};
+  logger.info({ ...about, ...why, err: error }, 'an attachment is not to be had');
+}

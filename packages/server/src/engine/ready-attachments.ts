@@ -1,0 +1,196 @@
+import type { Attachment, AttachmentForm } from '../domain/attachment.ts';
+import { BlobUnavailable } from '../files/attachment-blobs.ts';
+import { type BlobKey, sha256OfKey } from '../files/blob-store.ts';
+import { together } from '../lib/together.ts';
+import { attachmentFailure } from './attachment-failure.ts';
+import type { AttachmentTools, SentFile } from './attachment-port.ts';
+import type { EngineDeps } from './deps.ts';
+import { type FetchDeps, fetchAttachment, givenAs, readAttachment } from './fetch-attachment.ts';
+import { type KeepDeps, keepCopy, putAside, recordWithoutCopy } from './keep-attachment.ts';
+import type { AdmittedRun } from './port.ts';
+import type { StopHandle } from './stop-handle.ts';
+
+export interface ReadyDeps extends FetchDeps, KeepDeps, Pick<EngineDeps, 'logger'> {
+  readonly attachments: AttachmentTools;
+}
+
+/** An attachment whose bytes lie where its key says, at least as long as the run. */
+export interface ReadyAttachment extends Attachment {
+  readonly form: AttachmentForm;
+  readonly mediaType: string;
+  readonly sizeBytes: number;
+  readonly blobKey: BlobKey;
+  /** What a file that is sent as text says. */
+  readonly text: string | null;
+}
+
+/** Of one run. */
+const AT_ONCE = 5;
+
+/**
+ * What a run sends of its own attachments and of earlier ones, before its model is asked:
+ *
+ *   inline, or a copy is there ──────────────────────────────────────────────▶ ready
+ *   a copy of a PDF, for a model that takes none ──▶ its text, kept beside ──▶ ready
+ *   not fetched, no copy, or the copy is lost ──▶ fetched ──▶ read ──▶ kept ─▶ ready
+ *
+ * Without copies what was fetched is put aside, and gone when the run is.
+ */
+export class RunAttachments implements AsyncDisposable {
+  readonly #deps: ReadyDeps;
+  readonly #run: AdmittedRun;
+  readonly #takesPdf: boolean;
+  readonly #stop: StopHandle;
+  readonly #aside = new Set<BlobKey>();
+
+  constructor(deps: ReadyDeps, run: AdmittedRun, takesPdf: boolean, stop: StopHandle) {
+    this.#deps = deps;
+    this.#run = run;
+    this.#takesPdf = takesPdf;
+    this.#stop = stop;
+  }
+
+  /** In the same order. Rejects with a `RunFailure` that names the one which cannot be had. */
+  async ready(rows: readonly Attachment[]): Promise<ReadyAttachment[]> {
+    const ready = new Map<Attachment, ReadyAttachment>();
+    const { signal } = this.#stop;
+    await together(AT_ONCE, rows, signal, async (row, either) => {
+      const there = await this.#failing(row, () => this.#copyOf(row, either));
+      if (there !== null) ready.set(row, there);
+    });
+    const byUrl = Map.groupBy(
+      rows.filter((row) => !ready.has(row)),
+      ({ url }) => url,
+    );
+    await together(AT_ONCE, [...byUrl], signal, ([url, alike], either) =>
+      this.#failing(alike[0], () => this.#fetch(url, alike, either, ready)),
+    );
+    return rows.map((row) => {
+      const one = ready.get(row);
+      if (one === undefined) throw new Error('An attachment was not made ready.');
+      return one;
+    });
+  }
+
+  /** The bytes as they are sent. A copy that was damaged since is fetched again, where the same bytes still come. */
+  async read(ready: ReadyAttachment): Promise<Uint8Array> {
+    return await this.#failing(ready, async () => {
+      try {
+        return await this.#deps.attachments.blobs.read(ready);
+      } catch (error) {
+        if (!isLost(error) || ready.url === null) throw error;
+        const again = new Map<Attachment, ReadyAttachment>();
+        await this.#fetch(ready.url, [ready], this.#stop.signal, again, (file) => {
+          if (file.sha256 !== sha256OfKey(ready.blobKey)) throw error;
+        });
+        return await this.#deps.attachments.blobs.read(again.get(ready) ?? ready);
+      }
+    });
+  }
+
+  /** Null: it has to be fetched. */
+  async #copyOf(row: Attachment, signal: AbortSignal): Promise<ReadyAttachment | null> {
+    const { blobs } = this.#deps.attachments;
+    const { form, mediaType, sizeBytes, blobKey } = row;
+    if (form === null || mediaType === null || sizeBytes === null || blobKey === null) return null;
+    const kept = { ...row, form, mediaType, sizeBytes, blobKey, text: null };
+    if (row.url === null) return kept;
+    try {
+      if (form === 'pdf' && !this.#takesPdf) return await this.#textOfPdf(kept, signal);
+      if (form === 'text') return { ...kept, text: textOf(await blobs.read(kept)) };
+    } catch (error) {
+      if (!isLost(error)) throw error;
+      return null;
+    }
+    // What cannot be looked at now may be there when it is sent.
+    return (await blobs.has(kept).catch(() => true)) ? kept : null;
+  }
+
+  async #textOfPdf(row: ReadyAttachment, signal: AbortSignal): Promise<ReadyAttachment> {
+    const { budget, blobs } = this.#deps.attachments;
+    const { integrationId } = this.#run;
+    using _ = await budget.reserve(integrationId, row.sizeBytes, signal);
+    const bytes = new Uint8Array(await blobs.read(row));
+    const given = { ...givenAs(row), bytes, contentType: row.mediaType };
+    const file = await readAttachment(this.#deps, given, row, this.#fetching, signal);
+    // The copy stays as it is where none is kept any more: others may be sent it as it is.
+    const blobKey = this.#run.keepAttachments
+      ? await keepCopy(this.#deps, this.#run, [row], file, this.#stop, signal)
+      : await putAside(this.#deps, file, this.#aside, this.#stop, signal);
+    return readyWith(row, file, blobKey);
+  }
+
+  get #fetching() {
+    const { integrationId, runId } = this.#run;
+    return { integrationId, runId, takesPdf: this.#takesPdf };
+  }
+
+  async #fetch(
+    url: string | null,
+    rows: readonly Attachment[],
+    signal: AbortSignal,
+    ready: Map<Attachment, ReadyAttachment>,
+    check: (file: SentFile) => void = () => {},
+  ): Promise<void> {
+    if (url === null) throw new Error('An attachment has neither bytes nor a URL.');
+    await fetchAttachment(this.#deps, url, rows, this.#fetching, signal, async ({ rows: alike, file }) => {
+      check(file);
+      const blobKey = await this.#keep(alike, file, signal);
+      for (const row of alike) ready.set(row, readyWith(row, file, blobKey));
+    });
+  }
+
+  async #keep(rows: readonly Attachment[], file: SentFile, signal: AbortSignal): Promise<BlobKey> {
+    if (this.#run.keepAttachments) return await keepCopy(this.#deps, this.#run, rows, file, this.#stop, signal);
+    const blobKey = await putAside(this.#deps, file, this.#aside, this.#stop, signal);
+    const changed = rows.filter((row) => !isRecorded(row, file));
+    if (changed.length > 0) await recordWithoutCopy(this.#deps, this.#run, changed, file, this.#stop, signal);
+    return blobKey;
+  }
+
+  async #failing<T>(row: Attachment | undefined, job: () => Promise<T>): Promise<T> {
+    try {
+      return await job();
+    } catch (error) {
+      const failure = row === undefined ? null : attachmentFailure(error, row, this.#run.runId);
+      throw failure ?? error;
+    }
+  }
+
+  /** What was put aside goes. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { attachments, logger } = this.#deps;
+    await Promise.all(
+      [...this.#aside].map((blobKey) =>
+        attachments.blobs.dropAside(blobKey).catch((error: unknown) => {
+          logger.warn({ err: error, runId: this.#run.runId }, 'what a run had fetched stays until it is swept');
+        }),
+      ),
+    );
+    this.#aside.clear();
+  }
+}
+
+/** Missing or damaged; not where the store stumbled. */
+const isLost = (error: unknown): boolean => error instanceof BlobUnavailable && !error.passing;
+
+const textOf = (bytes: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+
+function readyWith(row: Attachment, file: SentFile, blobKey: BlobKey): ReadyAttachment {
+  const { form, mediaType, pages, bytes } = file;
+  return {
+    ...row,
+    form,
+    mediaType,
+    pages,
+    sizeBytes: bytes.length,
+    blobKey,
+    text: form === 'text' ? textOf(bytes) : null,
+  };
+}
+
+/** Whether its row says already what was fetched, and that there is no copy. */
+function isRecorded(row: Attachment, { form, mediaType, pages, bytes }: SentFile): boolean {
+  if (row.blobKey !== null || row.form !== form || row.mediaType !== mediaType) return false;
+  return row.pages === pages && row.sizeBytes === bytes.length;
+}

@@ -1,0 +1,76 @@
+/** What a file is said to be, by its name and by the `Content-Type` it came with. */
+export interface Claims {
+  /** A kind that is never text, such as `a PDF`; null where none is claimed. */
+  readonly binary: string | null;
+  readonly html: boolean;
+  /** For text: one of our own list, never the header's words. */
+  readonly textType: string;
+  readonly charset: string | null;
+}
+
+const BINARY_BY_EXTENSION: Readonly<Record<string, string>> = {
+  pdf: 'a PDF',
+  doc: 'a Word document',
+  docx: 'a Word document',
+  docm: 'a Word document',
+  dotx: 'a Word document',
+  xls: 'a spreadsheet',
+  xlsx: 'a spreadsheet',
+  xlsm: 'a spreadsheet',
+  xltx: 'a spreadsheet',
+  png: 'an image',
+  jpg: 'an image',
+  jpeg: 'an image',
+  gif: 'an image',
+  webp: 'an image',
+};
+
+const BINARY_BY_TYPE: readonly (readonly [RegExp, string])[] = [
+  [/^application\/(?:x-)?pdf$/, 'a PDF'],
+  [
+    /^application\/(?:msword$|vnd\.ms-word\.|vnd\.openxmlformats-officedocument\.wordprocessingml\.)/,
+    'a Word document',
+  ],
+  [/^application\/vnd\.(?:ms-excel\.|openxmlformats-officedocument\.spreadsheetml\.)/, 'a spreadsheet'],
+  [/^image\/(?!svg\+xml$)/, 'an image'],
+];
+
+const TEXT_BY_EXTENSION: Readonly<Record<string, string>> = {
+  csv: 'text/csv',
+  tsv: 'text/tab-separated-values',
+  tab: 'text/tab-separated-values',
+  md: 'text/markdown',
+  markdown: 'text/markdown',
+  json: 'application/json',
+  xml: 'application/xml',
+  svg: 'image/svg+xml',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+  txt: 'text/plain',
+  log: 'text/plain',
+};
+const TEXT_TYPES = new Set(Object.values(TEXT_BY_EXTENSION));
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  'text/xml': 'application/xml',
+  'text/yaml': 'application/yaml',
+  'text/x-markdown': 'text/markdown',
+  'text/json': 'application/json',
+  'text/x-csv': 'text/csv',
+  'application/csv': 'text/csv',
+};
+const HTML_EXTENSIONS = new Set(['html', 'htm', 'xhtml']);
+const HTML_TYPES = new Set(['text/html', 'application/xhtml+xml']);
+
+export function claimsOf(contentType: string | null, name: string): Claims {
+  const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const extension = /\.([a-z0-9]{1,10})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
+  const byName = TEXT_BY_EXTENSION[extension];
+  const known = OTHER_NAMES[type] ?? type;
+  return {
+    binary: BINARY_BY_EXTENSION[extension] ?? BINARY_BY_TYPE.find(([pattern]) => pattern.test(type))?.[1] ?? null,
+    // A name says more than a header: many servers call everything HTML.
+    html: HTML_EXTENSIONS.has(extension) || (byName === undefined && HTML_TYPES.has(type)),
+    textType: byName ?? (TEXT_TYPES.has(known) ? known : 'text/plain'),
+    charset: /;\s*charset\s*=\s*"?([\w.:+-]{1,40})"?/i.exec(contentType ?? '')?.[1]?.toLowerCase() ?? null,
+  };
+}

@@ -1,0 +1,17 @@
+/** The names of streams in a compound file, the container of Office before 2007, are UTF-16 in its directory. */
+const has = (bytes: Buffer, name: string) => bytes.includes(Buffer.from(name, 'utf16le'));
+
+/** Why a compound file cannot be read: since 2007 an encrypted DOCX or XLSX lies in one too. */
+export function whyNoCompoundFile(bytes: Uint8Array): string {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (has(file, 'EncryptedPackage')) return 'is encrypted; attach it without a password';
+  if (has(file, 'WordDocument'))
+    return 'is in the old format of Word (.doc), which cannot be read; save it as DOCX or PDF and attach that';
+  if (has(file, 'Workbook') || has(file, 'Book')) {
+    return 'is in the old format of Excel (.xls), which cannot be read; save it as XLSX and attach that';
+  }
+  if (has(file, 'PowerPoint Document')) {
+    return 'is in the old format of PowerPoint (.ppt), which cannot be read; save it as PDF and attach that';
+  }
+  return 'is in an old format of Office, which cannot be read; save it as DOCX, XLSX or PDF and attach that';
+}

@@ -1,0 +1,66 @@
+import { claimsOf } from './claimed-type.ts';
+import { whyNoCompoundFile } from './compound-file.ts';
+import { type Conversion, wholeText } from './conversion.ts';
+import { charsetOfHtml, decodeText } from './decode-text.ts';
+import { asText, type Given, type ReadFile } from './read-file.ts';
+import { readText, refuseFalseClaim } from './read-text.ts';
+import { sniff } from './sniff.ts';
+import { Unreadable } from './unreadable.ts';
+
+export interface ToConvert extends Given, Conversion {
+  /** Whether a PDF may be sent as it is. */
+  readonly pdf: boolean;
+}
+
+/** What a model is sent of a file that is no image. Each kind's library is loaded when it is first needed. */
+export async function convert(file: ToConvert): Promise<ReadFile> {
+  const { bytes, limits } = file;
+  const claims = claimsOf(file.contentType, file.name);
+  switch (sniff(bytes, claims.html)) {
+    case 'pdf':
+      return convertPdf(file);
+    case 'html': {
+      refuseFalseClaim(claims, 'a web page, such as one to sign in');
+      const { text, note } = decodeText(bytes, claims.charset ?? charsetOfHtml(bytes));
+      const { textOfHtml } = await import('./text-of-html.ts');
+      const shown = textOfHtml(text);
+      if (shown.trim() === '') throw new Unreadable('is a web page without any text in it');
+      return asText('text/html', wholeText(shown, limits, note));
+    }
+    case 'text':
+      return asText(claims.textType, readText(bytes, claims, limits));
+    case 'zip':
+      return convertPackage(file);
+    case 'compound':
+      throw new Unreadable(whyNoCompoundFile(bytes));
+    case 'rtf':
+      throw new Unreadable('is in the format RTF, which cannot be read; save it as DOCX or PDF and attach that');
+    case 'unknown':
+      throw new Unreadable(
+        'is of a kind that cannot be read; attach a PDF, DOCX, XLSX, HTML or text file, or an image',
+      );
+  }
+}
+
+async function convertPackage(file: ToConvert): Promise<ReadFile> {
+  const { ZipArchive } = await import('./ooxml/zip-archive.ts');
+  const { DOCX_TYPE, packageKind, XLSX_TYPE } = await import('./ooxml/package-kind.ts');
+  const zip = new ZipArchive(file.bytes, file.limits.unzippedBytes);
+  if (packageKind(zip) === 'xlsx') {
+    const { readXlsx } = await import('./ooxml/read-xlsx.ts');
+    return asText(XLSX_TYPE, readXlsx(zip, file));
+  }
+  const { readDocx } = await import('./ooxml/read-docx.ts');
+  return asText(DOCX_TYPE, await readDocx(zip, file.limits));
+}
+
+async function convertPdf(file: ToConvert): Promise<ReadFile> {
+  const { pagesOfPdf, readPdf } = await import('./read-pdf.ts');
+  if (file.pdf) {
+    const pages = await pagesOfPdf(file.bytes);
+    if (pages <= file.limits.nativePdfPages) {
+      return { form: 'pdf', mediaType: 'application/pdf', pages, bytes: file.bytes };
+    }
+  }
+  return asText('application/pdf', await readPdf(file));
+}

@@ -1,0 +1,41 @@
+import type { FromChild, ToChild } from './document-process.ts';
+import { DocumentWorker } from './document-worker.ts';
+import { Unreadable } from './unreadable.ts';
+
+/**
+ * The process that reads documents. Its own thread watches the one that reads: for its time, its memory, and the end of the
+ * server, after which nothing may go on here.
+ */
+
+let worker: DocumentWorker | null = null;
+
+async function answer({ sizeBytes, contentType, name, limits, pdf }: ToChild): Promise<FromChild> {
+  const bytes = await takeBytes(sizeBytes);
+  if (worker === null || worker.hasEnded) worker = new DocumentWorker();
+  const outcome = await worker.read({ given: { bytes, contentType, name, kind: 'input_file' }, limits, pdf });
+  if (outcome instanceof Unreadable) return { type: 'unreadable', message: outcome.message };
+  // The server has its bytes still.
+  if (outcome.form === 'pdf') return { type: 'pdf', pages: outcome.pages };
+  return { type: 'text', mediaType: outcome.mediaType, text: new TextDecoder().decode(outcome.bytes) };
+}
+
+async function takeBytes(sizeBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(sizeBytes);
+  for (let at = 0; at < sizeBytes; ) {
+    const chunk: Buffer | null = process.stdin.read();
+    if (chunk === null) await new Promise((resolve) => process.stdin.once('readable', resolve));
+    else {
+      bytes.set(chunk, at);
+      at += chunk.length;
+    }
+  }
+  return bytes;
+}
+
+process.send?.({ type: 'ready' } satisfies FromChild);
+process.on('message', async (task: ToChild) => {
+  const message = await answer(task);
+  process.send?.(message satisfies FromChild);
+});
+// At once: the thread may never come to an end by itself.
+process.on('disconnect', () => process.exit());

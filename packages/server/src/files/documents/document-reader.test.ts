@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { registerHooks } from 'node:module';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { endlessPdf, pdfOfPages } from '../../testing/large-documents.ts';
+
+const loaded: string[] = [];
+registerHooks({
+  resolve(specifier, context, next) {
+    loaded.push(specifier);
+    return next(specifier, context);
+  },
+});
+// After the hooks: what it loads is recorded.
+const { documentReader, readBytes, textOf } = await import('../../testing/read-document.ts');
+const { Unreadable } = await import('./document-reader.ts');
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }));
+  return stdout.trim().split('\n').filter(Boolean).map(Number);
+}
+
+async function until<T>(find: () => Promise<T | undefined>): Promise<T> {
+  for (const start = Date.now(); Date.now() - start < 60_000; await wait(50)) {
+    const found = await find();
+    if (found !== undefined) return found;
+  }
+  throw new Error('It did not come in time.');
+}
+
+/** The process in which documents are read; `pgrep` is none. */
+const readingProcess = (pid: number) => until(async () => (await alive(await childrenOf(pid)))[0]);
+
+async function alive(pids: readonly number[]): Promise<number[]> {
+  await wait(20);
+  return pids.filter((pid) => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  });
+}
+
+test('a start loads no library that reads documents, and reading loads none here', async () => {
+  await using reader = documentReader();
+  assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
+  assert.ok(loaded.some((name) => name.endsWith('document-process.ts')));
+  assert.deepEqual(
+    loaded.filter((name) => /unpdf|mammoth|htmlparser2/.test(name)),
+    [],
+  );
+});
+
+test('aborting ends what is read and takes out what waits, with the reason of the signal', async () => {
+  await using reader = documentReader({ workers: 1 });
+  const [running, queued] = [new AbortController(), new AbortController()];
+  const endless = readBytes(reader, endlessPdf(), { signal: running.signal });
+  const waiting = readBytes(reader, pdfOfPages(1), { signal: queued.signal });
+  const last = textOf(reader, pdfOfPages(2));
+  queued.abort(new Error('not wanted'));
+  await assert.rejects(waiting, /not wanted/);
+  const pid = await readingProcess(process.pid);
+  running.abort(new Error('cancelled'));
+  await assert.rejects(endless, /cancelled/);
+  assert.match(await last, /Page 2 speaks/);
+  await until(async () => ((await alive([pid])).length === 0 ? true : undefined));
+  await assert.rejects(readBytes(reader, pdfOfPages(1), { signal: AbortSignal.abort(new Error('late')) }), /late/);
+});
+
+test('a process that dies fails its own file alone, and another takes its place', async () => {
+  await using reader = documentReader({ workers: 1 });
+  assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
+  const endless = readBytes(reader, endlessPdf());
+  const next = textOf(reader, pdfOfPages(3));
+  process.kill(await readingProcess(process.pid), 'SIGABRT');
+  await assert.rejects(endless, (error) => error instanceof Unreadable && /^is too complex/.test(error.message));
+  assert.match(await next, /Page 3 speaks/);
+});
+
+test('one that attaches many files does not keep others waiting for all of them', async () => {
+  await using reader = documentReader({ workers: 1 });
+  const order: string[] = [];
+  const read = (whose: string) => textOf(reader, pdfOfPages(1), { whose }).then(() => order.push(whose));
+  await Promise.all([read('many'), read('many'), read('many'), read('many'), read('one')]);
+  assert.deepEqual(order, ['many', 'many', 'one', 'many', 'many']);
+});
+
+test('closing refuses what is read and what waits, as no fault of the files', async () => {
+  const reader = documentReader({ workers: 1 });
+  const both = [readBytes(reader, endlessPdf()), readBytes(reader, pdfOfPages(1))];
+  const settled = Promise.allSettled(both);
+  await reader[Symbol.asyncDispose]();
+  await reader[Symbol.asyncDispose]();
+  for (const outcome of await settled) {
+    assert.ok(outcome.status === 'rejected');
+    assert.ok(!(outcome.reason instanceof Unreadable), String(outcome.reason));
+    assert.match(String(outcome.reason), /is closed/);
+  }
+  await assert.rejects(readBytes(reader, pdfOfPages(1)), /is closed/);
+});
+
+test('a process that was killed leaves no reader behind, and an idle reader keeps no process alive', async () => {
+  const script = (body: string) => [
+    '--input-type=module-typescript',
+    '-e',
+    `import { endlessPdf, pdfOfPages } from '${new URL('../../testing/large-documents.ts', import.meta.url)}';
+     import { documentReader, readBytes } from '${new URL('../../testing/read-document.ts', import.meta.url)}';
+     const reader = documentReader(); ${body}`,
+  ];
+  const killed = spawn(process.execPath, script('await readBytes(reader, endlessPdf());'), { stdio: 'ignore' });
+  const reading = await readingProcess(killed.pid ?? 0);
+  killed.kill('SIGKILL');
+  await until(async () => ((await alive([reading])).length === 0 ? true : undefined));
+  await promisify(execFile)(process.execPath, script('await readBytes(reader, pdfOfPages(1));'), { timeout: 25_000 });
+});

@@ -1,0 +1,19 @@
+import { parentPort } from 'node:worker_threads';
+import { convert } from './convert.ts';
+import type { FromThread, ThreadTask } from './document-worker.ts';
+import { Unreadable } from './unreadable.ts';
+
+const send = (message: FromThread, transfer: ArrayBuffer[] = []) => parentPort?.postMessage(message, transfer);
+
+parentPort?.on('message', async ({ given, limits, pdf }: ThreadTask) => {
+  try {
+    const file = await convert({ ...given, limits, pdf, wholePart: (part) => send({ type: 'part', part }) });
+    send({ type: 'read', file }, [file.bytes.buffer]);
+  } catch (error) {
+    send({ type: 'unreadable', message: error instanceof Unreadable ? error.message : messageOf(error) });
+  }
+});
+
+/** Of errors that come out of a library: the file made it fail. */
+const messageOf = (error: unknown) =>
+  error instanceof RangeError ? 'is too complex: it is nested too deeply' : 'is damaged: it cannot be read';

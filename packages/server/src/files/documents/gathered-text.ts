@@ -1,0 +1,53 @@
+/** Text as it is gathered, up to so many characters; a character is a Unicode code point and is never cut in two. */
+export class GatheredText {
+  readonly #parts: string[] = [];
+  #room: number;
+  #full = false;
+
+  constructor(maxCharacters: number) {
+    this.#room = maxCharacters;
+  }
+
+  /** True from when something did not fit. */
+  get isFull(): boolean {
+    return this.#full;
+  }
+
+  /** Takes what fits; gives what was taken. */
+  add(piece: string): string {
+    if (this.#full) return '';
+    const clean = cleanText(piece);
+    const taken = cutAfter(clean, this.#room);
+    this.#room -= countCharacters(taken);
+    this.#full = taken.length < clean.length;
+    this.#parts.push(taken);
+    return taken;
+  }
+
+  toString(): string {
+    return this.#parts.join('');
+  }
+}
+
+const UNWANTED = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
+
+/** Lines end with a line feed; no control character but tab, no lone surrogate. */
+export const cleanText = (text: string): string =>
+  text.toWellFormed().replaceAll(/\r\n?/g, '\n').replaceAll(UNWANTED, '');
+
+const isHighSurrogate = (unit: number) => (unit & 0xfc00) === 0xd800;
+
+/** Of well-formed text. */
+export function countCharacters(text: string): number {
+  let pairs = 0;
+  for (let i = 0; i < text.length; i += 1) if (isHighSurrogate(text.charCodeAt(i))) pairs += 1;
+  return text.length - pairs;
+}
+
+function cutAfter(text: string, characters: number): string {
+  if (text.length <= characters) return text;
+  let end = 0;
+  for (let left = characters; left > 0 && end < text.length; left -= 1)
+    end += isHighSurrogate(text.charCodeAt(end)) ? 2 : 1;
+  return text.slice(0, end);
+}

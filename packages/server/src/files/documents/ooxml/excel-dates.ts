@@ -1,0 +1,32 @@
+/** Formats of dates and times that have a number and no text of their own. */
+const DATE_FORMATS = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47]);
+/** The same in Chinese, Japanese and Korean. */
+const isEastAsianDate = (id: number) => (id >= 27 && id <= 36) || (id >= 50 && id <= 58);
+
+/** Whether a number format shows dates or times: it has letters of them outside quotes, colours and conditions. */
+export function isDateFormat(id: number, code: string | undefined): boolean {
+  if (code === undefined) return DATE_FORMATS.has(id) || isEastAsianDate(id);
+  const letters = code
+    .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
+    .replaceAll(/\[(?!(?:h+|m+|s+)\])[^\]]*\]/gi, '')
+    .split(';', 1)[0];
+  return /[ymdhs]/i.test(letters ?? '') && !/general/i.test(letters ?? '');
+}
+
+const DAY_MS = 86_400_000;
+const DAYS_FROM_1900_TO_1970 = 25_569;
+const DAYS_FROM_1900_TO_1904 = 1462;
+/** Excel counts a 29 February 1900, which never was. */
+const FALSE_LEAP_DAY = 60;
+const LAST_DAY = 2_958_466;
+
+/** `2026-03-01`, `2026-03-01 14:30:00`, or `14:30:00` for what is a time alone; null for what is no date. */
+export function textOfDate(serial: number, from1904: boolean): string | null {
+  if (!(serial >= 0) || serial >= LAST_DAY) return null;
+  const since1900 = from1904 ? serial + DAYS_FROM_1900_TO_1904 : serial;
+  const days = since1900 < FALSE_LEAP_DAY ? since1900 + 1 : since1900;
+  const date = new Date(Math.round(((days - DAYS_FROM_1900_TO_1970) * DAY_MS) / 1000) * 1000);
+  const [day, time] = date.toISOString().slice(0, 19).split('T');
+  if (serial < 1) return time ?? null;
+  return time === '00:00:00' ? (day ?? null) : `${day} ${time}`;
+}

@@ -1,0 +1,30 @@
+import mammoth from 'mammoth';
+import { wholeText } from '../conversion.ts';
+import type { DocumentLimits } from '../document-limits.ts';
+import { textOfHtml } from '../text-of-html.ts';
+import { Unreadable } from '../unreadable.ts';
+import { storedZip } from './stored-zip.ts';
+import { refuseDeclarations } from './xml-events.ts';
+import type { ZipArchive } from './zip-archive.ts';
+
+/** The text of a DOCX: paragraphs, lists, tables, foot- and endnotes; no pictures, headers or footers. */
+export async function readDocx(zip: ZipArchive, limits: DocumentLimits): Promise<string> {
+  const parts = new Map<string, Buffer>();
+  for (const name of zip.names) {
+    const bytes = /\.(?:xml|rels)$/i.test(name) ? zip.read(name) : null;
+    if (bytes === null) continue;
+    refuseDeclarations(bytes);
+    parts.set(name, bytes);
+  }
+  const { value } = await mammoth.convertToHtml(
+    { buffer: storedZip(parts) },
+    {
+      convertImage: mammoth.images.imgElement(async () => ({ src: '' })),
+      externalFileAccess: false,
+      includeEmbeddedStyleMap: false,
+    },
+  );
+  const text = textOfHtml(value);
+  if (text.trim() === '') throw new Unreadable('has no text in it; attach pictures as images');
+  return wholeText(text, limits);
+}

@@ -1,0 +1,98 @@
+import { Unreadable } from '../unreadable.ts';
+import { isDateFormat } from './excel-dates.ts';
+import { partOfType, relationshipsOf } from './relationships.ts';
+import { readXml } from './xml-events.ts';
+import type { ZipArchive } from './zip-archive.ts';
+
+export interface Sheet {
+  readonly name: string;
+  readonly hidden: boolean;
+  /** Null for what is no table, such as a chart. */
+  readonly part: string | null;
+}
+
+/** What the cells of a workbook refer to. */
+export interface Workbook {
+  readonly sheets: readonly Sheet[];
+  readonly strings: readonly string[];
+  /** By the number of a cell's style. */
+  readonly dateStyles: ReadonlySet<number>;
+  readonly from1904: boolean;
+}
+
+export function readWorkbook(zip: ZipArchive): Workbook {
+  const part = partOfType(relationshipsOf(zip, ''), 'officeDocument') ?? 'xl/workbook.xml';
+  const xml = zip.read(part);
+  if (xml === null) throw new Unreadable('is damaged: it has no workbook in it');
+  const relationships = relationshipsOf(zip, part);
+  const tables = new Map(relationships.filter(({ type }) => type === 'worksheet').map(({ id, part }) => [id, part]));
+  const sheets: Sheet[] = [];
+  let from1904 = false;
+  readXml(xml, {
+    open(name, attributes) {
+      if (name === 'workbookPr') from1904 = /^(?:1|true)$/.test(attributes.date1904 ?? '');
+      if (name !== 'sheet') return;
+      const id = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? '';
+      const hidden = /hidden$/i.test(attributes.state ?? '');
+      sheets.push({ name: attributes.name ?? '', hidden, part: tables.get(id) ?? null });
+    },
+  });
+  const strings = partOfType(relationships, 'sharedStrings');
+  const styles = partOfType(relationships, 'styles');
+  return {
+    sheets,
+    from1904,
+    strings: strings === null ? [] : sharedStrings(zip.read(strings)),
+    dateStyles: styles === null ? new Set() : dateStyles(zip.read(styles)),
+  };
+}
+
+function sharedStrings(xml: Buffer | null): string[] {
+  const strings: string[] = [];
+  if (xml === null) return strings;
+  let parts: string[] = [];
+  let inText = false;
+  let inReading = false;
+  readXml(xml, {
+    open(name) {
+      if (name === 'si') parts = [];
+      // How a text is pronounced stands beside it.
+      else if (name === 'rPh') inReading = true;
+      else inText = name === 't' && !inReading;
+    },
+    text(text) {
+      if (inText) parts.push(text);
+    },
+    close(name) {
+      inText = false;
+      if (name === 'rPh') inReading = false;
+      if (name === 'si') strings.push(unescapeText(parts.join('')));
+    },
+  });
+  return strings;
+}
+
+/** `_x000D_` stands for a character that XML cannot hold. */
+export const unescapeText = (text: string): string =>
+  text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+
+function dateStyles(xml: Buffer | null): Set<number> {
+  const codes = new Map<number, string>();
+  const found = new Set<number>();
+  let inCells = false;
+  let style = 0;
+  if (xml === null) return found;
+  readXml(xml, {
+    open(name, { numFmtId = '0', formatCode }) {
+      if (name === 'numFmt' && formatCode !== undefined) codes.set(Number(numFmtId), formatCode);
+      if (name === 'cellXfs') inCells = true;
+      if (name !== 'xf' || !inCells) return;
+      if (isDateFormat(Number(numFmtId), codes.get(Number(numFmtId)))) found.add(style);
+      style += 1;
+    },
+    close(name) {
+      if (name === 'cellXfs') inCells = false;
+    },
+  });
+  return found;
+}

@@ -1,0 +1,63 @@
+import { crc32, inflateRawSync } from 'node:zlib';
+import { Unreadable } from '../unreadable.ts';
+import { readZipDirectory, type ZipEntry } from './zip-directory.ts';
+
+const STORED = 0;
+const DEFLATED = 8;
+/** Of what is mostly repetition; text of a document packs to a twentieth, the dullest table to a two-hundredth. */
+const MAX_RATIO = 500;
+const RATIO_COUNTS_FROM_BYTES = 4 * 1024 * 1024;
+
+const damaged = () => new Unreadable('is damaged: it cannot be unzipped; attach a whole copy');
+
+/**
+ * A ZIP file, unzipped within limits: what its directory says of all parts must lie within them, and a part is unzipped to
+ * the size that is said of it and not one byte further.
+ */
+export class ZipArchive {
+  readonly #zip: Buffer;
+  readonly #entries: ReadonlyMap<string, ZipEntry>;
+
+  constructor(bytes: Uint8Array, maxUnzippedBytes: number) {
+    this.#zip = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const entries = readZipDirectory(this.#zip);
+    const unzipped = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+    if (unzipped > maxUnzippedBytes) {
+      throw new Unreadable(
+        `is too large: unzipped it has ${unzipped} bytes, and ${maxUnzippedBytes} are read at most; attach a shorter one`,
+      );
+    }
+    const isBomb = entries.some(
+      (entry) => entry.bytes > RATIO_COUNTS_FROM_BYTES && entry.bytes > MAX_RATIO * entry.packedBytes,
+    );
+    if (isBomb)
+      throw new Unreadable(
+        `is packed as no document is: a part grows more than ${MAX_RATIO} times when it is unzipped`,
+      );
+    this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
+  }
+
+  get names(): readonly string[] {
+    return [...this.#entries.keys()];
+  }
+
+  /** Null where there is no such part. */
+  read(name: string): Buffer | null {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return null;
+    const packed = this.#zip.subarray(entry.start, entry.start + entry.packedBytes);
+    const bytes = entry.method === STORED ? packed : inflate(packed, entry);
+    if (bytes.length !== entry.bytes || crc32(bytes) !== entry.crc) throw damaged();
+    return bytes;
+  }
+}
+
+function inflate(packed: Buffer, { method, bytes }: ZipEntry): Buffer {
+  if (method !== DEFLATED) throw damaged();
+  if (bytes === 0) return Buffer.alloc(0);
+  try {
+    return inflateRawSync(packed, { maxOutputLength: bytes });
+  } catch {
+    throw damaged();
+  }
+}

@@ -1,0 +1,142 @@
+import { getResolvedPDFJS } from 'unpdf';
+import { type Conversion, withNotes } from './conversion.ts';
+import { GatheredText } from './gathered-text.ts';
+import { Unreadable } from './unreadable.ts';
+
+type PdfDocument = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS>>['getDocument']>['promise']>;
+
+const DAMAGED = 'is damaged: it cannot be opened as a PDF; attach a whole copy';
+
+/** How many pages a PDF has, once it has been opened and its first page was found. */
+export async function pagesOfPdf(bytes: Uint8Array): Promise<number> {
+  // PDF.js takes the bytes away.
+  return withPdf(new Uint8Array(bytes), async (pdf) => {
+    await pdf.getPage(1);
+    return pdf.numPages;
+  });
+}
+
+/** The text of a PDF, page by page. */
+export function readPdf({ bytes, limits, wholePart }: Conversion): Promise<string> {
+  return withPdf(bytes, async (pdf, lacking) => {
+    const gathered = new GatheredText(limits.characters);
+    const of = pdf.numPages;
+    const last = Math.min(of, limits.pages);
+    let anyText = false;
+    let failed = 0;
+    let number = 0;
+    while (number < last && !gathered.isFull) {
+      number += 1;
+      const heading = `${number === 1 ? '' : '\n\n'}[Page ${number}]\n`;
+      const page = await textOfPage(pdf, number, limits.characters);
+      if (page === null) failed += 1;
+      anyText ||= page !== null && page.trim() !== '';
+      const text = gathered.add(`${heading}${page?.trimEnd() ?? '[This page is damaged and could not be read.]'}`);
+      if (!gathered.isFull) wholePart({ text, mediaType: 'application/pdf', unit: 'page', number, of });
+    }
+    if (failed === number) throw new Unreadable(DAMAGED);
+    if (!anyText && lacking.characterSet) throw new Unreadable(LACKS_CHARACTER_SET);
+    if (!anyText) throw new Unreadable(number < of ? noText(`its first ${number} pages`) : noText('it'));
+    const cut = gathered.isFull
+      ? `[Cut here: the first ${limits.characters} characters are shown, which end on page ${number} of ${of}.]`
+      : number < of
+        ? `[Cut here: pages 1 to ${number} of ${of} are shown.]`
+        : null;
+    return withNotes(`${gathered}\n`, [cut, lacking.characterSet ? LACKING_NOTE : null]);
+  });
+}
+
+/** PDF.js has these tables in files of their own, which are not part of it here. */
+const LACKS_CHARACTER_SET =
+  'has its text in a Chinese, Japanese or Korean character set that cannot be read; save it with its fonts embedded, or use a model that takes PDFs as they are';
+const LACKING_NOTE =
+  '[Note: some text is missing: it stands in a Chinese, Japanese or Korean character set that could not be read.]';
+
+const noText = (where: string) =>
+  `has no text in ${where}, as a scan has none; attach it with its text recognised, or use a model that takes PDFs as they are`;
+
+const END_WITHIN_BYTES = 64 * 1024;
+
+/** PDF.js repairs what was cut off, and would show what is left as if it were all. */
+const hasEnd = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).subarray(-END_WITHIN_BYTES).includes('startxref');
+
+interface Lacking {
+  characterSet: boolean;
+}
+
+async function withPdf<T>(data: Uint8Array, use: (pdf: PdfDocument, lacking: Lacking) => Promise<T>): Promise<T> {
+  if (!hasEnd(data)) throw new Unreadable('is damaged: its end is missing; attach a whole copy');
+  const lacking = { characterSet: false };
+  class NoFiles {
+    fetch = async ({ kind }: { readonly kind: string }): Promise<never> => {
+      lacking.characterSet ||= kind === 'cMapUrl';
+      throw new Error('There are no files beside the library.');
+    };
+  }
+  const { getDocument, VerbosityLevel } = await getResolvedPDFJS();
+  const task = getDocument({
+    data,
+    verbosity: VerbosityLevel.ERRORS,
+    disableFontFace: true,
+    useSystemFonts: false,
+    useWasm: false,
+    useWorkerFetch: false,
+    BinaryDataFactory: NoFiles,
+    isImageDecoderSupported: false,
+    isOffscreenCanvasSupported: false,
+    enableXfa: false,
+    disableAutoFetch: true,
+    disableStream: true,
+  });
+  try {
+    return await use(await task.promise, lacking);
+  } catch (error) {
+    throw meaningOf(error);
+  } finally {
+    await task.destroy();
+  }
+}
+
+function meaningOf(error: unknown): Unreadable {
+  if (error instanceof Unreadable) return error;
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'PasswordException') return new Unreadable('is encrypted; attach it without a password');
+  return new Unreadable(DAMAGED);
+}
+
+/** Null where the page is damaged. */
+async function textOfPage(pdf: PdfDocument, number: number, maxCharacters: number): Promise<string | null> {
+  try {
+    const page = await pdf.getPage(number);
+    const reader = page.streamTextContent().getReader();
+    const parts: string[] = [];
+    let units = 0;
+    for (;;) {
+      const { done, value } = (await reader.read()) as TextChunk;
+      if (done) break;
+      for (const { str, hasEOL } of value.items) {
+        parts.push(str, hasEOL ? '\n' : '');
+        units += str.length;
+      }
+      // No character has more than two units.
+      if (units > 2 * maxCharacters) {
+        await reader.cancel(new Error('enough'));
+        break;
+      }
+    }
+    page.cleanup();
+    return parts.join('');
+  } catch {
+    return null;
+  }
+}
+
+type TextChunk =
+  | { readonly done: true; readonly value: undefined }
+  | { readonly done: false; readonly value: { readonly items: readonly TextItem[] } };
+
+interface TextItem {
+  readonly str: string;
+  readonly hasEOL: boolean;
+}

@@ -1,0 +1,16 @@
+import { type WholePart, withNotes } from './conversion.ts';
+import { asText, type ReadFile } from './read-file.ts';
+import { Unreadable } from './unreadable.ts';
+
+/** What there is of a file whose time is up: its whole pages or sheets, with a note; without any it is unreadable. */
+export function readSoFar(parts: readonly WholePart[], conversionMs: number): ReadFile | Unreadable {
+  const last = parts.at(-1);
+  const time = `${conversionMs / 1000} s`;
+  if (last === undefined) {
+    return new Unreadable(`is too complex: it could not be read within ${time}; attach a simpler or shorter one`);
+  }
+  const { unit, number, of, mediaType } = last;
+  const shown = number === 1 ? `${unit} 1 of ${of} is` : `${unit}s 1 to ${number} of ${of} are`;
+  const note = `[Cut here: ${shown} shown; reading took longer than ${time}.]`;
+  return asText(mediaType, withNotes(parts.map(({ text }) => text).join(''), [note]));
+}

@@ -1,0 +1,21 @@
+import type { Claims } from './claimed-type.ts';
+import { wholeText } from './conversion.ts';
+import { decodeText } from './decode-text.ts';
+import type { DocumentLimits } from './document-limits.ts';
+import { Unreadable } from './unreadable.ts';
+
+/** Text as it stands: notes, tables with commas, source. */
+export function readText(bytes: Uint8Array, claims: Claims, limits: DocumentLimits): string {
+  refuseFalseClaim(claims, 'text');
+  const { text, note } = decodeText(bytes, claims.charset);
+  if (text.trim() === '') throw new Unreadable('is empty: there is nothing but white space in it');
+  return wholeText(text, limits, note);
+}
+
+/** A sign-in page is no PDF, whatever its name says. */
+export function refuseFalseClaim({ binary }: Claims, really: string): void {
+  if (binary === null) return;
+  throw new Unreadable(
+    `is said to be ${binary}, but what came is ${really}; check that the link gives the file itself`,
+  );
+}

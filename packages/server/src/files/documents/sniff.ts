@@ -1,0 +1,44 @@
+/** What bytes are by themselves. A `zip` may be a DOCX or XLSX: its directory tells. */
+export type ContentKind = 'pdf' | 'zip' | 'compound' | 'rtf' | 'html' | 'text' | 'unknown';
+
+const PDF_WITHIN_BYTES = 1024;
+const SAMPLE_BYTES = 64 * 1024;
+/** Control characters that text has, besides tab, line feed, form feed and carriage return: backspace and escape. */
+const TEXT_CONTROLS = new Set([8, 9, 10, 12, 13, 27]);
+const MAX_CONTROLS_SHARE = 1 / 1000;
+
+export function sniff(bytes: Uint8Array, saysHtml: boolean): ContentKind {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, SAMPLE_BYTES));
+  const ascii = start.toString('latin1', 0, 4096);
+  if (ascii.startsWith('PK\x03\x04') || ascii.startsWith('PK\x05\x06')) return 'zip';
+  if (ascii.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return 'compound';
+  if (ascii.startsWith('{\\rtf')) return 'rtf';
+  // Readers of PDF look for it there: some servers and mail programs put lines before it.
+  if (ascii.slice(0, PDF_WITHIN_BYTES).includes('%PDF-')) return 'pdf';
+  if (unicodeMark(bytes) === null && !looksLikeText(start)) return 'unknown';
+  return isHtml(ascii.replaceAll('\0', ''), saysHtml) ? 'html' : 'text';
+}
+
+/** The encoding that a byte order mark tells. */
+export function unicodeMark(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' | null {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  return null;
+}
+
+function looksLikeText(sample: Uint8Array): boolean {
+  let controls = 0;
+  for (const byte of sample) if (byte < 32 && !TEXT_CONTROLS.has(byte)) controls += 1;
+  return controls <= sample.length * MAX_CONTROLS_SHARE;
+}
+
+const COMMENT = /<!--[\s\S]*?-->/g;
+const HTML_START =
+  /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body|title|script|style|meta|table|div|h1|p)[\s>]/i;
+const ANY_TAG = /<(?:[a-z][a-z0-9]*[\s/>]|!doctype)/i;
+
+function isHtml(start: string, saysHtml: boolean): boolean {
+  const told = start.replaceAll(COMMENT, '');
+  return HTML_START.test(told) || (saysHtml && ANY_TAG.test(told));
+}

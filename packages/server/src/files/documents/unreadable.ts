@@ -1,0 +1,7 @@
+/** A file that cannot be read; the message is the end of a sentence about it, with what to do. */
+export class Unreadable extends Error {
+  override readonly name = 'Unreadable';
+}
+
+export const TOO_COMPLEX =
+  'is too complex: reading it takes more memory than one file may have; attach a simpler or shorter one';

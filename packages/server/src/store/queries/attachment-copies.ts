@@ -1,0 +1,63 @@
+import { sql } from 'kysely';
+import { statement } from '../statement.ts';
+
+/** By way of the integration's blobs: one that keeps no copies has few. SQLite takes cross joins in the order in which they stand. */
+export const chatsWithCopiesToLetGo = statement(
+  'chats with copies to let go',
+  (db, p: { after: string; limit: number }) =>
+    db
+      .selectFrom('integrations as i')
+      .crossJoin('blobs as b')
+      .crossJoin('attachments as a')
+      .select('a.chat_key')
+      .distinct()
+      .where('i.keep_attachments', '=', 0)
+      .whereRef('b.integration_id', '=', 'i.integration_id')
+      .whereRef('a.blob_key', '=', 'b.blob_key')
+      .where('a.url', 'is not', null)
+      .where('a.chat_key', '>', p.after)
+      .where(sql<boolean>`not exists (select 1 from runs r where r.chat_key = a.chat_key
+        and r.status in ('admitted', 'running'))`)
+      .orderBy('a.chat_key')
+      .limit(p.limit),
+);
+
+export const lockChatByKey = statement(
+  'lock chat by key',
+  (db, p: { chatKey: string }) =>
+    db.selectFrom('chats').select('chat_key').where('chat_key', '=', p.chatKey).forUpdate(),
+  { locks: true },
+);
+
+export const activeRunOfChat = statement('active run of chat', (db, p: { chatKey: string }) =>
+  db
+    .selectFrom('runs')
+    .select('run_id')
+    .where('chat_key', '=', p.chatKey)
+    .where(sql<boolean>`status in ('admitted', 'running')`),
+);
+
+/** Perhaps an inline image or another chat refers to them too: the sweep looks. */
+export const freeCopiesOfChat = statement('free copies of chat', (db, p: { chatKey: string; now: number }) =>
+  db
+    .updateTable('blobs')
+    .set({ unused_since: p.now })
+    .where('blob_key', 'in', (eb) =>
+      eb
+        .selectFrom('attachments')
+        .select('blob_key')
+        .where('chat_key', '=', p.chatKey)
+        .where('url', 'is not', null)
+        .where('blob_key', 'is not', null)
+        .$narrowType<{ blob_key: string }>(),
+    ),
+);
+
+export const letGoOfCopies = statement('let go of copies', (db, p: { chatKey: string }) =>
+  db
+    .updateTable('attachments')
+    .set({ blob_key: null })
+    .where('chat_key', '=', p.chatKey)
+    .where('url', 'is not', null)
+    .where('blob_key', 'is not', null),
+);

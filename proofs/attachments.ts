@@ -1,0 +1,173 @@
+import type { Protocol } from '@runwire/server/testing';
+import { pdfOfPages, slowPdf } from '../packages/server/src/testing/large-documents.ts';
+import { type AttachedKind, KINDS } from './support/attachment-kinds.ts';
+import { NOT_TO_BE_HAD, NOT_TO_BE_READ, type RefusedFile } from './support/attachment-refusals.ts';
+import { ANSWER, AttachmentRig, shownTo, type Turn, WAIT_MS } from './support/attachment-rig.ts';
+import { lockStep } from './support/lock-step.ts';
+import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
+
+const PROTOCOLS: readonly Protocol[] = ['chat', 'responses'];
+/** On the main thread no token passes; beside it hundreds do. */
+const LEAST_TOKENS = 20;
+/** What is made of it is a little larger, and no file may be larger than 20 MiB. */
+const LARGE_BYTES = 20_400_000;
+const SHORT_BYTES = 4_000_000;
+
+function expectText(what: string, text: string, part: string): void {
+  if (!text.includes(part))
+    throw new Shortfall(`${what}: expected ${JSON.stringify(part)}, found ${text.slice(0, 300)}.`);
+}
+
+/** A file of another program: what it says on its second page is what the provider is asked about. */
+async function arrives(rig: AttachmentRig, kind: AttachedKind): Promise<void> {
+  const what = `${rig.protocol}, ${kind.name}`;
+  const path = `/kinds/${kind.name}`;
+  const bytes = kind.bytes();
+  rig.files.serve(path, bytes, kind.contentType);
+  const url = rig.secretUrl(path);
+  const attachment =
+    kind.type === 'input_image' ? { type: kind.type, image_url: url } : { type: kind.type, file_url: url };
+  const { asked, reader } = await rig.completes(what, { message: 'What does it say?', attachments: [attachment] });
+  expectEqual(`${what}: answer`, reader.answer, ANSWER);
+  const { text, files } = shownTo(asked);
+  if (kind.sentAs === 'image' || (kind.sentAs === 'pdf' && rig.protocol === 'responses')) {
+    expectNumber(`${what}: files sent as they are`, files.length, 1);
+    expectEqual(`${what}: media type`, files[0]?.mediaType, kind.mediaType);
+    if (files[0]?.bytes.equals(bytes) !== true) throw new Shortfall(`${what}: expected its very bytes, found others.`);
+  } else {
+    expectNumber(`${what}: files sent as they are`, files.length, 0);
+    for (const part of kind.says) expectText(what, text, part);
+  }
+  if (JSON.stringify(asked).includes(rig.secret))
+    throw new Shortfall(`${what}: expected no query in the prompt, found it.`);
+}
+
+/** "fails the run with `attachment_unavailable`, naming the URL without its query"; not charged; the chat goes on. */
+async function isRefused(rig: AttachmentRig, file: RefusedFile): Promise<Turn> {
+  const what = `${rig.protocol}, ${file.name}`;
+  file.serve(rig.files, file.path);
+  const url = file.url?.(rig.files).replace('SECRET', rig.secret) ?? rig.secretUrl(file.path);
+  const { type = 'input_file' } = { type: file.kind };
+  const attachment = type === 'input_image' ? { type, image_url: url } : { type, file_url: url };
+  const failed = await rig.turn(what, { message: 'What does it say?', attachments: [attachment] });
+  expectEqual(`${what}: what the provider was asked`, failed.asked, null);
+  const { status, error } = failed.ending;
+  expectEqual(`${what}: end`, [status, error?.code], ['failed', 'attachment_unavailable']);
+  const named = `\`attachments[0]\` of this message, ${url.replace(/\?.*/, '')}, `;
+  expectEqual(`${what}: how its sentence begins`, error.message.slice(0, named.length), named);
+  const rest = error.message.slice(named.length);
+  if (!file.says.test(rest)) throw new Shortfall(`${what}: expected ${file.says}, found ${rest}`);
+  expectEqual(`${what}: charge`, await rig.charged(failed), { unit: 'runs', amount: 0 });
+  const query = new URL(url).search.slice(1);
+  const listed = await rig.messages(failed.chatId);
+  for (const [place, text] of Object.entries({ stream: failed.reader.text, 'message list': listed })) {
+    if (text.includes(query) || text.includes(rig.secret)) {
+      throw new Shortfall(`${what}: expected no query in the ${place}, found it.`);
+    }
+  }
+  const next = await rig.completes(`${what}, the next turn`, { chatId: failed.chatId, message: 'And now?' });
+  expectNumber(`${what}: files in the next turn`, shownTo(next.asked).files.length, 0);
+  return failed;
+}
+
+/** Redirects to where files may be fetched from are followed, up to three of them. */
+async function followsRedirects(rig: AttachmentRig): Promise<void> {
+  rig.files.serve('/hops/3', 'Found behind three hops.', 'text/plain');
+  for (const hop of [2, 1, 0]) rig.files.redirect(`/hops/${hop}`, `/hops/${hop + 1}`, [301, 302, 303][hop]);
+  const attachments = [{ type: 'input_file', file_url: rig.secretUrl('/hops/0'), filename: 'found.txt' }];
+  const { asked } = await rig.completes('three redirects', { attachments });
+  expectText('three redirects', shownTo(asked).text, 'Found behind three hops.');
+}
+
+/** Of ten thousand pages the first are sent, and the model is told that there are more. */
+async function isCut(rig: AttachmentRig): Promise<void> {
+  rig.files.serve('/long.pdf', pdfOfPages(10_000), 'application/pdf');
+  const attachments = [{ type: 'input_file', file_url: rig.secretUrl('/long.pdf') }];
+  const { asked } = await rig.completes('10 000 pages', { attachments });
+  expectText('10 000 pages', shownTo(asked).text, '[Cut here: pages 1 to 500 of 10000 are shown.]');
+}
+
+/** A file whose head comes, and whose bytes trickle without an end. */
+async function isTooSlow(fault: string | null): Promise<number> {
+  await using rig = await AttachmentRig.start(fault, 'chat', { env: { RUNWIRE_MAX_ATTACHMENT_SECONDS: '1' } });
+  const late = { says: /^could not be fetched: it took longer than 1 seconds?;/ };
+  const silent = { ...late, name: 'a server that is silent', path: '/silent.txt' };
+  await isRefused(rig, { ...silent, serve: (files, path) => void files.hold(path) });
+  const trickling = { ...late, name: 'a server that trickles', path: '/trickle.txt' };
+  await isRefused(rig, {
+    ...trickling,
+    serve: (files, path) =>
+      files.route(path, async (call) => {
+        while (!call.isClosed) {
+          await call.bytes('a');
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      }),
+  });
+  keepsSecrets(rig);
+  return 2;
+}
+
+function keepsSecrets(rig: AttachmentRig): void {
+  if (!rig.server.said.includes('"level"')) throw new Shortfall('log: expected lines, found none.');
+  if (rig.server.said.includes(rig.secret)) throw new Shortfall('log: expected no query, found one.');
+}
+
+/** A stream of another chat, token by token, while a file of 20 MiB is converted. */
+async function staysInStep(rig: AttachmentRig, sizeBytes: number): Promise<number> {
+  const calls = rig.provider;
+  calls.onCall = null;
+  const other = await rig.post({ message: 'Count.' });
+  const counting = await within('call of the other chat', WAIT_MS, calls.nextCall());
+  const held = rig.files.hold('/large.pdf');
+  const attachments = [{ type: 'input_file', file_url: rig.secretUrl('/large.pdf') }];
+  const large = await rig.post({ message: 'What does it say?', attachments });
+  const fetching = await within('fetch of the large file', WAIT_MS, held.nextCall());
+  const ends = calls.nextCall();
+  fetching.answer(200, slowPdf(sizeBytes), { 'content-type': 'application/pdf' });
+  const beside = { call: counting, reader: other };
+  // A run that ends without asking must not be waited for.
+  const over = Promise.race([ends, large.over]);
+  const tokens = await lockStep(rig, { begins: fetching.closed, ends: over }, beside);
+  counting.cut();
+  const asked = await within('call with the large file', WAIT_MS, ends);
+  rig.answer(asked);
+  rig.answerAll();
+  await within('end of the large file', WAIT_MS, large.over);
+  expectText('the large file', shownTo(asked.body).text, '[Page 2]');
+  return expectAtLeast('tokens beside the conversion', tokens, LEAST_TOKENS);
+}
+
+/** In short what both protocols have alike is shown with one of them. */
+const isShown = (kind: AttachedKind, protocol: Protocol, short: boolean): boolean =>
+  !short || protocol === 'chat' || kind.sentAs !== 'text';
+
+async function play(fault: string | null, protocol: Protocol, short: boolean) {
+  await using rig = await AttachmentRig.start(fault, protocol);
+  const tokens = protocol === 'chat' ? await staysInStep(rig, short ? SHORT_BYTES : LARGE_BYTES) : 0;
+  const kinds = KINDS.filter((kind) => isShown(kind, protocol, short));
+  for (const kind of kinds) await arrives(rig, kind);
+  const unreadable = NOT_TO_BE_READ.filter(({ onlyAsText }) => onlyAsText !== true || protocol === 'chat');
+  const refused = short && protocol === 'responses' ? unreadable : [...NOT_TO_BE_HAD, ...unreadable];
+  for (const file of refused) await isRefused(rig, file);
+  await followsRedirects(rig);
+  if (!short || protocol === 'chat') await isCut(rig);
+  keepsSecrets(rig);
+  return { sent: kinds.length, refused: refused.length, tokens };
+}
+
+export const proof: Proof = {
+  name: 'attachments',
+  faults: ['skip-unreadable', 'leak-query', 'convert-here'],
+  async run({ fault, short }) {
+    const figures = { kinds: KINDS.length, sent: 0, refused: 0, lock_step_tokens: 0 };
+    for (const protocol of PROTOCOLS) {
+      const { sent, refused, tokens } = await play(fault, protocol, short);
+      figures.sent += sent;
+      figures.refused += refused;
+      figures.lock_step_tokens += tokens;
+    }
+    figures.refused += await isTooSlow(fault);
+    return figures;
+  },
+};

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { missingService } from '../test/support/services.ts';
+import { runProof } from './support/run-proof.ts';
+
+const skip = (await missingService('postgres')) ?? false;
+
+test('a chat goes on when its links have expired, with copies kept, switched off and swept, on both stores', {
+  skip,
+}, async () => {
+  const { code, stdout, stderr } = await runProof('refresh');
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^PROVED refresh stores=2 modes=3 stable_turns=16 refused=20\n$/m);
+});
+
+for (const [fault, says] of [
+  ['fetch-again', /^kept, expired: end: expected \["completed",null\], found \["failed"/m],
+  ['forget-refreshes', /^off, expired and refreshed: end: expected \["completed",null\], found \["failed"/m],
+  ['share-copies', /^copies of two integrations: expected 2, found 1\.$/m],
+] as const) {
+  test(`sees the fault ${fault}`, { skip }, async () => {
+    const { code, stdout, stderr } = await runProof('refresh', '--fault', fault);
+    assert.equal(code, 1, stdout);
+    assert.match(stderr, says);
+    assert.doesNotMatch(stdout, /PROVED/);
+  });
+}

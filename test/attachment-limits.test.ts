@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FileServer, pngOf } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
+import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
+import { eventually } from './support/eventually.ts';
+import { KillableServer } from './support/killable-server.ts';
+
+/** Posts one message with this attachment, and resolves to what its run failed with. */
+async function failing(rig: AttachmentRig, attachment: object): Promise<string> {
+  const reader = await rig.api.complete({ message: 'Look', attachments: [attachment] });
+  await reader.whole();
+  return (await rig.api.get(`/v2/integrations/demo/runs/${reader.headers['x-run-id']}`)).body.error.message;
+}
+
+test('a file of exactly the largest size is taken and none of a byte more', async (t) => {
+  cites(t, 'contract-4-limit-attachment');
+  await using rig = await AttachmentRig.start({ limits: { attachmentBytes: 5000 } });
+  const at = (size: number) => imageAt(rig.files.serve(`/${size}.png`, pngOf(size), 'image/png'));
+  const { call } = await rig.rig.answer({ message: 'Look', attachments: [at(5000)] });
+  assert.equal(attachmentsShown(call).flat().length, 1);
+  assert.match(await failing(rig, at(5001)), /could not be fetched: it is larger than 5000 bytes; attach/);
+  assert.equal(rig.rig.server.server.probes.attachmentsBytes(), 0);
+});
+
+test('a slow server may take only so long', async (t) => {
+  cites(t, 'contract-4-limit-attachment');
+  await using rig = await AttachmentRig.start({ limits: { attachmentMs: 1000 } });
+  rig.files.hold('/slow.txt');
+  const said = await failing(rig, fileAt(rig.files.url('/slow.txt')));
+  assert.match(said, /could not be fetched: it took longer than 1 seconds?; attach/);
+  assert.equal(rig.rig.server.server.probes.attachmentsBytes(), 0);
+});
+
+test('the time that a run may take ends a fetch too, and leaves no connection', async () => {
+  await using rig = await AttachmentRig.start();
+  const apiIntegrationId = await rig.rig.integration({ maxRunSeconds: 5, keepAttachments: false });
+  const held = rig.files.hold('/slow.txt');
+  const attachments = [imageAt(rig.files.serve('/a.png', pngOf(100), 'image/png')), fileAt(rig.files.url('/slow.txt'))];
+  const reader = await rig.api.complete({ apiIntegrationId, message: 'Look', attachments });
+  const asked = await held.nextCall();
+  await reader.whole();
+  assert.equal(await asked.closed, false);
+  const { body: run } = await rig.api.get(`/v2/integrations/${apiIntegrationId}/runs/${reader.headers['x-run-id']}`);
+  assert.deepEqual([run.status, run.error.code], ['failed', 'run_timeout']);
+  assert.equal(rig.rig.server.server.probes.attachmentsBytes(), 0);
+  assert.deepEqual(blobsIn(rig.rig.server.dataDir), []);
+});
+
+test('one integration has at most half of the room for files, waits for it, and holds up nobody else', async () => {
+  const limits = { attachmentBytes: 1000, attachmentsBytes: 2000, attachmentMs: 60_000 };
+  await using rig = await AttachmentRig.start({ limits });
+  const { probes } = rig.rig.server.server;
+  const [mine, other] = [await rig.rig.integration(), await rig.rig.integration()];
+  const post = async (apiIntegrationId: string, path: string) => {
+    const held = rig.files.hold(path);
+    const attachments = [fileAt(rig.files.url(path))];
+    return { held, reader: await rig.api.complete({ apiIntegrationId, message: 'Read', attachments }) };
+  };
+  const first = await post(mine, '/1.txt');
+  const firstCall = await first.held.nextCall();
+  const second = await post(mine, '/2.txt');
+  const third = await post(other, '/3.txt');
+  const thirdCall = await third.held.nextCall();
+  assert.deepEqual([rig.files.asked('/2.txt').length, probes.attachmentsBytes()], [0, 2000]);
+  // Once its server has said how much comes, the rest is others'.
+  firstCall.head(200, { 'content-length': '4', 'content-type': 'text/plain' });
+  await eventually('the first takes what it needs', async () => probes.attachmentsBytes() === 1004);
+  assert.equal(rig.files.asked('/2.txt').length, 0, 'four bytes and a thousand are more than half');
+  await firstCall.bytes('Milk');
+  firstCall.end();
+  const secondCall = await second.held.nextCall();
+  secondCall.answer(200, 'Bread', { 'content-type': 'text/plain' });
+  thirdCall.answer(200, 'Salt', { 'content-type': 'text/plain' });
+  rig.rig.controller.answerAll('Read.');
+  for (const { reader } of [first, second, third]) assert.equal((await reader.whole()).at(-1)?.event, 'end');
+  assert.equal(probes.attachmentsBytes(), 0);
+});
+
+test('two runs that come to the same bytes at once both send them', async () => {
+  await using rig = await AttachmentRig.start();
+  const helds = ['/a.txt', '/b.txt'].map((path) => ({ path, held: rig.files.hold(path) }));
+  const runs = await Promise.all(
+    helds.map(({ path }) => rig.api.complete({ message: 'Read', attachments: [fileAt(rig.files.url(path))] })),
+  );
+  const calls = await Promise.all(helds.map(({ held }) => held.nextCall()));
+  for (const call of calls) call.answer(200, 'The same.', { 'content-type': 'text/plain' });
+  const models = [await rig.rig.controller.nextCall(), await rig.rig.controller.nextCall()];
+  for (const call of models) {
+    assert.match(JSON.stringify(attachmentsShown(call)), /The same\./);
+    await call.end();
+  }
+  for (const reader of runs) assert.equal((await reader.whole()).at(-1)?.event, 'end');
+});
+
+for (const point of ['attachment.before-commit', 'attachment.after-commit'] as const) {
+  const again = point === 'attachment.before-commit' ? 'fetches it again' : 'sends the copy';
+  test(`a server killed at ${point} leaves a run that goes on elsewhere and ${again}`, async () => {
+    await using files = await FileServer.start();
+    const url = files.serve('/notes.txt', 'Milk.', 'text/plain');
+    await using server = await KillableServer.start({ killAt: point, env: files.env });
+    const post = server.api.complete({ chatId: 'c', message: 'Read', attachments: [fileAt(url)] });
+    const reader = await post.catch(() => null);
+    await server.process.gone;
+    await reader?.over;
+    using _ = files.trustHere();
+    await server.startAgain({ env: files.env });
+    const call = await server.controller.nextCall();
+    assert.match(JSON.stringify(attachmentsShown(call)), /Milk\./);
+    await call.end();
+    assert.equal(files.requests.length, point === 'attachment.before-commit' ? 2 : 1);
+    await eventually('the run has ended', async () => {
+      const { body } = await server.api.get('/v2/integrations/demo/chats/c/messages');
+      return body.items[0]?.role === 'assistant' && body.items[0].status === 'completed';
+    });
+  });
+}
+
+test('without copies a run that goes on elsewhere fetches again, and a killed one leaves only what is swept', async () => {
+  await using files = await FileServer.start();
+  const url = files.serve('/notes.txt', 'Milk.', 'text/plain');
+  await using server = await KillableServer.start({ env: files.env });
+  await server.api.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'test', keepAttachments: false });
+  const attachments = [fileAt(url)];
+  await server.hold({ apiIntegrationId: 'mine', chatId: 'c', message: 'Read', attachments });
+  assert.equal(blobsIn(server.dataDir).length, 1);
+  await server.process.kill();
+  using _ = files.trustHere();
+  await server.startAgain({ env: files.env });
+  const call = await server.controller.nextCall();
+  assert.match(JSON.stringify(attachmentsShown(call)), /Milk\./);
+  assert.equal(files.requests.length, 2);
+  await call.end();
+  await eventually('what this run put aside is gone', async () => blobsIn(server.dataDir).length === 1);
+});
+
+test('a call that a kill cut short is charged with what its attachments say, as with any text', async () => {
+  await using files = await FileServer.start();
+  const attachments = [
+    fileAt(files.serve('/long.txt', 'word '.repeat(8000), 'text/plain')),
+    imageAt(files.serve('/a.png', pngOf(100), 'image/png')),
+  ];
+  // By the third flush, something that it said is stored.
+  const doomed = { env: files.env, killAt: 'flush.after-commit', killAfter: 3 } as const;
+  await using server = await KillableServer.start(doomed);
+  const { call, runId } = await server.hold({ chatId: 'c', message: 'Read', attachments });
+  while (!call.isClosed) await Promise.race([call.text('word '), call.closed]);
+  await server.startAgain({ limits: { maxAttempts: 1 } });
+  const { body: run } = await server.api.get(`/v2/integrations/demo/runs/${runId}`);
+  assert.equal(run.error.code, 'run_interrupted');
+  // 10 000 tokens of text and 1 000 of an image, besides instructions and message.
+  assert.ok(run.usage.input_tokens >= 11_000 && run.usage.input_tokens < 12_000, String(run.usage.input_tokens));
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { FileServer, SAMPLE_IMAGES, startTestServer, TEST_API_KEY, temporaryFolder } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
+import { root } from './support/cli-process.ts';
+import { refusal } from './support/scripted-server.ts';
+import { missingService } from './support/services.ts';
+
+const run = promisify(execFile);
+const skip = (await missingService('curl')) ?? false;
+
+const page = readFileSync(join(root, 'docs/attachments.md'), 'utf8');
+const samples = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, sample = '']) => sample);
+const report = readFileSync(
+  new URL('../packages/server/src/files/documents/fixtures/ghostscript.pdf', import.meta.url),
+);
+
+/** What signed before 2020 and expired then, and what takes its place, as each cloud writes it. */
+const CLOUDS = [
+  ['s3', 'X-Amz-Date=20200101T000000Z&X-Amz-Expires=900&X-Amz-Signature=old', '/2026/q3.pdf'],
+  ['gcs', 'X-Goog-Date=20200101T000000Z&X-Goog-Expires=900&X-Goog-Signature=old', '/acme-reports/2026/q3.pdf'],
+  ['azure', 'sv=2022-11-02&sr=b&sp=r&se=2020-01-01T00%3A00Z&sig=old', '/reports/2026/q3.pdf'],
+] as const;
+
+/** Runs a sample as pasted, but that its files lie here, and that the clouds' own programs only say what they would. */
+async function paste(t: TestContext, sample: string, env: Readonly<Record<string, string>>, files: FileServer) {
+  const folder = temporaryFolder();
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const here = sample.replaceAll(/https:\/\/[a-z0-9.-]+\//g, files.url('/'));
+  const signers = ['aws', 'gcloud', 'az'].map((name) => `${name}() { printf '%s' "$SIGNED"; }`).join('\n');
+  const script = `set -e\ncurl() { command curl -sS --fail-with-body "$@"; echo; }\n${signers}\n${here}`;
+  const { stdout } = await run('sh', ['-c', script], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, ...env },
+    timeout: 60_000,
+  });
+  return stdout;
+}
+
+test('the samples about attachments work as pasted: files by URL, no copies, and fresh links of each cloud', {
+  skip,
+}, async (t) => {
+  cites(t, 'contract-7-refresh-missing');
+  await using files = await FileServer.start();
+  using _ = files.trustHere();
+  await using server = await startTestServer({ env: { RUNWIRE_FETCH_ALLOW: files.allow } });
+  const [attach = '', switchOff = '', ...refreshes] = samples;
+  const settings = { URL: server.url, KEY: TEST_API_KEY };
+
+  files.serve('/2026/q3.pdf', report, 'application/pdf');
+  files.serve('/2026/chart.png', Buffer.from(SAMPLE_IMAGES['image/png'], 'base64'), 'image/png');
+  const shown = (await paste(t, attach, settings, files)).replaceAll(/^(?!data:.*"delta").*\n/gm, '');
+  const said = [...shown.matchAll(/"delta":"((?:[^"\\]|\\.)*)"/g)]
+    .map(([, delta]) => JSON.parse(`"${delta}"`))
+    .join('');
+  assert.match(said, /1 image came with it: image\/png of 70 bytes/);
+  assert.match(said, /1 file came with it: Third quarter\.pdf, application\/pdf of \d+ characters/);
+
+  assert.match(await paste(t, switchOff, settings, files), /"keepAttachments":false/);
+
+  assert.equal(refreshes.length, CLOUDS.length);
+  for (const [index, [chatId, expired, path]] of CLOUDS.entries()) {
+    files.serve(path, report, 'application/pdf');
+    const attachments = [{ type: 'input_file', file_url: `${files.url(path)}?${expired}` }];
+    await (await server.api.complete({ chatId, attachments })).whole();
+    const asked = files.asked(path).length;
+    const { status, body } = await refusal(await server.api.complete({ chatId, message: 'And the totals?' }));
+    assert.deepEqual([status, body.code], [400, 'invalid_attachment_refresh'], chatId);
+    assert.ok(body.error.includes(files.url(path)) && !body.error.includes('old'), body.error);
+    const fresh = expired.replace('2020', '2099').replace('old', 'new');
+    const printed = await paste(
+      t,
+      refreshes[index] ?? '',
+      { ...settings, SIGNED: `${files.url(path)}?${fresh}` },
+      files,
+    );
+    assert.match(printed, /"status":"completed"[\s\S]*event: end\n/, chatId);
+    assert.deepEqual(
+      files
+        .asked(path)
+        .slice(asked)
+        .map(({ query }) => query),
+      [`?${fresh}`],
+    );
+  }
+});

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type ModelCall, pngOf, SAMPLE_IMAGES, temporaryFolder } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
+import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
+
+const png = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');
+const pdf = readFileSync(new URL('../packages/server/src/files/documents/fixtures/libreoffice.pdf', import.meta.url));
+
+const promptOf = ({ request }: ModelCall) => JSON.stringify(request.prompt).slice(0, -1);
+/** Whether the later prompt begins with the earlier one, byte for byte. */
+const beginsWith = (later: ModelCall, earlier: ModelCall) => promptOf(later).startsWith(`${promptOf(earlier)},`);
+const kindsShown = (call: ModelCall) =>
+  attachmentsShown(call).map((turn) => turn.map(({ kind, name }) => `${kind} ${name}`));
+
+test('later turns are sent the kept copies, byte for byte, and nothing is fetched again', async (t) => {
+  cites(t, 'contract-7-fetched-once');
+  await using rig = await AttachmentRig.start();
+  const attachments = [
+    imageAt(rig.files.serve('/a.png', png, 'image/png')),
+    fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain')),
+    fileAt(rig.files.serve('/report.pdf', pdf, 'application/pdf')),
+  ];
+  const first = await rig.rig.answer({ chatId: 'c', message: 'Look', attachments });
+  for (const path of ['/a.png', '/notes.txt', '/report.pdf']) rig.files.serve(path, 'Changed.', 'text/plain');
+  const second = await rig.rig.answer({ chatId: 'c', message: 'And?' });
+  const third = await rig.rig.answer({ chatId: 'c', message: 'So?' });
+  assert.ok(beginsWith(second.call, first.call));
+  assert.ok(beginsWith(third.call, second.call));
+  assert.equal(rig.files.requests.length, 3);
+});
+
+test('a failed turn’s attachments are not sent again, and attached again they are', async (t) => {
+  cites(t, 'contract-7-failed-turn');
+  await using rig = await AttachmentRig.start();
+  const attachments = [fileAt(rig.files.serve('/notes.txt', 'Milk.', 'text/plain'))];
+  const failed = await rig.rig.hold({ chatId: 'c', message: 'Look', attachments });
+  await failed.call.fail('model_error', 'The model broke.');
+  await failed.reader.whole();
+  const second = await rig.rig.answer({ chatId: 'c', message: 'And?' });
+  assert.deepEqual(kindsShown(second.call), [[], []]);
+  const third = await rig.rig.answer({ chatId: 'c', message: 'Again', attachments });
+  assert.deepEqual(kindsShown(third.call), [[], [], ['text notes.txt']]);
+  assert.equal(rig.files.requests.length, 2);
+});
+
+test('a cancelled turn’s fetched attachments are sent again, and those it did not wait for are not', async (t) => {
+  cites(t, 'contract-7-cancelled-turn');
+  const recorded = Promise.withResolvers<void>();
+  const waitAt = (point: string) => {
+    if (point === 'attachment.after-commit') recorded.resolve();
+  };
+  await using rig = await AttachmentRig.start({ waitAt });
+  const held = rig.files.hold('/slow.txt');
+  const attachments = [
+    fileAt(rig.files.serve('/notes.txt', 'Milk.', 'text/plain')),
+    fileAt(rig.files.url('/slow.txt')),
+  ];
+  const reader = await rig.api.complete({ chatId: 'c', message: 'Look', attachments });
+  const asked = await held.nextCall();
+  await recorded.promise;
+  await rig.api.post(`/v2/integrations/demo/runs/${reader.headers['x-run-id']}/cancel`);
+  assert.equal(await asked.closed, false, 'its connection is gone');
+  await reader.whole();
+  assert.equal(rig.rig.server.server.probes.attachmentsBytes(), 0);
+  const second = await rig.rig.answer({ chatId: 'c', message: 'And?' });
+  assert.deepEqual(kindsShown(second.call), [['text notes.txt'], []]);
+});
+
+test('without copies each turn fetches again, the prompt stays the same, and nothing is left behind', async (t) => {
+  cites(t, 'contract-7-fetched-once');
+  await using rig = await AttachmentRig.start();
+  const { dataDir } = rig.rig.server;
+  const apiIntegrationId = await rig.rig.integration({ keepAttachments: false });
+  const attachments = [
+    imageAt(rig.files.serve('/a.png', png, 'image/png')),
+    fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain')),
+  ];
+  const first = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Look', attachments });
+  assert.deepEqual(blobsIn(dataDir), []);
+  const second = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'And?' });
+  assert.ok(beginsWith(second.call, first.call));
+  assert.deepEqual(blobsIn(dataDir), []);
+  assert.deepEqual([rig.files.asked('/a.png').length, rig.files.asked('/notes.txt').length], [2, 2]);
+
+  rig.files.serve('/notes.txt', 'Gone', 'text/plain', 404);
+  const reader = await rig.api.complete({ apiIntegrationId, chatId: 'c', message: 'And now?' });
+  await reader.whole();
+  const { body: run } = await rig.api.get(`/v2/integrations/${apiIntegrationId}/runs/${reader.headers['x-run-id']}`);
+  assert.equal(run.error.code, 'attachment_unavailable');
+  assert.match(
+    run.error.message,
+    /^`attachments\[1\]` of an earlier message \(run run_\w+\), https:\/\/127\.0\.0\.1:\d+\/notes\.txt, could not be fetched: its server answered 404; give a fresh link to it in `attachmentUrlRefreshes` of a new message\.$/,
+  );
+  assert.deepEqual(blobsIn(dataDir), []);
+
+  await rig.api.patch(`/v2/integrations/${apiIntegrationId}`, { keepAttachments: true });
+  rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain');
+  await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Keep it' });
+  assert.equal(blobsIn(dataDir).length, 2, 'from now on there are copies');
+  const asked = rig.files.requests.length;
+  const last = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Once more' });
+  assert.ok(beginsWith(last.call, first.call));
+  assert.equal(rig.files.requests.length, asked);
+});
+
+test('a copy that was lost or damaged is fetched again and mended under its name', async () => {
+  await using rig = await AttachmentRig.start();
+  const { dataDir } = rig.rig.server;
+  const attachments = [
+    imageAt(rig.files.serve('/a.png', pngOf(3000, 1), 'image/png')),
+    imageAt(rig.files.serve('/b.png', pngOf(4000, 2), 'image/png')),
+    fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain')),
+  ];
+  const first = await rig.rig.answer({ chatId: 'c', message: 'Look', attachments });
+  const blobs = blobsIn(dataDir).sort();
+  const whole = blobs.map((path) => readFileSync(join(dataDir, 'blobs', path)));
+  for (const [place, path] of blobs.entries()) {
+    const bytes = whole[place] ?? Buffer.alloc(0);
+    if (bytes.length === 3000) writeFileSync(join(dataDir, 'blobs', path), Buffer.alloc(3000, 7));
+    else rmSync(join(dataDir, 'blobs', path));
+  }
+  const second = await rig.rig.answer({ chatId: 'c', message: 'And?' });
+  assert.ok(beginsWith(second.call, first.call));
+  assert.deepEqual(
+    blobsIn(dataDir)
+      .sort()
+      .map((path) => [path, hashOf(readFileSync(join(dataDir, 'blobs', path)))]),
+    blobs.map((path, place) => [path, hashOf(whole[place] ?? Buffer.alloc(0))]),
+  );
+  assert.deepEqual(rig.files.requests.map(({ path }) => path).sort(), [
+    ...['/a.png', '/a.png', '/b.png', '/b.png', '/notes.txt', '/notes.txt'],
+  ]);
+
+  for (const path of blobs) rmSync(join(dataDir, 'blobs', path));
+  rig.files.serve('/notes.txt', 'It changed.', 'text/plain');
+  const third = await rig.rig.answer({ chatId: 'c', message: 'And now?' });
+  assert.match(JSON.stringify(attachmentsShown(third.call)[0]), /It changed\./);
+  const asked = rig.files.requests.length;
+  const fourth = await rig.rig.answer({ chatId: 'c', message: 'So?' });
+  assert.ok(beginsWith(fourth.call, third.call));
+  assert.equal(rig.files.requests.length, asked);
+});
+
+const hashOf = (bytes: Buffer) => hash('sha256', bytes);
+
+test('a PDF that was sent as it is becomes text for a model that takes none, and stays so', async () => {
+  const dataDir = temporaryFolder();
+  const attach = { chatId: 'c', message: 'Read' };
+  let url = '';
+  const turn = async (takesPdf: boolean, more: object = {}) => {
+    await using rig = await AttachmentRig.start({ dataDir }, { takesPdf });
+    if (url === '') url = rig.files.serve('/report.pdf', pdf, 'application/pdf');
+    const attachments = 'isFirst' in more ? [fileAt(url)] : [];
+    const { call } = await rig.rig.answer({ ...attach, attachments });
+    return { call, asked: rig.files.requests.length };
+  };
+  const first = await turn(true, { isFirst: true });
+  assert.deepEqual([kindsShown(first.call)[0], first.asked], [['pdf report.pdf'], 1]);
+  const second = await turn(false);
+  assert.deepEqual([kindsShown(second.call)[0], second.asked], [['text report.pdf'], 0]);
+  const third = await turn(true);
+  assert.deepEqual([kindsShown(third.call)[0], third.asked], [['text report.pdf'], 0]);
+  assert.ok(beginsWith(third.call, second.call));
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+test('attachments of turns that the model’s window leaves out are not fetched', async () => {
+  await using rig = await AttachmentRig.start({ env: { RUNWIRE_MODEL_WINDOW: '4000' } });
+  const apiIntegrationId = await rig.rig.integration({ keepAttachments: false });
+  const text = (words: string) => words.padEnd(4000, ' word');
+  for (const name of ['1', '2', '3', '4']) {
+    const attachments = [fileAt(rig.files.serve(`/${name}.txt`, text(name), 'text/plain'))];
+    await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Read', attachments });
+  }
+  const before = rig.files.requests.length;
+  const { call } = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'And?' });
+  const shown = attachmentsShown(call).flat();
+  assert.ok(shown.length > 0 && shown.length < 4, String(shown.length));
+  assert.equal(rig.files.requests.length - before, shown.length);
+});

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
+import {
+  FakeProvider,
+  FileServer,
+  providerEvents,
+  SAMPLE_IMAGES,
+  sseText,
+  startTestServer,
+} from '@runwire/server/testing';
+import { pino } from 'pino';
+import { cites } from '../requirements/cite.ts';
+import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
+
+const png = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');
+const fixture = (name: string) =>
+  readFileSync(new URL(`../packages/server/src/files/documents/fixtures/${name}`, import.meta.url));
+
+const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+
+/** A file's text as the model is shown it. */
+function shownText(name: string, mediaType: string, text: string): string {
+  const mark = hash('sha256', text).slice(0, 16);
+  return `[File ${mark}: ${JSON.stringify(name)}, ${mediaType}. Its text follows, up to the line [End of file ${mark}]]\n${text}\n[End of file ${mark}]`;
+}
+
+test('an image and a text file by URL reach the model in their order, without their URLs', async (t) => {
+  cites(t, 'spec-1-files-by-url', 'spec-2.2-file-url', 'spec-2.2-image-url', 'spec-2.2-filename');
+  await using rig = await AttachmentRig.start();
+  const picture = rig.files.serve('/a/picture.png', png, 'image/png');
+  const notes = rig.files.serve('/a/notes.txt', 'First.\nSecond.', 'text/plain');
+  const { call, reader } = await rig.rig.answer({
+    chatId: 'c',
+    message: 'Look',
+    attachments: [fileAt(`${notes}?key=hush`, { filename: 'my notes.txt' }), imageAt(`${picture}?key=hush`)],
+  });
+  const text = shownText('my notes.txt', 'text/plain', 'First.\nSecond.');
+  const image = { kind: 'image', name: 'picture.png', mediaType: 'image/png', detail: 'auto' };
+  assert.deepEqual(attachmentsShown(call), [
+    [
+      { kind: 'text', name: 'my notes.txt', mediaType: 'text/plain', text },
+      { ...image, sizeBytes: png.length, base64: SAMPLE_IMAGES['image/png'] },
+    ],
+  ]);
+  assert.ok(!JSON.stringify(call.request).includes('127.0.0.1'));
+  assert.ok(!reader.text.includes('hush'));
+  const { headers } = rig.files.requests[0] ?? {};
+  assert.deepEqual(
+    [headers?.cookie, headers?.authorization, headers?.['accept-encoding']],
+    [undefined, undefined, 'identity'],
+  );
+});
+
+test('text, CSV, HTML, PDF, DOCX and XLSX reach a model that takes no files as their text', async () => {
+  await using rig = await AttachmentRig.start();
+  const serve = (name: string, type: string) => fileAt(rig.files.serve(`/${name}`, fixture(name), type));
+  const { call } = await rig.rig.answer({
+    message: 'Read',
+    attachments: [
+      serve('utf8.csv', 'text/csv'),
+      serve('report.html', 'text/html'),
+      serve('libreoffice.pdf', 'application/pdf'),
+      serve('libreoffice.docx', DOCX),
+      serve('openpyxl.xlsx', XLSX),
+    ],
+  });
+  const [shown = []] = attachmentsShown(call);
+  assert.deepEqual(
+    shown.map(({ kind, name, mediaType }) => [kind, name, mediaType]),
+    [
+      ['text', 'utf8.csv', 'text/csv'],
+      ['text', 'report.html', 'text/html'],
+      ['text', 'libreoffice.pdf', 'application/pdf'],
+      ['text', 'libreoffice.docx', DOCX],
+      ['text', 'openpyxl.xlsx', XLSX],
+    ],
+  );
+  for (const one of shown) {
+    assert.ok(one.kind === 'text');
+    const content = one.text.split('\n').slice(1, -1).join('\n');
+    assert.equal(one.text, shownText(one.name, one.mediaType, content));
+    assert.ok(content.length > 20, one.name);
+  }
+});
+
+test('a PDF is sent as it is over Responses, and as its text over Chat Completions', async () => {
+  await using files = await FileServer.start();
+  using _ = files.trustHere();
+  const pdf = fixture('libreoffice.pdf');
+  const url = files.serve('/report.pdf', pdf, 'application/pdf');
+  for (const api of ['responses', 'chat'] as const) {
+    await using provider = await FakeProvider.start();
+    const base = { OPENAI_BASE_URL: provider.baseUrl, OPENAI_API_KEY: 'sk-1', RUNWIRE_OPENAI_API: api };
+    await using server = await startTestServer({ env: { ...files.env, ...base } });
+    const reader = await server.api.complete({ message: 'Read', attachments: [fileAt(url)] });
+    const call = await provider.nextCall();
+    const body = JSON.stringify(call.body);
+    await call.stream(sseText(providerEvents(api, { said: [{ kind: 'text', deltas: ['Seen'] }] })));
+    await reader.whole();
+    if (api === 'responses') {
+      const part = { type: 'input_file', filename: 'report.pdf' };
+      const file_data = `data:application/pdf;base64,${pdf.toString('base64')}`;
+      assert.ok(body.includes(JSON.stringify({ ...part, file_data })));
+    } else {
+      assert.match(body, /\{"type":"text","text":"\[File [0-9a-f]{16}: \\"report\.pdf\\", application\/pdf\. Its text/);
+      assert.ok(!body.includes('base64'));
+    }
+  }
+});
+
+test('a URL that a message names several times is fetched once', async () => {
+  await using rig = await AttachmentRig.start();
+  const url = rig.files.serve('/picture.png', png, 'image/png');
+  const { call } = await rig.rig.answer({
+    message: 'Look',
+    attachments: [fileAt(url), imageAt(url), imageAt(url, { detail: 'high' }), fileAt(url, { filename: 'b.png' })],
+  });
+  const [shown = []] = attachmentsShown(call);
+  assert.deepEqual(
+    shown.map((one) => [one.kind, one.name, 'base64' in one && one.base64 === SAMPLE_IMAGES['image/png']]),
+    [
+      ['image', 'picture.png', true],
+      ['image', 'picture.png', true],
+      ['image', 'picture.png', true],
+      ['image', 'b.png', true],
+    ],
+  );
+  assert.equal(rig.files.requests.length, 1);
+  assert.equal(blobsIn(rig.rig.server.dataDir).length, 1);
+});
+
+test('what cannot be had or read fails the run, names it without its query, and is not charged', async (t) => {
+  cites(t, 'contract-7-url-unavailable');
+  const lines: string[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
+  await using rig = await AttachmentRig.start({ logger });
+  const { files } = rig;
+  const apiIntegrationId = await rig.rig.metered({ unit: 'runs', limit: 100, period: 'day' });
+  files.serve('/old.doc', fixture('old-word.doc'), 'application/msword');
+  files.serve('/login.pdf', '<html><body>Log in</body></html>', 'text/html');
+  files.serve('/gone.txt', 'Gone', 'text/plain', 410);
+  files.redirect('/inside.txt', 'https://169.254.169.254/latest/meta-data');
+  files.lie('/cut.txt', Buffer.from('abc'), 10);
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ['/nothing.txt', /could not be fetched: its server answered 404; attach it again to a new message\.$/],
+    ['/gone.txt', /its server answered 410; attach it again/],
+    ['/inside.txt', /its server sent it on to a place that files are not fetched from/],
+    ['/cut.txt', /ended the connection before the end/],
+    ['/old.doc', /, is (an old|in the old|a Word)[^;]+; [^;]+\.$/],
+    ['/login.pdf', /, is said to be [^;]+; check that the link gives the file itself\.$/],
+  ];
+  for (const [path, says] of cases) {
+    const attachments = [imageAt(files.serve('/a.png', png)), fileAt(`${files.url(path)}?key=hush#part`)];
+    const usageRequestId = `request-${path}`;
+    const body = { apiIntegrationId, consumerId: 'ann', usageRequestId, message: 'Read', attachments };
+    const reader = await rig.api.complete(body);
+    await reader.whole();
+    const { body: run } = await rig.api.get(`/v2/integrations/${apiIntegrationId}/runs/${reader.headers['x-run-id']}`);
+    assert.deepEqual([run.status, run.error.code], ['failed', 'attachment_unavailable'], path);
+    const begins = `\`attachments[1]\` of this message, ${files.url(path)}, `;
+    assert.equal(run.error.message.slice(0, begins.length), begins);
+    assert.match(run.error.message, says);
+    assert.ok(!reader.text.includes('hush') && !JSON.stringify(run).includes('hush'));
+  }
+  assert.equal((await rig.rig.allowance(apiIntegrationId)).used, 0);
+  const told = lines.filter((line) => line.includes('an attachment is not to be had'));
+  assert.equal(told.length, cases.length);
+  assert.ok(told.every((line, place) => line.includes(files.url(cases[place]?.[0] ?? 'none'))));
+  assert.ok(!lines.join('').includes('hush'), 'no query is in the log');
+  assert.equal(rig.rig.controller.calls.length, 0);
+  assert.equal(rig.rig.server.server.probes.attachmentsBytes(), 0);
+});
+
+test('the offline model says which files came, and how a text begins', async () => {
+  await using files = await FileServer.start();
+  using _ = files.trustHere();
+  await using server = await startTestServer({ env: files.env });
+  const notes = fileAt(files.serve('/notes.txt', 'Bread and butter\nMilk', 'text/plain'));
+  const reader = await server.api.complete({ message: 'Hello', attachments: [notes, imageAt(files.serve('/a', png))] });
+  await reader.whole();
+  assert.match(
+    reader.answer,
+    /You said: Hello \(1 image came with it: image\/png of \d+ bytes\) \(1 file came with it: notes\.txt, text\/plain of 21 characters, which begins: Bread and butter\)$/,
+  );
+});
+
+test('tools are handed the texts of attached files with the messages, and no bytes', async () => {
+  const handed: unknown[] = [];
+  const look = defineTool({
+    name: 'look',
+    description: 'Looks.',
+    inputSchema: { type: 'object' },
+    execute: (_input, call) => void handed.push(call.messages),
+  });
+  const agent = defineAgent({ name: 'A', description: 'Looks.', instructions: '', files: false, tools: [look] });
+  await using rig = await AttachmentRig.start({ agencies: { own: defineAgency({ name: 'Own', agents: [agent] }) } });
+  const apiIntegrationId = await rig.rig.integration({ agency: 'own' });
+  const attachments = [
+    imageAt(rig.files.serve('/a.png', png, 'image/png')),
+    fileAt(rig.files.serve('/notes.txt', 'Milk.', 'text/plain')),
+  ];
+  const { call, reader } = await rig.rig.hold({ apiIntegrationId, message: 'Look', attachments });
+  await call.toolCall('call_1', 'look', '{}');
+  await call.end();
+  await (await rig.rig.controller.nextCall()).end();
+  await reader.whole();
+  const text = shownText('notes.txt', 'text/plain', 'Milk.');
+  const content = [
+    { type: 'text', text: 'Look' },
+    { type: 'text', text },
+  ];
+  assert.deepEqual(handed, [[{ role: 'user', content }]]);
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import {
+  type ApiClient,
+  FileServer,
+  freshDatabase,
+  imageAttachment,
+  pngOf,
+  TEST_API_KEY,
+} from '@runwire/server/testing';
+import { fileAt } from './support/attachment-rig.ts';
+import { CliServer, folderOf, runwire } from './support/cli-process.ts';
+import { messagesFrame } from './support/scripted-server.ts';
+import { missingService } from './support/services.ts';
+
+const skip = (await missingService('postgres')) ?? false;
+
+type Env = Readonly<Record<string, string>>;
+
+async function done(args: readonly string[], env: Env): Promise<void> {
+  const { code, stderr } = await runwire(args, { env });
+  assert.equal(code, 0, stderr);
+}
+
+async function say(api: ApiClient, fields: Readonly<Record<string, unknown>>): Promise<void> {
+  const reader = await api.complete(fields);
+  assert.equal(reader.status, 200, reader.text);
+  await reader.whole();
+  assert.equal(messagesFrame(reader).status, 'completed', reader.text);
+}
+
+const messages = async (api: ApiClient, integration: string) =>
+  (await api.get(`/v2/integrations/${integration}/chats/c/messages`)).body;
+
+/** A back-up of an installation with a chat of each kind, taken while its server runs. */
+async function backedUp(t: TestContext, files: FileServer) {
+  const env = { ...files.env, RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_API_KEY: TEST_API_KEY };
+  const backup = join(folderOf(t), 'backup');
+  const url = files.serve('/notes.txt', 'The harbour opens at six.', 'text/plain');
+  await using server = await CliServer.start({ env });
+  const api = server.api(TEST_API_KEY);
+  const made = await api.post('/v2/integrations', { apiIntegrationId: 'forgetful', keepAttachments: false });
+  assert.equal(made.status, 201);
+  const attachments = [fileAt(`${url}?sig=1`, { filename: 'Notizen.txt' }), imageAttachment(pngOf(500))];
+  for (const apiIntegrationId of ['demo', 'forgetful']) await say(api, { apiIntegrationId, chatId: 'c', attachments });
+  await done(['backup', '--to', backup], env);
+  const seen = [await messages(api, 'demo'), await messages(api, 'forgetful')];
+  return { env, backup, seen };
+}
+
+async function goesOn(env: Env, files: FileServer, seen: readonly unknown[]): Promise<void> {
+  await using server = await CliServer.start({ env });
+  const api = server.api(TEST_API_KEY);
+  assert.deepEqual([await messages(api, 'demo'), await messages(api, 'forgetful')], seen);
+  const before = files.asked('/notes.txt').length;
+  await say(api, { chatId: 'c', message: 'And?' });
+  assert.equal(files.asked('/notes.txt').length, before, 'its copy came along');
+  await say(api, { apiIntegrationId: 'forgetful', chatId: 'c', message: 'And?' });
+  assert.deepEqual(files.asked('/notes.txt').at(-1)?.query, '?sig=1', 'by the link that came along');
+  assert.equal(files.asked('/notes.txt').length, before + 1);
+}
+
+test('chats with attachments by URL go on where a back-up of them is restored, on either store', {
+  skip,
+}, async (t) => {
+  await using files = await FileServer.start();
+  const { env, backup, seen } = await backedUp(t, files);
+  const embedded = { ...env, RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: '' };
+  await done(['restore', '--from', backup], embedded);
+  await goesOn(embedded, files, seen);
+  await using database = await freshDatabase();
+  const postgres = { ...env, RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: database.url };
+  await done(['restore', '--from', backup], postgres);
+  await goesOn(postgres, files, seen);
+});
+
+const NEW_COLUMNS = new Set(['kind', 'url', 'url_key', 'filename_json', 'form', 'pages']);
+
+/** As the version before attachments by URL wrote it: it knew inline images alone. */
+function toEarlier(backup: string): void {
+  const path = join(backup, 'manifest.json');
+  const { manifest } = JSON.parse(readFileSync(path, 'utf8'));
+  manifest.migrations = manifest.migrations.filter((name: string) => name < '0009');
+  const { columns } = manifest.tables.attachments as { columns: string[] };
+  const file = join(backup, 'tables', 'attachments.jsonl');
+  const rows = readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown[]);
+  const inline = rows.filter((row) => row[columns.indexOf('url')] === null);
+  const isOld = (_: unknown, place: number) => !NEW_COLUMNS.has(columns[place] ?? '');
+  const text = inline.map((row) => `${JSON.stringify(row.filter(isOld))}\n`).join('');
+  writeFileSync(file, text);
+  const listed = { lines: inline.length, bytes: Buffer.byteLength(text), sha256: hash('sha256', text) };
+  manifest.tables.attachments = { ...listed, columns: columns.filter(isOld) };
+  writeFileSync(path, JSON.stringify({ sha256: hash('sha256', JSON.stringify(manifest)), manifest }));
+}
+
+test('a back-up of the version before them is restored on either store: its images are attachments', {
+  skip,
+}, async (t) => {
+  await using files = await FileServer.start();
+  const { env, backup, seen } = await backedUp(t, files);
+  toEarlier(backup);
+  await using database = await freshDatabase();
+  for (const DATABASE_URL of ['', database.url]) {
+    const place = { ...env, RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL };
+    await done(['restore', '--from', backup], place);
+    await using server = await CliServer.start({ env: place });
+    const api = server.api(TEST_API_KEY);
+    const listed = (await messages(api, 'demo')).items.at(-1).attachments;
+    const [before] = seen as [{ items: { attachments: unknown[] }[] }];
+    assert.deepEqual(listed, before.items.at(-1)?.attachments.slice(1));
+    await say(api, { chatId: 'c', message: 'And?' });
+    await say(api, { chatId: 'c', attachments: [fileAt(files.url('/notes.txt'))] });
+  }
+});
