@@ -15,7 +15,8 @@ const RUNS = 120;
 
 async function isReadOrRefused(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
   const outcome = await textOrReason(reader, bytes);
-  if ('reason' in outcome) assert.match(outcome.reason, /^(?:is|has|could not be read) /);
+  // These are small: one that takes long hangs.
+  if ('reason' in outcome) assert.match(outcome.reason, /^(?:is|has|could not be read) (?!.* within )/);
   else assert.ok(outcome.text.isWellFormed() && !outcome.text.includes('\0'));
 }
 
