@@ -1,5 +1,5 @@
 import type { Limits } from './config/config.ts';
-import type { AttachmentTools } from './engine/attachment-port.ts';
+import type { AttachmentTools } from './engine/attachment-tools.ts';
 import type { AttachmentBlobs } from './files/attachment-blobs.ts';
 import { DEFAULT_DOCUMENT_LIMITS } from './files/documents/document-limits.ts';
 import type { DocumentReader } from './files/documents/document-reader.ts';

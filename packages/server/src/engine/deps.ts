@@ -8,7 +8,7 @@ import type { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { AttachmentTools } from './attachment-port.ts';
+import type { AttachmentTools } from './attachment-tools.ts';
 import type { PromptSetting } from './build-prompt.ts';
 
 export interface EngineDeps {

@@ -3,7 +3,7 @@ import { sha256Of } from '../files/attachment-blobs.ts';
 import type { Given } from '../files/documents/read-file.ts';
 import { Unreadable } from '../files/documents/unreadable.ts';
 import { FetchFailed } from '../lib/guarded-fetch/fetch-failed.ts';
-import type { AttachmentTools, SentFile } from './attachment-port.ts';
+import type { AttachmentTools, SentFile } from './attachment-tools.ts';
 import type { EngineDeps } from './deps.ts';
 
 export interface FetchDeps extends Pick<EngineDeps, 'metrics' | 'logger'> {

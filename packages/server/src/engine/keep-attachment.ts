@@ -5,7 +5,7 @@ import { RunLost } from '../runs/run-lost.ts';
 import { attachmentFetched, freeBlob } from '../store/queries/attachments.ts';
 import { holdRun } from '../store/queries/runs.ts';
 import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
-import type { AttachmentTools, SentFile } from './attachment-port.ts';
+import type { AttachmentTools, SentFile } from './attachment-tools.ts';
 import type { EngineDeps } from './deps.ts';
 import type { AdmittedRun } from './port.ts';
 import type { StopHandle } from './stop-handle.ts';

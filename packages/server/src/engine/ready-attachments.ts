@@ -3,7 +3,7 @@ import { BlobUnavailable } from '../files/attachment-blobs.ts';
 import { type BlobKey, sha256OfKey } from '../files/blob-store.ts';
 import { together } from '../lib/together.ts';
 import { attachmentFailure } from './attachment-failure.ts';
-import type { AttachmentTools, SentFile } from './attachment-port.ts';
+import type { AttachmentTools, SentFile } from './attachment-tools.ts';
 import type { EngineDeps } from './deps.ts';
 import { type FetchDeps, fetchAttachment, givenAs, readAttachment } from './fetch-attachment.ts';
 import { type KeepDeps, keepCopy, putAside, recordWithoutCopy } from './keep-attachment.ts';
@@ -52,6 +52,7 @@ export class RunAttachments implements AsyncDisposable {
 
   /** In the same order. Rejects with a `RunFailure` that names the one which cannot be had. */
   async ready(rows: readonly Attachment[]): Promise<ReadyAttachment[]> {
+    if (rows.length === 0) return [];
     const ready = new Map<Attachment, ReadyAttachment>();
     const { signal } = this.#stop;
     await together(AT_ONCE, rows, signal, async (row, either) => {

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { together } from './together.ts';
+
+const never = new AbortController().signal;
+
+/** Rejects with the signal's reason, a turn later; until then it is not at rest. */
+const untilAborted = (signal: AbortSignal, rest: () => void) =>
+  new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', async () => {
+      await turn();
+      rest();
+      reject(signal.reason);
+    });
+  });
+
+test('gives all results in their order, with at most so many jobs at once', async () => {
+  let running = 0;
+  let most = 0;
+  const results = await together(2, [3, 1, 2], never, async (item) => {
+    running += 1;
+    most = Math.max(most, running);
+    for (let left = item; left > 0; left -= 1) await turn();
+    running -= 1;
+    return item * 10;
+  });
+  assert.deepEqual([results, most], [[30, 10, 20], 2]);
+});
+
+test('the first that fails stops the others, and is told when they are at rest; those behind are not begun', async () => {
+  let atRest = 0;
+  const begun: string[] = [];
+  const job = (item: string, signal: AbortSignal) => {
+    begun.push(item);
+    if (item === 'fails') return Promise.reject(new Error('broken'));
+    return untilAborted(signal, () => {
+      atRest += 1;
+    });
+  };
+  await assert.rejects(together(3, ['a', 'b', 'fails', 'c'], never, job), /broken/);
+  assert.deepEqual([atRest, begun], [2, ['a', 'b', 'fails']]);
+});
+
+test('who stops from outside stops all, with its reason', async () => {
+  const stop = new AbortController();
+  let atRest = 0;
+  const all = together(2, ['a', 'b'], stop.signal, (_, signal) =>
+    untilAborted(signal, () => {
+      atRest += 1;
+    }),
+  );
+  stop.abort(new Error('cancelled'));
+  await assert.rejects(all, /cancelled/);
+  assert.equal(atRest, 2);
+});
