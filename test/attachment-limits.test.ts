@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FileServer, pngOf, type Store } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';
 import { KillableServer } from './support/killable-server.ts';
@@ -112,6 +113,25 @@ test('two runs that have put the same bytes before either records them both send
   }
   for (const reader of runs) assert.equal((await reader.whole()).at(-1)?.event, 'end');
   assert.deepEqual(recorded.sort(), [false, true, true], 'one of them kept its bytes again, as the other has them');
+});
+
+test('a run that another has taken meanwhile records nothing of what it fetched, and asks no model', async () => {
+  await using rig = await AttachmentRig.start();
+  const { dataDir, server } = rig.rig.server;
+  const held = rig.files.hold('/notes.txt');
+  const reader = await rig.api.complete({ message: 'Read', attachments: [fileAt(rig.files.url('/notes.txt'))] });
+  const asked = await held.nextCall();
+  await askStore(dataDir, 'update runs set attempt = 2');
+  asked.answer(200, 'Milk.', { 'content-type': 'text/plain' });
+  await eventually('this attempt is over', async () => server.probes.activeRuns() === 0);
+  const rows = await askStore(dataDir, 'select form, blob_key from attachments');
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    [{ form: null, blob_key: null }],
+  );
+  assert.deepEqual(await askStore(dataDir, 'select 1 from blobs'), []);
+  assert.equal(rig.rig.controller.calls.length, 0);
+  reader.cut();
 });
 
 for (const point of ['attachment.before-commit', 'attachment.after-commit'] as const) {
