@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cites } from '../requirements/cite.ts';
 import { runProof } from './support/run-proof.ts';
 
-test('files by URL reach the model as they are or as text, and what cannot be had or read fails its run by name', async () => {
+test('files by URL reach the model as they are or as text, and what cannot be had or read fails its run by name', async (t) => {
+  cites(t, 'contract-7-fetcher', 'contract-7-url-unavailable');
   const { code, stdout, stderr } = await runProof('attachments');
   assert.equal(code, 0, stderr);
   assert.match(stdout, /^PROVED attachments kinds=18 sent=26 refused=36 lock_step_tokens=\d+\n$/m);

@@ -2,7 +2,7 @@ import type { Protocol } from '@runwire/server/testing';
 import { pdfOfPages, slowPdf } from '../packages/server/src/testing/large-documents.ts';
 import { type AttachedKind, KINDS } from './support/attachment-kinds.ts';
 import { NOT_TO_BE_HAD, NOT_TO_BE_READ, type RefusedFile } from './support/attachment-refusals.ts';
-import { ANSWER, AttachmentRig, shownTo, type Turn, WAIT_MS } from './support/attachment-rig.ts';
+import { ANSWER, AttachmentStage, shownTo, type Turn, WAIT_MS } from './support/attachment-stage.ts';
 import { lockStep } from './support/lock-step.ts';
 import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
 
@@ -19,18 +19,18 @@ function expectText(what: string, text: string, part: string): void {
 }
 
 /** A file of another program: what it says on its second page is what the provider is asked about. */
-async function arrives(rig: AttachmentRig, kind: AttachedKind): Promise<void> {
-  const what = `${rig.protocol}, ${kind.name}`;
+async function arrives(stage: AttachmentStage, kind: AttachedKind): Promise<void> {
+  const what = `${stage.protocol}, ${kind.name}`;
   const path = `/kinds/${kind.name}`;
   const bytes = kind.bytes();
-  rig.files.serve(path, bytes, kind.contentType);
-  const url = rig.secretUrl(path);
+  stage.files.serve(path, bytes, kind.contentType);
+  const url = stage.secretUrl(path);
   const attachment =
     kind.type === 'input_image' ? { type: kind.type, image_url: url } : { type: kind.type, file_url: url };
-  const { asked, reader } = await rig.completes(what, { message: 'What does it say?', attachments: [attachment] });
+  const { asked, reader } = await stage.completes(what, { message: 'What does it say?', attachments: [attachment] });
   expectEqual(`${what}: answer`, reader.answer, ANSWER);
   const { text, files } = shownTo(asked);
-  if (kind.sentAs === 'image' || (kind.sentAs === 'pdf' && rig.protocol === 'responses')) {
+  if (kind.sentAs === 'image' || (kind.sentAs === 'pdf' && stage.protocol === 'responses')) {
     expectNumber(`${what}: files sent as they are`, files.length, 1);
     expectEqual(`${what}: media type`, files[0]?.mediaType, kind.mediaType);
     if (files[0]?.bytes.equals(bytes) !== true) throw new Shortfall(`${what}: expected its very bytes, found others.`);
@@ -38,18 +38,18 @@ async function arrives(rig: AttachmentRig, kind: AttachedKind): Promise<void> {
     expectNumber(`${what}: files sent as they are`, files.length, 0);
     for (const part of kind.says) expectText(what, text, part);
   }
-  if (JSON.stringify(asked).includes(rig.secret))
+  if (JSON.stringify(asked).includes(stage.secret))
     throw new Shortfall(`${what}: expected no query in the prompt, found it.`);
 }
 
 /** "fails the run with `attachment_unavailable`, naming the URL without its query"; not charged; the chat goes on. */
-async function isRefused(rig: AttachmentRig, file: RefusedFile): Promise<Turn> {
-  const what = `${rig.protocol}, ${file.name}`;
-  file.serve(rig.files, file.path);
-  const url = file.url?.(rig.files).replace('SECRET', rig.secret) ?? rig.secretUrl(file.path);
+async function isRefused(stage: AttachmentStage, file: RefusedFile): Promise<Turn> {
+  const what = `${stage.protocol}, ${file.name}`;
+  file.serve(stage.files, file.path);
+  const url = file.url?.(stage.files).replace('SECRET', stage.secret) ?? stage.secretUrl(file.path);
   const { type = 'input_file' } = { type: file.kind };
   const attachment = type === 'input_image' ? { type, image_url: url } : { type, file_url: url };
-  const failed = await rig.turn(what, { message: 'What does it say?', attachments: [attachment] });
+  const failed = await stage.turn(what, { message: 'What does it say?', attachments: [attachment] });
   expectEqual(`${what}: what the provider was asked`, failed.asked, null);
   const { status, error } = failed.ending;
   expectEqual(`${what}: end`, [status, error?.code], ['failed', 'attachment_unavailable']);
@@ -57,44 +57,44 @@ async function isRefused(rig: AttachmentRig, file: RefusedFile): Promise<Turn> {
   expectEqual(`${what}: how its sentence begins`, error.message.slice(0, named.length), named);
   const rest = error.message.slice(named.length);
   if (!file.says.test(rest)) throw new Shortfall(`${what}: expected ${file.says}, found ${rest}`);
-  expectEqual(`${what}: charge`, await rig.charged(failed), { unit: 'runs', amount: 0 });
+  expectEqual(`${what}: charge`, await stage.charged(failed), { unit: 'runs', amount: 0 });
   const query = new URL(url).search.slice(1);
-  const listed = await rig.messages(failed.chatId);
+  const listed = await stage.messages(failed.chatId);
   for (const [place, text] of Object.entries({ stream: failed.reader.text, 'message list': listed })) {
-    if (text.includes(query) || text.includes(rig.secret)) {
+    if (text.includes(query) || text.includes(stage.secret)) {
       throw new Shortfall(`${what}: expected no query in the ${place}, found it.`);
     }
   }
-  const next = await rig.completes(`${what}, the next turn`, { chatId: failed.chatId, message: 'And now?' });
+  const next = await stage.completes(`${what}, the next turn`, { chatId: failed.chatId, message: 'And now?' });
   expectNumber(`${what}: files in the next turn`, shownTo(next.asked).files.length, 0);
   return failed;
 }
 
 /** Redirects to where files may be fetched from are followed, up to three of them. */
-async function followsRedirects(rig: AttachmentRig): Promise<void> {
-  rig.files.serve('/hops/3', 'Found behind three hops.', 'text/plain');
-  for (const hop of [2, 1, 0]) rig.files.redirect(`/hops/${hop}`, `/hops/${hop + 1}`, [301, 302, 303][hop]);
-  const attachments = [{ type: 'input_file', file_url: rig.secretUrl('/hops/0'), filename: 'found.txt' }];
-  const { asked } = await rig.completes('three redirects', { attachments });
+async function followsRedirects(stage: AttachmentStage): Promise<void> {
+  stage.files.serve('/hops/3', 'Found behind three hops.', 'text/plain');
+  for (const hop of [2, 1, 0]) stage.files.redirect(`/hops/${hop}`, `/hops/${hop + 1}`, [301, 302, 303][hop]);
+  const attachments = [{ type: 'input_file', file_url: stage.secretUrl('/hops/0'), filename: 'found.txt' }];
+  const { asked } = await stage.completes('three redirects', { attachments });
   expectText('three redirects', shownTo(asked).text, 'Found behind three hops.');
 }
 
 /** Of ten thousand pages the first are sent, and the model is told that there are more. */
-async function isCut(rig: AttachmentRig): Promise<void> {
-  rig.files.serve('/long.pdf', pdfOfPages(10_000), 'application/pdf');
-  const attachments = [{ type: 'input_file', file_url: rig.secretUrl('/long.pdf') }];
-  const { asked } = await rig.completes('10 000 pages', { attachments });
+async function isCut(stage: AttachmentStage): Promise<void> {
+  stage.files.serve('/long.pdf', pdfOfPages(10_000), 'application/pdf');
+  const attachments = [{ type: 'input_file', file_url: stage.secretUrl('/long.pdf') }];
+  const { asked } = await stage.completes('10 000 pages', { attachments });
   expectText('10 000 pages', shownTo(asked).text, '[Cut here: pages 1 to 500 of 10000 are shown.]');
 }
 
 /** A file whose head comes, and whose bytes trickle without an end. */
 async function isTooSlow(fault: string | null): Promise<number> {
-  await using rig = await AttachmentRig.start(fault, 'chat', { env: { RUNWIRE_MAX_ATTACHMENT_SECONDS: '1' } });
+  await using stage = await AttachmentStage.start(fault, 'chat', { env: { RUNWIRE_MAX_ATTACHMENT_SECONDS: '1' } });
   const late = { says: /^could not be fetched: it took longer than 1 seconds?;/ };
   const silent = { ...late, name: 'a server that is silent', path: '/silent.txt' };
-  await isRefused(rig, { ...silent, serve: (files, path) => void files.hold(path) });
+  await isRefused(stage, { ...silent, serve: (files, path) => void files.hold(path) });
   const trickling = { ...late, name: 'a server that trickles', path: '/trickle.txt' };
-  await isRefused(rig, {
+  await isRefused(stage, {
     ...trickling,
     serve: (files, path) =>
       files.route(path, async (call) => {
@@ -104,35 +104,35 @@ async function isTooSlow(fault: string | null): Promise<number> {
         }
       }),
   });
-  keepsSecrets(rig);
+  keepsSecrets(stage);
   return 2;
 }
 
-function keepsSecrets(rig: AttachmentRig): void {
-  if (!rig.server.said.includes('"level"')) throw new Shortfall('log: expected lines, found none.');
-  if (rig.server.said.includes(rig.secret)) throw new Shortfall('log: expected no query, found one.');
+function keepsSecrets(stage: AttachmentStage): void {
+  if (!stage.server.said.includes('"level"')) throw new Shortfall('log: expected lines, found none.');
+  if (stage.server.said.includes(stage.secret)) throw new Shortfall('log: expected no query, found one.');
 }
 
 /** A stream of another chat, token by token, while a file of 20 MiB is converted. */
-async function staysInStep(rig: AttachmentRig, sizeBytes: number): Promise<number> {
-  const calls = rig.provider;
+async function staysInStep(stage: AttachmentStage, sizeBytes: number): Promise<number> {
+  const calls = stage.provider;
   calls.onCall = null;
-  const other = await rig.post({ message: 'Count.' });
+  const other = await stage.post({ message: 'Count.' });
   const counting = await within('call of the other chat', WAIT_MS, calls.nextCall());
-  const held = rig.files.hold('/large.pdf');
-  const attachments = [{ type: 'input_file', file_url: rig.secretUrl('/large.pdf') }];
-  const large = await rig.post({ message: 'What does it say?', attachments });
+  const held = stage.files.hold('/large.pdf');
+  const attachments = [{ type: 'input_file', file_url: stage.secretUrl('/large.pdf') }];
+  const large = await stage.post({ message: 'What does it say?', attachments });
   const fetching = await within('fetch of the large file', WAIT_MS, held.nextCall());
   const ends = calls.nextCall();
   fetching.answer(200, slowPdf(sizeBytes), { 'content-type': 'application/pdf' });
   const beside = { call: counting, reader: other };
   // A run that ends without asking must not be waited for.
   const over = Promise.race([ends, large.over]);
-  const tokens = await lockStep(rig, { begins: fetching.closed, ends: over }, beside);
+  const tokens = await lockStep(stage, { begins: fetching.closed, ends: over }, beside);
   counting.cut();
   const asked = await within('call with the large file', WAIT_MS, ends);
-  rig.answer(asked);
-  rig.answerAll();
+  stage.answer(asked);
+  stage.answerAll();
   await within('end of the large file', WAIT_MS, large.over);
   expectText('the large file', shownTo(asked.body).text, '[Page 2]');
   return expectAtLeast('tokens beside the conversion', tokens, LEAST_TOKENS);
@@ -143,16 +143,16 @@ const isShown = (kind: AttachedKind, protocol: Protocol, short: boolean): boolea
   !short || protocol === 'chat' || kind.sentAs !== 'text';
 
 async function play(fault: string | null, protocol: Protocol, short: boolean) {
-  await using rig = await AttachmentRig.start(fault, protocol);
-  const tokens = protocol === 'chat' ? await staysInStep(rig, short ? SHORT_BYTES : LARGE_BYTES) : 0;
+  await using stage = await AttachmentStage.start(fault, protocol);
+  const tokens = protocol === 'chat' ? await staysInStep(stage, short ? SHORT_BYTES : LARGE_BYTES) : 0;
   const kinds = KINDS.filter((kind) => isShown(kind, protocol, short));
-  for (const kind of kinds) await arrives(rig, kind);
+  for (const kind of kinds) await arrives(stage, kind);
   const unreadable = NOT_TO_BE_READ.filter(({ onlyAsText }) => onlyAsText !== true || protocol === 'chat');
   const refused = short && protocol === 'responses' ? unreadable : [...NOT_TO_BE_HAD, ...unreadable];
-  for (const file of refused) await isRefused(rig, file);
-  await followsRedirects(rig);
-  if (!short || protocol === 'chat') await isCut(rig);
-  keepsSecrets(rig);
+  for (const file of refused) await isRefused(stage, file);
+  await followsRedirects(stage);
+  if (!short || protocol === 'chat') await isCut(stage);
+  keepsSecrets(stage);
   return { sent: kinds.length, refused: refused.length, tokens };
 }
 

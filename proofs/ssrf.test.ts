@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cites } from '../requirements/cite.ts';
 import { runProof } from './support/run-proof.ts';
 
-test('what is not public is refused in every notation, by name and by redirect, and no packet is sent', async () => {
+test('what is not public is refused in every notation, by name and by redirect, and no packet is sent', async (t) => {
+  cites(t, 'contract-7-fetcher');
   const { code, stdout, stderr } = await runProof('ssrf');
   assert.equal(code, 0, `${stdout}${stderr}`);
   assert.match(

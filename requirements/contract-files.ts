@@ -102,7 +102,6 @@ export const contractFiles = [
     section: '7',
     quote:
       'The fetcher refuses private, loopback, link-local and metadata addresses in every notation and after every redirect; `RUNWIRE_FETCH_ALLOW` (`host`, `host:port`, CIDR or CIDR:port; without a port 443 alone; empty by default, printed at start) exempts addresses for those whose files live in a private network.',
-    later: 'Attachments',
   },
   {
     id: 'contract-7-fetched-once',

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProviderCall, providerEvents, type StreamReader, sseText } from '@runwire/server/testing';
-import type { AttachmentRig } from './attachment-rig.ts';
+import type { AttachmentStage } from './attachment-stage.ts';
 import { Shortfall, within } from './proof.ts';
 
 const WAIT_MS = 60_000;
@@ -9,9 +9,9 @@ const MOST = 20_000;
 const PACE_MS = 5;
 
 /** The events of an answer of this many tokens. */
-function tokens(rig: AttachmentRig, count: number) {
+function tokens(stage: AttachmentStage, count: number) {
   const deltas = Array.from({ length: count }, (_, number) => `<${number}>`);
-  const events = providerEvents(rig.protocol, { said: [{ kind: 'text', deltas }], usage: null });
+  const events = providerEvents(stage.protocol, { said: [{ kind: 'text', deltas }], usage: null });
   const first = events.findIndex((event) => JSON.stringify(event).includes('<0>'));
   return { before: events.slice(0, first), each: events.slice(first, first + count) };
 }
@@ -21,11 +21,11 @@ function tokens(rig: AttachmentRig, count: number) {
  * the two moments, and leaves the call open.
  */
 export async function lockStep(
-  rig: AttachmentRig,
+  stage: AttachmentStage,
   between: { readonly begins: Promise<unknown>; readonly ends: Promise<unknown> },
   { call, reader }: { readonly call: ProviderCall; readonly reader: StreamReader },
 ): Promise<number> {
-  const { before, each } = tokens(rig, MOST);
+  const { before, each } = tokens(stage, MOST);
   let began = false;
   let ended = false;
   void between.begins.then(() => {

@@ -1,5 +1,5 @@
 import type { SignedLinkOptions } from '@runwire/server/testing';
-import { type AttachmentRig, turnsOf } from './attachment-rig.ts';
+import { type AttachmentStage, turnsOf } from './attachment-stage.ts';
 import { expectEqual, expectNumber, Shortfall, within } from './proof.ts';
 
 const WAIT_MS = 60_000;
@@ -9,29 +9,29 @@ type Refreshes = Readonly<Record<string, string>>;
 
 /** A chat about one file behind signed links. */
 export class SignedChat {
-  readonly #rig: AttachmentRig;
+  readonly #stage: AttachmentStage;
   readonly integration: string;
   readonly chatId: string;
   readonly path: string;
   readonly sentence: string;
   #prompt: readonly string[] = [];
 
-  constructor(rig: AttachmentRig, integration: string, chatId: string) {
-    this.#rig = rig;
+  constructor(stage: AttachmentStage, integration: string, chatId: string) {
+    this.#stage = stage;
     this.integration = integration;
     this.chatId = chatId;
     this.path = `/${integration}/${chatId}/report.txt`;
     this.sentence = `The report of ${chatId} is good.`;
-    rig.files.serveSigned(this.path, this.sentence, 'text/plain');
+    stage.files.serveSigned(this.path, this.sentence, 'text/plain');
   }
 
   /** What the file is known by. */
   get key(): string {
-    return this.#rig.files.url(this.path);
+    return this.#stage.files.url(this.path);
   }
 
   sign(options: SignedLinkOptions = {}): string {
-    return this.#rig.files.sign(this.path, options);
+    return this.#stage.files.sign(this.path, options);
   }
 
   /** A link that was good when its server's clock was an hour behind, and shows that it is not any more. */
@@ -41,20 +41,20 @@ export class SignedChat {
 
   /** While it is used, the file server's clock is an hour behind: what has expired was good then. */
   async anHourAgo<T>(work: () => Promise<T>): Promise<T> {
-    this.#rig.files.now = () => Date.now() - HOUR_MS;
+    this.#stage.files.now = () => Date.now() - HOUR_MS;
     try {
       return await work();
     } finally {
-      this.#rig.files.now = Date.now;
+      this.#stage.files.now = Date.now;
     }
   }
 
   get requests(): number {
-    return this.#rig.files.asked(this.path).length;
+    return this.#stage.files.asked(this.path).length;
   }
 
   get lastQuery(): string {
-    return this.#rig.files.asked(this.path).at(-1)?.query ?? '';
+    return this.#stage.files.asked(this.path).at(-1)?.query ?? '';
   }
 
   body(more: { readonly link?: string; readonly refreshes?: Refreshes } = {}) {
@@ -69,20 +69,20 @@ export class SignedChat {
 
   /** A turn that completes: the file is in its prompt, which begins byte for byte as the last one was. */
   async turn(what: string, more: { readonly link?: string; readonly refreshes?: Refreshes } = {}): Promise<void> {
-    const { asked } = await this.#rig.completes(what, this.body(more));
+    const { asked } = await this.#stage.completes(what, this.body(more));
     const prompt = turnsOf(asked);
     if (!prompt.some((turn) => turn.includes(this.sentence))) {
       throw new Shortfall(`${what}: expected the file in the prompt, found none.`);
     }
     expectEqual(`${what}: how its prompt begins`, prompt.slice(0, this.#prompt.length), this.#prompt);
-    if (this.#prompt.length > 0) this.#rig.counts.stableTurns += 1;
+    if (this.#prompt.length > 0) this.#stage.counts.stableTurns += 1;
     this.#prompt = prompt;
   }
 
   /** A turn that is refused before there is a run, by the name of the file and nothing of its query. */
   async isRefused(what: string, refreshes: Refreshes | undefined, names: string, code = REFUSED): Promise<void> {
-    const [requests, calls] = [this.requests, this.#rig.provider.calls.length];
-    const reader = await this.#rig.post(this.body(refreshes === undefined ? {} : { refreshes }));
+    const [requests, calls] = [this.requests, this.#stage.provider.calls.length];
+    const reader = await this.#stage.post(this.body(refreshes === undefined ? {} : { refreshes }));
     await within(`${what}: end of its answer`, WAIT_MS, reader.over);
     const admitted = reader.headers['x-agent-run-admitted'];
     expectEqual(`${what}: answer`, [reader.status, admitted], [400, 'false']);
@@ -91,8 +91,8 @@ export class SignedChat {
     if (!told.error.includes(names)) throw new Shortfall(`${what}: expected ${names}, found ${told.error}`);
     if (/X-Amz-/.test(reader.text)) throw new Shortfall(`${what}: expected no query, found ${told.error}`);
     expectNumber(`${what}: requests of the file`, this.requests, requests);
-    expectNumber(`${what}: calls of the model`, this.#rig.provider.calls.length, calls);
-    this.#rig.counts.refused += 1;
+    expectNumber(`${what}: calls of the model`, this.#stage.provider.calls.length, calls);
+    this.#stage.counts.refused += 1;
   }
 }
 

@@ -19,11 +19,14 @@ async function answer({ sizeBytes, contentType, name, limits, pdf }: ToChild): P
   return { type: 'text', mediaType: outcome.mediaType, text: new TextDecoder().decode(outcome.bytes) };
 }
 
+const arrived: Buffer[] = [];
+let onArrival = () => {};
+
 async function takeBytes(sizeBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(sizeBytes);
   for (let at = 0; at < sizeBytes; ) {
-    const chunk: Buffer | null = process.stdin.read();
-    if (chunk === null) await new Promise((resolve) => process.stdin.once('readable', resolve));
+    const chunk = arrived.shift();
+    if (chunk === undefined) await new Promise<void>((resolve) => (onArrival = resolve));
     else {
       bytes.set(chunk, at);
       at += chunk.length;
@@ -32,6 +35,10 @@ async function takeBytes(sizeBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   return bytes;
 }
 
+process.stdin.on('data', (chunk: Buffer) => {
+  arrived.push(chunk);
+  onArrival();
+});
 process.send?.({ type: 'ready' } satisfies FromChild);
 process.on('message', async (task: ToChild) => {
   const message = await answer(task);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -17,9 +18,23 @@ registerHooks({
 const { documentReader, readBytes, textOf } = await import('../../testing/read-document.ts');
 const { Unreadable } = await import('./document-reader.ts');
 
-async function childrenOf(pid: number): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }));
-  return stdout.trim().split('\n').filter(Boolean).map(Number);
+/** Processes are looked for there. */
+const needsProc = { skip: existsSync('/proc/self/stat') ? false : 'there is no /proc' };
+
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && parentOf(pid) === parent);
+}
+
+/** Null where it has ended, also where nobody has asked yet how. */
+function parentOf(pid: number): number | null {
+  try {
+    const [state, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return state === 'Z' ? null : Number(parent);
+  } catch {
+    return null;
+  }
 }
 
 async function until<T>(find: () => Promise<T | undefined>): Promise<T> {
@@ -30,19 +45,9 @@ async function until<T>(find: () => Promise<T | undefined>): Promise<T> {
   throw new Error('It did not come in time.');
 }
 
-/** The process in which documents are read; `pgrep` is none. */
-const readingProcess = (pid: number) => until(async () => (await alive(await childrenOf(pid)))[0]);
-
-async function alive(pids: readonly number[]): Promise<number[]> {
-  await wait(20);
-  return pids.filter((pid) => {
-    try {
-      return process.kill(pid, 0);
-    } catch {
-      return false;
-    }
-  });
-}
+/** The process in which documents are read. */
+const readingProcess = (parent: number) => until(async () => childrenOf(parent)[0]);
+const hasEnded = (pid: number) => until(async () => (parentOf(pid) === null ? true : undefined));
 
 test('a start loads no library that reads documents, and reading loads none here', async () => {
   await using reader = documentReader();
@@ -54,7 +59,7 @@ test('a start loads no library that reads documents, and reading loads none here
   );
 });
 
-test('aborting ends what is read and takes out what waits, with the reason of the signal', async () => {
+test('aborting ends what is read and takes out what waits, with the reason of the signal', needsProc, async () => {
   await using reader = documentReader({ workers: 1 });
   const [running, queued] = [new AbortController(), new AbortController()];
   const endless = readBytes(reader, endlessPdf(), { signal: running.signal });
@@ -66,11 +71,11 @@ test('aborting ends what is read and takes out what waits, with the reason of th
   running.abort(new Error('cancelled'));
   await assert.rejects(endless, /cancelled/);
   assert.match(await last, /Page 2 speaks/);
-  await until(async () => ((await alive([pid])).length === 0 ? true : undefined));
+  await hasEnded(pid);
   await assert.rejects(readBytes(reader, pdfOfPages(1), { signal: AbortSignal.abort(new Error('late')) }), /late/);
 });
 
-test('a process that dies fails its own file alone, and another takes its place', async () => {
+test('a process that dies fails its own file alone, and another takes its place', needsProc, async () => {
   await using reader = documentReader({ workers: 1 });
   assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
   const endless = readBytes(reader, endlessPdf());
@@ -102,17 +107,21 @@ test('closing refuses what is read and what waits, as no fault of the files', as
   await assert.rejects(readBytes(reader, pdfOfPages(1)), /is closed/);
 });
 
-test('a process that was killed leaves no reader behind, and an idle reader keeps no process alive', async () => {
-  const script = (body: string) => [
-    '--input-type=module-typescript',
-    '-e',
-    `import { endlessPdf, pdfOfPages } from '${new URL('../../testing/large-documents.ts', import.meta.url)}';
+test(
+  'a process that was killed leaves no reader behind, and an idle reader keeps no process alive',
+  needsProc,
+  async () => {
+    const script = (body: string) => [
+      '--input-type=module-typescript',
+      '-e',
+      `import { endlessPdf, pdfOfPages } from '${new URL('../../testing/large-documents.ts', import.meta.url)}';
      import { documentReader, readBytes } from '${new URL('../../testing/read-document.ts', import.meta.url)}';
      const reader = documentReader(); ${body}`,
-  ];
-  const killed = spawn(process.execPath, script('await readBytes(reader, endlessPdf());'), { stdio: 'ignore' });
-  const reading = await readingProcess(killed.pid ?? 0);
-  killed.kill('SIGKILL');
-  await until(async () => ((await alive([reading])).length === 0 ? true : undefined));
-  await promisify(execFile)(process.execPath, script('await readBytes(reader, pdfOfPages(1));'), { timeout: 25_000 });
-});
+    ];
+    const killed = spawn(process.execPath, script('await readBytes(reader, endlessPdf());'), { stdio: 'ignore' });
+    const reading = await readingProcess(killed.pid ?? 0);
+    killed.kill('SIGKILL');
+    await hasEnded(reading);
+    await promisify(execFile)(process.execPath, script('await readBytes(reader, pdfOfPages(1));'), { timeout: 25_000 });
+  },
+);

@@ -36,7 +36,7 @@ export interface Turn {
 }
 
 /** The real server, a provider over HTTP, and a file server over TLS that the first may reach. */
-export class AttachmentRig implements AsyncDisposable {
+export class AttachmentStage implements AsyncDisposable {
   readonly files: FileServer;
   readonly provider: FakeProvider;
   readonly server: ServerProcess;
@@ -63,7 +63,7 @@ export class AttachmentRig implements AsyncDisposable {
     this.answerAll();
   }
 
-  static async start(fault: string | null, protocol: Protocol, options: ServerOptions = {}): Promise<AttachmentRig> {
+  static async start(fault: string | null, protocol: Protocol, options: ServerOptions = {}): Promise<AttachmentStage> {
     const folder = new DataFolder();
     const files = await FileServer.start();
     const provider = await FakeProvider.start();
@@ -77,9 +77,9 @@ export class AttachmentRig implements AsyncDisposable {
       ...options.env,
     };
     const server = await startServer(fault, { ...options, dataDir: folder.path, env });
-    const rig = new AttachmentRig({ files, provider, server, protocol, folder });
-    await rig.integration('metered', { allowances: { unit: 'runs', limit: 1000, period: 'month' } });
-    return rig;
+    const stage = new AttachmentStage({ files, provider, server, protocol, folder });
+    await stage.integration('metered', { allowances: { unit: 'runs', limit: 1000, period: 'month' } });
+    return stage;
   }
 
   get api(): ApiClient {
