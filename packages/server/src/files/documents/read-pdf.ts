@@ -69,10 +69,10 @@ async function withPdf<T>(data: Uint8Array, use: (pdf: PdfDocument, lacking: Lac
   if (!hasEnd(data)) throw new Unreadable('is damaged: its end is missing; attach a whole copy');
   const lacking = { characterSet: false };
   class NoFiles {
-    async fetch({ kind }: { readonly kind: string }): Promise<never> {
+    readonly fetch = async ({ kind }: { readonly kind: string }): Promise<never> => {
       lacking.characterSet ||= kind === 'cMapUrl';
       throw new Error('There are no files beside the library.');
-    }
+    };
   }
   const { getDocument, VerbosityLevel } = await getResolvedPDFJS();
   const task = getDocument({
