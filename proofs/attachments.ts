@@ -140,7 +140,7 @@ async function staysInStep(stage: AttachmentStage, sizeBytes: number): Promise<n
 
 /** In short what both protocols have alike is shown with one of them. */
 const isShown = (kind: AttachedKind, protocol: Protocol, short: boolean): boolean =>
-  !short || protocol === 'chat' || kind.sentAs !== 'text';
+  protocol === 'chat' ? kind.hasNoText !== true : !short || kind.sentAs !== 'text';
 
 async function play(fault: string | null, protocol: Protocol, short: boolean) {
   await using stage = await AttachmentStage.start(fault, protocol);

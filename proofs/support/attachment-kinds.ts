@@ -18,6 +18,8 @@ export interface AttachedKind {
   readonly mediaType: string;
   /** What the model is told where it is sent as text. */
   readonly says: readonly string[];
+  /** There is no text in it: it can be sent as it is alone. */
+  readonly hasNoText?: true;
 }
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument';
@@ -62,6 +64,7 @@ export const KINDS: readonly AttachedKind[] = [
   pdf('chromium.pdf', 'The violet heron counts eleven lanterns at dusk.', '日本語の文章です。港は静かだ。'),
   pdf('ghostscript.pdf', 'The copper otter files nine maps before breakfast.'),
   pdf('libreoffice.pdf', BADGER),
+  { ...pdf('scanned.pdf'), hasNoText: true },
   docx('pandoc.docx', BADGER, 'North | 12'),
   docx('libreoffice.docx', BADGER, 'North | 12'),
   xlsx('openpyxl.xlsx', FOX),
