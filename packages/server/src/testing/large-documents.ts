@@ -8,15 +8,19 @@ export interface PdfStream {
   readonly bytes: Uint8Array;
 }
 
-/** A PDF of pages with these contents. `more` are further objects, of the numbers from 4 on; `/X4` names the object 4 in a page. */
+/**
+ * A PDF of pages with these contents. `more` are further objects, of the numbers from 4 on; `/X4` names the object 4 in a page.
+ * `/F1` is Helvetica, and `/F2` the font that is given.
+ */
 export function pdfOf(
   pages: readonly (string | PdfStream)[],
   more: readonly PdfStream[] = [],
+  font = '3 0 R',
 ): Uint8Array<ArrayBuffer> {
   const firstPage = 4 + more.length;
   const numbers = pages.map((_, index) => firstPage + 2 * index);
   const forms = more.map((_, index) => `/X${4 + index} ${4 + index} 0 R`).join(' ');
-  const resources = `<< /Font << /F1 3 0 R >> /XObject << ${forms} >> >>`;
+  const resources = `<< /Font << /F1 3 0 R /F2 ${font} >> /XObject << ${forms} >> >>`;
   const writer = new PdfWriter();
   writer.object('<< /Type /Catalog /Pages 2 0 R >>');
   writer.object(

@@ -47,6 +47,12 @@ async function until<T>(find: () => Promise<T | undefined>): Promise<T> {
 
 /** The process in which documents are read. */
 const readingProcess = (parent: number) => until(async () => childrenOf(parent)[0]);
+/** It has taken 1.5 s of processor: more than a start does. */
+const isReading = (pid: number) =>
+  until(async () => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return Number(fields[11]) + Number(fields[12]) > 150 ? true : undefined;
+  });
 const hasEnded = (pid: number) => until(async () => (parentOf(pid) === null ? true : undefined));
 
 test('a start loads no library that reads documents, and reading loads none here', async () => {
@@ -116,10 +122,11 @@ test(
       '-e',
       `import { endlessPdf, pdfOfPages } from '${new URL('../../testing/large-documents.ts', import.meta.url)}';
      import { documentReader, readBytes } from '${new URL('../../testing/read-document.ts', import.meta.url)}';
-     const reader = documentReader(); ${body}`,
+     const reader = documentReader({ conversionMs: 600_000, characters: 1e9 }); ${body}`,
     ];
     const killed = spawn(process.execPath, script('await readBytes(reader, endlessPdf());'), { stdio: 'ignore' });
     const reading = await readingProcess(killed.pid ?? 0);
+    await isReading(reading);
     killed.kill('SIGKILL');
     await hasEnded(reading);
     await promisify(execFile)(process.execPath, script('await readBytes(reader, pdfOfPages(1));'), { timeout: 25_000 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { pdfOf, pdfOfPages } from '../../testing/large-documents.ts';
 import { documentReader, readBytes, reasonOf, textOf, textOrReason } from '../../testing/read-document.ts';
 import { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from '../../testing/sample-documents.ts';
 import { DOCX_TYPE, XLSX_TYPE } from './ooxml/package-kind.ts';
@@ -118,5 +119,17 @@ test('a PDF that was cut off or overwritten is damaged', async () => {
       /^is damaged/,
     );
   }
+  // Its page tree stands at its start: without a look at its end, half the pages would pass for all.
+  const half = pdfOfPages(50);
+  assert.match(await reasonOf(reader, half.slice(0, half.length / 2)), /^is damaged: its end is missing/);
   assert.match(await reasonOf(reader, sampleDocument('pandoc.docx').slice(0, 5000)), /^is damaged/);
+});
+
+test('a PDF whose text needs a character set that is not here is refused, or says that text is missing', async () => {
+  const font =
+    '<< /Type /Font /Subtype /Type0 /BaseFont /HeiseiMin-W3 /Encoding /90ms-RKSJ-H /DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /HeiseiMin-W3 /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >> >>] >>';
+  const japanese = 'BT /F2 12 Tf 72 600 Td <93FA967B8CEA> Tj ET';
+  assert.match(await reasonOf(reader, pdfOf([japanese], [], font)), /^has its text in a Chinese, Japanese or Korean/);
+  const mixed = await textOf(reader, pdfOf([`BT /F1 12 Tf 72 700 Td (Plain.) Tj ET ${japanese}`], [], font));
+  assert.match(mixed, /^\[Page 1\]\nPlain\.\n\n\[Note: some text is missing/);
 });
