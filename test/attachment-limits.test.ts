@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FileServer, pngOf } from '@runwire/server/testing';
+import { FileServer, pngOf, type Store } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
+import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';
 import { KillableServer } from './support/killable-server.ts';
@@ -77,20 +78,60 @@ test('one integration has at most half of the room for files, waits for it, and 
   assert.equal(probes.attachmentsBytes(), 0);
 });
 
-test('two runs that come to the same bytes at once both send them', async () => {
-  await using rig = await AttachmentRig.start();
-  const helds = ['/a.txt', '/b.txt'].map((path) => ({ path, held: rig.files.hold(path) }));
-  const runs = await Promise.all(
-    helds.map(({ path }) => rig.api.complete({ message: 'Read', attachments: [fileAt(rig.files.url(path))] })),
-  );
-  const calls = await Promise.all(helds.map(({ held }) => held.nextCall()));
-  for (const call of calls) call.answer(200, 'The same.', { 'content-type': 'text/plain' });
-  const models = [await rig.rig.controller.nextCall(), await rig.rig.controller.nextCall()];
-  for (const call of models) {
+test('two runs that have put the same bytes before either records them both send them', async () => {
+  let left = 2;
+  const both = Promise.withResolvers<void>();
+  const recorded: boolean[] = [];
+  const wrapStore = (store: Store): Store => ({
+    kind: store.kind,
+    reads: store.reads,
+    async transact(name, job) {
+      if (name !== 'attachment') return await store.transact(name, job);
+      left -= 1;
+      if (left === 0) both.resolve();
+      await both.promise;
+      try {
+        const done = await store.transact(name, job);
+        recorded.push(true);
+        return done;
+      } catch (error) {
+        recorded.push(false);
+        throw error;
+      }
+    },
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  });
+  await using rig = await AttachmentRig.start({ wrapStore });
+  const post = (path: string) => {
+    const attachments = [fileAt(rig.files.serve(path, 'The same.', 'text/plain'))];
+    return rig.api.complete({ message: 'Read', attachments });
+  };
+  const runs = await Promise.all(['/a.txt', '/b.txt'].map(post));
+  for (const call of [await rig.rig.controller.nextCall(), await rig.rig.controller.nextCall()]) {
     assert.match(JSON.stringify(attachmentsShown(call)), /The same\./);
     await call.end();
   }
   for (const reader of runs) assert.equal((await reader.whole()).at(-1)?.event, 'end');
+  assert.deepEqual(recorded.sort(), [false, true, true], 'one of them kept its bytes again, as the other has them');
+});
+
+test('a run that another has taken meanwhile records nothing of what it fetched, and asks no model', async () => {
+  await using rig = await AttachmentRig.start();
+  const { dataDir, server } = rig.rig.server;
+  const held = rig.files.hold('/notes.txt');
+  const reader = await rig.api.complete({ message: 'Read', attachments: [fileAt(rig.files.url('/notes.txt'))] });
+  const asked = await held.nextCall();
+  await askStore(dataDir, 'update runs set attempt = 2');
+  asked.answer(200, 'Milk.', { 'content-type': 'text/plain' });
+  await eventually('this attempt is over', async () => server.probes.activeRuns() === 0);
+  const rows = await askStore(dataDir, 'select form, blob_key from attachments');
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    [{ form: null, blob_key: null }],
+  );
+  assert.deepEqual(await askStore(dataDir, 'select 1 from blobs'), []);
+  assert.equal(rig.rig.controller.calls.length, 0);
+  reader.cut();
 });
 
 for (const point of ['attachment.before-commit', 'attachment.after-commit'] as const) {

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { connect } from 'node:tls';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import {
   FakeProvider,
   FileServer,
+  type Network,
   providerEvents,
   SAMPLE_IMAGES,
   sseText,
@@ -14,6 +16,7 @@ import {
 import { pino } from 'pino';
 import { cites } from '../requirements/cite.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
+import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 const png = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');
 const fixture = (name: string) =>
@@ -214,4 +217,33 @@ test('tools are handed the texts of attached files with the messages, and no byt
     { type: 'text', text },
   ];
   assert.deepEqual(handed, [[{ role: 'user', content }]]);
+});
+
+test('only public addresses are dialled: a host that has a private one fails the run, and nothing is sent there', async () => {
+  await using files = await FileServer.start();
+  files.serve('/notes.txt', 'Milk.', 'text/plain');
+  const dialled: string[] = [];
+  const network: Network = {
+    resolve: async (hostname) => (hostname === 'files.example.com' ? ['93.184.216.34'] : ['93.184.216.34', '10.0.0.7']),
+    dial: ({ address, port, servername }) => {
+      dialled.push(`${address} ${port} ${servername}`);
+      const socket = connect({ host: '127.0.0.1', port: files.port, servername, ca: files.ca });
+      return new Promise((resolve, reject) =>
+        socket.once('secureConnect', () => resolve(socket)).once('error', reject),
+      );
+    },
+  };
+  await using rig = await ScriptedServer.start({ network });
+  const attach = (host: string) => ({ message: 'Read', attachments: [fileAt(`https://${host}/notes.txt`)] });
+  const { call } = await rig.answer(attach('files.example.com'));
+  assert.match(JSON.stringify(attachmentsShown(call)), /Milk\./);
+  const reader = await rig.api.complete(attach('inside.example.com'));
+  await reader.whole();
+  const { error } = messagesFrame(reader);
+  assert.equal(error.code, 'attachment_unavailable');
+  assert.match(
+    error.message,
+    /inside\.example\.com\/notes\.txt, could not be fetched: its host has an address that is not/,
+  );
+  assert.deepEqual(dialled, ['93.184.216.34 443 files.example.com']);
 });
