@@ -125,9 +125,9 @@ test('the samples in TypeScript have the types they need, and are agencies that 
     }
   }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../tsconfig.json', include: ['*.ts'] }));
-  const checked = await run(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { timeout: 110_000 }).catch(
-    (error: { readonly stdout: string }) => error,
-  );
+  const checked = await run(join(root, 'node_modules/.bin/tsc'), ['-p', folder, '--checkers', '1'], {
+    timeout: 110_000,
+  }).catch((error: { readonly stdout: string }) => error);
   assert.equal(checked.stdout, '');
   const agencies: Record<string, AgencyDefinition> = {};
   for (const [place, file] of files.entries()) {
