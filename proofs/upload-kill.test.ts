@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cites } from '../requirements/cite.ts';
 import { missingService } from '../test/support/services.ts';
 import { runProof } from './support/run-proof.ts';
 import { readCalls } from './support/strace.ts';
@@ -8,7 +9,8 @@ const skip = (await missingService('strace')) ?? false;
 
 test('a file whose server is killed on the way is there whole or not at all, and nothing is left over', {
   skip,
-}, async () => {
+}, async (t) => {
+  cites(t, 'contract-7-upload-atomic');
   const { code, stdout, stderr } = await runProof('upload-kill');
   assert.equal(code, 0, stderr);
   assert.match(

@@ -52,7 +52,6 @@ export const contractFiles = [
     section: '7',
     quote:
       'Bytes go to a temporary file, are synced, then renamed: a file is there whole or not at all; a newer upload of the same path replaces it.',
-    later: 'Files',
   },
   {
     id: 'contract-7-s3-uploads',

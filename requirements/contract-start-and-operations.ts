@@ -19,7 +19,6 @@ export const contractStartAndOperations = [
     id: 'contract-1-secret-uploads',
     section: '1',
     quote: 'upload secrets are derived from it and a number in the store, so rotating them leaves the keys alone;',
-    later: 'Files',
   },
   { id: 'contract-1-secret-made', section: '1', quote: 'made in the data folder,' },
   {
@@ -164,7 +163,7 @@ export const contractStartAndOperations = [
   { id: 'contract-2-without-key', section: '2', quote: 'Without a key: only `/healthz`, `/readyz`, `/openapi.json`,' },
   { id: 'contract-2-without-key-docs', section: '2', quote: '`/docs`,' },
   { id: 'contract-2-without-key-console', section: '2', quote: "the console's assets and sign-in,", later: 'Console' },
-  { id: 'contract-2-without-key-upload', section: '2', quote: 'and the signed upload address.', later: 'Files' },
+  { id: 'contract-2-without-key-upload', section: '2', quote: 'and the signed upload address.' },
   {
     id: 'contract-2-metrics-key',
     section: '2',

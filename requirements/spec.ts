@@ -279,20 +279,18 @@ export const specRequirements = [
     section: '4.2',
     quote: '| uploadFields | object | Form fields to send with the upload. |',
   },
-  { id: 'spec-4.2-step-1', section: '4.2', quote: '1. Send `POST` with `multipart/form-data`.', later: 'Files' },
+  { id: 'spec-4.2-step-1', section: '4.2', quote: '1. Send `POST` with `multipart/form-data`.' },
   {
     id: 'spec-4.2-step-2',
     section: '4.2',
     quote: '2. Put every entry of `uploadFields` into the form first, in order.',
-    later: 'Files',
   },
-  { id: 'spec-4.2-step-3', section: '4.2', quote: '3. Put the `file` field last.', later: 'Files' },
+  { id: 'spec-4.2-step-3', section: '4.2', quote: '3. Put the `file` field last.' },
   {
     id: 'spec-4.2-step-4',
     section: '4.2',
     quote:
       '4. The signed form is valid for 15 minutes and is limited in size. The file may not exceed 20 MiB (20971520 bytes).',
-    later: 'Files',
   },
   { id: 'spec-5-scheme', section: '5', quote: '| Scheme | HTTP bearer |' },
   { id: 'spec-5-header', section: '5', quote: '| Header | `Authorization: Bearer <ACCESS_TOKEN>` |' },
@@ -386,7 +384,6 @@ export const specRequirements = [
     section: '8',
     quote:
       '| Upload size | 1 to 20971520 bytes (20 MiB) | `sizeBytes` of the upload-signing request and the uploaded file |',
-    later: 'Files',
   },
   {
     id: 'spec-8-form-lifetime',

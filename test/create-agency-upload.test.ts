@@ -99,6 +99,7 @@ test('all five fields are required, and each refusal names its field', async (t)
     'spec-4.2-filename',
     'spec-4.2-content-type',
     'spec-4.2-size-bytes',
+    'spec-8-upload-size',
     'contract-7-upload-fields-required',
     'contract-7-canonical-path',
     'contract-7-not-canonical',

@@ -28,6 +28,7 @@ test('everything behind the file is ignored: a second file, fields and what foll
 });
 
 test('`curl -F` uploads 20 MiB, and not a byte more', async (t) => {
+  cites(t, 'spec-4.2-step-4', 'spec-8-upload-size');
   const bytes = randomBytes(20_971_520);
   const file = join(folderOf(t), 'big.bin');
   writeFileSync(file, bytes);

@@ -14,7 +14,8 @@ before(async () => {
 });
 after(() => set[Symbol.asyncDispose]());
 
-test('a signed form stores its file under its own name, whole, and says where and with which etag', async () => {
+test('a signed form stores its file under its own name, whole, and says where and with which etag', async (t) => {
+  cites(t, 'spec-4.2-step-1', 'spec-4.2-step-2', 'spec-4.2-step-3', 'contract-2-without-key-upload');
   const answer = await set.post(set.parts({ key: 'a folder/größe.png' }));
   says(answer, 204, null);
   assert.equal(answer.headers.etag, `"${createHash('md5').update(FILE).digest('hex')}"`);
@@ -23,7 +24,8 @@ test('a signed form stores its file under its own name, whole, and says where an
   assert.deepEqual(set.read('demo/files/a folder/größe.png'), FILE);
 });
 
-test('a later upload of the same form replaces the file and makes no second', async () => {
+test('a later upload of the same form replaces the file and makes no second', async (t) => {
+  cites(t, 'contract-7-upload-atomic');
   const parts = set.parts({ key: 'twice.txt', sizeBytes: 5 }, 'first');
   says(await set.post(parts), 204, null);
   says(await set.post([...without(parts, 'file'), { name: 'file', value: 'later' }]), 204, null);
@@ -31,7 +33,7 @@ test('a later upload of the same form replaces the file and makes no second', as
 });
 
 test('what was not signed so is refused, and nothing is stored', async (t) => {
-  cites(t, 'contract-7-post-policy');
+  cites(t, 'contract-7-post-policy', 'spec-4.2-step-4');
   const good = set.parts();
   const now = Date.now();
   await refused(set, set.post(set.parts({ signedAt: now - 900_001, expiresAt: now - 1 })), 403, 'AccessDenied');
@@ -188,14 +190,18 @@ test('while the store cannot be asked an upload is told to come again', async ()
   says(await away.post(away.parts()), 204, null);
 });
 
-test('a rotated secret signs nothing new, and what it signed before stays good to its end', async () => {
+test('a rotated secret signs nothing new, and what it signed before stays good to its end', async (t) => {
+  cites(t, 'contract-1-secret-uploads');
   await using rotating = await UploadServer.start();
+  const { api } = rotating.server;
+  const { apiKey } = (await api.post('/v2/api_keys', { name: 'backend' })).body;
   const before = rotating.parts({ key: 'before' });
   const old = rotating.key;
   const { code, stdout, stderr } = await runwire(['uploads', 'rotate'], { env: await rotating.environment });
   assert.equal(code, 0, stderr);
   assert.match(stdout, /^Upload forms are signed with secret number 3 from now on; those signed before stay valid/);
   rotating.use(stdout);
+  assert.equal((await api.as(apiKey).get('/v2/integrations/demo')).status, 200, 'a signed key stays good');
   says(await rotating.post(before), 204, null);
   says(await rotating.post(rotating.parts({ key: 'after' })), 204, null);
   const leaked = (signedAt: number, expiresAt: number): RawForm['parts'] => [
