@@ -15,6 +15,7 @@ import type { MountPath } from '../domain/mount-path.ts';
 import type { ModelPrice, Prices } from '../domain/prices.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
+import { JOURNAL_FORMAT, JOURNAL_FORMAT_WITH_URLS } from '../domain/step.ts';
 import { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 import type { AdmittedRun, RunEngine } from '../engine/port.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
@@ -329,6 +330,7 @@ export class RunAdmission {
         period: decision.period,
         periodStart: decision.periodStart,
         userContextJson: request.userContext === undefined ? null : JSON.stringify(request.userContext),
+        journalFormat: request.attachments.every(isInline) ? JOURNAL_FORMAT : JOURNAL_FORMAT_WITH_URLS,
         now,
       }),
     ];

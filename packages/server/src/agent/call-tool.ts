@@ -1,5 +1,6 @@
 import type { ToolCallItem } from '../domain/events.ts';
 import { shownMessage } from '../domain/sandbox-file.ts';
+import { parseOwnJson } from '../lib/strict-json.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import type { PromptItem, Tool } from './ports.ts';
 
@@ -30,7 +31,7 @@ export async function callTool(call: ToolCallItem, tools: readonly Tool[], setti
   if (tool === undefined) return failed(`There is no tool \`${call.name}\`.`);
   let given: unknown;
   try {
-    given = JSON.parse(call.text.trim() === '' ? '{}' : call.text);
+    given = parseOwnJson(call.text.trim() === '' ? '{}' : call.text);
   } catch {
     return failed('The arguments are not valid JSON.');
   }
@@ -100,7 +101,7 @@ function userContent({ text, sandboxFiles, attachments = [] }: Extract<PromptIte
 
 function jsonOr(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseOwnJson(text);
   } catch {
     return text;
   }

@@ -1,8 +1,13 @@
 import type { OutputItem, ToolOutputItem } from './events.ts';
 import type { Usage } from './usage.ts';
 
-/** How the journal is written. A run whose journal says another number is not gone on with. */
+/** How the journal is written. A run whose journal says a number that is not known here is not gone on with. */
 export const JOURNAL_FORMAT = 1;
+/** The same, of a run with attachments by URL: versions that know of none would go on without them. */
+export const JOURNAL_FORMAT_WITH_URLS = 2;
+
+export const isKnownJournal = (format: number): boolean =>
+  format === JOURNAL_FORMAT || format === JOURNAL_FORMAT_WITH_URLS;
 
 /** What came out of a step, and what a later attempt goes on from. */
 export interface StepOutcome {

@@ -2,7 +2,7 @@ import { RUN_SECONDS_BY_SETTING } from '../domain/admission.ts';
 import { attemptBase, type RunEvent } from '../domain/events.ts';
 import type { RunError } from '../domain/run-state.ts';
 import { sandboxFilesOf } from '../domain/sandbox-file.ts';
-import { JOURNAL_FORMAT } from '../domain/step.ts';
+import { isKnownJournal } from '../domain/step.ts';
 import { CommitUnknown } from '../domain/unavailable.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { parseOwnJson } from '../lib/strict-json.ts';
@@ -102,7 +102,7 @@ const OTHER_VERSION = 'another version of the server has begun it.';
 /** Why the run cannot go on here, in a sentence; null where it can. */
 function obstacleTo(deps: TakeOverDeps, run: UnfinishedRun, crashes: number): string | null {
   if (crashes >= deps.maxAttempts) return `its server died ${crashes === 1 ? 'once' : `${crashes} times`}.`;
-  if (run.journal_format !== JOURNAL_FORMAT) return OTHER_VERSION;
+  if (!isKnownJournal(run.journal_format)) return OTHER_VERSION;
   const agent = deps.agencies.agent(run.agency, run.agent);
   if (agent === null) return `the agent \`${run.agent}\` is no longer there.`;
   return deps.model(agent.model) === null ? `the model \`${agent.model}\` is no longer there.` : null;

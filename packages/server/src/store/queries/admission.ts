@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { AdmissionFactsRow } from '../../domain/admission.ts';
-import { JOURNAL_FORMAT } from '../../domain/step.ts';
 import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
 import { raw } from './raw.ts';
@@ -187,6 +186,7 @@ export const insertRun = statement(
       period: 'day' | 'week' | 'month' | 'lifetime' | null;
       periodStart: number | null;
       userContextJson: string | null;
+      journalFormat: number;
       now: number;
     },
   ) =>
@@ -204,7 +204,7 @@ export const insertRun = statement(
       attempt: 1,
       crashes: 0,
       step: 0,
-      journal_format: JOURNAL_FORMAT,
+      journal_format: p.journalFormat,
       held: p.held,
       unit: p.unit,
       day: p.day,
