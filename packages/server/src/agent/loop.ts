@@ -93,8 +93,9 @@ function mayRepeat(input: LoopInput, call: ToolCallItem): boolean {
 
 async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promise<Step> {
   const { agent, tools, model, progress, signal } = input;
-  signal.throwIfAborted();
   await input.mayCall();
+  // Behind the last thing that is waited for: nobody is asked for a run that was stopped meanwhile.
+  signal.throwIfAborted();
   const startedAt = Date.now();
   progress.steps += 1;
   const step = progress.steps;
@@ -147,6 +148,7 @@ async function toolStep(
 ): Promise<ToolOutputItem> {
   const { progress, signal, runId, userContext } = input;
   if (called === null) await input.mayCall();
+  signal.throwIfAborted();
   const startedAt = Date.now();
   const { status, text } = called ?? (await callTool(call, input.tools, { runId, userContext, signal, prompt }));
   signal.throwIfAborted();

@@ -33,7 +33,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .execute();
 }
 
-/** SQLite cannot make a column nullable: the table is made anew. */
+/** SQLite cannot make a column nullable: the table is made anew, its columns in the order that PostgreSQL has them. */
 async function remake(db: Kysely<unknown>): Promise<void> {
   await db.schema.dropIndex('attachments_blob').execute();
   await sql`alter table attachments rename to attachments_before`.execute(db);
@@ -42,16 +42,16 @@ async function remake(db: Kysely<unknown>): Promise<void> {
     .addColumn('chat_key', 'text', (c) => c.notNull())
     .addColumn('run_id', 'text', (c) => c.notNull())
     .addColumn('position', 'integer', (c) => c.notNull())
+    .addColumn('blob_key', 'text')
+    .addColumn('media_type', 'text')
+    .addColumn('size_bytes', 'bigint')
+    .addColumn('detail', 'text', (c) => c.notNull())
     .addColumn('kind', 'text', (c) => c.notNull())
     .addColumn('url', 'text')
     .addColumn('url_key', 'text')
     .addColumn('filename_json', 'text')
-    .addColumn('detail', 'text', (c) => c.notNull())
     .addColumn('form', 'text')
-    .addColumn('media_type', 'text')
     .addColumn('pages', 'integer')
-    .addColumn('size_bytes', 'bigint')
-    .addColumn('blob_key', 'text')
     .addPrimaryKeyConstraint('attachments_key', ['chat_key', 'run_id', 'position'])
     .modifyEnd(sql`without rowid`)
     .execute();
