@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { imageAttachment, pngOf } from '@runwire/server/testing';
+import { imageAttachment, pngOf, type Store } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
+import { reading } from './support/left-behind.ts';
 
 const NEVER_MS = 3_600_000;
 const one = pngOf(200, 1);
 const two = pngOf(200, 2);
 
 /** A server whose sweeps delete at once whatever nothing refers to, when they are told to. */
-const start = () => AttachmentRig.start({ limits: { unusedBlobMs: 0, sweepMs: NEVER_MS } });
+const start = (options = {}) => AttachmentRig.start({ limits: { unusedBlobMs: 0, sweepMs: NEVER_MS }, ...options });
 
 const hashesIn = (rig: AttachmentRig) =>
   blobsIn(rig.rig.server.dataDir)
@@ -140,4 +141,65 @@ test('copies of more chats than go into one batch are let go in one sweep', asyn
     'select count(*) as all_of_them, count(blob_key) as kept from attachments',
   );
   assert.deepEqual([Number(row?.all_of_them), Number(row?.kept)], [251, 0]);
+});
+
+test('copies stay where the integration is told to keep them again before their turn comes', async () => {
+  let meanwhile = async () => {};
+  const wrapStore = reading(async (statement, _, rows) => {
+    if (statement === 'chats with copies to let go' && rows.length > 0) await meanwhile();
+    return rows;
+  });
+  await using rig = await start({ wrapStore });
+  const integration = await rig.rig.integration();
+  const url = rig.files.serve('/1.png', one);
+  await rig.rig.answer({ apiIntegrationId: integration, chatId: 'a', attachments: [imageAt(url)] });
+  const keep = async (keepAttachments: boolean) => {
+    const { status } = await rig.api.patch(`/v2/integrations/${integration}`, { keepAttachments });
+    assert.equal(status, 200);
+  };
+  await keep(false);
+  let asked = 0;
+  meanwhile = async () => {
+    asked += 1;
+    await keep(true);
+  };
+  assert.equal(await sweep(rig), 0);
+  assert.equal(asked, 1);
+  await rig.rig.answer({ apiIntegrationId: integration, chatId: 'a', message: 'And?' });
+  assert.equal(rig.files.asked('/1.png').length, 1, 'sent from its copy');
+});
+
+test('a chat whose copies cannot be let go keeps neither the others from it nor the bytes that are free', async () => {
+  let failures = 0;
+  const wrapStore = (store: Store): Store => ({
+    kind: store.kind,
+    reads: store.reads,
+    transact: (name, job) =>
+      store.transact(name, (tx) =>
+        job({
+          all: tx.all.bind(tx),
+          query: tx.query.bind(tx),
+          run: (statement, params) => {
+            if (statement.name !== 'let go of copies' || failures === 0) return tx.run(statement, params);
+            failures -= 1;
+            return Promise.reject(new Error('it broke'));
+          },
+        }),
+      ),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  });
+  await using rig = await start({ wrapStore });
+  const integration = await rig.rig.integration();
+  for (const [chatId, bytes] of [['a', one] as const, ['b', two] as const, ['c', pngOf(200, 3)] as const]) {
+    const url = rig.files.serve(`/${chatId}.png`, bytes);
+    await rig.rig.answer({ apiIntegrationId: integration, chatId, attachments: [imageAt(url)] });
+  }
+  await sweep(rig);
+  await rig.api.patch(`/v2/integrations/${integration}`, { keepAttachments: false });
+  failures = 1;
+  assert.equal(await sweep(rig), 2, 'those of the other two chats');
+  assert.equal(failures, 0);
+  assert.equal(hashesIn(rig).length, 1);
+  assert.equal(await sweep(rig), 1, 'made up for');
+  assert.deepEqual(hashesIn(rig), []);
 });

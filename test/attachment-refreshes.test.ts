@@ -122,6 +122,24 @@ test('a link of megabytes is refused as any that is too long', async () => {
   assert.match(body.error, /of at most 8192 characters/);
 });
 
+test('a key of the wrong type, or that stands twice, is named without its query', async () => {
+  const key = '"https://a.example/a?SECRETQ#SECRETF"';
+  const answerTo = async (refreshes: string) => {
+    const headers = { ...rig.api.authorization, 'content-type': 'application/json' };
+    const body = `{"apiIntegrationId":"demo","message":"Hi","attachmentUrlRefreshes":${refreshes}}`;
+    const answer = await fetch(`${rig.rig.server.url}/get_completion_v2`, { method: 'POST', headers, body });
+    return [answer.status, ((await answer.json()) as { error: string }).error];
+  };
+  assert.deepEqual(await answerTo(`{${key}:5}`), [
+    400,
+    '`attachmentUrlRefreshes.https://a.example/a` must be of type string.',
+  ]);
+  assert.deepEqual(await answerTo(`{${key}:"a",${key}:"b"}`), [
+    400,
+    'The body names the member "https://a.example/a" twice in one object.',
+  ]);
+});
+
 test('the link of a failed turn is asked of nobody, that of a cancelled one is', async () => {
   const failing = signedFile();
   const failed = await rig.rig.hold(forgetful('failed', { attachments: [fileAt(failing.expired())] }));

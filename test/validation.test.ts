@@ -256,6 +256,14 @@ test('attachmentUrlRefreshes is an object of strings', async (t) => {
   }
 });
 
+test('a member is named without the query of a URL, and not at any length', async () => {
+  const long = 'x'.repeat(1000);
+  const named = new RegExp(`^\`${'x'.repeat(200)}…\` is not a field`);
+  await refused(api.post('/v2/integrations', { name: 'N', [long]: 1 }), named);
+  const signed = { name: 'N', 'https://a.example/a?SECRETQ': 1 };
+  await refused(api.post('/v2/integrations', signed), /^`https:\/\/a\.example\/a` is not a field/);
+});
+
 test('unknown fields of a completion are ignored, also when it is sent again', async (t) => {
   cites(t, 'contract-4-unknown-fields');
   const first = await taken({ usageRequestId: 'unknown-1', stream: true, temperature: { a: [null] } });

@@ -76,9 +76,17 @@ class ChatGone extends Error {
   override readonly name = 'ChatGone';
 }
 
-/** The facts have changed since they were read: the indexes say so, or chat or blob went meanwhile. */
+/** The sweep let go of copies between the facts and the writes, and a link in their place has expired. */
+class CopiesGone extends Error {
+  override readonly name = 'CopiesGone';
+}
+
+/** The facts have changed since they were read: the indexes say so, or chat, blob or copies went meanwhile. */
 const isConflict = (error: unknown) =>
-  error instanceof UniqueViolation || error instanceof ChatGone || error instanceof BlobGone;
+  error instanceof UniqueViolation ||
+  error instanceof ChatGone ||
+  error instanceof CopiesGone ||
+  error instanceof BlobGone;
 
 /** Decides whether a request may become a run, in one transaction that admits everything or reserves nothing. */
 export class RunAdmission {
@@ -345,8 +353,14 @@ export class RunAdmission {
     };
     const event: RunEvent = { type: 'meta', meta, id: 1 };
     writes.push(tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([event]) }));
-    await Promise.all(writes);
+    // Behind `joined`, which locks the chat's row: from there on no sweep can let go of its copies.
+    const links =
+      decision.hasHistory && !decision.keepAttachments
+        ? refreshesFact(tx, chatKey, request, now)
+        : Promise.resolve(null);
+    await Promise.all([...writes, links]);
     if ((await joined) !== 1) throw new ChatGone();
+    if ((await links) instanceof Refusal) throw new CopiesGone();
     // Behind the others: a job awaits all that it has sent before it sends what depends on answers.
     const { refreshes } = request;
     if (!(refreshes instanceof Refusal) && refreshes.length > 0) await applyRefreshes(tx, chatKey, refreshes);

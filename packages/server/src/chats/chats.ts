@@ -174,7 +174,7 @@ export class Chats {
       await tx.run(deleteChunksOfChat, { chatKey });
       await tx.run(deleteStepsOfChat, { chatKey });
       await tx.run(deleteMessages, { chatKey });
-      await tx.run(freeBlobsOfChat, { chatKey, now: Date.now() });
+      await tx.run(freeBlobsOfChat, { chatKey, since: Date.now() });
       await tx.run(deleteAttachments, { chatKey });
     });
   }

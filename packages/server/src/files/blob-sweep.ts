@@ -3,6 +3,7 @@ import { forgetBlob, keepUsedBlob, knownBlobs, unusedBlobs } from '../store/quer
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { BlobStore, ListedBlob } from './blob-store.ts';
+import { DeletedIntegrations } from './deleted-integrations.ts';
 import { letGoOfAllCopies } from './let-go-of-copies.ts';
 
 export interface BlobSweepOptions {
@@ -16,9 +17,8 @@ const BATCH = 100;
 /**
  * T7 of the files: bytes that no message has referred to for a day are deleted.
  *
- * 1. What the database knows and nothing refers to any more, because its chat was deleted or its integration keeps no
- *    attachments. In one transaction the row
- *    is looked at again and deleted; the bytes go after the commit. A request that wants the same bytes meanwhile either
+ * 1. What the database knows and nothing refers to any more, because its chat or integration was deleted or its
+ *    integration keeps no attachments. In one transaction the row is looked at again and deleted; the bytes go after the commit. A request that wants the same bytes meanwhile either
  *    commits first, and then the row is in use and stays, or finds the row gone in its own transaction, and keeps its
  *    bytes again under a new name. The old name is never used again, so the delete that is still to come hits nothing
  *    else.
@@ -32,6 +32,7 @@ export class BlobSweep extends Sweep {
   readonly #blobs: BlobStore;
   readonly #options: BlobSweepOptions;
   readonly #logger: Logger;
+  readonly #deleted: DeletedIntegrations;
   #listedAt = Number.NEGATIVE_INFINITY;
 
   constructor(store: Store, blobs: BlobStore, options: BlobSweepOptions, logger: Logger) {
@@ -40,12 +41,15 @@ export class BlobSweep extends Sweep {
     this.#blobs = blobs;
     this.#options = options;
     this.#logger = logger;
+    this.#deleted = new DeletedIntegrations(store, logger);
   }
 
   /** Resolves to how many blobs it deleted. */
   protected override async sweepOnce(): Promise<number> {
-    await letGoOfAllCopies(this.#store, () => this.isClosed);
+    const isClosed = () => this.isClosed;
+    await letGoOfAllCopies(this.#store, this.#logger, isClosed);
     const until = Date.now() - this.#options.unusedBlobMs;
+    await this.#deleted.letGoOfAttachments(until, isClosed);
     let count = await this.#sweepUnused(until);
     if (performance.now() - this.#listedAt >= this.#options.unusedBlobMs) {
       const began = performance.now();

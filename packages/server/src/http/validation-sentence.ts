@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { MAX_URL_CHARACTERS } from '../domain/attachment.ts';
+import { memberName } from '../lib/member-name.ts';
 
 const PARTS: Readonly<Record<string, string>> = {
   body: 'body',
@@ -13,7 +14,7 @@ function fieldName(pointer: string): string {
   const parts = pointer
     .split('/')
     .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+    .map((part) => memberName(part.replaceAll('~1', '/').replaceAll('~0', '~')));
   return parts.reduce(
     (name, part) => (/^\d+$/.test(part) ? `${name}[${part}]` : name === '' ? part : `${name}.${part}`),
     '',
@@ -34,7 +35,7 @@ export function validationSentence(error: ErrorObject, part: string): string {
     case 'required':
       return `\`${join(field, String(params.missingProperty))}\` is missing from the ${where}.`;
     case 'additionalProperties':
-      return `\`${join(field, String(params.additionalProperty))}\` is not a field that is known here.`;
+      return `\`${join(field, memberName(String(params.additionalProperty)))}\` is not a field that is known here.`;
     case 'type': {
       const types = Array.isArray(params.type) ? params.type.join(' or ') : String(params.type);
       return `${subject} must be of type ${types}.`;

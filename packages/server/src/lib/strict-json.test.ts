@@ -108,6 +108,8 @@ test('refuses a member that stands twice in one object, at any depth and however
   );
   assert.deepEqual(parse('[{"a":1},{"a":2},{"b":{"a":3},"a":4}]'), [{ a: 1 }, { a: 2 }, { b: { a: 3 }, a: 4 }]);
   refused('{"__proto__":1,"__proto__":2}', /"__proto__" twice/);
+  const url = '"https://a.example/a?SECRET"';
+  refused(`{${url}:1,${url}:2}`, /names the member "https:\/\/a\.example\/a" twice/);
 });
 
 test('takes 64 levels of nesting and refuses the 65th; brackets in texts do not count', () => {
@@ -136,6 +138,7 @@ test('takes as many values as allowed and refuses one more', () => {
 test('refuses lone surrogates in texts and names, and takes pairs', () => {
   refused('"\\ud800"', /^The body holds a lone surrogate/);
   refused('{"a":{"b":["x","\\udc00\\ud800"]}}', /^`a\.b\[1\]` holds a lone surrogate/);
+  refused('{"https://a.example/a?SECRET":"\\ud800"}', /^`https:\/\/a\.example\/a` holds/);
   refused('{"\\ud800":1}', /name in the body holds a lone surrogate/);
   refused('[{"a\\udfff":1}]', /lone surrogate/);
   assert.equal(parse('"\\ud83d\\ude00"'), '😀');

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { memberName } from './member-name.ts';
 import { DuplicateMember, NotJson, readJson } from './read-json.ts';
 
 export interface StrictJsonLimits {
@@ -50,7 +51,7 @@ function readSlowly(text: string): unknown {
   } catch (error) {
     if (error instanceof NotJson) throw new JsonRefused('The body is not valid JSON.');
     if (!(error instanceof DuplicateMember)) throw error;
-    throw new JsonRefused(`The body names the member ${JSON.stringify(error.member)} twice in one object.`);
+    throw new JsonRefused(`The body names the member ${JSON.stringify(memberName(error.member))} twice in one object.`);
   }
 }
 
@@ -138,8 +139,13 @@ function walk(value: unknown, escapes: boolean, path: string): number {
   }
   for (const key of Object.keys(value)) {
     if (escapes && !key.isWellFormed()) throw new JsonRefused('A member’s name in the body holds a lone surrogate.');
-    const below = escapes ? (path === '' ? key : `${path}.${key}`) : '';
+    const below = escapes ? pathOf(path, key) : '';
     members += 1 + walk((value as Record<string, unknown>)[key], escapes, below);
   }
   return members;
+}
+
+function pathOf(path: string, key: string): string {
+  const name = memberName(key);
+  return path === '' ? name : `${path}.${name}`;
 }

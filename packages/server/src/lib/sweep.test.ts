@@ -37,6 +37,36 @@ test('sweeps at once and then again and again, also after a failure, which is to
   assert.deepEqual(told, ['leaves could not be swept; tried again: once']);
 });
 
+test('started twice it has one timer, and closed while it sweeps it has none', async (t) => {
+  const setTimer = t.mock.method(globalThis, 'setTimeout');
+  const PERIOD_MS = 3_600_000;
+  const timers = () => setTimer.mock.calls.filter(({ arguments: [, ms] }) => ms === PERIOD_MS).length;
+  const settled = () => new Promise((done) => setImmediate(done));
+  const start = () => {
+    const work = Promise.withResolvers<number>();
+    const sweep = new TestSweep(PERIOD_MS, () => work.promise);
+    sweep.start();
+    sweep.start();
+    return { work, sweep };
+  };
+  {
+    const { work, sweep } = start();
+    work.resolve(0);
+    await settled();
+    assert.equal(timers(), 1);
+    sweep.start();
+    await settled();
+    assert.equal(timers(), 1, 'nor does a start between two sweeps add one');
+    await sweep[Symbol.asyncDispose]();
+  }
+  const { work, sweep } = start();
+  const closing = Promise.all([sweep[Symbol.asyncDispose](), sweep[Symbol.asyncDispose]()]);
+  work.resolve(0);
+  await closing;
+  await settled();
+  assert.equal(timers(), 1);
+});
+
 test('a second one at the same time is the first', async () => {
   const { promise, resolve } = Promise.withResolvers<number>();
   let count = 0;

@@ -12,6 +12,7 @@ export abstract class Sweep implements AsyncDisposable {
   readonly #log: SweepLog;
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<number> | null = null;
+  #started = false;
   #closed = false;
 
   /** `what` is swept, for the log. */
@@ -30,14 +31,19 @@ export abstract class Sweep implements AsyncDisposable {
 
   /** Sweeps now, in the background, and again one period after each end. What fails is told and tried again. */
   start(): void {
-    if (this.#closed || this.#timer !== null) return;
+    if (this.#started || this.#closed) return;
+    this.#started = true;
+    this.#sweepAgainAndAgain();
+  }
+
+  #sweepAgainAndAgain(): void {
     void this.sweep()
       .catch((error) => this.#log.error({ err: error }, `${this.#what} could not be swept; tried again`))
       .finally(() => {
         if (this.#closed) return;
         this.#timer = setTimeout(() => {
           this.#timer = null;
-          this.start();
+          this.#sweepAgainAndAgain();
         }, this.#periodMs);
         this.#timer.unref();
       });

@@ -9,7 +9,7 @@ export const chatsWithCopiesToLetGo = statement(
       .selectFrom('integrations as i')
       .crossJoin('blobs as b')
       .crossJoin('attachments as a')
-      .select('a.chat_key')
+      .select(['a.chat_key', 'i.integration_id'])
       .distinct()
       .where('i.keep_attachments', '=', 0)
       .whereRef('b.integration_id', '=', 'i.integration_id')
@@ -37,6 +37,17 @@ export const activeRunOfChat = statement('active run of chat', (db, p: { chatKey
     .where(sql<boolean>`status in ('admitted', 'running')`),
 );
 
+/** A row: the chat has no active run, and its integration keeps no copies now either. */
+export const mayLetGoOfCopies = statement('may let go of copies', (db, p: { chatKey: string; integrationId: string }) =>
+  db
+    .selectFrom('integrations')
+    .select('integration_id')
+    .where('integration_id', '=', p.integrationId)
+    .where('keep_attachments', '=', 0)
+    .where(sql<boolean>`not exists (select 1 from runs r where r.chat_key = ${p.chatKey}
+        and r.status in ('admitted', 'running'))`),
+);
+
 /** Perhaps an inline image or another chat refers to them too: the sweep looks. */
 export const freeCopiesOfChat = statement('free copies of chat', (db, p: { chatKey: string; now: number }) =>
   db
@@ -60,4 +71,36 @@ export const letGoOfCopies = statement('let go of copies', (db, p: { chatKey: st
     .where('chat_key', '=', p.chatKey)
     .where('url', 'is not', null)
     .where('blob_key', 'is not', null),
+);
+
+export const deletedIntegrations = statement(
+  'deleted integrations',
+  (db, p: { until: number; after: string; limit: number }) =>
+    db
+      .selectFrom('integrations')
+      .select(['integration_id', 'deleted_at'])
+      .where('deleted_at', '<=', p.until)
+      .where('integration_id', '>', p.after)
+      .orderBy('integration_id')
+      .limit(p.limit)
+      .$narrowType<{ deleted_at: number }>(),
+);
+
+export type DeletedIntegration = Awaited<
+  ReturnType<ReturnType<(typeof deletedIntegrations)['build']>['execute']>
+>[number];
+
+/** A chat that was deleted has none. */
+export const chatsWithAttachments = statement(
+  'chats with attachments',
+  (db, p: { integrationId: string; after: string; limit: number }) =>
+    db
+      .selectFrom('chats as c')
+      .select(['c.chat_key', 'c.chat_id'])
+      .where('c.integration_id', '=', p.integrationId)
+      .where('c.deleted_at', 'is', null)
+      .where('c.chat_id', '>', p.after)
+      .where(sql<boolean>`exists (select 1 from attachments a where a.chat_key = c.chat_key)`)
+      .orderBy('c.chat_id')
+      .limit(p.limit),
 );

@@ -185,10 +185,10 @@ export const freeBlob = statement('free blob', (db, p: { blobKey: string; now: n
 );
 
 /** Perhaps another chat refers to them too: the sweep looks. */
-export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey: string; now: number }) =>
+export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey: string; since: number }) =>
   db
     .updateTable('blobs')
-    .set({ unused_since: p.now })
+    .set({ unused_since: p.since })
     .where('blob_key', 'in', (eb) =>
       eb
         .selectFrom('attachments')
