@@ -6,7 +6,7 @@ import { SHORT_LEASE } from './support/start-nodes.ts';
 import { countUsage, UpgradeDatabase } from './support/upgrade-checks.ts';
 import { UpgradeLoad } from './support/upgrade-load.ts';
 import { UpgradeModel } from './support/upgrade-model.ts';
-import { UNKNOWN_THEN, type UpgradeNode, UpgradeNodes } from './support/upgrade-nodes.ts';
+import { type UpgradeNode, UpgradeNodes, unknownThen } from './support/upgrade-nodes.ts';
 
 /*
  * An installation is brought from an earlier version to this one as docs/operations.md says, under load: servers of both
@@ -145,7 +145,8 @@ async function checkRefusal(
   options: { databaseUrl: string; dataDir: string; controllerPort: number },
 ) {
   const { databaseUrl, ...rest } = options;
-  const start = ServerProcess.start({ ...rest, env: { DATABASE_URL: databaseUrl, ...UNKNOWN_THEN }, entry: old.entry });
+  const env = { DATABASE_URL: databaseUrl, ...unknownThen(old.entry) };
+  const start = ServerProcess.start({ ...rest, env, entry: old.entry });
   const said = await start.then(
     async (server) => {
       await server.kill();

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, ServerProcess } from '@runwire/server/testing';
 import { startServer } from './start-server.ts';
@@ -8,8 +10,14 @@ export const pause = () => sleep(PAUSE_MS);
 /** Runs that are not done by then are left to others. */
 const DRAIN_SECONDS = '2';
 
-/** Settings that the earlier version does not know, and would refuse. */
-export const UNKNOWN_THEN = { RUNWIRE_SHARED_DISK: '' };
+/** Settings that tests give every server, and an earlier version may not know and would refuse. */
+const LATER_SETTINGS = ['RUNWIRE_SHARED_DISK'];
+
+/** Those of them that the version of this entry does not know, set to nothing. */
+export function unknownThen(oldEntry: string): Record<string, string> {
+  const known = readFileSync(join(dirname(oldEntry), '..', 'config', 'read-config.ts'), 'utf8');
+  return Object.fromEntries(LATER_SETTINGS.filter((name) => !known.includes(`'${name}'`)).map((name) => [name, '']));
+}
 
 export interface Answered {
   readonly status: number;
@@ -82,7 +90,7 @@ export class UpgradeNodes implements AsyncDisposable {
     const env = { DATABASE_URL: databaseUrl, RUNWIRE_DRAIN_SECONDS: DRAIN_SECONDS };
     const options = { dataDir, controllerPort, limits, env };
     const process = isOld
-      ? await ServerProcess.start({ ...options, env: { ...env, ...UNKNOWN_THEN }, entry: oldEntry })
+      ? await ServerProcess.start({ ...options, env: { ...env, ...unknownThen(oldEntry) }, entry: oldEntry })
       : await startServer(fault, options);
     const node = new UpgradeNode(process, isOld);
     this.#all.push(node);
