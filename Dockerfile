@@ -22,7 +22,7 @@ VOLUME /data
 EXPOSE 8787
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8787}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# No init in between: the server handles SIGTERM and SIGINT itself, also as process 1, and starts no processes to be reaped.
+# No init in between: the server handles SIGTERM and SIGINT itself, also as process 1, and waits for the processes it starts.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["node", "-C", "runwire", "/app/packages/cli/src/main.ts"]
 CMD ["serve"]

@@ -19,13 +19,14 @@ test('a chat goes on when its links have expired, with copies kept, switched off
   );
   const { code, stdout, stderr } = await runProof('refresh');
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^PROVED refresh stores=2 modes=3 stable_turns=16 refused=20\n$/m);
+  assert.match(stdout, /^PROVED refresh stores=2 modes=3 stable_turns=16 refused=22\n$/m);
 });
 
 for (const [fault, says] of [
   ['fetch-again', /^kept, expired: end: expected \["completed",null\], found \["failed"/m],
   ['forget-refreshes', /^off, expired and refreshed: end: expected \["completed",null\], found \["failed"/m],
   ['share-copies', /^copies of two integrations: expected \d+, found \d+\.$/m],
+  ['take-any-key', /^a key of another chat: answer: expected \[400,"false"\], found \[200,"true"\]\.$/m],
 ] as const) {
   test(`sees the fault ${fault}`, { skip }, async () => {
     const { code, stdout, stderr } = await runProof('refresh', '--fault', fault);

@@ -89,8 +89,10 @@ async function refuses(stage: AttachmentStage): Promise<void> {
   const { key } = chat;
   const good = chat.sign();
   const origin = new URL(key).origin;
+  const elsewhere = new SignedChat(stage, 'off', 'a');
   const wrong: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
     ['a key of another file', { [stage.files.url('/other.txt')]: `${stage.files.url('/other.txt')}?a` }],
+    ['a key of another chat', { [elsewhere.key]: elsewhere.sign() }],
     ['a key with a query', { [`${key}?X-Amz-Date=1`]: good }],
     ['a key with a fragment', { [`${key}#top`]: good }],
     ['a value of another path', { [key]: stage.files.url('/other.txt?X-Amz-Date=1') }],
@@ -99,17 +101,7 @@ async function refuses(stage: AttachmentStage): Promise<void> {
     ['a value that is not https', { [key]: good.replace('https:', 'http:') }],
     ['a value that has expired', { [key]: chat.signExpired() }],
   ];
-  for (const [name, refreshes] of wrong) {
-    const reader = await stage.post(chat.body({ refreshes }));
-    await within(`${name}: end of its answer`, WAIT_MS, reader.over);
-    const admitted = reader.headers['x-agent-run-admitted'];
-    expectEqual(`${name}: answer`, [reader.status, admitted], [400, 'false']);
-    const told = JSON.parse(reader.text);
-    if (/X-Amz-/.test(told.error)) throw new Shortfall(`${name}: expected no query, found ${told.error}`);
-    if (!told.error.includes('attachmentUrlRefreshes'))
-      throw new Shortfall(`${name}: expected its field, found ${told.error}`);
-    stage.counts.refused += 1;
-  }
+  for (const [name, refreshes] of wrong) await chat.isRefused(name, refreshes, '`attachmentUrlRefreshes`');
 }
 
 /** Of a failed turn the URL is known and the file is not sent; of a cancelled one what was fetched is. */
@@ -189,9 +181,9 @@ async function play(fault: string | null, protocol: Protocol, databaseUrl: strin
   await using stage = await AttachmentStage.start(fault, protocol, { limits: LIMITS, env });
   await kept(stage);
   await off(stage);
+  await refuses(stage);
   await apart(stage);
   await swept(stage);
-  await refuses(stage);
   await otherEnds(stage);
   await replays(stage);
   if (/X-Amz-Signature=/.test(stage.server.said)) throw new Shortfall('log: expected no query, found one.');
@@ -200,7 +192,7 @@ async function play(fault: string | null, protocol: Protocol, databaseUrl: strin
 
 export const proof: Proof = {
   name: 'refresh',
-  faults: ['fetch-again', 'forget-refreshes', 'share-copies'],
+  faults: ['fetch-again', 'forget-refreshes', 'share-copies', 'take-any-key'],
   async run({ fault }) {
     if (postgresFolder() === null) throw new LeftOut('refresh: there is no PostgreSQL on this machine.');
     const embedded = await play(fault, 'responses', null);

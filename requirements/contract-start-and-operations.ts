@@ -3,7 +3,7 @@ import type { Requirement } from './requirement.ts';
 export const contractStartAndOperations = [
   { id: 'contract-1-run', section: '1', quote: '| run | `npm ci && npm start`: server,' },
   { id: 'contract-1-run-console', section: '1', quote: 'console', later: 'Console' },
-  { id: 'contract-1-run-reference', section: '1', quote: 'and API reference', later: 'Models' },
+  { id: 'contract-1-run-reference', section: '1', quote: 'and API reference' },
   { id: 'contract-1-run-address', section: '1', quote: 'on `http://127.0.0.1:8787` |' },
   { id: 'contract-1-test', section: '1', quote: '| test | `npm ci && npm test` |' },
   { id: 'contract-1-host-port', section: '1', quote: '| settings (environment) | `HOST`, `PORT`,' },

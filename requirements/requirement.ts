@@ -1,4 +1,4 @@
-export type LaterIssue = 'Models' | 'Several nodes' | 'Files' | 'Attachments' | 'Agents' | 'Console';
+export type LaterIssue = 'Agents' | 'Console';
 
 /** One sentence or table row of the specification (ids `spec-…`) or of the contract (ids `contract-…`). */
 export interface Requirement {

@@ -84,10 +84,15 @@ export const LONGEST: readonly string[] = [
   'proofs/outage.test.ts',
   'proofs/kill-anywhere.test.ts',
   'proofs/post-policy.test.ts',
+  'proofs/refresh.test.ts',
+  'proofs/attachments.test.ts',
+  'test/backup-attachments.test.ts',
+  'packages/server/src/files/documents/limits.test.ts',
   'proofs/bad-models.test.ts',
   'proofs/stores.test.ts',
   'test/shutdown.test.ts',
   'test/outage.test.ts',
+  'test/attachment-limits.test.ts',
   'test/across-nodes.test.ts',
 ];
 

@@ -19,26 +19,43 @@ const report = readFileSync(
   new URL('../packages/server/src/files/documents/fixtures/ghostscript.pdf', import.meta.url),
 );
 
+const forTheRegion = (said: string) => said.includes('--region eu-central-1 ');
+const forAnHour = (said: string) => said.includes('--duration=1h ');
+/** The form that Azure asks for, of a time to come. */
+const untilThen = (said: string) => {
+  const [, expiry = ''] = /--expiry (\d{4}-\d\d-\d\dT\d\d:\d\dZ) /.exec(said) ?? [];
+  return Date.parse(expiry) > Date.now();
+};
+
 /** What signed before 2020 and expired then, and what takes its place, as each cloud writes it. */
 const CLOUDS = [
-  ['s3', 'X-Amz-Date=20200101T000000Z&X-Amz-Expires=900&X-Amz-Signature=old', '/2026/q3.pdf'],
-  ['gcs', 'X-Goog-Date=20200101T000000Z&X-Goog-Expires=900&X-Goog-Signature=old', '/acme-reports/2026/q3.pdf'],
-  ['azure', 'sv=2022-11-02&sr=b&sp=r&se=2020-01-01T00%3A00Z&sig=old', '/reports/2026/q3.pdf'],
+  ['s3', 'X-Amz-Date=20200101T000000Z&X-Amz-Expires=900&X-Amz-Signature=old', '/2026/q3.pdf', forTheRegion],
+  [
+    'gcs',
+    'X-Goog-Date=20200101T000000Z&X-Goog-Expires=900&X-Goog-Signature=old',
+    '/acme-reports/2026/q3.pdf',
+    forAnHour,
+  ],
+  ['azure', 'sv=2022-11-02&sr=b&sp=r&se=2020-01-01T00%3A00Z&sig=old', '/reports/2026/q3.pdf', untilThen],
 ] as const;
 
-/** Runs a sample as pasted, but that its files lie here, and that the clouds' own programs only say what they would. */
+/**
+ * Runs a sample as pasted, but that its files lie here, and that the clouds' own programs only say what they would, and at
+ * the standard error what they were asked.
+ */
 async function paste(t: TestContext, sample: string, env: Readonly<Record<string, string>>, files: FileServer) {
   const folder = temporaryFolder();
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const here = sample.replaceAll(/https:\/\/[a-z0-9.-]+\//g, files.url('/'));
-  const signers = ['aws', 'gcloud', 'az'].map((name) => `${name}() { printf '%s' "$SIGNED"; }`).join('\n');
+  const signers = ['aws', 'gcloud', 'az']
+    .map((name) => `${name}() { echo "$*" >&2; printf '%s' "$SIGNED"; }`)
+    .join('\n');
   const script = `set -e\ncurl() { command curl -sS --fail-with-body "$@"; echo; }\n${signers}\n${here}`;
-  const { stdout } = await run('sh', ['-c', script], {
+  return await run('sh', ['-c', script], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder, ...env },
     timeout: 60_000,
   });
-  return stdout;
 }
 
 test('the samples about attachments work as pasted: files by URL, no copies, and fresh links of each cloud', {
@@ -53,17 +70,17 @@ test('the samples about attachments work as pasted: files by URL, no copies, and
 
   files.serve('/2026/q3.pdf', report, 'application/pdf');
   files.serve('/2026/chart.png', Buffer.from(SAMPLE_IMAGES['image/png'], 'base64'), 'image/png');
-  const shown = (await paste(t, attach, settings, files)).replaceAll(/^(?!data:.*"delta").*\n/gm, '');
+  const shown = (await paste(t, attach, settings, files)).stdout.replaceAll(/^(?!data:.*"delta").*\n/gm, '');
   const said = [...shown.matchAll(/"delta":"((?:[^"\\]|\\.)*)"/g)]
     .map(([, delta]) => JSON.parse(`"${delta}"`))
     .join('');
   assert.match(said, /1 image came with it: image\/png of 70 bytes/);
   assert.match(said, /1 file came with it: Third quarter\.pdf, application\/pdf of \d+ characters/);
 
-  assert.match(await paste(t, switchOff, settings, files), /"keepAttachments":false/);
+  assert.match((await paste(t, switchOff, settings, files)).stdout, /"keepAttachments":false/);
 
   assert.equal(refreshes.length, CLOUDS.length);
-  for (const [index, [chatId, expired, path]] of CLOUDS.entries()) {
+  for (const [index, [chatId, expired, path, isAsked]] of CLOUDS.entries()) {
     files.serve(path, report, 'application/pdf');
     const attachments = [{ type: 'input_file', file_url: `${files.url(path)}?${expired}` }];
     await (await server.api.complete({ chatId, attachments })).whole();
@@ -72,13 +89,14 @@ test('the samples about attachments work as pasted: files by URL, no copies, and
     assert.deepEqual([status, body.code], [400, 'invalid_attachment_refresh'], chatId);
     assert.ok(body.error.includes(files.url(path)) && !body.error.includes('old'), body.error);
     const fresh = expired.replace('2020', '2099').replace('old', 'new');
-    const printed = await paste(
+    const { stdout, stderr } = await paste(
       t,
       refreshes[index] ?? '',
       { ...settings, SIGNED: `${files.url(path)}?${fresh}` },
       files,
     );
-    assert.match(printed, /"status":"completed"[\s\S]*event: end\n/, chatId);
+    assert.match(stdout, /"status":"completed"[\s\S]*event: end\n/, chatId);
+    assert.ok(isAsked(stderr), stderr);
     assert.deepEqual(
       files
         .asked(path)

@@ -20,7 +20,7 @@ before(async () => {
 after(() => server[Symbol.asyncDispose]());
 
 test('the reference is one page, served without a key, with every operation and schema at an anchor of its own', async (t) => {
-  cites(t, 'contract-3-docs', 'contract-2-without-key-docs');
+  cites(t, 'contract-1-run-reference', 'contract-3-docs', 'contract-2-without-key-docs');
   assert.match(headers.get('content-type') ?? '', /^text\/html; charset=utf-8$/);
   const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
   assert.equal(new Set(ids).size, ids.length, 'no anchor twice');

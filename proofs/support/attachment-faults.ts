@@ -77,6 +77,23 @@ export function forgetRefreshes(): Overrides {
   };
 }
 
+/** What any chat attaches is an earlier attachment of every chat. */
+export function takeAnyKey(): Overrides {
+  const keys = new Set<string>();
+  return {
+    wrapStore: tamper({
+      params: (statement, params) => {
+        if (statement === 'insert attachment') keys.add(String(params.urlKey));
+        return params;
+      },
+      rows: (statement, rows) =>
+        statement === 'urls of chat'
+          ? [...rows, ...[...keys].map((key) => ({ run_id: '', position: 0, url: key, url_key: key }))]
+          : rows,
+    }),
+  };
+}
+
 /** The same bytes are one copy for all integrations. */
 export function shareCopies(): Overrides {
   const ofBlobs = ['blob by hash', 'insert blob'];

@@ -16,6 +16,7 @@ import {
   leakQuery,
   shareCopies,
   skipUnreadable,
+  takeAnyKey,
 } from './attachment-faults.ts';
 import { holdFiles, loseAByte, writePlainly } from './mount-faults.ts';
 import { around, type Params, tamper } from './tampered-store.ts';
@@ -259,6 +260,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'fetch-again': fetchAgain,
   'forget-refreshes': forgetRefreshes,
   'share-copies': shareCopies,
+  'take-any-key': takeAnyKey,
 };
 
 export function plantFault(fault: string, options: ProcessOptions): Overrides {

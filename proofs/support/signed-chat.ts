@@ -79,21 +79,27 @@ export class SignedChat {
     this.#prompt = prompt;
   }
 
-  /** A turn that is refused before there is a run, by the name of the file and nothing of its query. */
-  async isRefused(what: string, refreshes: Refreshes | undefined, names: string, code = REFUSED): Promise<void> {
-    const [requests, calls] = [this.requests, this.#stage.provider.calls.length];
+  /** A turn that is refused before there is a run: its sentence has this in it and nothing of a query. */
+  async isRefused(what: string, refreshes: Refreshes | undefined, names: string): Promise<void> {
+    const { files, provider } = this.#stage;
+    const [requests, calls, runs] = [files.requests.length, provider.calls.length, await this.#runs()];
     const reader = await this.#stage.post(this.body(refreshes === undefined ? {} : { refreshes }));
     await within(`${what}: end of its answer`, WAIT_MS, reader.over);
     const admitted = reader.headers['x-agent-run-admitted'];
     expectEqual(`${what}: answer`, [reader.status, admitted], [400, 'false']);
     const told = JSON.parse(reader.text);
-    expectEqual(`${what}: code`, told.code, code);
+    expectEqual(`${what}: code`, told.code, 'invalid_attachment_refresh');
     if (!told.error.includes(names)) throw new Shortfall(`${what}: expected ${names}, found ${told.error}`);
     if (/X-Amz-/.test(reader.text)) throw new Shortfall(`${what}: expected no query, found ${told.error}`);
-    expectNumber(`${what}: requests of the file`, this.requests, requests);
-    expectNumber(`${what}: calls of the model`, this.#stage.provider.calls.length, calls);
+    expectNumber(`${what}: requests of files`, files.requests.length, requests);
+    expectNumber(`${what}: calls of the model`, provider.calls.length, calls);
+    expectEqual(`${what}: runs of the chat`, await this.#runs(), runs);
     this.#stage.counts.refused += 1;
   }
-}
 
-export const REFUSED = 'invalid_attachment_refresh';
+  /** Each has its user's message from its admission on. */
+  async #runs(): Promise<readonly string[]> {
+    const { body } = await this.#stage.api.get(`/v2/integrations/${this.integration}/chats/${this.chatId}/messages`);
+    return body.items.map((message: { readonly runId: string }) => message.runId);
+  }
+}
