@@ -5,15 +5,16 @@ import type { Given } from '../files/documents/read-file.ts';
 import { sniff } from '../files/documents/sniff.ts';
 import { Unreadable } from '../files/documents/unreadable.ts';
 import { together } from '../lib/together.ts';
+import { unlessAborted } from '../lib/unless-aborted.ts';
+import type { Aside } from './aside.ts';
 import { attachmentFailure } from './attachment-failure.ts';
 import type { AttachmentTools, SentFile } from './attachment-tools.ts';
-import type { EngineDeps } from './deps.ts';
 import { type FetchDeps, fetchAttachment, givenAs, readAttachment } from './fetch-attachment.ts';
 import { type KeepDeps, keepCopy, putAside, recordWithoutCopy } from './keep-attachment.ts';
 import type { AdmittedRun } from './port.ts';
 import type { StopHandle } from './stop-handle.ts';
 
-export interface ReadyDeps extends FetchDeps, KeepDeps, Pick<EngineDeps, 'logger'> {
+export interface ReadyDeps extends FetchDeps, KeepDeps {
   readonly attachments: AttachmentTools;
 }
 
@@ -46,20 +47,21 @@ const AT_ONCE = 5;
  *                                               └──▶ none: of an earlier turn, it is shown as unread
  *   not fetched, no copy, or the copy is lost ──▶ fetched ──▶ read ──▶ kept ─▶ ready
  *
- * Without copies what was fetched is put aside, and gone when the run is.
+ * Without copies what was fetched is put aside, and gone when the run is. A run that stops waits for no blob.
  */
-export class RunAttachments implements AsyncDisposable {
+export class RunAttachments {
   readonly #deps: ReadyDeps;
   readonly #run: AdmittedRun;
   readonly #takesPdf: boolean;
   readonly #stop: StopHandle;
-  readonly #aside = new Set<BlobKey>();
+  readonly #aside: Aside;
 
-  constructor(deps: ReadyDeps, run: AdmittedRun, takesPdf: boolean, stop: StopHandle) {
+  constructor(deps: ReadyDeps, run: AdmittedRun, takesPdf: boolean, stop: StopHandle, aside: Aside) {
     this.#deps = deps;
     this.#run = run;
     this.#takesPdf = takesPdf;
     this.#stop = stop;
+    this.#aside = aside;
   }
 
   /** In the same order. Rejects with a `RunFailure` that names the one which cannot be had. */
@@ -89,7 +91,7 @@ export class RunAttachments implements AsyncDisposable {
   async read(ready: ReadyAttachment): Promise<Uint8Array> {
     return await this.#failing(ready, async () => {
       try {
-        return await this.#deps.attachments.blobs.read(ready);
+        return await this.#bytesOf(ready, this.#stop.signal);
       } catch (error) {
         if (!isLost(error) || ready.url === null) throw error;
         const again = new Map<Attachment, Readied>();
@@ -98,34 +100,39 @@ export class RunAttachments implements AsyncDisposable {
         });
         const mended = again.get(ready);
         if (mended === undefined || 'isUnread' in mended) throw error;
-        return await this.#deps.attachments.blobs.read(mended);
+        return await this.#bytesOf(mended, this.#stop.signal);
       }
     });
   }
 
+  #bytesOf(ready: ReadyAttachment, signal: AbortSignal): Promise<Uint8Array> {
+    return unlessAborted(signal, this.#deps.attachments.blobs.read(ready));
+  }
+
   /** Null: it has to be fetched. */
   async #copyOf(row: Attachment, signal: AbortSignal): Promise<Readied | null> {
-    const { blobs } = this.#deps.attachments;
     const { form, mediaType, sizeBytes, blobKey } = row;
     if (form === null || mediaType === null || sizeBytes === null || blobKey === null) return null;
     const kept = { ...row, form, mediaType, sizeBytes, blobKey, text: null };
     if (row.url === null) return kept;
     try {
       if (form === 'pdf' && !this.#takesPdf) return await this.#textOfPdf(kept, signal);
-      if (form === 'text') return { ...kept, text: textOf(await blobs.read(kept)) };
+      if (form === 'text') return { ...kept, text: textOf(await this.#bytesOf(kept, signal)) };
     } catch (error) {
       if (!isLost(error)) throw error;
       return null;
     }
+    // On S3 a HEAD each, five at once, beside the GET that follows: a lost one whose URL gives other bytes by now is
+    // recorded anew, where the run would fail if that showed only when it is sent, and every later one with it.
     // What cannot be looked at now may be there when it is sent.
-    return (await blobs.has(kept).catch(() => true)) ? kept : null;
+    const looked = this.#deps.attachments.blobs.has(kept).catch(() => true);
+    return (await unlessAborted(signal, looked)) ? kept : null;
   }
 
   async #textOfPdf(row: ReadyAttachment, signal: AbortSignal): Promise<Readied> {
-    const { budget, blobs } = this.#deps.attachments;
     const { integrationId } = this.#run;
-    using _ = await budget.reserve(integrationId, row.sizeBytes, signal);
-    const bytes = new Uint8Array(await blobs.read(row));
+    using _ = await this.#deps.attachments.budget.reserve(integrationId, row.sizeBytes, signal);
+    const bytes = new Uint8Array(await this.#bytesOf(row, signal));
     const given = { ...givenAs(row), bytes, contentType: row.mediaType };
     const file = await this.#readAs(row, given, signal);
     if (file === null) return unread(row);
@@ -189,19 +196,6 @@ export class RunAttachments implements AsyncDisposable {
       const failure = row === undefined ? null : attachmentFailure(error, row, this.#run.runId);
       throw failure ?? error;
     }
-  }
-
-  /** What was put aside goes. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    const { attachments, logger } = this.#deps;
-    await Promise.all(
-      [...this.#aside].map((blobKey) =>
-        attachments.blobs.dropAside(blobKey).catch((error: unknown) => {
-          logger.warn({ err: error, runId: this.#run.runId }, 'what a run had fetched stays until it is swept');
-        }),
-      ),
-    );
-    this.#aside.clear();
   }
 }
 
