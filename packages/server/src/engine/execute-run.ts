@@ -114,6 +114,8 @@ async function attempt(
     const attachments = new RunAttachments(deps, run, model.takesPdf === true, stop, aside);
     const { prompt, turnsLeftOut } = await readyPrompt(deps, run, { ...agent, tools }, attachments, stop);
     const finished = run.resumed?.steps ?? [];
+    // Fetching and reading may have taken long. The first call may take longer, and costs.
+    if (finished.length === 0) stop.stepDone(true);
     // Told once: behind a finished step, an earlier attempt has told it.
     if (turnsLeftOut > 0 && finished.length === 0)
       log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
