@@ -54,7 +54,9 @@ for (const [keepAttachments, fetches] of [
   });
 }
 
-test('cancelled after its step while it fetches, a run ends before any model is asked', { timeout: 60_000 }, async () => {
+test('cancelled after its step while it fetches, a run ends before any model is asked', {
+  timeout: 60_000,
+}, async () => {
   await using rig = await AttachmentRig.start({ limits: { cancelPatienceMs: 100 } });
   const held = rig.files.hold('/notes.txt');
   const attachments = [fileAt(rig.files.url('/notes.txt'))];
