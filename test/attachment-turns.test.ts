@@ -3,18 +3,26 @@ import { hash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type ModelCall, pngOf, SAMPLE_IMAGES, temporaryFolder } from '@runwire/server/testing';
+import { type ModelCall, pngOf, SAMPLE_IMAGES, scriptedModel, temporaryFolder } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
+import { eventually } from './support/eventually.ts';
+import { ScriptedServer } from './support/scripted-server.ts';
 
 const png = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');
-const pdf = readFileSync(new URL('../packages/server/src/files/documents/fixtures/libreoffice.pdf', import.meta.url));
+const fixture = (name: string) =>
+  readFileSync(new URL(`../packages/server/src/files/documents/fixtures/${name}`, import.meta.url));
+const pdf = fixture('libreoffice.pdf');
+const scan = fixture('scanned.pdf');
 
 const promptOf = ({ request }: ModelCall) => JSON.stringify(request.prompt).slice(0, -1);
 /** Whether the later prompt begins with the earlier one, byte for byte. */
 const beginsWith = (later: ModelCall, earlier: ModelCall) => promptOf(later).startsWith(`${promptOf(earlier)},`);
 const kindsShown = (call: ModelCall) =>
   attachmentsShown(call).map((turn) => turn.map(({ kind, name }) => `${kind} ${name}`));
+
+/** Nobody waits for the deletes of what a run had put aside. */
+const nothingIn = (dataDir: string) => eventually('nothing is left', async () => blobsIn(dataDir).length === 0);
 
 test('later turns are sent the kept copies, byte for byte, and nothing is fetched again', async (t) => {
   cites(t, 'contract-7-fetched-once');
@@ -80,10 +88,10 @@ test('without copies each turn fetches again, the prompt stays the same, and not
     fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain')),
   ];
   const first = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Look', attachments });
-  assert.deepEqual(blobsIn(dataDir), []);
+  await nothingIn(dataDir);
   const second = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'And?' });
   assert.ok(beginsWith(second.call, first.call));
-  assert.deepEqual(blobsIn(dataDir), []);
+  await nothingIn(dataDir);
   assert.deepEqual([rig.files.asked('/a.png').length, rig.files.asked('/notes.txt').length], [2, 2]);
 
   rig.files.serve('/notes.txt', 'Gone', 'text/plain', 404);
@@ -93,9 +101,9 @@ test('without copies each turn fetches again, the prompt stays the same, and not
   assert.equal(run.error.code, 'attachment_unavailable');
   assert.match(
     run.error.message,
-    /^`attachments\[1\]` of an earlier message \(run run_\w+\), https:\/\/127\.0\.0\.1:\d+\/notes\.txt, could not be fetched: its server answered 404; give a fresh link to it in `attachmentUrlRefreshes` of a new message\.$/,
+    /^`attachments\[1\]` of an earlier message \(run run_\w+\), https:\/\/127\.0\.0\.1:\d+\/notes\.txt, could not be fetched: its server answered 404; give a fresh link to it in `attachmentUrlRefreshes` of a new message, or begin a new chat\.$/,
   );
-  assert.deepEqual(blobsIn(dataDir), []);
+  await nothingIn(dataDir);
 
   await rig.api.patch(`/v2/integrations/${apiIntegrationId}`, { keepAttachments: true });
   rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain');
@@ -167,6 +175,50 @@ test('a PDF that was sent as it is becomes text for a model that takes none, and
   assert.ok(beginsWith(third.call, second.call));
   rmSync(dataDir, { recursive: true, force: true });
 });
+
+for (const keepAttachments of [true, false]) {
+  test(`a scan of an earlier turn does not end the chat for a model that takes no PDFs, ${keepAttachments ? 'with' : 'without'} copies`, async () => {
+    const dataDir = temporaryFolder();
+    await using rig = await AttachmentRig.start({ dataDir }, { takesPdf: true });
+    const url = rig.files.serve('/scan.pdf', scan, 'application/pdf');
+    const apiIntegrationId = await rig.rig.integration({ keepAttachments });
+    const body = { apiIntegrationId, chatId: 'c', message: 'Read' };
+    const first = await rig.rig.answer({ ...body, attachments: [fileAt(url)] });
+    assert.deepEqual(kindsShown(first.call), [['pdf scan.pdf']]);
+    await rig.rig[Symbol.asyncDispose]();
+
+    await using other = await ScriptedServer.start({ dataDir, env: rig.files.env });
+    const [second, third] = [await other.answer(body), await other.answer(body)];
+    const text =
+      '[File "scan.pdf", application/pdf: it was attached as a PDF, and this model takes none; no text could be read from it]';
+    assert.deepEqual(attachmentsShown(second.call)[0], [
+      { kind: 'text', name: 'scan.pdf', mediaType: 'application/pdf', text },
+    ]);
+    assert.ok(beginsWith(third.call, second.call));
+    const { body: metrics } = await other.api.get('/metrics');
+    assert.match(String(metrics), /^runwire_attachments_total\{outcome="unreadable"\} 2$/m, 'said once a turn');
+
+    const own = await other.api.complete({ ...body, attachments: [fileAt(url)] });
+    assert.match(JSON.stringify(await own.whole()), /attachments\[0\].{1,3} of this message.*has no text in it/);
+    if (!keepAttachments) {
+      rig.files.serve('/scan.pdf', '<!doctype html><title>Sign in</title>', 'text/html');
+      const page = await other.api.complete(body);
+      assert.match(JSON.stringify(await page.whole()), /of an earlier message .*is said to be a PDF, but what came/);
+      rig.files.serve('/scan.pdf', scan, 'application/pdf');
+    }
+    await other[Symbol.asyncDispose]();
+
+    await using taking = await ScriptedServer.start({
+      dataDir,
+      env: rig.files.env,
+      modelOf: (port) => scriptedModel(port, { takesPdf: true }),
+    });
+    const last = await taking.answer(body);
+    assert.deepEqual(attachmentsShown(last.call)[0], attachmentsShown(first.call)[0], 'it is sent as it is');
+    await taking[Symbol.asyncDispose]();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+}
 
 test('attachments of turns that the model’s window leaves out are not fetched', async () => {
   await using rig = await AttachmentRig.start({ env: { RUNWIRE_MODEL_WINDOW: '4000' } });

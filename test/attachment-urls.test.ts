@@ -116,6 +116,21 @@ test('a file name is one segment by the path rule', async (t) => {
   }
 });
 
+test('of one URL that is attached in several ways the failure names the one that cannot be read', async () => {
+  const url = rig.files.serve('/ways/notes.txt', 'Note.', 'text/plain');
+  for (const [wrong, why] of [
+    [imageAt(url), 'is no PNG, JPEG, GIF or WebP image by its bytes'],
+    [fileAt(url, { filename: 'notes.pdf' }), 'is said to be a PDF, but what came is text'],
+  ] as const) {
+    const before = rig.files.asked('/ways/notes.txt').length;
+    const reader = await rig.api.complete({ attachments: [fileAt(url), wrong] });
+    await reader.whole();
+    const { message } = messagesFrame(reader).error;
+    assert.ok(message.startsWith(`\`attachments[1]\` of this message, ${url}, ${why}`), message);
+    assert.equal(rig.files.asked('/ways/notes.txt').length - before, 1);
+  }
+});
+
 test('messages list what was attached by its URL as it was given, without query and fragment', async () => {
   const notes = rig.files.serve('/list/notes.txt', 'Note.');
   const picture = rig.files.serve('/list/picture.png', png, 'image/png');

@@ -36,6 +36,7 @@ import { EventLog } from './eventlog/event-log.ts';
 import { FarLogs } from './eventlog/far-logs.ts';
 import { Retention } from './eventlog/retention.ts';
 import { AttachmentBlobs } from './files/attachment-blobs.ts';
+import type { BlobStore } from './files/blob-store.ts';
 import { BlobSweep } from './files/blob-sweep.ts';
 import { FormSweep } from './files/form-sweep.ts';
 import type { MountStore } from './files/mount-store.ts';
@@ -96,6 +97,8 @@ export interface Overrides {
   readonly wrapStore?: (store: Store) => Store;
   /** Stands between the server and the files of its integrations. */
   readonly wrapMount?: (mount: MountStore) => MountStore;
+  /** Stands between the server and the bytes of attachments. */
+  readonly wrapBlobs?: (blobs: BlobStore) => BlobStore;
   /** In place of the one that hears the hints of other nodes: how a proof drops them. */
   readonly notifier?: Notifier;
   /** In place of the one that attachments are fetched over. */
@@ -188,7 +191,8 @@ export async function compose(
 
   const hasOpaqueKey = secrets.apiKeyHash !== null;
   const files = await openFiles(config, { store, secret: opened.secret }, limits, waitAt, stack);
-  const { blobs, uploads } = files;
+  const { uploads } = files;
+  const blobs = overrides.wrapBlobs?.(files.blobs) ?? files.blobs;
   const mount = overrides.wrapMount?.(files.mount) ?? files.mount;
   const isFirstStart = await firstStart(store, agencies);
   await checkCreditPrices(store.reads, agencies, config.prices);

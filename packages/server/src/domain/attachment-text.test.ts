@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { type Attachment, attachmentName } from './attachment.ts';
-import { attachedBytes, attachmentText } from './attachment-text.ts';
+import { attachedBytes, attachmentText, unreadPdfText } from './attachment-text.ts';
 
 const text = 'Größe;Preis\n1;2';
 const about = { name: 'prices "new".csv', mediaType: 'text/csv', sha256: hash('sha256', text) };
@@ -31,6 +31,13 @@ test('a file is shown in these words, for good: a prompt that begins as the one 
       '1;2',
       '[End of file eedbfff82713c3a3]',
     ].join('\n'),
+  );
+});
+
+test('a PDF that cannot be shown is spoken of in these words, for good', () => {
+  assert.equal(
+    unreadPdfText('scan "1".pdf'),
+    '[File "scan \\"1\\".pdf", application/pdf: it was attached as a PDF, and this model takes none; no text could be read from it]',
   );
 });
 

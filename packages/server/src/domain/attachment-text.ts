@@ -17,6 +17,14 @@ export function attachmentText(
   return `[File ${mark}: ${JSON.stringify(name)}, ${mediaType}. Its text follows, up to the line ${end}]\n${text}\n${end}`;
 }
 
+/**
+ * What a model that takes no PDFs is shown of one that an earlier turn was sent as it is, and which has no text: the same
+ * words in every turn.
+ */
+export function unreadPdfText(name: string): string {
+  return `[File ${JSON.stringify(name)}, application/pdf: it was attached as a PDF, and this model takes none; no text could be read from it]`;
+}
+
 const ANY_MARK = '0'.repeat(MARK_CHARACTERS);
 
 /** What of a prompt it takes, as its row says: the text, or for an image and a page of a PDF the text that costs as much. */

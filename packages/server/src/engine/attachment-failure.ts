@@ -15,10 +15,13 @@ function endOfSentence(error: unknown, isOwn: boolean): string | null {
   if (error instanceof BlobUnavailable) return `${error.message}; ${error.remedy}`;
   if (error instanceof Unreadable) return error.message;
   if (!(error instanceof FetchFailed)) return null;
-  return isOwn
-    ? `${error.message}; attach it again to a new message`
-    : `${error.message}; give a fresh link to it in \`attachmentUrlRefreshes\` of a new message`;
+  if (isOwn) return `${error.message}; attach it again to a new message`;
+  const otherwise = error.status !== null && GONE.has(error.status) ? ', or begin a new chat' : '';
+  return `${error.message}; give a fresh link to it in \`attachmentUrlRefreshes\` of a new message${otherwise}`;
 }
+
+/** Perhaps no link leads to it any more. */
+const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 /** The beginning of a sentence about it, for the people who attached it: never with a URL's query. */
 function nameInSentence(attachment: Attachment, ownRunId: string): string {

@@ -1,5 +1,6 @@
 import type { CancelMode } from '../domain/run-state.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
+import { Aside, AsideDrops } from './aside.ts';
 import type { EngineDeps } from './deps.ts';
 import { executeRun } from './execute-run.ts';
 import type { AdmittedRun, RunEngine } from './port.ts';
@@ -21,10 +22,12 @@ export class Engine implements RunEngine, AsyncDisposable {
   readonly #active = new Map<string, ActiveRun>();
   /** Given up, and not yet at rest. */
   readonly #lost = new Set<Promise<void>>();
+  readonly #drops: AsideDrops;
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
     this.#watch = new RunWatch(deps.modelSilenceMs);
+    this.#drops = new AsideDrops(deps.logger);
   }
 
   get activeRuns(): number {
@@ -43,12 +46,14 @@ export class Engine implements RunEngine, AsyncDisposable {
     const spentMs = run.resumed === null ? 0 : Math.max(0, Date.now() - run.resumed.startedAt);
     const watched = this.#watch.begin(stop, run.maxRunSeconds ?? maxRunSeconds, spentMs, log);
     if (run.onDisconnect === 'cancel') disconnects.watch(run.runId, run.integrationId);
+    const aside = new Aside(this.#deps.attachments.blobs);
     const execute = () => {
       if (run.resumed !== null) watched.check(performance.now());
-      return executeRun(this.#deps, run, log, stop, watched);
+      return executeRun(this.#deps, run, log, stop, watched, aside);
     };
     const done = (letGo === null ? execute() : letGo.then(execute)).finally(() => {
       this.#watch.end(watched);
+      this.#drops.drop(aside, run.runId);
       // Lost, it may have been taken here again meanwhile.
       if (stop.isLost) return;
       this.#active.delete(run.runId);
@@ -99,5 +104,6 @@ export class Engine implements RunEngine, AsyncDisposable {
     for (const { stop } of all) stop.shutDown();
     await Promise.all([...all.map(({ done }) => done), ...this.#lost]);
     this.#watch[Symbol.dispose]();
+    await this.#drops[Symbol.asyncDispose]();
   }
 }

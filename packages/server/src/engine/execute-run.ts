@@ -4,11 +4,12 @@ import { Progress } from '../agent/progress.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
 import type { RunEventBody } from '../domain/events.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
-import type { JournalledStep, Step } from '../domain/step.ts';
+import type { Step } from '../domain/step.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
 import { journalStep } from '../runs/journal.ts';
 import { AlreadyEnded, RunLost } from '../runs/run-lost.ts';
+import type { Aside } from './aside.ts';
 import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
 import { endOrphan } from './end-orphan.ts';
@@ -18,6 +19,7 @@ import { RunAttachments } from './ready-attachments.ts';
 import { readyPrompt } from './ready-prompt.ts';
 import { reportEnd } from './report-end.ts';
 import type { WatchedRun } from './run-watch.ts';
+import { StepIds } from './step-ids.ts';
 import type { StopHandle } from './stop-handle.ts';
 import { storeSurely } from './store-surely.ts';
 
@@ -34,13 +36,14 @@ export async function executeRun(
   log: RunLog,
   stop: StopHandle,
   watched: WatchedRun,
+  aside: Aside,
 ): Promise<void> {
   const progress = beginProgress(run);
   progress.onFirstOutput = (afterMs, model) => deps.metrics.firstToken.observe(afterMs, { model });
   const steps = new StepIds(log);
   log.onRefused = (error) => stop.refuse(error);
   try {
-    const outcome = await attempt(deps, run, log, stop, watched, progress, steps);
+    const outcome = await attempt(deps, run, log, stop, watched, aside, progress, steps);
     stop.throwIfRefused();
     // One that was cancelled at the last moment ends here; so it would at whoever took it.
     if (stop.isHandedOver && outcome.status === 'failed') return await handOver(deps, run, log, stop);
@@ -90,30 +93,13 @@ async function giveUp(
   }
 }
 
-/** The first event of the step under way. Steps of parallel tools overlap: each begins where the one before ended. */
-class StepIds {
-  readonly #log: RunLog;
-  #firstId: number;
-
-  constructor(log: RunLog) {
-    this.#log = log;
-    this.#firstId = log.lastId + 1;
-  }
-
-  journalled(step: Step): JournalledStep {
-    const { attempt, lastId: lastEventId } = this.#log;
-    const journalled = { ...step, attempt, firstEventId: this.#firstId, lastEventId };
-    this.#firstId = lastEventId + 1;
-    return journalled;
-  }
-}
-
 async function attempt(
   deps: EngineDeps,
   run: AdmittedRun,
   log: RunLog,
   stop: StopHandle,
   watched: WatchedRun,
+  aside: Aside,
   progress: Progress,
   steps: StepIds,
 ): Promise<Outcome> {
@@ -125,9 +111,11 @@ async function attempt(
       throw new RunFailure('internal_error', `The ${missing} is not there.`);
     }
     const tools = agent.files ? [...agent.tools, ...fileTools(deps.files(run.integrationId))] : agent.tools;
-    await using attachments = new RunAttachments(deps, run, model.takesPdf === true, stop);
+    const attachments = new RunAttachments(deps, run, model.takesPdf === true, stop, aside);
     const { prompt, turnsLeftOut } = await readyPrompt(deps, run, { ...agent, tools }, attachments, stop);
     const finished = run.resumed?.steps ?? [];
+    // Fetching and reading may have taken long. The first call may take longer, and costs.
+    if (finished.length === 0) stop.stepDone(true);
     // Told once: behind a finished step, an earlier attempt has told it.
     if (turnsLeftOut > 0 && finished.length === 0)
       log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });

@@ -10,10 +10,10 @@ export interface FetchDeps extends Pick<EngineDeps, 'metrics' | 'logger'> {
   readonly attachments: Pick<AttachmentTools, 'fetcher' | 'reader' | 'budget' | 'maxBytes'>;
 }
 
-/** What one URL gives. Rows that read it alike share what is made of it. */
+/** What one URL gives, for rows that read it alike: they share what is made of it. The bytes are theirs. */
 export interface FetchedFor {
-  readonly rows: readonly Attachment[];
-  readonly file: SentFile;
+  readonly rows: readonly [Attachment, ...Attachment[]];
+  readonly given: Given;
 }
 
 interface Fetching {
@@ -24,9 +24,8 @@ interface Fetching {
 }
 
 /**
- * Fetches what these attachments of one URL lead to and makes of it what is sent. The room for its bytes is reserved
- * before its server is asked, and held until `keep` is done with them. Rejects with `FetchFailed`, `Unreadable`, or the
- * signal's reason.
+ * Fetches what these attachments of one URL lead to. The room for its bytes is reserved before its server is asked, and
+ * held until `use` is done with them. Rejects with `FetchFailed`, the signal's reason, or as `use` does.
  */
 export async function fetchAttachment(
   deps: FetchDeps,
@@ -34,7 +33,7 @@ export async function fetchAttachment(
   rows: readonly Attachment[],
   of: Fetching,
   signal: AbortSignal,
-  keep: (fetched: FetchedFor) => Promise<void>,
+  use: (fetched: FetchedFor) => Promise<void>,
 ): Promise<void> {
   const { budget, maxBytes } = deps.attachments;
   // Waiting for one's turn does not count to the time that the fetch may take.
@@ -46,14 +45,12 @@ export async function fetchAttachment(
   const ways = Map.groupBy(rows, (row) => JSON.stringify([row.kind, attachmentName(row), takesPdf(row, of)]));
   let left = ways.size;
   for (const alike of ways.values()) {
-    const [row] = alike;
+    const [row, ...others] = alike;
     if (row === undefined) continue;
     left -= 1;
     // The reader takes the bytes over.
     const bytes = left === 0 ? fetched.bytes : fetched.bytes.slice();
-    const { contentType } = fetched;
-    const file = await readAttachment(deps, { ...givenAs(row), bytes, contentType }, row, of, signal);
-    await keep({ rows: alike, file });
+    await use({ rows: [row, ...others], given: { ...givenAs(row), bytes, contentType: fetched.contentType } });
   }
 }
 

@@ -7,7 +7,7 @@ import type { StopHandle } from './stop-handle.ts';
 import { storeSurely } from './store-surely.ts';
 
 /**
- * The run's last step is durable with all its events: another node goes on behind it. Its readers are cut when that is
+ * The run's last step is durable with all its events, or it has begun none: another node goes on behind it. Its readers are cut when that is
  * written, and find it wherever they come back.
  */
 export async function handOver(deps: EngineDeps, run: AdmittedRun, log: RunLog, stop: StopHandle): Promise<void> {
@@ -20,5 +20,5 @@ export async function handOver(deps: EngineDeps, run: AdmittedRun, log: RunLog, 
       }
     }),
   );
-  deps.logger.info({ runId, attempt }, 'this server ends; a run was handed over at the end of its step');
+  deps.logger.info({ runId, attempt }, 'this server ends; a run was handed over between its steps');
 }

@@ -1,10 +1,12 @@
 import type { Attachment } from '../domain/attachment.ts';
 import { BlobGone, type KeptBlob, referToBlob } from '../files/attachment-blobs.ts';
 import { type BlobKey, newBlobKey } from '../files/blob-store.ts';
+import { unlessAborted } from '../lib/unless-aborted.ts';
 import { RunLost } from '../runs/run-lost.ts';
 import { attachmentFetched, freeBlob } from '../store/queries/attachments.ts';
 import { holdRun } from '../store/queries/runs.ts';
 import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
+import type { Aside } from './aside.ts';
 import type { AttachmentTools, SentFile } from './attachment-tools.ts';
 import type { EngineDeps } from './deps.ts';
 import type { AdmittedRun } from './port.ts';
@@ -34,7 +36,7 @@ export function keepCopy(
 ): Promise<BlobKey> {
   const keep = async () => {
     signal.throwIfAborted();
-    const [blob] = await deps.attachments.blobs.keep(run.integrationId, [file]);
+    const [blob] = await unlessAborted(signal, deps.attachments.blobs.keep(run.integrationId, [file]));
     if (blob === undefined) throw new Error('Its bytes were not kept.');
     await deps.store.transact('attachment', (tx) => record(tx, run, rows, file, blob));
     return blob.blobKey;
@@ -44,18 +46,16 @@ export function keepCopy(
 
 /** The bytes are there for this run alone, under a name that only `aside` knows. */
 export async function putAside(
-  deps: KeepDeps,
+  deps: Pick<KeepDeps, 'retryMs'>,
   file: SentFile,
-  aside: Set<BlobKey>,
+  aside: Aside,
   stop: StopHandle,
   signal: AbortSignal,
 ): Promise<BlobKey> {
   const blobKey = newBlobKey(file.sha256);
-  // Before it is there: whatever happens, it goes with the run.
-  aside.add(blobKey);
   await storeSurely(deps, stop, () => {
     signal.throwIfAborted();
-    return deps.attachments.blobs.putAside(blobKey, file.bytes);
+    return unlessAborted(signal, aside.put(blobKey, file.bytes));
   });
   return blobKey;
 }

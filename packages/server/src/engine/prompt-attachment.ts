@@ -1,13 +1,19 @@
 import type { PromptAttachment } from '../agent/ports.ts';
 import { attachmentName } from '../domain/attachment.ts';
-import { attachmentText } from '../domain/attachment-text.ts';
+import { attachmentText, unreadPdfText } from '../domain/attachment-text.ts';
 import { sha256OfKey } from '../files/blob-store.ts';
-import type { ReadyAttachment, RunAttachments } from './ready-attachments.ts';
+import type { ReadyAttachment, RunAttachments, UnreadPdf } from './ready-attachments.ts';
 
 /** It as a model is shown it. Bytes are read when the request to the provider is made, and not before. */
-export function promptAttachment(ready: ReadyAttachment, attachments: Pick<RunAttachments, 'read'>): PromptAttachment {
-  const { form, mediaType, sizeBytes, detail, pages, blobKey } = ready;
+export function promptAttachment(
+  ready: ReadyAttachment | UnreadPdf,
+  attachments: Pick<RunAttachments, 'read'>,
+): PromptAttachment {
   const name = attachmentName(ready);
+  if ('isUnread' in ready) {
+    return { kind: 'text', name: name ?? '', mediaType: ready.mediaType, text: unreadPdfText(name ?? '') };
+  }
+  const { form, mediaType, sizeBytes, detail, pages, blobKey } = ready;
   const read = () => attachments.read(ready);
   switch (form) {
     case 'image':

@@ -60,8 +60,8 @@ export class StopHandle {
   }
 
   /**
-   * A step is done: the place where `after_step` takes hold, and where a run is handed over, unless whoever takes it
-   * could not tell that no call is under way.
+   * A step is done, or none is begun yet: the place where `after_step` takes hold, and where a run is handed over, unless
+   * whoever takes it could not tell that no call is under way.
    */
   stepDone(mayHandOver: boolean): void {
     // What came before has the word: a run past its limit ends here.

@@ -1,0 +1,20 @@
+import type { JournalledStep, Step } from '../domain/step.ts';
+import type { RunLog } from '../eventlog/run-log.ts';
+
+/** The first event of the step under way. Steps of parallel tools overlap: each begins where the one before ended. */
+export class StepIds {
+  readonly #log: RunLog;
+  #firstId: number;
+
+  constructor(log: RunLog) {
+    this.#log = log;
+    this.#firstId = log.lastId + 1;
+  }
+
+  journalled(step: Step): JournalledStep {
+    const { attempt, lastId: lastEventId } = this.#log;
+    const journalled = { ...step, attempt, firstEventId: this.#firstId, lastEventId };
+    this.#firstId = lastEventId + 1;
+    return journalled;
+  }
+}
