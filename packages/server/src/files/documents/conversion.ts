@@ -21,8 +21,15 @@ export interface Conversion {
 /** The last lines of a text: what is missing, and what else must be known. */
 export const withNotes = (text: string, notes: readonly (string | null)[]): string => {
   const told = notes.filter((note) => note !== null);
-  return told.length === 0 ? text : `${text.replace(/\n+$/, '')}\n\n${told.join('\n')}\n`;
+  return told.length === 0 ? text : `${withoutLastBreaks(text)}\n\n${told.join('\n')}\n`;
 };
+
+/** No regular expression: `\n+$` begins anew at each of many line feeds that do not stand at the end. */
+function withoutLastBreaks(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '\n') end -= 1;
+  return text.slice(0, end);
+}
 
 /** A text that is there as a whole, cut where it is too long. */
 export function wholeText(text: string, limits: DocumentLimits, note: string | null = null): string {

@@ -8,7 +8,7 @@ export function isDateFormat(id: number, code: string | undefined): boolean {
   if (code === undefined) return DATE_FORMATS.has(id) || isEastAsianDate(id);
   const letters = code
     .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
-    .replaceAll(/\[(?!(?:h+|m+|s+)\])[^\]]*\]/gi, '')
+    .replaceAll(/\[(?!(?:h+|m+|s+)\])[^[\]]*\]/gi, '')
     .split(';', 1)[0];
   return /[ymdhs]/i.test(letters ?? '') && !/general/i.test(letters ?? '');
 }
