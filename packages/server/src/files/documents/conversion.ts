@@ -39,3 +39,10 @@ export function wholeText(text: string, limits: DocumentLimits, note: string | n
   const cut = gathered.isFull ? `[Cut here: the first ${limits.characters} of ${all} characters are shown.]` : null;
   return withNotes(gathered.toString(), [cut, note]);
 }
+
+/** The start of a text that was read no further: how much there is of it, nobody knows. */
+export function startOfText(text: string, limits: DocumentLimits, note: string | null = null): string {
+  const gathered = new GatheredText(limits.characters);
+  const shown = countCharacters(gathered.add(text));
+  return withNotes(gathered.toString(), [`[Cut here: the first ${shown} characters are shown.]`, note]);
+}

@@ -100,4 +100,8 @@ test('a text that is too long is cut at a whole character and says how much is s
     await textOf(short, bytesOf(long)),
     '😀x😀\n\n[Cut here: the first 3 of 4000000 characters are shown.]\n',
   );
+  assert.equal(
+    await textOf(short, bytesOf(`<html>${'<p>abcdef</p>'.repeat(100_000)}`)),
+    'abc\n\n[Cut here: the first 3 characters are shown.]\n',
+  );
 });
