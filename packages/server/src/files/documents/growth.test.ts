@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { growthOf, MAX_LINEAR_GROWTH } from '../../testing/growth.ts';
 import { claimsOf } from './claimed-type.ts';
 import { DEFAULT_DOCUMENT_LIMITS } from './document-limits.ts';
-import { isDateFormat } from './ooxml/excel-dates.ts';
+import { timeFormat } from './ooxml/excel-dates.ts';
 import { readText } from './read-text.ts';
 import { sniff } from './sniff.ts';
 
@@ -31,7 +31,7 @@ test('the time to read a text grows with its length, whatever it repeats', () =>
 });
 
 test('the time to tell what a number format shows grows with its length', () => {
-  growsLinearly(['[', '[h', '"'], 'x', (code) => isDateFormat(164, code), 8000);
+  growsLinearly(['[', '[h', '"'], 'x', (code) => timeFormat(164, code), 8000);
 });
 
 test('the time to look at a file name and a header grows with their length', () => {
