@@ -16,7 +16,7 @@ export interface ToConvert extends Given, Conversion {
 export async function convert(file: ToConvert): Promise<ReadFile> {
   const { bytes, limits } = file;
   const claims = claimsOf(file.contentType, file.name);
-  switch (sniff(bytes, claims.html)) {
+  switch (sniff(bytes, claims)) {
     case 'pdf':
       return convertPdf(file);
     case 'html': {

@@ -70,7 +70,7 @@ export class DocumentReader implements AsyncDisposable {
   #readSmallText({ bytes, contentType, name }: Given): ReadFile | null {
     if (bytes.length > READ_HERE_BYTES) return null;
     const claims = claimsOf(contentType, name);
-    if (sniff(bytes, claims.html) !== 'text') return null;
+    if (sniff(bytes, claims) !== 'text') return null;
     return asText(claims.textType, readText(bytes, claims, this.#limits));
   }
 
