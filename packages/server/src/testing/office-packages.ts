@@ -9,10 +9,12 @@ const types = (part: string, type: string) =>
     '[Content_Types].xml',
     `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="${part}" ContentType="${type}"/></Types>`,
   );
-const relationships = (name: string, type: string, target: string) =>
+const relationship = ([type, target]: readonly [string, string], index: number) =>
+  `<Relationship Id="rId${index + 1}" Type="${RELATIONSHIPS}/${type}" Target="${target}"/>`;
+const relationships = (name: string, ...all: readonly (readonly [type: string, target: string])[]) =>
   zipPart(
     name,
-    `<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="${RELATIONSHIPS}/${type}" Target="${target}"/></Relationships>`,
+    `<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${all.map(relationship).join('')}</Relationships>`,
   );
 
 const DOCX_MAIN = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
@@ -33,14 +35,14 @@ export function docxOf(
       : body;
   return zipOf([
     types('/word/document.xml', main),
-    relationships('_rels/.rels', 'officeDocument', 'word/document.xml'),
+    relationships('_rels/.rels', ['officeDocument', 'word/document.xml']),
     document,
     ...more,
   ]);
 }
 
-/** An XLSX of one sheet with this XML as its rows, or with this part as its sheet. */
-export function xlsxOf(rows: string | ZipPart, main = XLSX_MAIN): Uint8Array<ArrayBuffer> {
+/** An XLSX of one sheet with this XML as its rows, or with this part as its sheet; `styles` is the XML of its styles. */
+export function xlsxOf(rows: string | ZipPart, main = XLSX_MAIN, styles = '<styleSheet/>'): Uint8Array<ArrayBuffer> {
   const sheet =
     typeof rows === 'string'
       ? zipPart(
@@ -50,12 +52,13 @@ export function xlsxOf(rows: string | ZipPart, main = XLSX_MAIN): Uint8Array<Arr
       : rows;
   return zipOf([
     types('/xl/workbook.xml', main),
-    relationships('_rels/.rels', 'officeDocument', 'xl/workbook.xml'),
+    relationships('_rels/.rels', ['officeDocument', 'xl/workbook.xml']),
     zipPart(
       'xl/workbook.xml',
       `<?xml version="1.0"?><workbook xmlns="${SHEET}" xmlns:r="${RELATIONSHIPS}"><sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>`,
     ),
-    relationships('xl/_rels/workbook.xml.rels', 'worksheet', 'sheet.xml'),
+    relationships('xl/_rels/workbook.xml.rels', ['worksheet', 'sheet.xml'], ['styles', 'styles.xml']),
+    zipPart('xl/styles.xml', styles),
     sheet,
   ]);
 }

@@ -1,9 +1,10 @@
 import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from '../files/documents/document-limits.ts';
 import { DocumentReader, type Given, type ReadFile, Unreadable } from '../files/documents/document-reader.ts';
+import type { StartChild } from '../files/documents/start-document-child.ts';
 
 /** A reader with the limits of the product, but for these. */
-export const documentReader = (limits: Partial<DocumentLimits> = {}): DocumentReader =>
-  new DocumentReader({ ...DEFAULT_DOCUMENT_LIMITS, ...limits });
+export const documentReader = (limits: Partial<DocumentLimits> = {}, start?: StartChild): DocumentReader =>
+  new DocumentReader({ ...DEFAULT_DOCUMENT_LIMITS, ...limits }, start);
 
 export interface Asked extends Partial<Omit<Given, 'bytes'>> {
   readonly pdf?: boolean;

@@ -10,6 +10,7 @@ export const SAMPLE_SENTENCES: Readonly<Record<string, string>> = {
   'ghostscript.pdf': 'The copper otter files nine maps before breakfast.',
   'owner-only.pdf': 'The copper otter files nine maps before breakfast.',
   'libreoffice.pdf': 'The silver badger mends seven umbrellas in the rain.',
+  'filled-form.pdf': 'The crimson stork moors two barges by night.',
   'pandoc.docx': 'The silver badger mends seven umbrellas in the rain.',
   'libreoffice.docx': 'The silver badger mends seven umbrellas in the rain.',
   'openpyxl.xlsx': 'The amber fox weighs thirteen anchors on Tuesdays.',

@@ -1,32 +1,41 @@
+import { withoutControls } from './gathered-text.ts';
+import { TextLines } from './text-lines.ts';
+
 /** Lists deeper than this are indented no further. */
 const MAX_INDENT = 8;
+/** A row whose cells hold more than this is no data: such a table arranges a page, as in mails. */
+const MAX_LINES_OF_DATA = 6;
 
 interface List {
   readonly numbered: boolean;
   items: number;
 }
 
+interface Row {
+  readonly cells: (readonly string[])[];
+  inCell: boolean;
+}
+
 /** Lines of text made of what a page is made of: blocks, paragraphs, lists and tables. */
 export class BlockText {
-  readonly #lines: string[] = [];
+  readonly #page = new TextLines();
   readonly #lists: List[] = [];
-  #row: string[] | null = null;
-  #inCell = false;
-  #line = '';
-  #prefix = '';
+  #row: Row | null = null;
+  /** The page, or the cell that is open. */
+  #to = this.#page;
   #keepsSpaces = 0;
+  #units = 0;
+
+  /** At least so much of the text so far is shown: UTF-16 code units, without white space at the ends of pieces. */
+  get units(): number {
+    return this.#units;
+  }
 
   text(text: string): void {
-    if (this.#keepsSpaces > 0 && this.#row === null) {
-      const lines = text.split(/\r\n?|\n/);
-      for (const [index, line] of lines.entries()) {
-        if (index > 0) this.#endLine(true);
-        this.#line += line;
-      }
-      return;
-    }
-    const collapsed = text.replaceAll(/[ \t\r\n\f]+/g, ' ');
-    this.#line += collapsed.startsWith(' ') && /(?:^|\s)$/.test(this.#line) ? collapsed.slice(1) : collapsed;
+    const clean = withoutControls(text);
+    this.#units += clean.trim().length;
+    if (this.#keepsSpaces > 0) this.#to.addAsItStands(clean);
+    else this.#to.add(clean);
   }
 
   keepSpaces(on: boolean): void {
@@ -34,19 +43,17 @@ export class BlockText {
   }
 
   newLine(): void {
-    if (this.#row === null) this.#endLine(true);
-    else this.text(' ');
+    this.#endLine(true);
   }
 
   block(): void {
-    if (this.#row === null) this.#endLine(false);
-    else this.text(' ');
+    this.#endLine(false);
   }
 
   paragraph(): void {
     this.block();
     // Within a list, items follow each other without a gap.
-    if (this.#row === null && this.#lists.length === 0) this.#gap();
+    if (this.#lists.length === 0) this.#to.gap();
   }
 
   openList(numbered: boolean): void {
@@ -65,9 +72,7 @@ export class BlockText {
     const list = this.#lists.at(-1);
     if (list !== undefined) list.items += 1;
     const indent = '  '.repeat(Math.min(MAX_INDENT, Math.max(0, this.#lists.length - 1)));
-    const sign = list?.numbered ? `${list.items}. ` : '- ';
-    if (this.#row === null) this.#prefix = `${indent}${sign}`;
-    else this.text(` ${sign}`);
+    this.#to.prefix(`${indent}${list?.numbered ? `${list.items}. ` : '- '}`);
   }
 
   /** A table inside a cell: what stood in the row before it is shown first. */
@@ -83,49 +88,59 @@ export class BlockText {
 
   openRow(): void {
     this.closeRow();
-    this.#endLine(false);
-    this.#row = [];
+    this.block();
+    this.#row = { cells: [], inCell: false };
+    this.#to = new TextLines();
   }
 
   openCell(): void {
-    if (this.#row === null) this.block();
-    else this.#endCell();
-    this.#inCell = true;
+    if (this.#row === null) {
+      this.block();
+      return;
+    }
+    this.#endCell(this.#row);
+    this.#row.inCell = true;
   }
 
   closeRow(): void {
-    if (this.#row === null) return;
-    this.#endCell();
-    const cells = this.#row;
+    const row = this.#row;
+    if (row === null) return;
+    this.#endCell(row);
     this.#row = null;
-    this.#line = cells.some((cell) => cell !== '') ? cells.join(' | ') : '';
-    this.#endLine(false);
+    this.#to = this.#page;
+    const { cells } = row;
+    if (cells.length === 1 || cells.some((lines) => lines.length > MAX_LINES_OF_DATA)) {
+      for (const lines of cells) this.#appendCell(lines);
+    } else if (cells.some((lines) => lines.length > 0)) {
+      this.#page.append([cells.map(asOneLine).join(' | ').trim()]);
+    }
   }
 
-  #endCell(): void {
-    const text = this.#line.trim();
-    if (this.#inCell || text !== '') this.#row?.push(text);
-    this.#inCell = false;
-    this.#line = '';
+  #appendCell(lines: readonly string[]): void {
+    if (lines.length > 1) this.#page.gap();
+    this.#page.append(lines);
+    if (lines.length > 1) this.#page.gap();
+  }
+
+  #endCell(row: Row): void {
+    const lines = this.#to.end();
+    if (row.inCell || lines.length > 0) row.cells.push(lines);
+    row.inCell = false;
+    this.#to = new TextLines();
   }
 
   #endLine(evenIfEmpty: boolean): void {
-    const line = this.#keepsSpaces > 0 ? this.#line.trimEnd() : this.#line.trim();
-    this.#line = '';
-    if (line !== '') {
-      this.#lines.push(`${this.#prefix}${line}`);
-      this.#prefix = '';
-    } else if (evenIfEmpty) this.#gap();
-  }
-
-  #gap(): void {
-    if (this.#lines.length > 0 && this.#lines.at(-1) !== '') this.#lines.push('');
+    this.#to.endLine({ keepSpaces: this.#keepsSpaces > 0, evenIfEmpty });
   }
 
   end(): string {
     this.closeRow();
-    this.#endLine(false);
-    while (this.#lines.at(-1) === '') this.#lines.pop();
-    return `${this.#lines.join('\n')}\n`;
+    return `${this.#page.end().join('\n')}\n`;
   }
 }
+
+const asOneLine = (lines: readonly string[]) =>
+  lines
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(' ');

@@ -3,6 +3,8 @@ export interface Claims {
   /** A kind that is never text, such as `a PDF`; null where none is claimed. */
   readonly binary: string | null;
   readonly html: boolean;
+  /** Some kind of text, HTML too. */
+  readonly text: boolean;
   /** For text: one of our own list, never the header's words. */
   readonly textType: string;
   readonly charset: string | null;
@@ -66,10 +68,13 @@ export function claimsOf(contentType: string | null, name: string): Claims {
   const extension = /\.([a-z0-9]{1,10})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
   const byName = TEXT_BY_EXTENSION[extension];
   const known = OTHER_NAMES[type] ?? type;
+  const binary = BINARY_BY_EXTENSION[extension] ?? BINARY_BY_TYPE.find(([pattern]) => pattern.test(type))?.[1] ?? null;
+  // A name says more than a header: many servers call everything HTML.
+  const html = HTML_EXTENSIONS.has(extension) || (byName === undefined && HTML_TYPES.has(type));
   return {
-    binary: BINARY_BY_EXTENSION[extension] ?? BINARY_BY_TYPE.find(([pattern]) => pattern.test(type))?.[1] ?? null,
-    // A name says more than a header: many servers call everything HTML.
-    html: HTML_EXTENSIONS.has(extension) || (byName === undefined && HTML_TYPES.has(type)),
+    binary,
+    html,
+    text: binary === null && (html || byName !== undefined || TEXT_TYPES.has(known) || type.startsWith('text/')),
     textType: byName ?? (TEXT_TYPES.has(known) ? known : 'text/plain'),
     charset: /;\s*charset\s*=\s*"?([\w.:+-]{1,40})"?/i.exec(contentType ?? '')?.[1]?.toLowerCase() ?? null,
   };

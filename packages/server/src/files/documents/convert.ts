@@ -1,6 +1,6 @@
 import { claimsOf } from './claimed-type.ts';
 import { whyNoCompoundFile } from './compound-file.ts';
-import { type Conversion, wholeText } from './conversion.ts';
+import { type Conversion, startOfText, wholeText } from './conversion.ts';
 import { charsetOfHtml, decodeText } from './decode-text.ts';
 import { asText, type Given, type ReadFile } from './read-file.ts';
 import { readText, refuseFalseClaim } from './read-text.ts';
@@ -16,16 +16,16 @@ export interface ToConvert extends Given, Conversion {
 export async function convert(file: ToConvert): Promise<ReadFile> {
   const { bytes, limits } = file;
   const claims = claimsOf(file.contentType, file.name);
-  switch (sniff(bytes, claims.html)) {
+  switch (sniff(bytes, claims)) {
     case 'pdf':
       return convertPdf(file);
     case 'html': {
       refuseFalseClaim(claims, 'a web page, such as one to sign in');
       const { text, note } = decodeText(bytes, claims.charset ?? charsetOfHtml(bytes));
       const { textOfHtml } = await import('./text-of-html.ts');
-      const shown = textOfHtml(text);
-      if (shown.trim() === '') throw new Unreadable('is a web page without any text in it');
-      return asText('text/html', wholeText(shown, limits, note));
+      const page = textOfHtml(text, limits.characters);
+      if (page.text.trim() === '') throw new Unreadable('is a web page without any text in it');
+      return asText('text/html', (page.isWhole ? wholeText : startOfText)(page.text, limits, note));
     }
     case 'text':
       return asText(claims.textType, readText(bytes, claims, limits));

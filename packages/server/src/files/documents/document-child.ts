@@ -7,6 +7,9 @@ import { Unreadable } from './unreadable.ts';
  * server, after which nothing may go on here.
  */
 
+/** Of a terminal or a service manager, to all processes of the server: it ends in good order, and this one by it. */
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+
 let worker: DocumentWorker | null = null;
 
 async function answer({ sizeBytes, contentType, name, limits, pdf }: ToChild): Promise<FromChild> {

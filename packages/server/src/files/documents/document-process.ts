@@ -1,8 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import type { ChildProcess } from 'node:child_process';
 import type { DocumentLimits } from './document-limits.ts';
 import type { ThreadTask } from './document-worker.ts';
+import { didNotStart, ProcessFailed } from './process-failed.ts';
 import { asText, type ReadFile } from './read-file.ts';
+import type { StartChild } from './start-document-child.ts';
 import { TOO_COMPLEX, Unreadable } from './unreadable.ts';
 
 /** Its bytes follow at the standard input. */
@@ -29,38 +30,43 @@ export type FromChild =
 
 /** The process keeps the time itself; where it does not answer even so long after, it is ended. */
 const GRACE_MS = 15_000;
+/** How V8 ends a process that asks for more memory than it may have. */
+const BY_ITS_OWN_MEMORY: ReadonlySet<NodeJS.Signals | null> = new Set(['SIGABRT', 'SIGTRAP', 'SIGILL']);
 
 /**
  * One process that reads one file at a time. A thread would not do: where a thread asks for much memory at once (a large array or
- * map that grows), V8 ends the whole process, whatever its limits. It may read files and start its thread, and nothing else:
- * no network, no writing, no other process.
+ * map that grows), V8 ends the whole process, whatever its limits.
  */
 export class DocumentProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #exited: Promise<void>;
+  /** Ends the one read there is. No read may leave anything at the process: it would keep its file in memory. */
+  #endRead: ((error: Error) => void) | null = null;
   #failure: Error | null = null;
   #isReady = false;
   #ended = false;
 
-  constructor() {
-    const file = import.meta.url.endsWith('.ts') ? './document-child.ts' : './document-child.js';
-    this.#child = fork(fileURLToPath(new URL(file, import.meta.url)), {
-      env: {},
-      execArgv: ['--permission', '--allow-fs-read=*', '--allow-worker'],
-      stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
-    });
-    this.#exited = new Promise((resolve) => {
-      this.#child.once('exit', () => resolve());
-      this.#child.once('error', (error) => {
-        this.#failure = error;
-        resolve();
-      });
+  /** Throws `ProcessFailed`. */
+  constructor(start: StartChild) {
+    try {
+      this.#child = start();
+    } catch (error) {
+      throw didNotStart(error);
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#exited = promise;
+    const onEnd = () => {
+      this.#ended = true;
+      resolve();
+      this.#endRead?.(this.#whyEnded());
+    };
+    this.#child.once('exit', onEnd);
+    this.#child.on('error', (error) => {
+      this.#failure ??= didNotStart(error);
+      onEnd();
     });
     this.#child.once('message', () => {
       this.#isReady = true;
-    });
-    void this.#exited.then(() => {
-      this.#ended = true;
     });
     // A pipe to what has ended.
     this.#child.stdin?.on('error', () => {});
@@ -71,7 +77,7 @@ export class DocumentProcess implements AsyncDisposable {
     return this.#ended;
   }
 
-  /** Rejects with `Unreadable`, or the reason of the signal. */
+  /** Rejects with `Unreadable`, `ProcessFailed`, or the reason of the signal. */
   async read({ given, limits, pdf }: ThreadTask, signal: AbortSignal): Promise<ReadFile> {
     const { promise, resolve, reject } = Promise.withResolvers<ReadFile>();
     const { bytes, contentType, name } = given;
@@ -92,9 +98,11 @@ export class DocumentProcess implements AsyncDisposable {
     this.#hold(true);
     this.#child.on('message', onMessage);
     signal.addEventListener('abort', onAbort);
-    void this.#exited.then(() => endWith(this.#whyEnded()));
+    this.#endRead = endWith;
     if (signal.aborted) onAbort();
-    else if (!this.#ended) {
+    else if (this.#ended) endWith(this.#whyEnded());
+    // One that did not start has no channel, and tells so soon.
+    else if (this.#child.connected) {
       const task: ToChild = { sizeBytes: bytes.length, contentType, name, limits, pdf };
       this.#child.send(task, () => {});
       this.#child.stdin?.write(bytes);
@@ -102,6 +110,7 @@ export class DocumentProcess implements AsyncDisposable {
     try {
       return await promise;
     } finally {
+      this.#endRead = null;
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
       this.#child.off('message', onMessage);
@@ -117,12 +126,14 @@ export class DocumentProcess implements AsyncDisposable {
     }
   }
 
-  /** Where it had begun and nobody ended it, the file did. */
+  /** Where its own memory ended it, the file did. */
   #whyEnded(): Error {
     if (this.#failure !== null) return this.#failure;
-    if (this.#isReady) return new Unreadable(TOO_COMPLEX);
     const { exitCode, signalCode } = this.#child;
-    return new Error(`The process that reads documents did not start: it ended with ${exitCode ?? signalCode}.`);
+    const by = String(signalCode ?? `exit code ${exitCode}`);
+    if (!this.#isReady) return didNotStart(new Error(`it ended with ${by}`));
+    if (BY_ITS_OWN_MEMORY.has(signalCode)) return new Unreadable(TOO_COMPLEX);
+    return new ProcessFailed(by, `The process that reads documents ended while it read one: ${by}.`);
   }
 
   async #end(): Promise<void> {

@@ -31,9 +31,10 @@ export class GatheredText {
 
 const UNWANTED = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 
+export const withoutControls = (text: string): string => text.replaceAll(UNWANTED, '');
+
 /** Lines end with a line feed; no control character but tab, no lone surrogate. */
-export const cleanText = (text: string): string =>
-  text.toWellFormed().replaceAll(/\r\n?/g, '\n').replaceAll(UNWANTED, '');
+export const cleanText = (text: string): string => withoutControls(text.toWellFormed().replaceAll(/\r\n?/g, '\n'));
 
 const isHighSurrogate = (unit: number) => (unit & 0xfc00) === 0xd800;
 

@@ -1,6 +1,7 @@
 import { getResolvedPDFJS } from 'unpdf';
 import { type Conversion, withNotes } from './conversion.ts';
 import { GatheredText } from './gathered-text.ts';
+import { filledFields } from './pdf-form.ts';
 import { Unreadable } from './unreadable.ts';
 
 type PdfDocument = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS>>['getDocument']>['promise']>;
@@ -54,6 +55,9 @@ const LACKING_NOTE =
 
 const noText = (where: string) =>
   `has no text in ${where}, as a scan has none; attach it with its text recognised, or use a model that takes PDFs as they are`;
+
+/** Above what was filled in on a page, which is no part of its text. */
+const FORM_HEADING = '[Form fields of this page]';
 
 const END_WITHIN_BYTES = 64 * 1024;
 
@@ -125,12 +129,22 @@ async function textOfPage(pdf: PdfDocument, number: number, maxCharacters: numbe
         break;
       }
     }
+    const fields = await fieldsOf(page, 2 * maxCharacters);
     page.cleanup();
-    return parts.join('');
+    const text = parts.join('');
+    return fields.length === 0
+      ? text
+      : [text.trimEnd(), FORM_HEADING, ...fields].filter((line) => line !== '').join('\n');
   } catch {
     return null;
   }
 }
+
+const fieldsOf = (page: Awaited<ReturnType<PdfDocument['getPage']>>, maxUnits: number) =>
+  page.getAnnotations().then(
+    (annotations) => filledFields(annotations, maxUnits),
+    () => ['[They are damaged and could not be read.]'],
+  );
 
 type TextChunk =
   | { readonly done: true; readonly value: undefined }

@@ -4,6 +4,7 @@ import { pdfOf, pdfOfPages } from '../../testing/large-documents.ts';
 import { documentReader, readBytes, reasonOf, textOf, textOrReason } from '../../testing/read-document.ts';
 import { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from '../../testing/sample-documents.ts';
 import { DOCX_TYPE, XLSX_TYPE } from './ooxml/package-kind.ts';
+import { filledFields } from './pdf-form.ts';
 
 const reader = documentReader();
 after(() => reader[Symbol.asyncDispose]());
@@ -45,6 +46,47 @@ test('pages stand under their numbers, and Greek, Cyrillic, Japanese and Hebrew 
   for (const words of ['Καλημέρα κόσμε. Доброе утро.', '日本語の文章です。港は静かだ。', 'שלום עולם']) {
     assert.ok(second.includes(words), second);
   }
+});
+
+test('what was filled in on a form stands under its page, and what was left empty does not', async () => {
+  assert.equal(
+    await textOf(reader, sampleDocument('filled-form.pdf')),
+    `[Page 1]
+Application for a berth
+[Form fields of this page]
+Name of applicant: Ada Lovelace
+ship: Zoë
+insured: checked
+side: starboard
+harbour: South
+
+[Page 2]
+Remarks
+[Form fields of this page]
+remarks: The crimson stork moors two barges by night.
+`,
+  );
+  await using short = documentReader({ characters: 90 });
+  assert.match(
+    await textOf(short, sampleDocument('filled-form.pdf')),
+    /Name of applicant: Ada Lovelac\n\n\[Cut here: the first 90 characters are shown, which end on page 1 of 2\.\]\n$/,
+  );
+});
+
+test('of fields, what is hidden or a password is left out, and a field that stands twice is shown once', () => {
+  const field = { subtype: 'Widget', fieldType: 'Tx', fieldName: 'a', fieldValue: 'x' };
+  const annotations = [
+    { subtype: 'Link', fieldType: 'Tx', fieldValue: 'no field' },
+    { ...field, fieldValue: 'hidden', annotationFlags: 2 },
+    { ...field, fieldValue: 'not shown', annotationFlags: 4 | 32 },
+    { ...field, fieldValue: 'secret', password: true },
+    { ...field, annotationFlags: 4 },
+    field,
+    { ...field, fieldName: ' b\n c ', fieldValue: '1\r\n2' },
+    { ...field, fieldType: 'Btn', checkBox: true, fieldValue: 'Off', exportValue: 'Off' },
+  ];
+  assert.deepEqual(filledFields(annotations, 1000), ['a: x', 'b c: 1 2']);
+  assert.deepEqual(filledFields(annotations, 3), ['a: x']);
 });
 
 test('tables, lists and footnotes of a DOCX are read', async () => {

@@ -1,22 +1,33 @@
 /** What bytes are by themselves. A `zip` may be a DOCX or XLSX: its directory tells. */
 export type ContentKind = 'pdf' | 'zip' | 'compound' | 'rtf' | 'html' | 'text' | 'unknown';
 
+/** Readers of PDF look for its start so far: some servers and mail programs put lines before it, others a header of bytes. */
 const PDF_WITHIN_BYTES = 1024;
+const PDF_START = /^(?:\xef\xbb\xbf)?%PDF-/;
+const PDF_LATER = /[\0\r\n]%PDF-\d/;
 const SAMPLE_BYTES = 64 * 1024;
 /** Control characters that text has, besides tab, line feed, form feed and carriage return: backspace and escape. */
 const TEXT_CONTROLS = new Set([8, 9, 10, 12, 13, 27]);
 const MAX_CONTROLS_SHARE = 1 / 1000;
 
-export function sniff(bytes: Uint8Array, saysHtml: boolean): ContentKind {
+/** What a file is said to be; see `Claims`. */
+export interface Said {
+  readonly html: boolean;
+  readonly text: boolean;
+}
+
+export function sniff(bytes: Uint8Array, said: Said): ContentKind {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, SAMPLE_BYTES));
   const ascii = start.toString('latin1', 0, 4096);
   if (ascii.startsWith('PK\x03\x04') || ascii.startsWith('PK\x05\x06')) return 'zip';
   if (ascii.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return 'compound';
   if (ascii.startsWith('{\\rtf')) return 'rtf';
-  // Readers of PDF look for it there: some servers and mail programs put lines before it.
-  if (ascii.slice(0, PDF_WITHIN_BYTES).includes('%PDF-')) return 'pdf';
-  if (unicodeMark(bytes) === null && !looksLikeText(start)) return 'unknown';
-  return isHtml(ascii.replaceAll('\0', ''), saysHtml) ? 'html' : 'text';
+  if (PDF_START.test(ascii)) return 'pdf';
+  const isText = unicodeMark(bytes) !== null || looksLikeText(start);
+  // Text may tell of PDFs.
+  if (PDF_LATER.test(ascii.slice(0, PDF_WITHIN_BYTES)) && !(isText && said.text)) return 'pdf';
+  if (!isText) return 'unknown';
+  return isHtml(ascii.replaceAll('\0', ''), said.html) ? 'html' : 'text';
 }
 
 /** The encoding that a byte order mark tells. */

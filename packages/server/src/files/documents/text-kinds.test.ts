@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { documentReader, readBytes, reasonOf, textOf, textOrReason } from '../../testing/read-document.ts';
+import { sampleDocument } from '../../testing/sample-documents.ts';
 import { pngOf } from '../../testing/sample-images.ts';
 
 const reader = documentReader();
@@ -53,6 +54,23 @@ test('the type of a text is told by its name, then by its header, and only from 
   }
 });
 
+test('text that tells of PDFs is text; a PDF may have lines, a mark or a header of bytes before it', async () => {
+  for (const [text, asked] of [
+    ['# Notes\nA PDF begins with %PDF-1.7 and ends with %%EOF.\n', {}],
+    ['See\n%PDF-\n', {}],
+    ['A PDF begins so:\n%PDF-1.7\n', { name: 'notes.md' }],
+    ['A PDF begins so:\n%PDF-1.7\n', { contentType: 'text/plain; charset=utf-8' }],
+  ] as const) {
+    assert.equal(await textOf(reader, bytesOf(text), asked), text);
+  }
+  const pdf = sampleDocument('ghostscript.pdf');
+  for (const before of ['X-Mailer: m\r\n\r\n', '\xef\xbb\xbf', '\x01m\0\0\0\0', '']) {
+    const bytes = new Uint8Array(Buffer.concat([Buffer.from(before, 'latin1'), pdf]));
+    assert.match(await textOf(reader, bytes, { name: 'x', contentType: 'text/plain' }), /^\[Page 1\]/, before);
+  }
+  assert.match(await reasonOf(reader, bytesOf('junk\n%PDF-1.7\n'), { name: 'a.pdf' }), /^is damaged/);
+});
+
 test('what is empty, blank or of no known kind is refused', async () => {
   assert.equal(await reasonOf(reader, bytesOf('')), 'is empty');
   assert.match(await reasonOf(reader, bytesOf(' \r\n ')), /^is empty/);
@@ -99,5 +117,9 @@ test('a text that is too long is cut at a whole character and says how much is s
   assert.equal(
     await textOf(short, bytesOf(long)),
     '😀x😀\n\n[Cut here: the first 3 of 4000000 characters are shown.]\n',
+  );
+  assert.equal(
+    await textOf(short, bytesOf(`<html>${'<p>abcdef</p>'.repeat(100_000)}`)),
+    'abc\n\n[Cut here: the first 3 characters are shown.]\n',
   );
 });

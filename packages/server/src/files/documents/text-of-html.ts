@@ -1,5 +1,6 @@
 import { Parser } from 'htmlparser2';
 import { BlockText } from './block-text.ts';
+import { cleanText } from './gathered-text.ts';
 import { Unreadable } from './unreadable.ts';
 
 /** Elements whose content nobody reads. */
@@ -14,8 +15,19 @@ const BLOCKS = names(
 /** Set apart by an empty line. */
 const PARAGRAPHS = names('article blockquote dl figure h1 h2 h3 h4 h5 h6 hr p pre section title');
 
-/** The text of a page as a reader sees it: one line a block, list items with a dash or number, cells of a row between bars. */
-export function textOfHtml(html: string): string {
+const CHUNK_UNITS = 64 * 1024;
+
+export interface PageText {
+  readonly text: string;
+  /** False where it was read no further than so many characters need. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * The text of a page as a reader sees it: one line a block, list items with a dash or number, cells of a row between bars. Where
+ * it has more than so many characters, what comes long after them is not read.
+ */
+export function textOfHtml(html: string, maxCharacters: number): PageText {
   const page = new BlockText();
   let hiddenDepth = 0;
   let depth = 0;
@@ -35,8 +47,15 @@ export function textOfHtml(html: string): string {
       if (hiddenDepth === 0) page.text(text);
     },
   });
-  parser.end(html);
-  return page.end();
+  const source = cleanText(html);
+  let at = 0;
+  // No character has more than two units.
+  for (; at < source.length && page.units <= 2 * maxCharacters; at += CHUNK_UNITS) {
+    parser.write(source.slice(at, at + CHUNK_UNITS));
+  }
+  const isWhole = at >= source.length;
+  if (isWhole) parser.end();
+  return { text: page.end(), isWhole };
 }
 
 const isHidden = (name: string, attributes: Readonly<Record<string, string>>) =>

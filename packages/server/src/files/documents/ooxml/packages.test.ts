@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { zipOf, zipPart } from '../../../testing/large-documents.ts';
 import { docxBomb, docxOf, xlsxBomb, xlsxOf } from '../../../testing/office-packages.ts';
 import { documentReader, reasonOf, textOf } from '../../../testing/read-document.ts';
-import { isDateFormat, textOfDate } from './excel-dates.ts';
+import { textOfDate, textOfDuration, timeFormat } from './excel-dates.ts';
 
 const reader = documentReader();
 after(() => reader[Symbol.asyncDispose]());
@@ -66,10 +66,11 @@ test('cells of every type are read, at their columns', async () => {
     '<row><c r="B1" t="inlineStr"><is><r><t>in</t></r><r><t>line</t></r><rPh><t>no</t></rPh></is></c><c r="D1" t="b"><v>0</v></c></row>',
     '<row/><row><c><v>0.30000000000000004</v></c><c t="e"><v>#DIV/0!</v></c><c t="str"><f>A1</f><v>a "b"_x000A_c</v></c></row>',
     '<row><c t="d"><v>2026-03-01</v></c><c t="s"><v>99</v></c><c><f>1+1</f></c></row>',
+    '<row><c t="str"><f>IF(A1,1,"")</f><v></v></c><c t="str"><f>A9</f></c><c><f>A2</f><v/></c></row>',
   ];
   assert.equal(
     await textOf(reader, xlsxOf(rows.join(''))),
-    '[Sheet: One]\n,inline,,FALSE\n0.3,#DIV/0!,"a ""b""\nc"\n2026-03-01,,=1+1\n',
+    '[Sheet: One]\n,inline,,FALSE\n0.3,#DIV/0!,"a ""b""\nc"\n2026-03-01,,=1+1\n,=A9,=A2\n',
   );
   assert.match(await reasonOf(reader, xlsxOf('<row/>')), /^is a spreadsheet without anything/);
 });
@@ -79,10 +80,9 @@ test('dates are told by their formats and shown the same in every place', () => 
     [14, undefined],
     [47, undefined],
     [164, 'yyyy\\-mm\\-dd'],
-    [165, '[h]:mm'],
     [166, '[$-409]d/m/yy;@'],
   ] as const) {
-    assert.ok(isDateFormat(id, code), String(code));
+    assert.equal(timeFormat(id, code), 'date', String(code));
   }
   for (const [id, code] of [
     [0, undefined],
@@ -92,7 +92,7 @@ test('dates are told by their formats and shown the same in every place', () => 
     [166, 'General'],
     [167, '#,##0_d'],
   ] as const) {
-    assert.ok(!isDateFormat(id, code), String(code));
+    assert.equal(timeFormat(id, code), null, String(code));
   }
   assert.equal(textOfDate(1, false), '1900-01-01');
   assert.equal(textOfDate(61, false), '1900-03-01');
@@ -100,5 +100,34 @@ test('dates are told by their formats and shown the same in every place', () => 
   assert.equal(textOfDate(46_082 - 1462, true), '2026-03-01');
   assert.equal(textOfDate(0.75, false), '18:00:00');
   assert.equal(textOfDate(-1, false), null);
+  // The last second that has a date, by either way to count.
+  for (const [days, from1904] of [
+    [2_958_466, false],
+    [2_958_466 - 1462, true],
+  ] as const) {
+    assert.equal(textOfDate(days - 1 / 86_400, from1904), '9999-12-31 23:59:59');
+    assert.equal(textOfDate(days - 1e-8, from1904), null);
+    assert.equal(textOfDate(days, from1904), null);
+  }
   assert.equal(textOfDate(1e300, false), null);
+});
+
+test('durations are hours, minutes and seconds, not dates', async () => {
+  for (const [id, code] of [
+    [46, undefined],
+    [164, '[h]:mm'],
+    [165, '[Red][mm]:ss'],
+    [166, '[s]'],
+  ] as const) {
+    assert.equal(timeFormat(id, code), 'duration', String(code));
+  }
+  assert.equal(textOfDuration(37.5 / 24), '37:30:00');
+  assert.equal(textOfDuration(8 / 24), '8:00:00');
+  assert.equal(textOfDuration(-1.5 / 24), '-1:30:00');
+  assert.equal(textOfDuration(0), '0:00:00');
+  assert.equal(textOfDuration(1e300), null);
+  const styles =
+    '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[h]:mm"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="14"/></cellXfs></styleSheet>';
+  const rows = '<row><c s="1"><v>1.5625</v></c><c s="2"><v>46082</v></c><c><v>1.5625</v></c></row>';
+  assert.equal(await textOf(reader, xlsxOf(rows, undefined, styles)), '[Sheet: One]\n37:30:00,2026-03-01,1.5625\n');
 });

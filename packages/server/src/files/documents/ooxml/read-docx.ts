@@ -1,5 +1,5 @@
 import mammoth from 'mammoth';
-import { wholeText } from '../conversion.ts';
+import { startOfText, wholeText } from '../conversion.ts';
 import type { DocumentLimits } from '../document-limits.ts';
 import { textOfHtml } from '../text-of-html.ts';
 import { Unreadable } from '../unreadable.ts';
@@ -24,7 +24,7 @@ export async function readDocx(zip: ZipArchive, limits: DocumentLimits): Promise
       includeEmbeddedStyleMap: false,
     },
   );
-  const text = textOfHtml(value);
+  const { text, isWhole } = textOfHtml(value, limits.characters);
   if (text.trim() === '') throw new Unreadable('has no text in it; attach pictures as images');
-  return wholeText(text, limits);
+  return (isWhole ? wholeText : startOfText)(text, limits);
 }

@@ -1,4 +1,4 @@
-import { textOfDate } from './excel-dates.ts';
+import { textOfDate, textOfDuration } from './excel-dates.ts';
 import { unescapeText, type Workbook } from './workbook.ts';
 import { readXml } from './xml-events.ts';
 
@@ -9,6 +9,8 @@ interface Cell {
   readonly style: number;
   readonly column: number;
   value: string;
+  /** Also where it is empty. */
+  hasResult: boolean;
   inline: string;
   formula: string;
 }
@@ -30,8 +32,10 @@ export function readSheet(xml: Buffer, workbook: Workbook, row: (line: string) =
           next = 0;
         } else if (name === 'c') cell = startCell(attributes, next);
         else if (name === 'rPh') inReading = true;
-        else if (name === 'v') into = 'value';
-        else if (name === 'f') into = 'formula';
+        else if (name === 'v') {
+          into = 'value';
+          if (cell !== null) cell.hasResult = true;
+        } else if (name === 'f') into = 'formula';
         else into = name === 't' && !inReading ? 'inline' : null;
       },
       text(text) {
@@ -62,24 +66,30 @@ export function readSheet(xml: Buffer, workbook: Workbook, row: (line: string) =
 function startCell({ r = '', t = 'n', s = '0' }: Readonly<Record<string, string>>, next: number): Cell {
   const letters = /^[A-Z]{1,3}/.exec(r)?.[0];
   const column = letters === undefined ? next : columnOf(letters);
-  return { type: t, style: Number(s), column, value: '', inline: '', formula: '' };
+  return { type: t, style: Number(s), column, value: '', hasResult: false, inline: '', formula: '' };
 }
 
 /** `A` is 0, `AA` is 26. */
 const columnOf = (letters: string) => [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 
-function textOfCell({ type, style, value, inline, formula }: Cell, workbook: Workbook): string {
+function textOfCell({ type, style, value, hasResult, inline, formula }: Cell, workbook: Workbook): string {
   if (type === 's') return workbook.strings[Number(value)] ?? '';
   if (type === 'inlineStr') return unescapeText(inline);
-  // Without a stored result there is only the formula to show.
+  // A text may be empty; any other result that is, as openpyxl writes it, is none, and there is only the formula to show.
+  if (value === '' && type === 'str' && hasResult) return '';
   if (value === '') return formula === '' ? '' : `=${formula}`;
   if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE';
   if (type !== 'n') return unescapeText(value);
   const number = Number(value);
   if (Number.isNaN(number)) return value;
-  const date = workbook.dateStyles.has(style) ? textOfDate(number, workbook.from1904) : null;
   // To the 15 digits that spreadsheets show.
-  return date ?? String(Number(number.toPrecision(15)));
+  return textOfTime(number, style, workbook) ?? String(Number(number.toPrecision(15)));
+}
+
+function textOfTime(number: number, style: number, { timeStyles, from1904 }: Workbook): string | null {
+  const format = timeStyles.get(style);
+  if (format === undefined) return null;
+  return format === 'date' ? textOfDate(number, from1904) : textOfDuration(number);
 }
 
 const csvField = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -1,5 +1,5 @@
 import { Unreadable } from '../unreadable.ts';
-import { isDateFormat } from './excel-dates.ts';
+import { type TimeFormat, timeFormat } from './excel-dates.ts';
 import { partOfType, relationshipsOf } from './relationships.ts';
 import { readXml } from './xml-events.ts';
 import type { ZipArchive } from './zip-archive.ts';
@@ -16,7 +16,7 @@ export interface Workbook {
   readonly sheets: readonly Sheet[];
   readonly strings: readonly string[];
   /** By the number of a cell's style. */
-  readonly dateStyles: ReadonlySet<number>;
+  readonly timeStyles: ReadonlyMap<number, TimeFormat>;
   readonly from1904: boolean;
 }
 
@@ -43,7 +43,7 @@ export function readWorkbook(zip: ZipArchive): Workbook {
     sheets,
     from1904,
     strings: strings === null ? [] : sharedStrings(zip.read(strings)),
-    dateStyles: styles === null ? new Set() : dateStyles(zip.read(styles)),
+    timeStyles: styles === null ? new Map() : timeStyles(zip.read(styles)),
   };
 }
 
@@ -76,18 +76,21 @@ function sharedStrings(xml: Buffer | null): string[] {
 export const unescapeText = (text: string): string =>
   text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
-function dateStyles(xml: Buffer | null): Set<number> {
-  const codes = new Map<number, string>();
-  const found = new Set<number>();
+function timeStyles(xml: Buffer | null): Map<number, TimeFormat> {
+  /** By their numbers, looked at once: many styles may share a long one. */
+  const own = new Map<number, TimeFormat | null>();
+  const found = new Map<number, TimeFormat>();
   let inCells = false;
   let style = 0;
   if (xml === null) return found;
   readXml(xml, {
     open(name, { numFmtId = '0', formatCode }) {
-      if (name === 'numFmt' && formatCode !== undefined) codes.set(Number(numFmtId), formatCode);
+      const id = Number(numFmtId);
+      if (name === 'numFmt' && formatCode !== undefined) own.set(id, timeFormat(id, formatCode));
       if (name === 'cellXfs') inCells = true;
       if (name !== 'xf' || !inCells) return;
-      if (isDateFormat(Number(numFmtId), codes.get(Number(numFmtId)))) found.add(style);
+      const format = own.has(id) ? own.get(id) : timeFormat(id, undefined);
+      if (format) found.set(style, format);
       style += 1;
     },
     close(name) {
