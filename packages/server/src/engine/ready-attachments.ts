@@ -147,7 +147,7 @@ export class RunAttachments {
   async #readAs(row: Attachment, given: Given, signal: AbortSignal): Promise<SentFile | null> {
     const wasSentAsItIs = row.runId !== this.#run.runId && row.form === 'pdf' && !this.#takesPdf;
     // Another file may have come in its place: of that it would not be true.
-    const mayStayUnread = wasSentAsItIs && sniff(given.bytes, false) === 'pdf';
+    const mayStayUnread = wasSentAsItIs && sniff(given.bytes, { html: false, text: false }) === 'pdf';
     try {
       return await readAttachment(this.#deps, given, row, this.#fetching, signal);
     } catch (error) {
