@@ -33,7 +33,7 @@ const CLOUDS = [
   [
     'gcs',
     'X-Goog-Date=20200101T000000Z&X-Goog-Expires=900&X-Goog-Signature=old',
-    '/acme-reports/2026/q3.pdf',
+    '/example-reports/2026/q3.pdf',
     forAnHour,
   ],
   ['azure', 'sv=2022-11-02&sr=b&sp=r&se=2020-01-01T00%3A00Z&sig=old', '/reports/2026/q3.pdf', untilThen],
