@@ -30,9 +30,16 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/across-nodes.test.ts': 'several nodes: on PostgreSQL alone',
   'test/admission-race.test.ts': 'races that only several connections can run: on PostgreSQL alone',
   'test/alerts.test.ts': 'metrics have the same names on both stores',
+  'test/attachment-blobs-away.test.ts': 'about a place of files that is away',
+  'test/attachment-hand-over.test.ts': 'several nodes: on PostgreSQL alone',
+  'test/attachment-limits.test.ts':
+    'about time, memory and kills while files are fetched; what is recorded on both stores: test/attachment-turns.test.ts',
   'test/backup-attachments.test.ts': 'goes through both stores itself',
   'test/attachment-samples.test.ts':
     'about the samples of a page; refreshes on both stores: test/attachment-refreshes.test.ts',
+  'test/attachment-urls.test.ts': 'about the text of requests, which is looked at before a store is asked',
+  'test/attachments.test.ts':
+    'about what models are sent of files; what is kept of them on both stores: test/attachment-turns.test.ts',
   'test/backup-faults.test.ts': 'goes through both stores itself',
   'test/backup-s3.test.ts': 'goes through both stores itself',
   'test/backups.test.ts': 'goes through both stores itself',
@@ -47,6 +54,8 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/file-samples.test.ts': 'about senders of files: the forms are the same on both stores',
   'test/foreign-folder.test.ts': 'goes through both stores itself',
   'test/hand-over.test.ts': 'several nodes: on PostgreSQL alone',
+  'test/images.test.ts':
+    'about bodies and what models are sent; rows and blobs on both stores: test/image-sweep.test.ts, test/attachment-turns.test.ts',
   'test/leases.test.ts': 'several nodes: on PostgreSQL alone',
   'test/model-charges.test.ts': 'about what providers report',
   'test/models.test.ts': 'about connections to providers',
@@ -63,8 +72,12 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/s3.test.ts': 'about S3: goes through both stores itself where they matter',
   'test/settings.test.ts': 'settings are read before there is a store',
   'test/shared-disk.test.ts': 'several nodes: on PostgreSQL alone',
+  'test/slow-reader.test.ts': 'about sockets that are read slowly; the log is the same: test/events.test.ts',
   'test/start.test.ts': 'about the data folder: its secret, its lock; on PostgreSQL see test/postgres.test.ts',
+  'test/store-lag.test.ts':
+    'about what is held while a store lags, whichever; PostgreSQL without answers: test/outage.test.ts',
   'test/taking-runs.test.ts': 'several nodes: on PostgreSQL alone',
+  'test/text-only.test.ts': 'about an encoder of the events, which are the same on both stores',
   'test/tools.test.ts': 'about what tools are given and what the model is told of them',
   'test/two-starts.test.ts': 'two servers on one database: on PostgreSQL alone',
   'test/uploads-going-wrong.test.ts': 'about senders that stop, leave and go on, which no store hears of',
