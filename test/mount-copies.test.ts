@@ -39,7 +39,12 @@ function meanwhile(mount: MountStore, happens: readonly (() => unknown)[]): Moun
       if (key !== 'open') return value.bind(target);
       return async (...args: Parameters<MountStore['open']>) => {
         const opened = await target.open(...args);
-        await next.shift()?.();
+        try {
+          await next.shift()?.();
+        } catch (error) {
+          await opened?.[Symbol.asyncDispose]();
+          throw error;
+        }
         return opened;
       };
     },
