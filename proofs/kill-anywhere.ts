@@ -36,8 +36,8 @@ const WAIT_MS = 60_000;
 /** At once: two processes keep two cores busy, and one more the disk. */
 const LANES = 3;
 /** A kill costs two starts of about a second of work each: all points take minutes where tests run. */
-const SHORT_STRIDE = 4;
-const SHORT_ACCOUNT_STRIDE = 3;
+const SHORT_STRIDE = 3;
+const SHORT_ACCOUNT_STRIDE = 2;
 /** A start takes over what it finds before it is ready: a planted fault is seen at once. */
 const FAULT_ENDED_WITHIN_MS = 3000;
 
@@ -197,7 +197,7 @@ interface Job {
   readonly run: () => Promise<number>;
 }
 
-/** All of them, or in the short form every fourth of those that hold each point once, by their place in the list. */
+/** All of them, or in the short form every third of those that hold each point once, by their place in the list. */
 function jobs(template: DataFolder, setting: Setting, short: boolean): Job[] {
   const cases = short ? KILL_CASES : [...KILL_CASES, ...FURTHER_KILL_CASES];
   const accounts = (['account.before-commit', 'account.after-commit'] as const).map((point) => ({

@@ -9,7 +9,7 @@ test('blocked readers grow no memory and slow nobody, and read on to the whole s
   assert.equal(code, 0, stderr);
   assert.match(
     stdout,
-    /^PROVED slow-readers runs=1 run_mb=14 readers=20 blocked=20 extra_mb=-?\d+ large_blocked=20 large_extra_mb=-?\d+ lock_step_tokens=100 caught_up=2 disconnected_and_resumed=1\n$/m,
+    /^PROVED slow-readers runs=1 run_mb=20 readers=20 blocked=20 extra_mb=-?\d+ large_blocked=20 large_extra_mb=-?\d+ lock_step_tokens=100 caught_up=2 disconnected_and_resumed=1\n$/m,
   );
 });
 

@@ -20,8 +20,7 @@ import { startServer } from './support/start-server.ts';
  */
 
 const MB = 1_000_000;
-/** In short, still more than enough to be seen where it is kept for 20 readers. */
-const RUN_MB = { short: 14, full: 20 };
+const RUN_BYTES = 20 * MB;
 const READERS_PER_RUN = 20;
 const EXTRA_MB = 100;
 const MESSAGE_BYTES = MB;
@@ -262,7 +261,7 @@ interface Script {
 }
 
 interface Peaks {
-  /** While all runs are held at their last byte. */
+  /** While all runs are held at their 20 MB. */
   readonly held: number;
   /** When all runs have ended and their normal readers have everything. */
   readonly ended: number;
@@ -315,12 +314,12 @@ async function load(fault: string | null, script: Script, slowReaders: number, w
 }
 
 /** A reader that is blocked for longer than it may be loses its connection, and nothing else. */
-async function disconnect(fault: string | null, runBytes: number): Promise<number> {
+async function disconnect(fault: string | null): Promise<number> {
   await using rig = await start(fault, { drainMs: DRAIN_MS, heartbeatMs: DRAIN_MS / 2 });
   const run = await Run.start(rig.server, rig.controller, 1);
   const [slow] = run.slow;
   if (slow === undefined) throw new Error('There is no slow reader.');
-  const said = run.say(runBytes);
+  const said = run.say(RUN_BYTES);
   await within(
     'the block',
     PATIENCE_MS,
@@ -377,9 +376,8 @@ export const proof: Proof = {
   faults: ['unbounded-readers'],
   async run({ fault, short }) {
     const runs = short ? 1 : 10;
-    const runBytes = (short ? RUN_MB.short : RUN_MB.full) * MB;
     const readers = runs * READERS_PER_RUN;
-    const text = { figure: 'extra_mb', runCount: runs, say: (run: Run) => run.say(runBytes), extraMb: EXTRA_MB };
+    const text = { figure: 'extra_mb', runCount: runs, say: (run: Run) => run.say(RUN_BYTES), extraMb: EXTRA_MB };
     const loaded = await compare(fault, text);
     const largeExtraMb = Math.max(EXTRA_MB, Math.round(readers * LARGE_EXTRA_MB_PER_READER));
     const messages = {
@@ -391,7 +389,7 @@ export const proof: Proof = {
     const large = await compare(fault, messages);
     return {
       runs,
-      run_mb: runBytes / MB,
+      run_mb: RUN_BYTES / MB,
       readers,
       blocked: loaded.blocked,
       extra_mb: loaded.extraMb,
@@ -399,7 +397,7 @@ export const proof: Proof = {
       large_extra_mb: large.extraMb,
       lock_step_tokens: expectNumber('lock_step_tokens', loaded.lockStepTokens, LOCK_STEP_TOKENS),
       caught_up: expectNumber('caught_up', loaded.caughtUp + large.caughtUp, 2 * runs),
-      disconnected_and_resumed: await disconnect(fault, runBytes),
+      disconnected_and_resumed: await disconnect(fault),
     };
   },
 };
