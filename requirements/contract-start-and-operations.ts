@@ -110,6 +110,12 @@ export const contractStartAndOperations = [
     quote: 'Wrong or contradictory settings stop the start with one sentence that says what to change.',
   },
   {
+    id: 'contract-1-kubernetes',
+    section: '1',
+    quote:
+      'Exception: variables that Kubernetes injects for a Service called `runwire` (`RUNWIRE_SERVICE_*`, `RUNWIRE_PORT`, `RUNWIRE_PORT_*`) or `runwire-<name>` (`RUNWIRE_<NAME>_SERVICE_HOST`, `…_SERVICE_PORT*`, `…_PORT` with a `tcp://` value, `…_PORT_<number>_*`) are ignored.',
+  },
+  {
     id: 'contract-1-not-built',
     section: '1',
     quote:

@@ -131,6 +131,57 @@ test('every wrong setting is refused with one sentence that names it and says wh
   }
 });
 
+/** What Kubernetes injects for a Service with this name and a port 8787 called `http`. */
+function serviceVariables(service: string, address: string, protocol = 'tcp'): Settings {
+  const name = service.toUpperCase().replaceAll('-', '_');
+  const port = `${name}_PORT_8787_${protocol.toUpperCase()}`;
+  const url = `${protocol}://${address}:8787`;
+  return {
+    [`${name}_SERVICE_HOST`]: address,
+    [`${name}_SERVICE_PORT`]: '8787',
+    [`${name}_SERVICE_PORT_HTTP`]: '8787',
+    [`${name}_PORT`]: url,
+    [port]: url,
+    [`${port}_PROTO`]: protocol,
+    [`${port}_PORT`]: '8787',
+    [`${port}_ADDR`]: address,
+  };
+}
+
+test('variables that Kubernetes injects for its Services are ignored', (t) => {
+  cites(t, 'contract-1-kubernetes');
+  const plain = readConfig({}).config;
+  const services = ['runwire', 'runwire-api', 'runwire-metrics', 'runwire-model', 'runwire-public-url'];
+  for (const service of services) {
+    assert.deepEqual(readConfig(serviceVariables(service, '10.96.0.12')).config, plain, service);
+    assert.deepEqual(readConfig(serviceVariables(service, '[fd00::1]')).config, plain, service);
+    assert.deepEqual(readConfig(serviceVariables(service, '10.96.0.12', 'udp')).config, plain, service);
+    assert.deepEqual(readConfig(serviceVariables(service, '10.96.0.12', 'sctp')).config, plain, service);
+  }
+});
+
+test('a setting counts beside the variables of Kubernetes, and a misspelled one is refused', (t) => {
+  cites(t, 'contract-1-kubernetes', 'contract-1-wrong-settings');
+  const injected = {
+    ...serviceVariables('runwire', '10.96.0.12'),
+    ...serviceVariables('runwire-metrics', '10.96.0.13'),
+  };
+  const { config } = readConfig({ ...injected, RUNWIRE_METRICS_PORT: '9464', RUNWIRE_LOG_LEVEL: 'warn' });
+  assert.deepEqual([config.metrics?.port, config.logLevel], [9464, 'warn']);
+  const refused = {
+    RUNWIRE_PORT: '9000',
+    RUNWIRE_METRICS_PORT: 'http://10.96.0.12:9464',
+    RUNWIRE_METRIC_PORT: '9464',
+    RUNWIRE_MODEL_PORT: '8787',
+    RUNWIRE_API_SERVICE: 'tcp://10.96.0.12:8787',
+    RUNWIRE_API_PORTS: 'tcp://10.96.0.12:8787',
+    RUNWIRE_API_PORT_HTTP: '8787',
+  };
+  for (const [name, value] of Object.entries(refused)) {
+    assert.throws(() => readConfig({ ...injected, [name]: value }), new RegExp(`${name} is `));
+  }
+});
+
 test('a setting of a feature that is not built is refused with one sentence, never ignored', (t) => {
   cites(t, 'contract-1-not-built');
   for (const [name, value] of Object.entries(NOT_BUILT)) {
@@ -196,7 +247,7 @@ async function inTurn<A, B>(all: readonly A[], job: (one: A) => Promise<B>): Pro
 
 const OWN_KEY = 'a-key-of-my-own-0123456789-0123456789';
 
-test('keys of providers that are not asked stop nothing: the start says that the offline model answers', async (t) => {
+test('a provider that is not used stops nothing: the start says so, and what to set', async (t) => {
   cites(t, 'contract-1-offline-says-so');
   const env = {
     RUNWIRE_DATA_DIR: folderOf(t),
@@ -209,6 +260,10 @@ test('keys of providers that are not asked stop nothing: the start says that the
   };
   await using server = await CliServer.start({ env });
   assert.match(server.stdout, /ANTHROPIC_API_KEY .*the offline demo model answers/);
+  assert.match(
+    server.stdout,
+    /no model of it is chosen: the offline demo model answers\. To use https:\/\/models\.example\.com, set RUNWIRE_MODEL to openai\//,
+  );
   assert.ok(!server.stdout.includes('sk-'));
   const reader = await server.api(OWN_KEY).complete({});
   await reader.whole();

@@ -33,7 +33,7 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     say(filesSentence(config));
     const allowed = config.fetchAllow.entries;
     if (allowed.length > 0) say(`Files are also fetched from: ${allowed.join(', ')}`);
-    say(modelSentence(config));
+    for (const sentence of modelSentences(config)) say(sentence);
     const { resumedRuns, endedRuns } = server;
     if (resumedRuns > 0) say(`Runs left unfinished by the last stop that now go on: ${resumedRuns}`);
     if (endedRuns > 0) say(`Runs left unfinished by the last stop, now ended: ${endedRuns}`);
@@ -57,18 +57,21 @@ function filesSentence({ s3 }: Config): string {
   return `Files: in the bucket ${s3.bucket} at ${s3.endpoint ?? `Amazon S3 in ${s3.region}`}; ${uploads}`;
 }
 
-/** "the choice is printed" */
-function modelSentence({ model, openAi, unusedProviderKeys: unused }: Config): string {
+/** Which model answers, and what to set if a provider is set up but not used. */
+function modelSentences({ model, openAi, unusedProviderKeys }: Config): string[] {
   if (openAi !== null && model.startsWith('openai/')) {
     const protocol = openAi.api === 'chat' ? 'Chat Completions' : 'Responses';
-    return `The demo agency uses ${model}, asked by ${protocol} at ${openAi.baseUrl}.`;
+    return [`The demo agency uses ${model}, asked by ${protocol} at ${openAi.baseUrl}.`];
   }
-  if (unused.length > 0) {
-    return `${unused.join(' and ')} is set, but this version does not ask that provider: the offline demo model answers.`;
+  const offline = 'the offline demo model answers';
+  const unused = unusedProviderKeys.map(
+    (name) => `${name} is set, but this version cannot use that provider: ${offline}.`,
+  );
+  if (openAi !== null) {
+    const remedy = `To use ${openAi.baseUrl}, set RUNWIRE_MODEL to openai/ and the name of one of its models.`;
+    unused.push(`A provider is set up, but no model of it is chosen: ${offline}. ${remedy}`);
   }
-  return openAi === null
-    ? 'No provider is set: the offline demo model answers.'
-    : 'No model of a provider is chosen: the offline demo model answers.';
+  return unused.length > 0 ? unused : [`No provider is set: ${offline}.`];
 }
 
 function sayFirst(say: (text: string) => void, url: string, apiKey: string | null): void {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { NO_PRICES } from '../domain/prices.ts';
 import type { Config, Secrets } from './config.ts';
+import { isKubernetesVariable } from './kubernetes-variables.ts';
 import { readDatabase } from './read-database.ts';
 import { readFetchAllow } from './read-fetch-allow.ts';
 import { readFiles } from './read-files.ts';
@@ -42,7 +43,10 @@ const UNUSED_PROVIDER_KEYS = ['ANTHROPIC_API_KEY'];
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_CHARACTERS = 32;
 
-export function readConfig(env: Environment): { readonly config: Config; readonly secrets: Secrets } {
+export function readConfig(environment: Environment): { readonly config: Config; readonly secrets: Secrets } {
+  const env = Object.fromEntries(
+    Object.entries(environment).filter(([name, value]) => !isKubernetesVariable(name, value ?? '')),
+  );
   for (const name of NOT_BUILT) {
     if (isSet(env, name)) throw new SettingRefused(`${name} is not supported by this version of Runwire; unset it.`);
   }
