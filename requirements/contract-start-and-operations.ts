@@ -167,6 +167,11 @@ export const contractStartAndOperations = [
     later: 'Console',
   },
   { id: 'contract-2-without-key', section: '2', quote: 'Without a key: only `/healthz`, `/readyz`, `/openapi.json`,' },
+  {
+    id: 'contract-2-without-key-root',
+    section: '2',
+    quote: '`GET /` (302 to `/docs`, to `/console/` once it exists),',
+  },
   { id: 'contract-2-without-key-docs', section: '2', quote: '`/docs`,' },
   { id: 'contract-2-without-key-console', section: '2', quote: "the console's assets and sign-in,", later: 'Console' },
   { id: 'contract-2-without-key-upload', section: '2', quote: 'and the signed upload address.' },

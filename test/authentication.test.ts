@@ -180,9 +180,9 @@ test('a verified key is remembered: the hundredth request asks the store nothing
   assert.equal((await client.get('/v2/me')).status, 401, 'and forgotten when it is revoked');
 });
 
-test('without a key only health, readiness and the description answer', async (t) => {
+test('without a key only health, readiness, the description and / answer', async (t) => {
   cites(t, 'contract-2-without-key', 'contract-2-without-key-docs', 'spec-4-authorization', 'spec-5-scope');
-  const open = ['/healthz', '/readyz', '/openapi.json', '/docs'];
+  const open = ['/', '/healthz', '/readyz', '/openapi.json', '/docs'];
   const nobody = api.as(null);
   for (const path of open) assert.equal((await nobody.get(path)).status, 200, path);
   const others = all.filter((operation) => !open.includes(operation.path));

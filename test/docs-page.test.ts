@@ -37,6 +37,15 @@ test('the reference is one page, served without a key, with every operation and 
   assert.ok(page.includes(server.url), 'its address works as pasted');
 });
 
+test('GET / leads to the reference without a key', async (t) => {
+  cites(t, 'contract-2-without-key-root');
+  const answer = await fetch(server.url, { redirect: 'manual' });
+  assert.deepEqual([answer.status, answer.headers.get('location')], [302, '/docs']);
+  assert.equal(await (await fetch(server.url)).text(), page);
+  const { status, headers } = await server.api.as(null).post('/', {});
+  assert.deepEqual([status, headers.get('allow')], [405, 'GET']);
+});
+
 test('it needs no script and nothing of any other host, and the policy allows none', (t) => {
   cites(t, 'contract-3-docs');
   const policy = headers.get('content-security-policy') ?? '';

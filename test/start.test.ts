@@ -47,6 +47,8 @@ test('the first start makes folder, owner, key and demo; its curl works as paste
   const secret = readFileSync(secretFile, 'utf8').trim();
   assert.ok(secret.length >= 32 && isSignedWith(secret, apiKey));
   assert.match(first.stdout, /offline demo model answers/);
+  const reference = /^API reference: (\S+)$/m.exec(first.stdout)?.[1] ?? '';
+  assert.match(await (await fetch(reference)).text(), /getCompletionV2/);
 
   const pasted = await run('sh', ['-c', printedCurl(first.stdout)]);
   assert.equal(pasted.code, 0, pasted.stderr);

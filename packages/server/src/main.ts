@@ -27,6 +27,7 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     await using server = await compose(config, secrets, endAtOnce, overrides);
     const say = (text: string) => process.stdout.write(`${text}\n`);
     say(`Runwire ${VERSION} listens on ${server.url}`);
+    say(`API reference: ${server.url}/docs`);
     if (server.metricsUrl !== null) say(`Metrics, without a key: ${server.metricsUrl}/metrics`);
     if (config.database !== null) say(`Database: PostgreSQL at ${config.database.place}`);
     say(`Data folder: ${config.dataDir}`);

@@ -3,6 +3,18 @@ import { operation, pageQuery, refusals } from '../operation.ts';
 import { Health, Readiness, ServiceNodeList } from '../service.ts';
 import { Type } from '../type.ts';
 
+export const getRoot = operation({
+  operationId: 'getRoot',
+  method: 'GET',
+  path: '/',
+  summary: 'Go to this description as a page',
+  tags: ['Service'],
+  auth: false,
+  responses: {
+    302: { description: 'The page is at `/docs`.', headers: { Location: Type.String({ description: '`/docs`.' }) } },
+  },
+});
+
 export const getHealth = operation({
   operationId: 'getHealth',
   method: 'GET',

@@ -32,6 +32,8 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
 
   route(app, operations.listNodes, async ({ principal, query }) => nodes.list(principal, query));
 
+  route(app, operations.getRoot, async (_request, reply) => reply.redirect('/docs'));
+
   route(app, operations.getHealth, async () => ({ status: 'ok' }));
 
   route(app, operations.getReadiness, async () => {
