@@ -313,6 +313,26 @@ test('an integration whose folder cannot be swept is named, and keeps none of th
   assert.deepEqual(readdirSync(join(top, 'mounts')).sort(), ['bad1', 'bad2']);
 });
 
+test('a sweep removes no folder of an integration while a file of it is being written', async (t) => {
+  const { mount, write, top } = await setUp(t);
+  await write('a/b.txt', 'first');
+  await mount.delete('one', 'a/b.txt');
+  const reading = Promise.withResolvers<void>();
+  const swept = Promise.withResolvers<void>();
+  async function* paused() {
+    yield Buffer.from('sec');
+    reading.resolve();
+    await swept.promise;
+    yield Buffer.from('ond');
+  }
+  const writing = mount.write('one', 'a/b.txt', 'text/plain', paused());
+  await reading.promise;
+  await mount.sweep(3_600_000);
+  assert.deepEqual(readdirSync(join(top, 'mounts/one')).sort(), ['about', 'drafts', 'files']);
+  swept.resolve();
+  assert.equal((await writing).size, 6);
+});
+
 test('sweeps beside writes and deletes disturb none of them', async (t) => {
   const { mount, write } = await setUp(t);
   let isOver = false;

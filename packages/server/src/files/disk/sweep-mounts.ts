@@ -1,8 +1,11 @@
 import { fileNames, INTEGRATION_ID } from '../mount-names.ts';
 import { isRecordOf, recordedPath } from './about-records.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
-import type { MountFolders } from './mount-folders.ts';
+import type { MountFolders, MountPart } from './mount-folders.ts';
 import { removeDraft } from './remove-draft.ts';
+
+/** In the order in which they are removed. */
+const PARTS: readonly MountPart[] = ['files', 'about', 'drafts'];
 
 /**
  * Drafts of writes that died, and records of files that are gone; resolves to how many. An integration whose folder cannot
@@ -65,13 +68,23 @@ async function oldIn(folder: ConfinedFolder, before: number): Promise<Buffer[]> 
   return old;
 }
 
-/** The folders of an integration that has no files any more; a write that finds one of them gone makes it again. */
+/**
+ * Removes the folders of an integration that has no files any more. It removes nothing if one of them holds something: a
+ * write keeps its draft in `drafts` until the end, so a sweep leaves the folders of a running write alone. A write that
+ * begins after this look may still find a folder removed; it makes that folder again, at most once for each sweep.
+ */
 async function dropIfEmpty(outermost: ConfinedFolder, integrationId: string): Promise<void> {
   await using own = await outermost.folder(integrationId);
   if (own === null) return;
-  // The drafts are the last: while something is written, they are not empty.
-  for (const part of ['files', 'about', 'drafts']) {
+  for (const part of PARTS) if (!(await isEmpty(own, part))) return;
+  for (const part of PARTS) {
     if (!(await own.removeEmptyFolder(part)) && (await own.stat(part)) !== null) return;
   }
   await outermost.removeEmptyFolder(integrationId);
+}
+
+/** True also if there is no folder of that name. */
+async function isEmpty(own: ConfinedFolder, part: MountPart): Promise<boolean> {
+  await using folder = await own.folder(part);
+  return folder === null || (await folder.entries()).length === 0;
 }
