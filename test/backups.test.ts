@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import {
+  chmodSync,
   closeSync,
   cpSync,
   existsSync,
@@ -134,7 +135,7 @@ test('a back-up goes from either store to either store and stays what it is', { 
   assert.deepEqual(await look(server.api(house.apiKey)), house.seen);
 });
 
-test('only its owner can read a back-up, and the secret is in it unless a setting gives it', async (t) => {
+test('only its owner can read a back-up or what is restored, and the secret is in it unless a setting gives it', async (t) => {
   for (const { parentPath, name } of filesOf(backup)) {
     assert.equal(statSync(join(parentPath, name)).mode & 0o077, 0, name);
   }
@@ -147,8 +148,16 @@ test('only its owner can read a back-up, and the secret is in it unless a settin
   const said = await done(['backup', '--to', without], { ...env, RUNWIRE_SECRET: 'x'.repeat(40) });
   assert.match(said, /RUNWIRE_SECRET is what it was/);
   assert.ok(!existsSync(join(without, 'secret')));
-  const said2 = await done(['restore', '--from', without], { RUNWIRE_DATA_DIR: folderOf(t) });
+  const restored = folderOf(t);
+  chmodSync(restored, 0o755);
+  const said2 = await done(['restore', '--from', without], { RUNWIRE_DATA_DIR: restored });
   assert.match(said2, /set RUNWIRE_SECRET to what it was/);
+  const names = readdirSync(restored, { recursive: true, encoding: 'utf8' });
+  assert.ok(names.includes('runwire.db'));
+  assert.deepEqual(
+    names.filter((name) => (statSync(join(restored, name)).mode & 0o077) !== 0),
+    [],
+  );
 });
 
 const DAMAGES: readonly [string, (folder: string) => void, RegExp][] = [

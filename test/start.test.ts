@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -151,6 +151,21 @@ test('a data folder has one server; kill -9 frees it, and Ctrl-C ends it with co
   assert.equal((await server.api(OWN_KEY).get('/v2/me')).status, 200);
   const end = await server.stop('SIGINT');
   assert.deepEqual([end.code, end.signal, end.stderr], [0, null, '']);
+});
+
+test('no other user can read what the server writes, also in an existing open folder', async (t) => {
+  cites(t, 'contract-1-umask');
+  const dataDir = folderOf(t);
+  chmodSync(dataDir, 0o755);
+  // As a version without a umask left it.
+  writeFileSync(join(dataDir, 'lock.db'), '', { mode: 0o644 });
+  const env = { RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: OWN_KEY };
+  await using server = await CliServer.start({ env });
+  assert.equal((await server.api(OWN_KEY).get('/readyz')).status, 200);
+  const written = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
+  assert.ok(written.includes('runwire.db-wal') && written.includes('runwire.db-shm'), String(written));
+  const open = written.filter((name) => (statSync(join(dataDir, name)).mode & 0o077) !== 0);
+  assert.deepEqual(open, []);
 });
 
 test('npm start starts the server, and npm test is the whole gate', async (t) => {

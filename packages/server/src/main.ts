@@ -22,7 +22,7 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
   try {
-    const { config, secrets } = readConfig(env);
+    const { config, secrets } = prepareProcess(env);
     dataDir = config.dataDir;
     await using server = await compose(config, secrets, endAtOnce, overrides);
     const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -50,6 +50,15 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
     process.off('SIGTERM', onSignal);
     process.off('SIGINT', onSignal);
   }
+}
+
+/**
+ * Reads the settings, and keeps everything that this process writes from other users of the machine, also in a folder
+ * that others may enter (`contract-1-umask`).
+ */
+function prepareProcess(env: Readonly<Record<string, string | undefined>>): ReturnType<typeof readConfig> {
+  process.umask(0o077);
+  return readConfig(env);
 }
 
 function filesSentence({ s3 }: Config): string {
@@ -114,13 +123,13 @@ function endAtOnce(error: unknown): void {
 
 /** Makes a key in the installation that the environment names, and resolves to it. */
 export async function createKey(env: Readonly<Record<string, string | undefined>>, name: string): Promise<string> {
-  const { config, secrets } = readConfig(env);
+  const { config, secrets } = prepareProcess(env);
   return createKeyHere(config, secrets, name);
 }
 
 /** Retires the secret that signs upload forms; resolves to what there is to say. */
 export async function rotateUploads(env: Readonly<Record<string, string | undefined>>): Promise<string> {
-  const { config, secrets } = readConfig(env);
+  const { config, secrets } = prepareProcess(env);
   const number = await rotateUploadsHere(config, secrets);
   if (config.s3?.uploads === 'direct') {
     return (
@@ -134,7 +143,7 @@ export async function rotateUploads(env: Readonly<Record<string, string | undefi
 
 /** Copies the embedded installation of the environment into its PostgreSQL database; resolves to what there is to say. */
 export async function move(env: Readonly<Record<string, string | undefined>>): Promise<string> {
-  const { config, secrets } = readConfig(env);
+  const { config, secrets } = prepareProcess(env);
   const { tables, wasDone } = await moveHere(config, secrets);
   const place = config.database?.place ?? '';
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
@@ -161,7 +170,7 @@ export async function backup(
   to: string,
   overrides?: BackupOverrides,
 ): Promise<{ readonly said: string; readonly isWhole: boolean }> {
-  const { config, secrets } = readConfig(env);
+  const { config, secrets } = prepareProcess(env);
   const done = await backUpHere(config, secrets, to, overrides);
   const { rows, images, files, bytes, missing, unread, unsteady, hasSecret } = done;
   const lines = [`Backed up ${rows} rows, ${images} images and ${files} files, ${bytes} bytes, to ${to}.`];
@@ -195,7 +204,7 @@ export async function restore(
   env: Readonly<Record<string, string | undefined>>,
   from: string,
 ): Promise<{ readonly said: string; readonly isWhole: boolean }> {
-  const { config, secrets } = readConfig(env);
+  const { config, secrets } = prepareProcess(env);
   const done = await restoreHere(config, secrets, from);
   const { rows, images, files, bytes, hasSecret, hasOtherSecret, wasDone, leftMark, unplaced } = done;
   const place = config.database === null ? config.dataDir : `PostgreSQL at ${config.database.place}`;

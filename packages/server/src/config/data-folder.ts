@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -7,6 +8,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
@@ -46,7 +48,25 @@ export function makeDataFolder(dataDir: string): DataFolder {
     const reason = error instanceof Error ? error.message : String(error);
     throw new SettingRefused(`The data folder cannot be made (${reason}); set RUNWIRE_DATA_DIR to a place that can.`);
   }
-  return dataFolder(dataDir);
+  const folder = dataFolder(dataDir);
+  for (const path of [folder.database, `${folder.database}-wal`, `${folder.database}-shm`, folder.lock]) {
+    makePrivate(path);
+  }
+  return folder;
+}
+
+/**
+ * Versions without a umask left databases that others can read, and SQLite gives new files the mode of the database. A
+ * file of another user keeps its mode: only its owner may change it.
+ */
+function makePrivate(path: string): void {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & 0o077) === 0) return;
+  try {
+    chmodSync(path, 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+  }
 }
 
 /** Not by `recursive`: where a parent takes no folders, as /proc, that never returns. */
