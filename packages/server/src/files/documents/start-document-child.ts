@@ -1,8 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { childReads } from './child-reads.ts';
 
-/** It may read files and start its thread, and nothing else: no network, no writing, no other process. */
-export const CHILD_ARGUMENTS = ['--permission', '--allow-fs-read=*', '--allow-worker'];
+/**
+ * The process may read its own code and start its thread, and nothing else: no other file, no network, no writing, no other
+ * process. A document that takes control of a library finds no secret: neither the data folder nor an environment.
+ */
+export const childArguments = (): readonly string[] => [
+  '--permission',
+  ...childReads().map((path) => `--allow-fs-read=${path}`),
+  '--allow-worker',
+];
 
 /** Starts the process that reads documents. Where the machine has nothing left it throws, or the process tells of an error. */
 export type StartChild = () => ChildProcess;
@@ -11,7 +19,7 @@ export const startDocumentChild: StartChild = () => {
   const file = import.meta.url.endsWith('.ts') ? './document-child.ts' : './document-child.js';
   return fork(fileURLToPath(new URL(file, import.meta.url)), {
     env: {},
-    execArgv: CHILD_ARGUMENTS,
+    execArgv: [...childArguments()],
     stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
   });
 };
