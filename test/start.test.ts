@@ -120,15 +120,44 @@ test('a key cannot be made where there is no installation, and none is made for 
   assert.equal(existsSync(join(dataDir, 'nothing')), false);
 });
 
-test('the command says how it is used where it is used wrongly', async () => {
-  for (const args of [[], ['fly'], ['serve', 'now'], ['keys', 'create', '--colour', 'red']]) {
+test('a wrong command line says what is wrong and what exists, with exit code 2', async () => {
+  const all = /^Usage:\n.*runwire serve .*runwire keys create .*runwire restore /ms;
+  const cases: readonly (readonly [readonly string[], RegExp, RegExp])[] = [
+    [[], /^A command is missing\.$/m, all],
+    [['fly'], /^There is no command `fly`\.$/m, all],
+    [['fly', '--help'], /^There is no command `fly`\.$/m, all],
+    [['keys', 'fly'], /^There is no command `keys fly`\.$/m, all],
+    [['keys'], /^`keys` needs a second word\.$/m, /^ {2}runwire keys create /m],
+    [['serve', 'now'], /'now'/, /^Usage: runwire serve$/m],
+    [['keys', 'create', '--colour', 'red'], /'--colour'/, /^Usage: runwire keys create \[--name NAME\]$/m],
+  ];
+  for (const [args, sentence, help] of cases) {
     const { code, stdout, stderr } = await runwire(args);
     assert.deepEqual([code, stdout], [2, ''], args.join(' '));
-    assert.match(stderr, /runwire serve .*runwire keys create/s);
+    assert.match(stderr, sentence);
+    assert.match(stderr, help);
   }
-  const help = await runwire(['--help']);
-  assert.deepEqual([help.code, help.stderr], [0, '']);
-  assert.match(help.stdout, /runwire serve/);
+});
+
+test('-h, --version and <command> --help print to stdout and exit with code 0', async () => {
+  const print = async (...args: readonly string[]) => {
+    // A setting that stops every command: help looks at none.
+    const { code, stdout, stderr } = await runwire(args, { env: { RUNWIRE_NO_SUCH_SETTING: '1' } });
+    assert.deepEqual([code, stderr], [0, ''], args.join(' '));
+    return stdout;
+  };
+  const usage = await print('--help');
+  assert.equal(await print('-h'), usage);
+  assert.equal(await print('--version'), `runwire ${packageJson.version}\n`);
+  assert.match(await print('keys', '--help'), /^Usage:\n {2}runwire keys create /);
+  const commands = [...usage.matchAll(/^ {2}runwire ([a-z]+(?: [a-z]+)?)\b/gm)].map(([, name = '']) => name.split(' '));
+  assert.equal(commands.length, 6);
+  for (const words of commands) {
+    const help = await print(...words, '--help');
+    assert.match(help, new RegExp(`^Usage: runwire ${words.join(' ')}\\b.*^ {2}--help `, 'ms'));
+    assert.ok(help.split('\n').length > 5, 'it explains the command');
+  }
+  assert.equal(await print('help', 'keys', 'create'), await print('keys', 'create', '-h'));
 });
 
 test('a data folder has one server; kill -9 frees it, and Ctrl-C ends it with code 0', async (t) => {

@@ -1,86 +1,73 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
+import packageJson from '../package.json' with { type: 'json' };
+import { type Command, commands } from './commands.ts';
+import { commandHelp, usage } from './help.ts';
 
-const USAGE = `Usage:
-  runwire serve                       start the server
-  runwire keys create [--name NAME]   make an API key of the first owner and print it, once
-  runwire uploads rotate              sign upload forms with another secret, beside running servers
-  runwire move                        copy the embedded installation into the PostgreSQL database of DATABASE_URL
-  runwire backup --to FOLDER          take a back-up, beside running servers
-  runwire restore --from FOLDER       put a back-up into an empty data folder or database
-`;
+/** The command line is wrong: exit code 2. The help follows the sentence. */
+class UsageError extends Error {
+  readonly help: string;
 
-/** The back-up is there, but images were lost before it was taken, or files could not be taken as they were. */
-const NOT_WHOLE = 3;
+  constructor(sentence: string, help: string) {
+    super(sentence);
+    this.help = help;
+  }
+}
 
 async function main(args: readonly string[]): Promise<void> {
-  const [command, ...rest] = args;
-  if (command === 'serve' && rest.length === 0) {
-    const { serve } = await import('@runwire/server');
-    return serve(process.env);
+  const [first] = args;
+  if (first === '--version' || first === '-v') return print(`runwire ${packageJson.version}\n`);
+  const asksForHelp = first === 'help' || args.some(isHelp);
+  const words = (first === 'help' ? args.slice(1) : args).filter((arg) => !isHelp(arg));
+  const command = commands.find(({ name }) => beginsWith(words, name));
+  if (command !== undefined) {
+    if (asksForHelp) return print(commandHelp(command));
+    return command.run(process.env, optionOf(command, words.slice(command.name.split(' ').length)));
   }
-  if (command === 'keys' && rest[0] === 'create') return createKey(rest.slice(1));
-  if (command === 'uploads' && rest[0] === 'rotate' && rest.length === 1) {
-    const { rotateUploads } = await import('@runwire/server');
-    return say(await rotateUploads(process.env));
-  }
-  if (command === 'move' && rest.length === 0) {
-    const { move } = await import('@runwire/server');
-    return say(await move(process.env));
-  }
-  if (command === 'backup') {
-    const to = folderOption(rest, 'to');
-    const { backup } = await import('@runwire/server');
-    const { said, isWhole } = await backup(process.env, to);
-    if (!isWhole) process.exitCode = NOT_WHOLE;
-    return say(said);
-  }
-  if (command === 'restore') {
-    const from = folderOption(rest, 'from');
-    const { restore } = await import('@runwire/server');
-    const { said, isWhole } = await restore(process.env, from);
-    if (!isWhole) process.exitCode = NOT_WHOLE;
-    return say(said);
-  }
-  if (command === 'help' || command === '--help') {
-    process.stdout.write(USAGE);
-    return;
-  }
-  throw new UsageError(command === undefined ? 'Say what to do.' : `There is no command \`${args.join(' ')}\`.`);
+  // `keys` alone: the commands that begin with it.
+  const below = commands.filter(({ name }) => words.length === 1 && name.startsWith(`${words[0]} `));
+  const help = usage(below.length > 0 ? below : commands);
+  if (asksForHelp && (words.length === 0 || below.length > 0)) return print(help);
+  if (words.length === 0) throw new UsageError('A command is missing.', help);
+  if (below.length > 0) throw new UsageError(`\`${words[0]}\` needs a second word.`, help);
+  throw new UsageError(`There is no command \`${words.join(' ')}\`.`, help);
 }
 
-class UsageError extends Error {}
+const isHelp = (arg: string) => arg === '-h' || arg === '--help';
 
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+function beginsWith(words: readonly string[], name: string): boolean {
+  return name.split(' ').every((word, index) => words[index] === word);
 }
 
-/** The value of the only option that a command has. */
-function option(args: readonly string[], name: string): string | undefined {
+/** The value of the only option that a command can have. */
+function optionOf(command: Command, args: readonly string[]): string | undefined {
+  const { option } = command;
+  const value = parseOption(command, args);
+  if (option?.isRequired === true && !value) {
+    throw new UsageError(`Name a folder with --${option.name}.`, commandHelp(command));
+  }
+  return value;
+}
+
+function parseOption(command: Command, args: readonly string[]): string | undefined {
+  const name = command.option?.name;
+  const options = name === undefined ? {} : { [name]: { type: 'string' } as const };
   try {
-    const value = parseArgs({ args: [...args], options: { [name]: { type: 'string' } } }).values[name];
-    return typeof value === 'string' ? value : undefined;
+    const { values } = parseArgs({ args: [...args], options });
+    return values[name ?? ''];
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(error instanceof Error ? error.message : String(error), commandHelp(command));
   }
 }
 
-function folderOption(args: readonly string[], name: 'to' | 'from'): string {
-  const folder = option(args, name);
-  if (folder === undefined || folder === '') throw new UsageError(`Name a folder with --${name}.`);
-  return folder;
-}
-
-async function createKey(args: readonly string[]): Promise<void> {
-  const name = option(args, 'name') ?? 'command line';
-  const server = await import('@runwire/server');
-  say(await server.createKey(process.env, name));
+function print(text: string): void {
+  process.stdout.write(text);
 }
 
 try {
   await main(process.argv.slice(2));
 } catch (error) {
   const text = error instanceof Error ? error.message : String(error);
-  process.stderr.write(error instanceof UsageError ? `${text}\n\n${USAGE}` : `${text}\n`);
+  process.stderr.write(error instanceof UsageError ? `${text}\n\n${error.help}` : `${text}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }
