@@ -172,9 +172,126 @@ test('unknown paths are 404 and unknown methods 405 with Allow, both as ApiError
       const answer = await api.call(method, path);
       assert.deepEqual([answer.status, answer.body.code], [405, 'method_not_allowed'], `${method} ${path}`);
       assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), allowed);
+      const [, named] = /^This path does not take [A-Z]+; use (.*)\.$/.exec(answer.body.error) ?? [];
+      assert.deepEqual(named?.split(/, | or /).sort(), allowed, 'the sentence names the methods too');
     }
   }
-  assert.equal((await fetch(`${server.url}/healthz`, { method: 'HEAD' })).status, 405);
+});
+
+test('HEAD answers like GET without a body where it is allowed, and is 405 elsewhere', async (t) => {
+  cites(t, 'contract-3-head');
+  const all = Object.values(operations as Record<string, Operation>);
+  const withHead = [
+    '/healthz',
+    '/readyz',
+    '/openapi.json',
+    '/docs',
+    '/v2/integrations/:apiIntegrationId/files/content',
+  ];
+  assert.deepEqual(
+    all
+      .filter(({ method }) => method === 'HEAD')
+      .map(({ path }) => path)
+      .sort(),
+    withHead.sort(),
+  );
+  for (const path of withHead.slice(0, 4)) {
+    const [get, head] = [await api.as(null).get(path), await api.as(null).call('HEAD', path)];
+    assert.deepEqual([head.status, head.body], [200, ''], path);
+    for (const name of ['content-type', 'content-length', 'content-security-policy']) {
+      assert.equal(head.headers.get(name), get.headers.get(name), `${path}: ${name}`);
+    }
+  }
+  const others = new Set(all.filter(({ path }) => !withHead.includes(path)).map(({ path }) => path));
+  for (const pattern of others) {
+    const path = pattern.replace(':apiIntegrationId', 'demo').replace(/:[A-Za-z]+/g, 'some-id');
+    const { status, headers } = await api.call('HEAD', path);
+    assert.deepEqual([status, headers.get('allow')?.includes('HEAD')], [405, false], path);
+  }
+});
+
+test('an encoded slash belongs to its segment', async (t) => {
+  cites(t, 'contract-3-encoded-slash');
+  for (const id of ['a%2Fb', 'a%2fb', '%2F', 'a%252Fb', 'a%3Fb']) {
+    const answer = await api.call('PUT', `/v2/integrations/demo/chats/${id}`, {});
+    assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'DELETE, GET'], id);
+  }
+  const chatId = 'a/b';
+  assert.equal((await api.post('/v2/integrations/demo/chats', { chatId })).status, 201);
+  assert.equal((await api.get('/v2/integrations/demo/chats/a%2Fb')).body.chatId, chatId);
+  assert.equal((await api.get('/v2/integrations/demo/chats/a%2Fb/messages')).status, 200);
+  assert.equal((await api.get('/v2/integrations/demo/chats/a/b')).status, 404);
+});
+
+test('the absolute form of a request target behaves like the path alone', async (t) => {
+  cites(t, 'contract-3-encoded-slash');
+  const key = `authorization: Bearer ${TEST_API_KEY}\r\n`;
+  const ask = (method: string, target: string, more = '') =>
+    raw(`${method} ${target} HTTP/1.1\r\nhost: a\r\n${key}${more}\r\n`);
+  const status = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
+  for (const [method, path] of [
+    ['GET', '/v2/me'],
+    ['GET', '/v2/integrations?limit=1'],
+    ['GET', '/v2/integrations/demo/chats/none%2Fhere'],
+    ['PUT', '/v2/me/'],
+    ['GET', '/nowhere'],
+    ['PUT', '/get_completion_v2'],
+  ] as const) {
+    const plain = await ask(method, path);
+    for (const authority of ['http://a', 'https://other.example.com:99', 'HTTP://A', 'http://user@a']) {
+      const absolute = await ask(method, authority + path);
+      const comparable = (answer: string) => answer.replaceAll(/^(x-request-id|date): .*\r\n/gim, '');
+      assert.equal(comparable(absolute), comparable(plain), `${method} ${authority}${path}`);
+    }
+  }
+  const length = 'content-type: application/json\r\ncontent-length: 2\r\n';
+  const refused = await ask('POST', 'http://a/get_completion_v2', `${length}\r\n{}`.slice(0, -2));
+  assert.deepEqual([status(refused), /^x-agent-run-admitted: false\r$/m.test(refused)], [400, true], refused);
+  assert.equal(status(await ask('GET', 'http://a')), status(await ask('GET', '/')));
+  assert.equal(status(await ask('GET', 'http://a?x=1')), status(await ask('GET', '/?x=1')));
+});
+
+test('two `Host` headers are 400, whatever the path', async (t) => {
+  cites(t, 'contract-8-400-invalid-request');
+  for (const [line, code] of [
+    ['GET /healthz', 400],
+    ['GET /nowhere', 400],
+    ['POST /get_completion_v2', 400],
+    ['POST /uploads/demo', 400],
+  ] as const) {
+    const answer = await raw(`${line} HTTP/1.1\r\nHost: a\r\nhost: a\r\ncontent-length: 0\r\n\r\n`);
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${code} `), line);
+    assert.match(answer, /more than one `Host` header/, line);
+    assert.equal(/^x-agent-run-admitted: false\r$/m.test(answer), line.includes('completion'), line);
+  }
+});
+
+test('every answer forbids browsers to guess its type', async () => {
+  const nosniff = (headers: Headers) => headers.get('x-content-type-options');
+  for (const [method, path, body] of [
+    ['GET', '/healthz', undefined],
+    ['GET', '/docs', undefined],
+    ['GET', '/metrics', undefined],
+    ['GET', '/v2/integrations/demo/usage?format=csv', undefined],
+    ['GET', '/v2/integrations/demo/chats', undefined],
+    ['GET', '/nowhere', undefined],
+    ['PUT', '/healthz', undefined],
+    ['GET', '/v2/%zz', undefined],
+    ['POST', '/uploads/demo', 'x'],
+    ['OPTIONS', '/uploads/demo', undefined],
+    ['POST', '/get_completion_v2', {}],
+    ['POST', '/get_completion_v2', { apiIntegrationId: 'demo', message: 'Hi' }],
+  ] as const) {
+    assert.equal(nosniff((await api.call(method, path, body)).headers), 'nosniff', `${method} ${path}`);
+  }
+  assert.equal(nosniff((await api.as(null).get('/v2/me')).headers), 'nosniff');
+  const { items } = (await api.get('/v2/integrations/demo/runs?limit=1')).body;
+  const events = await api.events(items[0].runId, null);
+  assert.equal(events.headers['x-content-type-options'], 'nosniff');
+  await events.whole();
+  for (const request of ['nonsense\r\n\r\n', brokenChunk('POST /v2/integrations')]) {
+    assert.match(await raw(request), /^x-content-type-options: nosniff\r$/m, request);
+  }
 });
 
 test('a trailing slash works as without it', async (t) => {

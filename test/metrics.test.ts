@@ -77,6 +77,7 @@ test('on a listener of their own they need no key, and nothing else is there; th
       [answer.status, answer.headers.get('content-type')],
       [200, 'text/plain; version=0.0.4; charset=utf-8'],
     );
+    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
     assert.match(await answer.text(), /^runwire_active_runs 1$/m);
     for (const [method, path] of [
       ['GET', '/'],

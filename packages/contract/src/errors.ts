@@ -110,7 +110,7 @@ export const errors = {
   },
   method_not_allowed: {
     status: 405,
-    sentence: 'This path does not take this method; use one that the Allow header names.',
+    sentence: 'This path does not take this method; use one of those that the message and the Allow header name.',
     retryable: false,
     headers: 'Allow',
   },

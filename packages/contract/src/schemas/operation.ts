@@ -37,6 +37,21 @@ export function operation<const T extends Operation>(definition: T): T {
   return definition;
 }
 
+/** HEAD of an operation that has GET: the same statuses and headers, without bodies. */
+export function headOf(get: Operation, operationId: string) {
+  const responses = Object.entries(get.responses).map(([status, { description, headers }]) => [
+    status,
+    { description, ...(headers === undefined ? {} : { headers }) },
+  ]);
+  return {
+    ...get,
+    operationId,
+    method: 'HEAD',
+    summary: `${get.summary}, without the body`,
+    responses: Object.fromEntries(responses) as Operation['responses'],
+  } as const;
+}
+
 interface ErrorResponse {
   readonly description: string;
   readonly schema: TUnsafe<Static<typeof ApiErrorResponse>>;

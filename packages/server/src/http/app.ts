@@ -12,7 +12,7 @@ import type { BodyReader } from './body-reader.ts';
 import { ClientErrors } from './client-error.ts';
 import { answerError, refusalAnswer } from './error-answer.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
-import { allowedMethods, COMPLETION_PATH, pathOf } from './paths.ts';
+import { allowedMethods, COMPLETION_PATH, originForm, pathOf } from './paths.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -104,6 +104,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     return503OnClosing: false,
     keepAliveTimeout: 75_000,
     forceCloseConnections: true,
+    // The router, the hooks and the handlers see a path, whichever form the request target has.
+    rewriteUrl: ({ url }) => originForm(url ?? ''),
     // Node would answer a request without `Host` itself, without our headers.
     http: { requireHostHeader: false },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
@@ -127,9 +129,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   options.bodies.register(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    reply.header('x-content-type-options', 'nosniff');
     // True is sent only after the reservation; until then every answer at this path says that there is none.
     if ((request.routeOptions.url ?? pathOf(request.url)) === COMPLETION_PATH)
       reply.header('x-agent-run-admitted', 'false');
+    refuseSecondHost(request.raw.rawHeaders);
     // Before its body is read: nobody without a key makes the server take one in.
     if (request.is404) return notFound(request, reply);
     const operation = request.routeOptions.config.operation;
@@ -150,7 +154,23 @@ function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const methods = allowedMethods(Object.values(operations), pathOf(request.url));
   if (methods.length === 0) return refusalAnswer(new Refusal('not_found'), request, reply);
   reply.header('allow', methods.join(', '));
-  return refusalAnswer(new Refusal('method_not_allowed'), request, reply);
+  const sentence = `This path does not take ${request.method}; use ${inWords(methods)}.`;
+  return refusalAnswer(new Refusal('method_not_allowed', sentence), request, reply);
+}
+
+/** `GET, PUT or DELETE`. */
+function inWords(methods: readonly string[]): string {
+  return methods.join(', ').replace(/, (\w+)$/, ' or $1');
+}
+
+/** A proxy and this server might each take another of two `Host` headers. Node keeps only the first in `headers`. */
+function refuseSecondHost(rawHeaders: readonly string[]): void {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts > 1) throw new Refusal('invalid_request', 'The request has more than one `Host` header; send exactly one.');
 }
 
 async function principalOf(authentication: Authentication, header: string | undefined): Promise<Principal> {

@@ -65,6 +65,7 @@ function bytes(problem: string, requestId: string, url: string | null): string {
       ? ['content-type: application/xml', 'access-control-allow-origin: *']
       : ['content-type: application/json; charset=utf-8']),
     `x-request-id: ${requestId}`,
+    'x-content-type-options: nosniff',
     // Whatever it was, it was not read to its end, so it reserved nothing.
     ...(url === null || pathOf(url) === COMPLETION_PATH ? ['x-agent-run-admitted: false'] : []),
     `content-length: ${Buffer.byteLength(body)}`,

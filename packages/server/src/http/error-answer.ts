@@ -49,8 +49,9 @@ function statusOf(code: ErrorCode, path: string): number {
 export function refusalAnswer(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.routeOptions.url ?? '';
   request.server.noteRefusal(refusal, request);
-  // Also here: no hook has run where the path itself could not be read.
+  // Also here: no hook has run if the path could not be decoded.
   reply.header('x-request-id', request.id);
+  reply.header('x-content-type-options', 'nosniff');
   // Fastify closes the connection after a body that could not be parsed; one that was read whole leaves it usable.
   if (request.raw.complete) reply.removeHeader('connection');
   if (refusal.code === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');

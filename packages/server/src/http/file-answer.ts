@@ -28,7 +28,6 @@ export function answerHead(reply: FastifyReply, file: MountFile, reading: Readin
     'content-length': last - first + 1,
     // What somebody uploaded never becomes a page of this origin, whatever it holds and whoever is led to it.
     'content-disposition': attachmentOf(lastSegment(file.path)),
-    'x-content-type-options': 'nosniff',
     'content-security-policy': 'sandbox',
   });
 }

@@ -29,8 +29,9 @@ export class MetricsListener implements AsyncDisposable {
     // Imported here: as a module `node:http` brings a whole client along, 70 ms of processor, which a start need not wait for.
     const { createServer } = await import('node:http');
     const server = createServer((request, answer) => {
-      // What comes with it is not read.
+      // The body, if there is one, is not used.
       request.resume();
+      answer.setHeader('x-content-type-options', 'nosniff');
       if (request.method === 'GET' && pathOf(request.url ?? '') === '/metrics') {
         answer.writeHead(200, { 'content-type': METRICS_TYPE }).end(metrics());
         return;

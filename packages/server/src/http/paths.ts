@@ -6,7 +6,7 @@ export const UPLOAD_PATH = '/uploads/:apiIntegrationId';
 export const isUpload = (url: string | undefined): boolean =>
   url !== undefined && pattern(UPLOAD_PATH).test(pathOf(url));
 
-/** Which methods a path would take; none where it is no path of ours. */
+/** The methods that a path takes; empty if the path is unknown. */
 export function allowedMethods(operations: readonly Operation[], path: string): string[] {
   return operations.filter((operation) => pattern(operation.path).test(path)).map((operation) => operation.method);
 }
@@ -22,14 +22,27 @@ function pattern(path: string): RegExp {
   return known;
 }
 
-/** The path as routes are found by it: decoded, without query and trailing slash. */
-export function pathOf(url: string): string {
-  const end = url.indexOf('?');
-  const path = end === -1 ? url : url.slice(0, end);
+/**
+ * The request target as a path: the absolute form (`GET http://host/v2/me`) is what a proxy sends, and behaves like the
+ * path alone. Its host is ignored; `Host` decides.
+ */
+export function originForm(target: string): string {
+  if (target.charCodeAt(0) === SLASH) return target;
+  const afterAuthority = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i.exec(target)?.[0].length;
+  if (afterAuthority === undefined) return target;
+  const rest = target.slice(afterAuthority);
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+const SLASH = 47;
+
+/** The path by which routes are matched: decoded, without query and trailing slash. An encoded slash stays encoded. */
+export function pathOf(target: string): string {
+  const [path = ''] = originForm(target).split(/[?#]/, 1);
   const bare = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   if (!bare.includes('%')) return bare;
   try {
-    return decodeURIComponent(bare);
+    return decodeURIComponent(bare.replace(/%2f/gi, '%252F'));
   } catch {
     return bare;
   }

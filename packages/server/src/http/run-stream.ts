@@ -157,7 +157,8 @@ export class RunStream implements Sink {
     const { waitAt } = this.#streams;
     const { heartbeat } = this.#encoder;
     waitAt?.('header.before');
-    this.#response.writeHead(200, { ...headers, ...this.#encoder.headers });
+    // The headers that hooks set are not sent after a hijack.
+    this.#response.writeHead(200, { 'x-content-type-options': 'nosniff', ...headers, ...this.#encoder.headers });
     if (waitAt !== undefined || heartbeat === null) this.#response.flushHeaders();
     waitAt?.('header.after');
     this.#streams.add(this);

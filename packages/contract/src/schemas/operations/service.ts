@@ -1,5 +1,5 @@
 import { freeObject, ref } from '../kit.ts';
-import { operation, pageQuery, refusals } from '../operation.ts';
+import { headOf, operation, pageQuery, refusals } from '../operation.ts';
 import { Health, Readiness, ServiceNodeList } from '../service.ts';
 import { Type } from '../type.ts';
 
@@ -84,3 +84,8 @@ export const getDocs = operation({
   auth: false,
   responses: { 200: { description: 'The page.', schema: Type.String(), contentTypes: ['text/html'] } },
 });
+
+export const headHealth = headOf(getHealth, 'headHealth');
+export const headReadiness = headOf(getReadiness, 'headReadiness');
+export const headOpenApi = headOf(getOpenApi, 'headOpenApi');
+export const headDocs = headOf(getDocs, 'headDocs');

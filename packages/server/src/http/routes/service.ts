@@ -1,5 +1,5 @@
 import { operations } from '@runwire/contract/schemas';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Nodes } from '../../accounts/nodes.ts';
 import { type Agencies, type LoadedAgency, toolNames } from '../../agencies/agencies.ts';
 import { decodeCursor, page } from '../../domain/list-cursor.ts';
@@ -34,29 +34,36 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
 
   route(app, operations.getRoot, async (_request, reply) => reply.redirect('/docs'));
 
-  route(app, operations.getHealth, async () => ({ status: 'ok' }));
+  const health = async () => ({ status: 'ok' });
+  route(app, operations.getHealth, health);
+  route(app, operations.headHealth, health);
 
-  route(app, operations.getReadiness, async () => {
+  const readiness = async () => {
     const ready = await isReady().catch(() => false);
     if (!ready) throw new Refusal('unavailable', undefined, {}, 1);
     return { status: 'ok', store: storeKind };
-  });
+  };
+  route(app, operations.getReadiness, readiness);
+  route(app, operations.headReadiness, readiness);
 
   route(app, operations.getMetrics, async (_request, reply) => reply.type(METRICS_TYPE).send(metrics()));
 
-  route(app, operations.getOpenApi, async () => app.describe());
+  const openApi = async () => app.describe();
+  route(app, operations.getOpenApi, openApi);
+  route(app, operations.headOpenApi, openApi);
 
-  let docs: string | null = null;
-  route(app, operations.getDocs, async (_request, reply) => {
-    docs ??= renderDocs((await app.describe()) as unknown as OpenApiDocument);
+  let rendered: string | null = null;
+  const docs = async (_request: unknown, reply: FastifyReply) => {
+    rendered ??= renderDocs((await app.describe()) as unknown as OpenApiDocument);
     return reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', DOCS_POLICY)
-      .header('x-content-type-options', 'nosniff')
       .header('referrer-policy', 'no-referrer')
       .header('cache-control', 'no-cache')
-      .send(docs);
-  });
+      .send(rendered);
+  };
+  route(app, operations.getDocs, docs);
+  route(app, operations.headDocs, docs);
 }
 
 function agencyJson({ id, definition, agents, entryPoints, defaultAgent }: LoadedAgency) {

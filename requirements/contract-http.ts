@@ -1,0 +1,16 @@
+import type { Requirement } from './requirement.ts';
+
+/** Sections 2 to 4: what the contract says about HTTP itself: paths, methods, queries, cursors, media types, keys. */
+export const contractHttp = [
+  {
+    id: 'contract-3-encoded-slash',
+    section: '3',
+    quote:
+      'An encoded slash in a path belongs to its segment (`PUT …/chats/a%2Fb` is 405, as for any other chat id); the absolute form of a request target behaves like the path alone.',
+  },
+  {
+    id: 'contract-3-head',
+    section: '3',
+    quote: 'HEAD works at `/healthz`, `/readyz`, `/openapi.json`, `/docs` and `files/content`; elsewhere it is 405.',
+  },
+] as const satisfies readonly Requirement[];
