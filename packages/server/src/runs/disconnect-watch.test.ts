@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cites } from '../../../../requirements/cite.ts';
 import { missingService } from '../../../../test/support/services.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { Store } from '../store/store.ts';
 import { ThisNode } from '../store/this-node.ts';
 import { createLogger } from '../telemetry/logger.ts';
+import { askDatabase } from '../testing/postgres-server.ts';
 import { freshDatabase, postgresStore } from '../testing/test-store.ts';
 import { DisconnectWatch } from './disconnect-watch.ts';
 import { FarReaders } from './far-readers.ts';
@@ -53,4 +56,57 @@ test('an outage is told once, and the next one again', { skip }, async (t) => {
     while (looks < outage) await new Promise(setImmediate);
     await new Promise(setImmediate);
   }
+});
+
+test('a run is never cancelled before its patience is over after a reader on another node left', {
+  skip,
+}, async (t) => {
+  cites(t, 'contract-4-disconnect-any-node');
+  await using database = await freshDatabase();
+  let looks = 0;
+  await using real = await postgresStore(database.url);
+  const store: Store = {
+    kind: real.kind,
+    transact: real.transact.bind(real),
+    reads: {
+      all: (statement, params) =>
+        real.reads.all(statement, params).finally(() => {
+          if (statement.name === 'runs read elsewhere') looks += 1;
+        }),
+      query: (build) => real.reads.query(build),
+    },
+    [Symbol.asyncDispose]: () => real[Symbol.asyncDispose](),
+  };
+  await askDatabase(
+    database.url,
+    `insert into nodes (node_id, boot, dead, version, started_at) values ('other', 'b', 0, '0', 0);
+     insert into run_readers (run_id, node_id) values ('run_1', 'other')`,
+  );
+  const logger = createLogger('silent');
+  await using far = new FarReaders(store, new ThisNode(), () => true, logger);
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  let cancelledAt: number | null = null;
+  const cancel = async () => {
+    cancelledAt = now;
+  };
+  using watch = new DisconnectWatch(PATIENCE_MS, cancel, logger, far);
+  watch.watch('run_1', 'i');
+  const look = async () => {
+    const before = looks;
+    now += TICK_MS;
+    // The look before may not have settled yet: then a tick does nothing.
+    for (; looks === before; await sleep(1)) t.mock.timers.tick(TICK_MS);
+    await sleep(5);
+  };
+  for (let tick = 1; tick <= 25; tick += 1) await look();
+  assert.equal(cancelledAt, null, 'a reader on another node counts');
+  // The reader leaves just before the next look.
+  const leftAt = now + 0.9 * TICK_MS;
+  await askDatabase(database.url, 'delete from run_readers');
+  for (let tick = 1; tick <= 30 && cancelledAt === null; tick += 1) await look();
+  assert.ok(cancelledAt !== null, 'it is cancelled');
+  assert.ok(cancelledAt >= leftAt + PATIENCE_MS, `after ${(cancelledAt - leftAt) / PATIENCE_MS} of its patience`);
+  assert.ok(cancelledAt <= leftAt + 1.2 * PATIENCE_MS, 'and soon after it');
 });

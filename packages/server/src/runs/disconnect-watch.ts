@@ -3,8 +3,10 @@ import type { FarReaders } from './far-readers.ts';
 
 interface WatchedRun {
   readonly integrationId: string;
-  /** When somebody was last known to read it, or when the run began without a reader. */
+  /** Since when this node knows of no reader; never earlier than the last reader left. */
   aloneSince: number;
+  /** True if the last look found a reader on another node. */
+  readElsewhere: boolean;
   cancelling: boolean;
 }
 
@@ -20,6 +22,7 @@ export class DisconnectWatch implements Disposable {
   readonly #readers = new Map<string, number>();
   readonly #runs = new Map<string, WatchedRun>();
   readonly #patienceMs: number;
+  readonly #tickMs: number;
   readonly #cancel: (integrationId: string, runId: string) => Promise<unknown>;
   /** Null: there are no other nodes. */
   readonly #far: FarReaders | null;
@@ -38,13 +41,14 @@ export class DisconnectWatch implements Disposable {
     this.#cancel = cancel;
     this.#logger = logger;
     this.#far = far;
-    this.#timer = setInterval(this.#tick, patienceMs / TICKS_PER_PATIENCE);
+    this.#tickMs = patienceMs / TICKS_PER_PATIENCE;
+    this.#timer = setInterval(this.#tick, this.#tickMs);
     this.#timer.unref();
   }
 
   /** Before any reader of this attempt can come; of a run that was taken over there may be some. */
   watch(runId: string, integrationId: string): void {
-    this.#runs.set(runId, { integrationId, aloneSince: performance.now(), cancelling: false });
+    this.#runs.set(runId, { integrationId, aloneSince: performance.now(), readElsewhere: false, cancelling: false });
   }
 
   forget(runId: string): void {
@@ -92,18 +96,25 @@ export class DisconnectWatch implements Disposable {
   async #look(alone: readonly (readonly [string, WatchedRun])[]): Promise<void> {
     const askedAt = performance.now();
     const elsewhere = (await this.#far?.readElsewhere(alone.map(([runId]) => runId))) ?? null;
+    const answeredAt = performance.now();
     for (const [runId, run] of alone) {
-      if (elsewhere?.has(runId)) run.aloneSince = askedAt;
-      // Meanwhile it may have ended, or somebody may have come.
-      else if (
-        this.#runs.get(runId) === run &&
-        !this.#readers.has(runId) &&
-        askedAt - run.aloneSince >= this.#patienceMs
-      ) {
+      if (elsewhere?.has(runId)) run.readElsewhere = true;
+      else if (run.readElsewhere) {
+        // The reader left after the look before this one, nobody knows when: its time counts from here.
+        run.readElsewhere = false;
+        run.aloneSince = answeredAt;
+      } else if (this.#mayCancel(runId, run, askedAt)) {
         run.cancelling = true;
         void this.#cancelAlone(runId, run);
       }
     }
+  }
+
+  /** While the other nodes were asked, the run may have ended, or a reader may have attached here. */
+  #mayCancel(runId: string, run: WatchedRun, askedAt: number): boolean {
+    // A reader that attaches to another node shows one look later: its row is written after the reader attached.
+    const patienceMs = this.#patienceMs + (this.#far === null ? 0 : this.#tickMs);
+    return this.#runs.get(runId) === run && !this.#readers.has(runId) && askedAt - run.aloneSince >= patienceMs;
   }
 
   async #cancelAlone(runId: string, run: WatchedRun): Promise<void> {
