@@ -74,6 +74,11 @@ export const contractCodesAndShapes = [
     quote:
       '`apiIntegrationId` may be chosen on POST (`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`) and is never free again after DELETE.',
   },
+  {
+    id: 'contract-9-integration-id-case',
+    section: '9',
+    quote: 'Ids are unique regardless of letter case, checked on insert; look-ups stay exact.',
+  },
   { id: 'contract-9-deleted-chat-frees', section: '9', quote: 'A deleted chat frees its chat id and alias;' },
   {
     id: 'contract-9-deleted-chat-runs',

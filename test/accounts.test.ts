@@ -119,6 +119,29 @@ test('an id may be chosen by its pattern and is never free again', async (t) => 
   await refused(other.post('/v2/integrations', { apiIntegrationId: 'demo' }), 409, 'integration_exists');
 });
 
+test('integration ids are unique regardless of letter case; look-ups are exact', async (t) => {
+  cites(t, 'contract-9-integration-id-case');
+  await created('/v2/integrations', { apiIntegrationId: 'Mixed-Case' });
+  for (const apiIntegrationId of ['mixed-case', 'MIXED-CASE', 'mIXED-cASE']) {
+    await refused(
+      api.post('/v2/integrations', { apiIntegrationId }),
+      409,
+      'integration_exists',
+      /upper and lower case/,
+    );
+    await refused(api.get(`/v2/integrations/${apiIntegrationId}`), 404, 'integration_not_found');
+  }
+  assert.equal((await api.delete('/v2/integrations/Mixed-Case')).status, 204);
+  await refused(api.post('/v2/integrations', { apiIntegrationId: 'mixed-case' }), 409, 'integration_exists');
+  for (let round = 0; round < 5; round += 1) {
+    const ids = [`race-${round}`, `Race-${round}`, `RACE-${round}`, `rAcE-${round}`];
+    const answers = await Promise.all(
+      ids.map((apiIntegrationId) => api.post('/v2/integrations', { apiIntegrationId })),
+    );
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409, 409, 409]);
+  }
+});
+
 test('an agency or an entry point that is not there is refused, and named', async (t) => {
   cites(t, 'contract-8-400-unknown-agency');
   await refused(api.post('/v2/integrations', { agency: 'nowhere' }), 400, 'unknown_agency');
@@ -179,6 +202,24 @@ test('a member is registered with 201, changed with 200, keeps what is not given
     assert.equal(body.createdAt, createdAt);
   }
   assert.equal((await api.put(path, { name: null })).body.name, null);
+});
+
+test('concurrent PUTs of a new member keep all fields, and one of them answers 201', async (t) => {
+  cites(t, 'contract-3-member-put', 'contract-3-member-kept-fields');
+  const allowances = { unit: 'runs', limit: 5, period: 'day' };
+  await api.post('/v2/integrations', { apiIntegrationId: 'crowded', allowances });
+  const bodies = [{ name: 'Ann' }, { active: false }, { metadata: { a: 1 } }, { allowance: { limit: 7 } }];
+  for (let round = 0; round < 5; round += 1) {
+    const path = `/v2/integrations/crowded/members/ann-${round}`;
+    const answers = await Promise.all(bodies.map((body) => api.put(path, body)));
+    const { body } = await api.get(path);
+    assert.deepEqual(
+      [body.name, body.active, body.metadata, body.ownLimit],
+      ['Ann', false, { a: 1 }, 7],
+      'no PUT was lost',
+    );
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 200, 200, 201]);
+  }
 });
 
 test("a member's own limit stands in ownLimit and in the allowance that is read back; null is the integration's", async (t) => {

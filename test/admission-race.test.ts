@@ -1,18 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { askDatabase, freshDatabase, imageAttachment, pngOf, type Store, type Tx } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
 import { AttachmentRig, fileAt } from './support/attachment-rig.ts';
+import { eventually } from './support/eventually.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
+import { signing } from './support/uploads.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
-/** Lets something happen once between what an admission has read and what it writes. */
+/** Does something once in a transaction, after the named statement: between what it has read and what it writes. */
 class Between {
   #next: (() => Promise<unknown>) | null = null;
+  #after = '';
 
-  do(what: () => Promise<unknown>): void {
+  do(what: () => Promise<unknown>, after = 'admission facts'): void {
     this.#next = what;
+    this.#after = after;
   }
 
   readonly wrapStore = (store: Store): Store => ({
@@ -24,7 +29,7 @@ class Between {
           all: async (statement, params) => {
             const rows = await tx.all(statement, params);
             const next = this.#next;
-            if (statement.name === 'admission facts' && next !== null) {
+            if (statement.name === this.#after && next !== null) {
               this.#next = null;
               await next();
             }
@@ -38,6 +43,63 @@ class Between {
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   });
 }
+
+/** Resolves when the request is answered, or waits for a row that another transaction has locked. */
+async function answeredOrWaiting(databaseUrl: string, answer: Promise<unknown>): Promise<void> {
+  let isAnswered = false;
+  const answered = () => {
+    isAnswered = true;
+  };
+  answer.then(answered, answered);
+  const waiting = `select 1 from pg_locks l join pg_stat_activity a using (pid) where not l.granted
+    and l.locktype in ('transactionid', 'tuple') and a.datname = current_database()`;
+  await eventually('it waits', async () => isAnswered || (await askDatabase(databaseUrl, waiting)).length > 0);
+}
+
+test('of a completion and the DELETE of its integration exactly one wins', { skip }, async (t) => {
+  cites(t, 'contract-4-one-transaction');
+  await using database = await freshDatabase();
+  const between = new Between();
+  await using rig = await ScriptedServer.start({ env: { DATABASE_URL: database.url }, wrapStore: between.wrapStore });
+  for (const fields of [{}, { consumerId: 'ann' }]) {
+    const first = await rig.integration();
+    await rig.member(first, 'ann');
+    const deleted = Promise.withResolvers<Awaited<ReturnType<typeof rig.api.delete>>>();
+    between.do(() => {
+      const answer = rig.api.delete(`/v2/integrations/${first}`);
+      answer.then(deleted.resolve, deleted.reject);
+      return answeredOrWaiting(database.url, answer);
+    });
+    const held = await rig.hold({ apiIntegrationId: first, ...fields });
+    const { status, body } = await deleted.promise;
+    assert.deepEqual([status, body.code, body.runId], [409, 'run_active', held.runId], 'the completion was first');
+    await held.call.end();
+    await held.reader.whole();
+
+    const second = await rig.integration();
+    await rig.member(second, 'ann');
+    const completed = Promise.withResolvers<Awaited<ReturnType<typeof rig.api.complete>>>();
+    between.do(() => {
+      const answer = rig.api.complete({ apiIntegrationId: second, ...fields });
+      answer.then(completed.resolve, completed.reject);
+      return answeredOrWaiting(database.url, answer);
+    }, 'active run of integration');
+    assert.equal((await rig.api.delete(`/v2/integrations/${second}`)).status, 204);
+    const refused = await refusal(await completed.promise);
+    assert.deepEqual([refused.status, refused.admitted], [404, 'false'], 'the DELETE was first');
+    assert.equal(refused.body.code, 'integration_not_found');
+  }
+});
+
+test('a signing does not wait for a completion, nor a completion for a signing', { skip }, async () => {
+  await using database = await freshDatabase();
+  const between = new Between();
+  await using rig = await ScriptedServer.start({ env: { DATABASE_URL: database.url }, wrapStore: between.wrapStore });
+  const signed = Promise.withResolvers<number>();
+  between.do(async () => signed.resolve((await rig.api.post('/create_agency_upload', signing(1))).status));
+  await rig.answer({ message: 'Hi' });
+  assert.equal(await signed.promise, 200);
+});
 
 test('with images too, who lost the race for a new chat finds the winner: 409', { skip }, async () => {
   await using database = await freshDatabase();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { SCRIPTED_USAGE } from '@runwire/server/testing';
+import { SCRIPTED_USAGE, type Store } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
@@ -220,6 +220,45 @@ test('tells the status of a chat by usage request id, chat id or alias: exactly 
   assert.equal(await codeOf('?usageRequestId=u1&chatId=c1'), '400 invalid_request');
   // "nothing is reserved yet; send it again with the same id"
   await rig.answer({ ...body, usageRequestId: 'u9' });
+});
+
+test('a chat status shows chat and run of one moment, also if the run ends while it is read', async (t) => {
+  cites(t, 'contract-6-chat-status');
+  let between: (() => Promise<unknown>) | null = null;
+  const wrapStore = (store: Store): Store => ({
+    kind: store.kind,
+    transact: store.transact.bind(store),
+    reads: {
+      query: (build) => store.reads.query(build),
+      all: async (statement, params) => {
+        const rows = await store.reads.all(statement, params);
+        const next = between;
+        // After whatever is read first of the chat or the run.
+        if (next !== null && /chat|run|alias/.test(statement.name)) {
+          between = null;
+          await next();
+        }
+        return rows;
+      },
+    },
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  });
+  await using staged = await ScriptedServer.start({ wrapStore });
+  for (const query of ['chatId=c', 'aliasChatId=a', 'usageRequestId=u']) {
+    const integration = await staged.integration();
+    const ids = { chatId: 'c', aliasChatId: 'a', usageRequestId: 'u' };
+    const held = await staged.hold({ apiIntegrationId: integration, ...ids });
+    between = async () => {
+      await held.call.end();
+      await held.reader.whole();
+    };
+    const { body } = await staged.api.get(`/v2/integrations/${integration}/chat_status?${query}`);
+    assert.equal(between, null, 'the run ended while the status was read');
+    assert.match(body.run.status, /admitted|running/);
+    assert.deepEqual([body.status, body.activeRunId, body.numMessages], ['running', body.run.runId, 1]);
+    const { id } = held.reader.frames.at(-1) ?? {};
+    assert.ok(body.run.lastEventId < Number(id), 'the end is no event of a run that still runs');
+  }
 });
 
 test('tells the chat status also when the allowance is used up', async (t) => {

@@ -144,7 +144,8 @@ export const errors = {
   },
   integration_exists: {
     status: 409,
-    sentence: 'This `apiIntegrationId` is taken, or was once; choose another.',
+    sentence:
+      'An integration has or had this `apiIntegrationId` (upper and lower case count as the same); choose another.',
     retryable: false,
   },
   owner_exists: {

@@ -373,7 +373,6 @@ export async function compose(
   };
   runRoutes(app, {
     ownership,
-    chats,
     runReads,
     cancel,
     steps: (integrationId, runId, query) => runSteps(store.reads, runReads, integrationId, runId, query),

@@ -17,9 +17,10 @@ import {
   listIntegrations,
   updateIntegration,
 } from '../store/queries/accounts.ts';
+import { lockIntegrationForDelete } from '../store/queries/locks.ts';
 import type { Page } from '../store/queries/page.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
-import { first, type Store } from '../store/store.ts';
+import { first, type Reads, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import { unpricedModel } from './credit-prices.ts';
 import type { Principal } from './principal.ts';
@@ -63,8 +64,7 @@ export class Integrations {
     const integrationId = input.apiIntegrationId ?? newId('int');
     const values = this.#values(input, null);
     const now = Date.now();
-    await this.#changes.change(async (tx) => {
-      // Also a deleted one's: an id "is never free again".
+    return this.#changes.change(async (tx) => {
       if ((await first(tx.all(integrationIdTaken, { integrationId }))) !== undefined) {
         throw new Refusal('integration_exists');
       }
@@ -75,12 +75,17 @@ export class Integrations {
         ownerId: principal.ownerId,
         now,
       });
+      return this.#read(tx, integrationId);
     });
-    return this.get(integrationId);
   }
 
-  async get(integrationId: string) {
-    const row = await first(this.#store.reads.all(integrationById, { integrationId }));
+  get(integrationId: string) {
+    return this.#read(this.#store.reads, integrationId);
+  }
+
+  /** A change reads its answer in its own transaction: afterwards another change may be stored, or a DELETE. */
+  async #read(reads: Reads, integrationId: string) {
+    const row = await first(reads.all(integrationById, { integrationId }));
     if (row === undefined) throw new Refusal('integration_not_found');
     return integrationJson(row, this.#defaultRunSeconds);
   }
@@ -93,16 +98,18 @@ export class Integrations {
   }
 
   async update(integrationId: string, input: IntegrationChange) {
-    await this.#changes.change(async (tx) => {
+    return this.#changes.change(async (tx) => {
       const row = await first(tx.all(integrationById, { integrationId }));
       if (row === undefined) throw new Refusal('integration_not_found');
       await tx.run(updateIntegration, { ...this.#values(input, row), integrationId, now: Date.now() });
+      return this.#read(tx, integrationId);
     });
-    return this.get(integrationId);
   }
 
   async delete(integrationId: string): Promise<void> {
     await this.#changes.change(async (tx) => {
+      // An admission either commits before this lock is granted, and its run is found, or finds the integration deleted.
+      await tx.all(lockIntegrationForDelete, { integrationId });
       const active = await first(tx.all(activeRunOfIntegration, { integrationId }));
       if (active !== undefined) {
         throw new Refusal('run_active', 'A run of this integration is still active; wait for it or cancel it first.', {
@@ -111,7 +118,8 @@ export class Integrations {
           chatId: active.chat_id,
         });
       }
-      await tx.run(deleteIntegration, { integrationId, now: Date.now() });
+      const deleted = await tx.run(deleteIntegration, { integrationId, now: Date.now() });
+      if (deleted === 0) throw new Refusal('integration_not_found');
     });
   }
 

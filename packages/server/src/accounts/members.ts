@@ -5,12 +5,20 @@ import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { sortableId } from '../lib/sortable-id.ts';
 import { parseOwnJson } from '../lib/strict-json.ts';
-import { deleteMember, listMembers, type MemberRow, memberById, putMember } from '../store/queries/accounts.ts';
-import { lockMember } from '../store/queries/admission.ts';
+import {
+  deleteMember,
+  insertMember,
+  integrationById,
+  listMembers,
+  type MemberRow,
+  memberById,
+  updateMember,
+} from '../store/queries/accounts.ts';
 import { memberAllowance, periodDays } from '../store/queries/allowance.ts';
+import { keepIntegration, lockMember } from '../store/queries/locks.ts';
 import type { Page } from '../store/queries/page.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
-import { first, type Store } from '../store/store.ts';
+import { first, type Reads, type Store, type Tx } from '../store/store.ts';
 
 export class Members {
   readonly #store: Store;
@@ -19,7 +27,7 @@ export class Members {
     this.#store = store;
   }
 
-  /** Registers, or changes what is given and keeps the rest. */
+  /** Registers the member, or changes the given fields and keeps the others. */
   async put(integrationId: string, consumerId: string, input: MemberInput) {
     if (!isCallerId(consumerId) || isBlank(consumerId)) {
       throw new Refusal(
@@ -27,37 +35,56 @@ export class Members {
         '`consumerId` must be 1 to 256 characters, not blank and without control characters.',
       );
     }
-    const created = await this.#store.transact('account', async (tx) => {
-      await tx.all(lockMember, { integrationId, consumerId });
-      const row = await first(tx.all(memberById, { integrationId, consumerId }));
-      const now = Date.now();
-      const name = input.name === undefined ? (row?.name_json ?? null) : input.name && JSON.stringify(input.name);
-      await tx.run(putMember, {
-        integrationId,
-        consumerId,
-        sortKey: row?.sort_key ?? sortableId(now),
-        nameJson: name,
-        active: Number(input.active ?? row?.active ?? true),
-        metadataJson: input.metadata === undefined ? (row?.metadata_json ?? '{}') : JSON.stringify(input.metadata),
-        ownLimit: input.allowance === undefined ? (row?.own_limit ?? null) : (input.allowance?.limit ?? null),
-        createdAt: row?.created_at ?? now,
-        now,
-      });
-      return row === undefined;
+    return this.#store.transact('account', async (tx) => {
+      const [, integration] = await Promise.all([
+        tx.all(keepIntegration, { integrationId }),
+        first(tx.all(integrationById, { integrationId })),
+      ]);
+      if (integration === undefined) throw new Refusal('integration_not_found');
+      const created = await this.#write(tx, integrationId, consumerId, input);
+      // Read here and not after the commit: another PUT may follow, or a DELETE.
+      return { created, member: await this.#read(tx, integrationId, consumerId) };
     });
-    return { created, member: await this.get(integrationId, consumerId) };
   }
 
-  async get(integrationId: string, consumerId: string) {
-    const row = await first(this.#store.reads.all(memberById, { integrationId, consumerId }));
+  /** Resolves to true if the member is new. The insert decides: of several concurrent PUTs one registers. */
+  async #write(tx: Tx, integrationId: string, consumerId: string, input: MemberInput): Promise<boolean> {
+    const now = Date.now();
+    const values = (row: MemberRow | undefined) => ({
+      integrationId,
+      consumerId,
+      nameJson: input.name === undefined ? (row?.name_json ?? null) : input.name && JSON.stringify(input.name),
+      active: Number(input.active ?? row?.active ?? true),
+      metadataJson: input.metadata === undefined ? (row?.metadata_json ?? '{}') : JSON.stringify(input.metadata),
+      ownLimit: input.allowance === undefined ? (row?.own_limit ?? null) : (input.allowance?.limit ?? null),
+      now,
+    });
+    for (;;) {
+      if ((await tx.run(insertMember, { ...values(undefined), sortKey: sortableId(now) })) === 1) return true;
+      await tx.all(lockMember, { integrationId, consumerId });
+      const row = await first(tx.all(memberById, { integrationId, consumerId }));
+      if (row !== undefined) {
+        await tx.run(updateMember, values(row));
+        return false;
+      }
+      // A DELETE committed between the insert and the lock: the next insert registers the member.
+    }
+  }
+
+  get(integrationId: string, consumerId: string) {
+    return this.#read(this.#store.reads, integrationId, consumerId);
+  }
+
+  async #read(reads: Reads, integrationId: string, consumerId: string) {
+    const row = await first(reads.all(memberById, { integrationId, consumerId }));
     if (row === undefined) throw new Refusal('member_not_found', 'There is no such member in this integration.');
-    return this.#json(row);
+    return memberJson(reads, row);
   }
 
   list(integrationId: string, query: ListQuery) {
     const members = (page: Page) => listMembers(integrationId, page);
     const position = (row: MemberRow) => ({ createdAt: row.created_at, id: row.sort_key });
-    return readPage(this.#store.reads, query, members, position, (row) => this.#json(row));
+    return readPage(this.#store.reads, query, members, position, (row) => memberJson(this.#store.reads, row));
   }
 
   /** What the member used stays: it is kept by the day, under the member's id. */
@@ -65,38 +92,38 @@ export class Members {
     const deleted = await this.#store.transact('account', (tx) => tx.run(deleteMember, { integrationId, consumerId }));
     if (deleted === 0) throw new Refusal('member_not_found', 'There is no such member in this integration.');
   }
+}
 
-  async #json(row: MemberRow) {
-    const now = Date.now();
-    const found = await first(
-      this.#store.reads.all(memberAllowance, {
-        integrationId: row.integration_id,
-        consumerId: row.consumer_id,
-        ...periodDays(now),
-      }),
-    );
-    const { allowance_unit: unit = null, allowance_limit: limit = null, allowance_period: period = null } = found ?? {};
-    return {
+async function memberJson(reads: Reads, row: MemberRow) {
+  const now = Date.now();
+  const found = await first(
+    reads.all(memberAllowance, {
+      integrationId: row.integration_id,
       consumerId: row.consumer_id,
-      name: row.name_json === null ? null : (JSON.parse(row.name_json) as string),
-      active: row.active === 1,
-      metadata: parseOwnJson(row.metadata_json) as Record<string, unknown>,
-      ownLimit: row.own_limit,
-      allowance:
-        unit === null || period === null
-          ? null
-          : allowanceJson(
-              {
-                unit,
-                period,
-                limit: row.own_limit ?? limit ?? 0,
-                used: found?.used ?? 0,
-                reserved: found?.reserved ?? 0,
-              },
-              now,
-            ),
-      createdAt: iso(row.created_at),
-      updatedAt: iso(row.updated_at),
-    };
-  }
+      ...periodDays(now),
+    }),
+  );
+  const { allowance_unit: unit = null, allowance_limit: limit = null, allowance_period: period = null } = found ?? {};
+  return {
+    consumerId: row.consumer_id,
+    name: row.name_json === null ? null : (JSON.parse(row.name_json) as string),
+    active: row.active === 1,
+    metadata: parseOwnJson(row.metadata_json) as Record<string, unknown>,
+    ownLimit: row.own_limit,
+    allowance:
+      unit === null || period === null
+        ? null
+        : allowanceJson(
+            {
+              unit,
+              period,
+              limit: row.own_limit ?? limit ?? 0,
+              used: found?.used ?? 0,
+              reserved: found?.reserved ?? 0,
+            },
+            now,
+          ),
+    createdAt: iso(row.created_at),
+    updatedAt: iso(row.updated_at),
+  };
 }

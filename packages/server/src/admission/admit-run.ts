@@ -22,16 +22,10 @@ import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { type AttachmentBlobs, BlobGone } from '../files/attachment-blobs.ts';
 import { type GivenAttachment, isInline, type KeptAttachment, referToAttachments } from '../files/given-attachments.ts';
 import type { SandboxFiles } from '../files/sandbox-files.ts';
-import {
-  admissionFacts,
-  growChat,
-  insertChat,
-  insertMessage,
-  insertRun,
-  lockMember,
-} from '../store/queries/admission.ts';
+import { admissionFacts, growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
 import { periodDays } from '../store/queries/allowance.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
+import { lockForAdmission } from '../store/queries/locks.ts';
 import { type UnfinishedRun, unfinishedRun } from '../store/queries/takeover.ts';
 import { first, type Reads, repeatOnConflict, type Store, type Tx, UniqueViolation } from '../store/store.ts';
 import type { NodeIdentity, ThisNode } from '../store/this-node.ts';
@@ -261,8 +255,8 @@ export class RunAdmission {
     place: { taken: boolean },
   ): Promise<{ readonly admission: Admission; readonly start: AdmittedRun | null }> {
     const { integrationId, consumerId } = request;
-    // Sent with the facts, in one trip; they are read once the lock is held.
-    const locked = consumerId === null ? null : tx.all(lockMember, { integrationId, consumerId });
+    // Both are sent in one round trip. The database reads the facts after it has the locks.
+    const locked = tx.all(lockForAdmission, { integrationId, consumerId });
     const [, { decision, now }] = await Promise.all([locked, this.#decide(tx, request, files, place)]);
     if (decision.kind === 'replay') return { admission: replayOf(decision), start: null };
     if (decision.kind !== 'admit') throw new Error('What is to be asked was asked before.');

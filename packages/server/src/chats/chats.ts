@@ -3,7 +3,7 @@ import { decodeCursor, page } from '../domain/list-cursor.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { iso } from '../domain/time.ts';
-import { memberById } from '../store/queries/accounts.ts';
+import { integrationById, memberById } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';
 import {
   type AttachmentRow,
@@ -15,18 +15,17 @@ import {
   type ChatRow,
   chatByAlias,
   chatById,
-  chatByKey,
   deleteChat,
   deleteMessages,
   listChats,
-  lockChat,
   type MessageRow,
   messagesBefore,
 } from '../store/queries/chats.ts';
 import { deleteChunksOfChat, deleteStepsOfChat } from '../store/queries/eventlog.ts';
+import { keepIntegration, lockChat } from '../store/queries/locks.ts';
 import type { Page } from '../store/queries/page.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
-import { first, repeatOnConflict, type Store } from '../store/store.ts';
+import { first, type Reads, repeatOnConflict, type Store } from '../store/store.ts';
 
 export function chatJson(row: ChatRow) {
   return {
@@ -76,6 +75,12 @@ function messageJson(chatId: string, row: MessageRow, attachments: readonly Atta
   };
 }
 
+async function chatRow(reads: Reads, integrationId: string, chatId: string): Promise<ChatRow> {
+  const row = await first(reads.all(chatById, { integrationId, chatId }));
+  if (row === undefined) throw new Refusal('chat_not_found', 'There is no such chat in this integration.');
+  return row;
+}
+
 export class Chats {
   readonly #store: Store;
 
@@ -83,20 +88,8 @@ export class Chats {
     this.#store = store;
   }
 
-  byKey(chatKey: string): Promise<ChatRow | undefined> {
-    return first(this.#store.reads.all(chatByKey, { chatKey }));
-  }
-
-  async row(integrationId: string, chatId: string): Promise<ChatRow> {
-    const row = await first(this.#store.reads.all(chatById, { integrationId, chatId }));
-    if (row === undefined) throw new Refusal('chat_not_found', 'There is no such chat in this integration.');
-    return row;
-  }
-
-  async rowByAlias(integrationId: string, alias: string): Promise<ChatRow> {
-    const row = await first(this.#store.reads.all(chatByAlias, { integrationId, alias }));
-    if (row === undefined) throw new Refusal('chat_not_found', 'There is no chat of this alias in the integration.');
-    return row;
+  row(integrationId: string, chatId: string): Promise<ChatRow> {
+    return chatRow(this.#store.reads, integrationId, chatId);
   }
 
   async create(integrationId: string, input: { chatId?: string; aliasChatId?: string; consumerId?: string }) {
@@ -108,6 +101,11 @@ export class Chats {
     }
     const create = () =>
       this.#store.transact('account', async (tx) => {
+        const [, integration] = await Promise.all([
+          tx.all(keepIntegration, { integrationId }),
+          first(tx.all(integrationById, { integrationId })),
+        ]);
+        if (integration === undefined) throw new Refusal('integration_not_found');
         if (consumerId !== null && (await first(tx.all(memberById, { integrationId, consumerId }))) === undefined) {
           throw new Refusal('member_not_found');
         }
@@ -125,9 +123,10 @@ export class Chats {
           textBytes: 0,
           now: Date.now(),
         });
+        // Read here and not after the commit: the chat may have a run by then, or be deleted.
+        return chatJson(await chatRow(tx, integrationId, chatId));
       });
-    await repeatOnConflict(create);
-    return this.get(integrationId, chatId);
+    return repeatOnConflict(create);
   }
 
   async get(integrationId: string, chatId: string) {

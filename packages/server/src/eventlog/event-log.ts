@@ -1,6 +1,6 @@
 import { lastFrameId, type RunEvent } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import { allChunks, chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
+import { allChunks, chunkAfter, insertChunk } from '../store/queries/eventlog.ts';
 import { markRunning } from '../store/queries/runs.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -232,12 +232,6 @@ export class EventLog implements AsyncDisposable {
   async allStored(tx: Tx, runId: string): Promise<RunEvent[]> {
     const rows = await tx.all(allChunks, { runId });
     return rows.flatMap((row) => decodeChunk(row.first_id, row.data).events);
-  }
-
-  async lastId(runId: string): Promise<number> {
-    const hot = this.#logs.get(runId);
-    if (hot !== undefined) return hot.lastId;
-    return (await first(this.#store.reads.all(lastStoredId, { runId })))?.last_id ?? 0;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -43,6 +43,8 @@ export class RunLog implements LiveLog {
   #droppedId: number;
   /** Set once the end is being made durable: its events must not reach the store by a mere flush, and have taken their ids. */
   #ending = false;
+  /** Null until the events of the end have taken their ids. */
+  #lastIdBeforeEnd: number | null = null;
   #cut = false;
   /** When the oldest event was appended that no chunk holds yet, and when the oldest in an unacknowledged one; 0: none. */
   #unchunkedSince = 0;
@@ -85,6 +87,11 @@ export class RunLog implements LiveLog {
     return this.#nextId - 1;
   }
 
+  /** Without the events of the end, which count only together with the status that they report. */
+  get lastIdBeforeEnd(): number {
+    return this.#lastIdBeforeEnd ?? this.lastId;
+  }
+
   get wantsFlush(): boolean {
     return !this.#ending && this.#storedId < this.lastId;
   }
@@ -125,6 +132,7 @@ export class RunLog implements LiveLog {
   /** Gives ids to events that may be sent only once they are durable, and the chunks that make them so. */
   prepare(bodies: readonly RunEventBody[]): { readonly events: RunEvent[]; readonly chunks: readonly Chunk[] } {
     this.#ending = true;
+    this.#lastIdBeforeEnd = this.lastId;
     let id = this.#nextId;
     const events = bodies.map((body) => {
       const event: RunEvent = { ...body, id };

@@ -2,7 +2,8 @@ import { newId } from '../domain/ids.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { integrationById } from '../store/queries/accounts.ts';
-import { formInTheWay, insertForm, lockIntegration, promisedBytes } from '../store/queries/upload-forms.ts';
+import { lockIntegrationForSigning } from '../store/queries/locks.ts';
+import { formInTheWay, insertForm, promisedBytes } from '../store/queries/upload-forms.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import { MountConflict, type MountStore } from './mount-store.ts';
 import { type MeasuredMount, MountUsage } from './mount-usage.ts';
@@ -83,7 +84,7 @@ export class UploadSigning {
     const { store, quotaBytes, graceMs } = this.#deps;
     const note = (measured: MeasuredMount | null) =>
       store.transact('account', async (tx) => {
-        await tx.all(lockIntegration, { integrationId });
+        await tx.all(lockIntegrationForSigning, { integrationId });
         if ((await first(tx.all(integrationById, { integrationId }))) === undefined) {
           throw new Refusal('integration_not_found');
         }

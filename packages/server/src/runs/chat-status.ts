@@ -1,6 +1,9 @@
-import { type Chats, chatJson } from '../chats/chats.ts';
+import { chatJson } from '../chats/chats.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { RunReads } from './read-runs.ts';
+import { type ChatStatusRow, statusOfAlias, statusOfChat, statusOfRun } from '../store/queries/chat-status.ts';
+import type { RunRow } from '../store/queries/runs.ts';
+import { first, type Reads } from '../store/store.ts';
+import { statusRunJson } from './run-json.ts';
 
 export interface ChatStatusQuery {
   readonly usageRequestId?: string;
@@ -8,43 +11,61 @@ export interface ChatStatusQuery {
   readonly aliasChatId?: string;
 }
 
-/** "Asked by `usageRequestId`, `run` is that run; otherwise the newest, or null." */
-export async function chatStatus(chats: Chats, runReads: RunReads, integrationId: string, query: ChatStatusQuery) {
-  const given = Object.values(query).filter((value) => value !== undefined);
-  if (given.length !== 1) {
-    throw new Refusal('invalid_request', 'Give exactly one of `usageRequestId`, `chatId` and `aliasChatId`.');
-  }
-  if (query.usageRequestId !== undefined) {
-    const run = await runReads.byUsageRequest(integrationId, query.usageRequestId);
-    const chat = run === undefined ? undefined : await chats.byKey(run.chat_key);
-    if (run === undefined || chat === undefined) {
-      throw new Refusal(
-        'run_not_found',
-        'No run has this `usageRequestId`: nothing is reserved yet; send the request again with the same id.',
-      );
-    }
-    const { createdAt, updatedAt, numMessages, ...rest } = chatJson(chat);
-    return {
-      ...rest,
-      chatDeleted: chat.deleted_at !== null,
-      numMessages,
-      createdAt,
-      updatedAt,
-      run: await runReads.statusRun(run),
-    };
-  }
-  const chat =
-    query.chatId !== undefined
-      ? await chats.row(integrationId, query.chatId)
-      : await chats.rowByAlias(integrationId, query.aliasChatId ?? '');
-  const run = await runReads.newestOfChat(chat.chat_key);
-  const { createdAt, updatedAt, numMessages, ...rest } = chatJson(chat);
+/** Asked by `usageRequestId`, `run` is that run; otherwise the newest, or null. Chat and run are of one snapshot. */
+export async function chatStatus(
+  reads: Reads,
+  integrationId: string,
+  query: ChatStatusQuery,
+  lastEventId: (run: RunRow) => number,
+) {
+  const row = await statusRow(reads, integrationId, query);
+  const { createdAt, updatedAt, numMessages, ...rest } = chatJson({
+    chat_key: row.chat_chat_key,
+    chat_id: row.chat_id,
+    alias: row.chat_alias,
+    integration_id: row.chat_integration_id,
+    consumer_id: row.chat_consumer_id,
+    num_messages: row.chat_num_messages,
+    created_at: row.chat_created_at,
+    updated_at: row.chat_updated_at,
+    deleted_at: row.chat_deleted_at,
+    active_run_id: row.active_run_id,
+    active_usage_request_id: row.active_usage_request_id,
+  });
   return {
     ...rest,
-    chatDeleted: false,
+    chatDeleted: row.chat_deleted_at !== null,
     numMessages,
     createdAt,
     updatedAt,
-    run: run === undefined ? null : await runReads.statusRun(run),
+    run: hasRun(row) ? statusRunJson(row, lastEventId(row)) : null,
   };
+}
+
+const hasRun = (row: ChatStatusRow): row is ChatStatusRow & RunRow => row.run_id !== null;
+
+async function statusRow(reads: Reads, integrationId: string, query: ChatStatusQuery): Promise<ChatStatusRow> {
+  const { usageRequestId, chatId, aliasChatId } = query;
+  const given = [usageRequestId, chatId, aliasChatId].filter((value) => value !== undefined);
+  if (given.length !== 1) {
+    throw new Refusal('invalid_request', 'Give exactly one of `usageRequestId`, `chatId` and `aliasChatId`.');
+  }
+  if (usageRequestId !== undefined) {
+    const row = await first(reads.all(statusOfRun, { integrationId, usageRequestId }));
+    if (row !== undefined) return row;
+    throw new Refusal(
+      'run_not_found',
+      'No run has this `usageRequestId`: nothing is reserved yet; send the request again with the same id.',
+    );
+  }
+  const row =
+    chatId !== undefined
+      ? await first(reads.all(statusOfChat, { integrationId, chatId }))
+      : await first(reads.all(statusOfAlias, { integrationId, alias: aliasChatId ?? '' }));
+  if (row !== undefined) return row;
+  const sentence =
+    chatId !== undefined
+      ? 'There is no such chat in this integration.'
+      : 'There is no chat of this alias in the integration.';
+  throw new Refusal('chat_not_found', sentence);
 }

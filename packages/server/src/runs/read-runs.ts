@@ -3,10 +3,11 @@ import { isFinished } from '../domain/run-state.ts';
 import { admissionTimes } from '../domain/time.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
 import type { Page } from '../store/queries/page.ts';
-import { listRuns, newestRunOfChat, type RunRow, runById, runByUsageRequest } from '../store/queries/runs.ts';
+import { listRuns, type RunRow, runById } from '../store/queries/runs.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
-import { runJson, statusRunJson, usageRecordJson } from './run-json.ts';
+import { type ChatStatusQuery, chatStatus } from './chat-status.ts';
+import { runJson, usageRecordJson } from './run-json.ts';
 import { type SummaryQuery, usageSummary } from './usage-summary.ts';
 
 export interface RunQuery extends ListQuery {
@@ -45,29 +46,22 @@ export class RunReads {
     return row;
   }
 
-  byUsageRequest(integrationId: string, usageRequestId: string): Promise<RunRow | undefined> {
-    return first(this.#store.reads.all(runByUsageRequest, { integrationId, usageRequestId }));
-  }
-
-  newestOfChat(chatKey: string): Promise<RunRow | undefined> {
-    return first(this.#store.reads.all(newestRunOfChat, { chatKey }));
-  }
-
-  async lastEventId(row: RunRow): Promise<number> {
+  /** Of a run on this node also events that are not stored yet; of an unfinished run never those of its end. */
+  lastEventId(row: RunRow): number {
     if (isFinished(row.status)) return row.last_event_id ?? 0;
-    return this.#eventLog.lastId(row.run_id);
+    return Math.max(row.last_stored_id ?? 0, this.#eventLog.hot(row.run_id)?.lastIdBeforeEnd ?? 0);
   }
 
   async get(integrationId: string, runId: string) {
     return this.#json(await this.row(integrationId, runId));
   }
 
-  async statusRun(row: RunRow) {
-    return statusRunJson(row, await this.lastEventId(row));
+  chatStatus(integrationId: string, query: ChatStatusQuery) {
+    return chatStatus(this.#store.reads, integrationId, query, (run) => this.lastEventId(run));
   }
 
-  async #json(row: RunRow) {
-    return runJson(row, await this.lastEventId(row));
+  #json(row: RunRow) {
+    return runJson(row, this.lastEventId(row));
   }
 
   list(integrationId: string, query: RunQuery) {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { putMember } from '../store/queries/accounts.ts';
-import { growChat, insertChat, insertMessage, lockMember } from '../store/queries/admission.ts';
+import { insertMember } from '../store/queries/accounts.ts';
+import { growChat, insertChat, insertMessage } from '../store/queries/admission.ts';
 import { raiseUsageDay } from '../store/queries/allowance.ts';
 import { chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
+import { lockMember } from '../store/queries/locks.ts';
 import { first, type Store, UniqueViolation } from '../store/store.ts';
 
 export interface StoreHarness {
@@ -32,7 +33,6 @@ const member = {
   active: 1,
   metadataJson: '{}',
   ownLimit: null,
-  createdAt: 1,
   now: 1,
 };
 
@@ -234,7 +234,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
 
   storeTest('admissions at once never reserve more than a member has', async (store) => {
     const limit = 7;
-    await store.transact('account', (tx) => tx.run(putMember, member));
+    await store.transact('account', (tx) => tx.run(insertMember, member));
     const admit = (index: number) =>
       store.transact('admit', async (tx) => {
         await tx.all(lockMember, { integrationId: 'i', consumerId: 'm' });

@@ -1,28 +1,25 @@
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
 import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
-import type { Chats } from '../../chats/chats.ts';
 import { type CancelDeps, cancelRun } from '../../runs/cancel-run.ts';
-import { chatStatus } from '../../runs/chat-status.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { runSteps, StepQuery } from '../../runs/run-steps.ts';
 import { route } from '../route.ts';
 
 export interface RunRoutesDeps {
   readonly ownership: IntegrationOwnership;
-  readonly chats: Chats;
   readonly runReads: RunReads;
   readonly cancel: CancelDeps;
   readonly steps: (integrationId: string, runId: string, query: StepQuery) => ReturnType<typeof runSteps>;
 }
 
 export function runRoutes(app: FastifyInstance, deps: RunRoutesDeps): void {
-  const { ownership, chats, runReads, cancel, steps } = deps;
+  const { ownership, runReads, cancel, steps } = deps;
 
   route(app, operations.getChatStatus, async (request) => {
     const { apiIntegrationId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
-    return chatStatus(chats, runReads, apiIntegrationId, request.query);
+    return runReads.chatStatus(apiIntegrationId, request.query);
   });
 
   route(app, operations.listRuns, async (request) => {

@@ -7,10 +7,11 @@ import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
 import { CommitProxy } from '../../testing/commit-proxy.ts';
 import { storeConformance } from '../../testing/store-conformance.ts';
 import { freshDatabase } from '../../testing/test-store.ts';
-import { putMember } from '../queries/accounts.ts';
-import { insertChat, lockMember } from '../queries/admission.ts';
+import { insertMember } from '../queries/accounts.ts';
+import { insertChat } from '../queries/admission.ts';
 import { raiseUsageDay } from '../queries/allowance.ts';
 import { insertChunk, lastStoredId } from '../queries/eventlog.ts';
+import { lockMember } from '../queries/locks.ts';
 import { fenceNode, insertBeat, insertNode } from '../queries/nodes.ts';
 import { first, ORDERED } from '../store.ts';
 import { type NodeIdentity, ThisNode } from '../this-node.ts';
@@ -33,7 +34,6 @@ const member = (consumerId: string) => ({
   active: 1,
   metadataJson: '{}',
   ownLimit: null,
-  createdAt: 1,
   now: 1,
 });
 
@@ -102,7 +102,7 @@ test('what a transaction still asks when another of its commit fails is rolled b
 test('an admission that waits for a lock does not hold up the writer', { skip }, async () => {
   await using database = await freshDatabase();
   await using store = await open(database.url);
-  await store.transact('account', (tx) => tx.run(putMember, member('m')));
+  await store.transact('account', (tx) => tx.run(insertMember, member('m')));
   const holds = Promise.withResolvers<void>();
   const letGo = Promise.withResolvers<void>();
   const holder = store.transact('admit', async (tx) => {
@@ -127,7 +127,7 @@ test('an admission that waits for a lock does not hold up the writer', { skip },
 test('a lock that is not let go ends the wait as a store that is away, not for ever', { skip }, async () => {
   await using database = await freshDatabase();
   await using store = await open(database.url);
-  await store.transact('account', (tx) => tx.run(putMember, member('m')));
+  await store.transact('account', (tx) => tx.run(insertMember, member('m')));
   const other = new pg.Client({ connectionString: database.url });
   await other.connect();
   await other.query(`begin; select * from members for update`);
@@ -141,7 +141,7 @@ test('a lock that is not let go ends the wait as a store that is away, not for e
 test('of two transactions that wait for each other one is repeated, and both are done', { skip }, async () => {
   await using database = await freshDatabase();
   await using store = await open(database.url);
-  for (const id of ['a', 'b']) await store.transact('account', (tx) => tx.run(putMember, member(id)));
+  for (const id of ['a', 'b']) await store.transact('account', (tx) => tx.run(insertMember, member(id)));
   let calls = 0;
   const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const crossed = (mine: string, others: string, place: number) =>
@@ -325,7 +325,7 @@ test('a node that was fenced writes nothing but accounts, and is told of it befo
       assert.equal(told, 1);
       assert.deepEqual(it.fenced, [identity]);
       assert.equal(await lastOf(it.store, name), 2 * index + 1);
-      await it.store.transact('account', (tx) => tx.run(putMember, member(name)));
+      await it.store.transact('account', (tx) => tx.run(insertMember, member(name)));
     }
   }
 });

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { AllowancePeriod, AllowanceUnit } from '../../domain/allowance.ts';
 import { statement } from '../statement.ts';
 import { type Page, pageOf } from './page.ts';
@@ -198,9 +199,16 @@ export const integrationById = statement('integration by id', (db, p: { integrat
 );
 export type IntegrationRow = RowOf<typeof integrationById>;
 
-/** Also of a deleted one: its id "is never free again". */
+/**
+ * Ids are unique regardless of letter case, and "never free again after DELETE". Ids are ASCII, so `lower` is the same
+ * on both stores. Asked under `lockInstallation`, which every insert of an integration holds.
+ */
 export const integrationIdTaken = statement('integration id taken', (db, p: { integrationId: string }) =>
-  db.selectFrom('integrations').select('integration_id').where('integration_id', '=', p.integrationId),
+  db
+    .selectFrom('integrations')
+    .select('integration_id')
+    .where(sql<boolean>`lower(integration_id) = lower(${p.integrationId})`)
+    .limit(1),
 );
 
 export const activeRunOfIntegration = statement('active run of integration', (db, p: { integrationId: string }) =>
@@ -230,44 +238,44 @@ export const memberById = statement('member by id', (db, p: { integrationId: str
 );
 export type MemberRow = RowOf<typeof memberById>;
 
-export const putMember = statement(
-  'put member',
-  (
-    db,
-    p: {
-      integrationId: string;
-      consumerId: string;
-      sortKey: string;
-      nameJson: string | null;
-      active: number;
-      metadataJson: string;
-      ownLimit: number | null;
-      createdAt: number;
-      now: number;
-    },
-  ) =>
-    db
-      .insertInto('members')
-      .values({
-        integration_id: p.integrationId,
-        consumer_id: p.consumerId,
-        sort_key: p.sortKey,
-        name_json: p.nameJson,
-        active: p.active,
-        metadata_json: p.metadataJson,
-        own_limit: p.ownLimit,
-        created_at: p.createdAt,
-        updated_at: p.now,
-      })
-      .onConflict((c) =>
-        c.columns(['integration_id', 'consumer_id']).doUpdateSet((eb) => ({
-          name_json: eb.ref('excluded.name_json'),
-          active: eb.ref('excluded.active'),
-          metadata_json: eb.ref('excluded.metadata_json'),
-          own_limit: eb.ref('excluded.own_limit'),
-          updated_at: eb.ref('excluded.updated_at'),
-        })),
-      ),
+export interface MemberValues {
+  integrationId: string;
+  consumerId: string;
+  nameJson: string | null;
+  active: number;
+  metadataJson: string;
+  ownLimit: number | null;
+  now: number;
+}
+
+const memberColumns = (p: MemberValues) => ({
+  name_json: p.nameJson,
+  active: p.active,
+  metadata_json: p.metadataJson,
+  own_limit: p.ownLimit,
+  updated_at: p.now,
+});
+
+/** Changes no row if the member is registered already. Waits for a concurrent insert of the same member. */
+export const insertMember = statement('insert member', (db, p: MemberValues & { sortKey: string }) =>
+  db
+    .insertInto('members')
+    .values({
+      integration_id: p.integrationId,
+      consumer_id: p.consumerId,
+      sort_key: p.sortKey,
+      ...memberColumns(p),
+      created_at: p.now,
+    })
+    .onConflict((c) => c.columns(['integration_id', 'consumer_id']).doNothing()),
+);
+
+export const updateMember = statement('update member', (db, p: MemberValues) =>
+  db
+    .updateTable('members')
+    .set(memberColumns(p))
+    .where('integration_id', '=', p.integrationId)
+    .where('consumer_id', '=', p.consumerId),
 );
 
 export const deleteMember = statement('delete member', (db, p: { integrationId: string; consumerId: string }) =>

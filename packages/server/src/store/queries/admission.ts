@@ -4,19 +4,6 @@ import { statement } from '../statement.ts';
 import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
 import { raw } from './raw.ts';
 
-/** "T1 locks the member row in a statement of its own": then what it reads of the member's use is what counts. */
-export const lockMember = statement(
-  'lock member',
-  (db, p: { integrationId: string; consumerId: string }) =>
-    db
-      .selectFrom('members')
-      .select('consumer_id')
-      .where('integration_id', '=', p.integrationId)
-      .where('consumer_id', '=', p.consumerId)
-      .forUpdate(),
-  { locks: true },
-);
-
 /**
  * Everything admission decides from, in one statement, so in one snapshot. The conditions on `status`, `deleted_at` and
  * attachments stand as literals: a partial index serves only the words it was made with.

@@ -3,14 +3,14 @@ import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { type Page, pageOf } from './page.ts';
 
-const live = sql<boolean>`chats.deleted_at is null`;
+export const live = sql<boolean>`chats.deleted_at is null`;
 
 /** "Chat: `idle | running`, derived from its active run, never stored twice." */
 const active = (column: 'run_id' | 'usage_request_id') =>
   sql<string | null>`(select ${sql.ref(column)} from runs
     where runs.chat_key = chats.chat_key and runs.status in ('admitted', 'running'))`;
 
-const activeRun = [
+export const activeRun = [
   active('run_id').as('active_run_id'),
   active('usage_request_id').as('active_usage_request_id'),
 ] as const;
@@ -27,13 +27,12 @@ const chatColumns = [
   'chats.deleted_at',
 ] as const;
 
-const chats = (db: Kysely<Schema>) => db.selectFrom('chats').select([...chatColumns, ...activeRun]);
 const liveChats = (db: Kysely<Schema>, integrationId: string) =>
-  chats(db).where('chats.integration_id', '=', integrationId).where(live);
-
-export const chatByKey = statement('chat by key', (db, p: { chatKey: string }) =>
-  chats(db).where('chats.chat_key', '=', p.chatKey),
-);
+  db
+    .selectFrom('chats')
+    .select([...chatColumns, ...activeRun])
+    .where('chats.integration_id', '=', integrationId)
+    .where(live);
 
 export const chatById = statement('chat by id', (db, p: { integrationId: string; chatId: string }) =>
   liveChats(db, p.integrationId).where('chats.chat_id', '=', p.chatId),
@@ -43,24 +42,10 @@ export const chatByAlias = statement('chat by alias', (db, p: { integrationId: s
   liveChats(db, p.integrationId).where('chats.alias', '=', p.alias),
 );
 
-export type ChatRow = Awaited<ReturnType<ReturnType<(typeof chatByKey)['build']>['execute']>>[number];
+export type ChatRow = Awaited<ReturnType<ReturnType<(typeof chatById)['build']>['execute']>>[number];
 
 export const listChats = (integrationId: string, page: Page) => (db: Kysely<Schema>) =>
   pageOf(liveChats(db, integrationId), page, 'chats.created_at', 'chats.chat_key');
-
-/** A chat that is being deleted gets no run meanwhile. */
-export const lockChat = statement(
-  'lock chat',
-  (db, p: { integrationId: string; chatId: string }) =>
-    db
-      .selectFrom('chats')
-      .select('chat_key')
-      .where('integration_id', '=', p.integrationId)
-      .where('chat_id', '=', p.chatId)
-      .where('deleted_at', 'is', null)
-      .forUpdate(),
-  { locks: true },
-);
 
 export const deleteChat = statement('delete chat', (db, p: { chatKey: string; now: number }) =>
   db.updateTable('chats').set({ deleted_at: p.now, updated_at: p.now }).where('chat_key', '=', p.chatKey),

@@ -165,7 +165,7 @@ export const requestCancel = statement('request cancel', (db, p: { runId: string
     .where(unfinished),
 );
 
-const runColumns = [
+export const runColumns = [
   'runs.run_id',
   'runs.integration_id',
   'runs.chat_key',
@@ -196,10 +196,13 @@ const runColumns = [
   'runs.compacted_at',
   'chats.chat_id',
   'chats.deleted_at as chat_deleted_at',
+  // In the same snapshot as the status: read later, it could be the id of the end of a run that still ran here.
+  sql<number | null>`case when runs.status in ('admitted', 'running') then (select c.last_id from event_chunks c
+    where c.run_id = runs.run_id order by c.first_id desc limit 1) end`.as('last_stored_id'),
 ] as const;
 
 /** The text of the answer, from the message that the end wrote. */
-const answer = sql<string | null>`(select content_json from messages
+export const answer = sql<string | null>`(select content_json from messages
   where messages.chat_key = runs.chat_key and messages.run_id = runs.run_id and messages.role = 'assistant')`.as(
   'answer_json',
 );
@@ -211,33 +214,6 @@ export const runById = statement('run by id', (db, p: { integrationId: string; r
     .select([...runColumns, answer])
     .where('runs.run_id', '=', p.runId)
     .where('runs.integration_id', '=', p.integrationId),
-);
-
-export const runByUsageRequest = statement(
-  'run by usage request',
-  (db, p: { integrationId: string; usageRequestId: string }) =>
-    db
-      .selectFrom('runs')
-      .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
-      .select([...runColumns, answer])
-      .where('runs.usage_request_id', '=', p.usageRequestId)
-      .where('runs.integration_id', '=', p.integrationId),
-);
-
-export const newestRunOfChat = statement('newest run of chat', (db, p: { chatKey: string }) =>
-  db
-    .selectFrom('runs')
-    .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
-    .select([...runColumns, answer])
-    // The newest message is of the newest run: one look into the messages, and no index of runs by chat.
-    .where('runs.run_id', '=', (eb) =>
-      eb
-        .selectFrom('messages')
-        .select('messages.run_id')
-        .where('messages.chat_key', '=', p.chatKey)
-        .orderBy('messages.position', 'desc')
-        .limit(1),
-    ),
 );
 
 export interface RunFilter extends Page {

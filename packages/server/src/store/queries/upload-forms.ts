@@ -2,14 +2,6 @@ import type { Kysely } from 'kysely';
 import type { Schema } from '../schema.ts';
 import { statement } from '../statement.ts';
 
-/** Signings for one integration come one after the other: each looks at the forms that are there before it adds its own. */
-export const lockIntegration = statement(
-  'lock integration',
-  (db, p: { integrationId: string }) =>
-    db.selectFrom('integrations').select('integration_id').where('integration_id', '=', p.integrationId).forUpdate(),
-  { locks: true },
-);
-
 export const insertForm = statement(
   'insert form',
   (

@@ -1,0 +1,58 @@
+import type { Kysely } from 'kysely';
+import type { Schema } from '../schema.ts';
+import { statement } from '../statement.ts';
+import { activeRun, live } from './chats.ts';
+import { answer, runColumns } from './runs.ts';
+
+/*
+ * A chat and one of its runs in one statement, so in one snapshot: read one after the other, a chat that runs could be
+ * shown with a run that has ended.
+ */
+
+const chatColumns = [
+  'chats.chat_key as chat_chat_key',
+  'chats.integration_id as chat_integration_id',
+  'chats.consumer_id as chat_consumer_id',
+  'chats.alias as chat_alias',
+  'chats.num_messages as chat_num_messages',
+  'chats.created_at as chat_created_at',
+  'chats.updated_at as chat_updated_at',
+] as const;
+
+export const statusOfRun = statement('status of run', (db, p: { integrationId: string; usageRequestId: string }) =>
+  db
+    .selectFrom('runs')
+    .innerJoin('chats', 'chats.chat_key', 'runs.chat_key')
+    .select([...runColumns, answer, ...chatColumns, ...activeRun])
+    .where('runs.integration_id', '=', p.integrationId)
+    .where('runs.usage_request_id', '=', p.usageRequestId),
+);
+
+/** The chat with its newest run; the columns of the run are null if the chat has none. */
+const newestRun = (db: Kysely<Schema>, integrationId: string) =>
+  db
+    .selectFrom('chats')
+    // The newest message is of the newest run: one look into the messages, and no index of runs by chat.
+    .leftJoin('runs', (join) =>
+      join.on('runs.run_id', '=', (eb) =>
+        eb
+          .selectFrom('messages')
+          .select('messages.run_id')
+          .whereRef('messages.chat_key', '=', 'chats.chat_key')
+          .orderBy('messages.position', 'desc')
+          .limit(1),
+      ),
+    )
+    .select([...runColumns, answer, ...chatColumns, ...activeRun])
+    .where('chats.integration_id', '=', integrationId)
+    .where(live);
+
+export const statusOfChat = statement('status of chat', (db, p: { integrationId: string; chatId: string }) =>
+  newestRun(db, p.integrationId).where('chats.chat_id', '=', p.chatId),
+);
+
+export const statusOfAlias = statement('status of alias', (db, p: { integrationId: string; alias: string }) =>
+  newestRun(db, p.integrationId).where('chats.alias', '=', p.alias),
+);
+
+export type ChatStatusRow = Awaited<ReturnType<ReturnType<(typeof statusOfChat)['build']>['execute']>>[number];

@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import { statement } from '../statement.ts';
+import { raw } from './raw.ts';
+
+/*
+ * Row locks. Every transaction takes them in this order, so that two transactions wait for each other in one direction
+ * only: installation (`lockInstallation`) → integration → member → chat → run → usage day.
+ *
+ * A lock is a statement of its own, sent before the statement that reads the facts: a statement that waited for a lock
+ * still sees the snapshot from before the wait. The embedded store has one writer and skips these statements.
+ */
+
+/**
+ * Keeps the integration from being deleted before this transaction ends. FOR KEY SHARE conflicts with the lock of a
+ * DELETE only: transactions that add to an integration do not wait for each other, nor for a signing or a PATCH.
+ */
+export const keepIntegration = statement(
+  'keep integration',
+  (db, p: { integrationId: string }) =>
+    db.selectFrom('integrations').select('integration_id').where('integration_id', '=', p.integrationId).forKeyShare(),
+  { locks: true },
+);
+
+/** Signings for one integration run one after the other: each counts the open forms before it adds its own. */
+export const lockIntegrationForSigning = statement(
+  'lock integration for signing',
+  (db, p: { integrationId: string }) =>
+    db
+      .selectFrom('integrations')
+      .select('integration_id')
+      .where('integration_id', '=', p.integrationId)
+      .forNoKeyUpdate(),
+  { locks: true },
+);
+
+/** Waits for every transaction that adds to the integration; later ones find it deleted. */
+export const lockIntegrationForDelete = statement(
+  'lock integration for delete',
+  (db, p: { integrationId: string }) =>
+    db.selectFrom('integrations').select('integration_id').where('integration_id', '=', p.integrationId).forUpdate(),
+  { locks: true },
+);
+
+/**
+ * The locks of T1 in one statement: the integration FOR KEY SHARE, then the member, if there is one. The member's lock
+ * makes what T1 reads of the member's usage final.
+ */
+export const lockForAdmission = statement(
+  'lock for admission',
+  (db, p: { integrationId: string; consumerId: string | null }) =>
+    raw<{ integrations: number; members: number }>(
+      db,
+      sql<{ integrations: number; members: number }>`
+        with i as materialized (
+          select integration_id from integrations where integration_id = ${p.integrationId} for key share
+        ), m as materialized (
+          select m.consumer_id from members m join i on i.integration_id = m.integration_id
+          where m.consumer_id = ${p.consumerId} for update of m
+        ) select (select count(*) from i) as integrations, (select count(*) from m) as members`,
+    ),
+  { locks: true },
+);
+
+export const lockMember = statement(
+  'lock member',
+  (db, p: { integrationId: string; consumerId: string }) =>
+    db
+      .selectFrom('members')
+      .select('consumer_id')
+      .where('integration_id', '=', p.integrationId)
+      .where('consumer_id', '=', p.consumerId)
+      .forUpdate(),
+  { locks: true },
+);
+
+/** A chat that is being deleted gets no run. */
+export const lockChat = statement(
+  'lock chat',
+  (db, p: { integrationId: string; chatId: string }) =>
+    db
+      .selectFrom('chats')
+      .select('chat_key')
+      .where('integration_id', '=', p.integrationId)
+      .where('chat_id', '=', p.chatId)
+      .where('deleted_at', 'is', null)
+      .forUpdate(),
+  { locks: true },
+);
