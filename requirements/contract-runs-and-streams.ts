@@ -214,6 +214,19 @@ export const contractRunsAndStreams = [
     quote: 'active runs per node 2 000 (then 503 `unavailable`, header `false`, `Retry-After`),',
   },
   {
+    id: 'contract-4-owner-half',
+    section: '4',
+    quote:
+      'If the installation has more than one owner, each may hold at most half of each shared budget of a node, also while no other owner asks: active runs, bytes of bodies being read, bytes and slots of attachments, slots of the document reader.',
+  },
+  {
+    id: 'contract-4-owner-queue',
+    section: '4',
+    quote:
+      'Above that, the owner is answered as if the budget were full, or waits in its own queue; queues take turns by owner.',
+  },
+  { id: 'contract-4-single-owner', section: '4', quote: 'A single owner may use everything.' },
+  {
     id: 'contract-4-limit-stored-events',
     section: '4',
     quote:

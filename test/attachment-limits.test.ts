@@ -55,36 +55,6 @@ test('the time that a run may take ends a fetch too, and leaves no connection', 
   await eventually('nothing is left', async () => blobsIn(rig.rig.server.dataDir).length === 0);
 });
 
-test('one integration has at most half of the room for files, waits for it, and holds up nobody else', async () => {
-  const limits = { attachmentBytes: 1000, attachmentsBytes: 2000, attachmentMs: 60_000 };
-  await using rig = await AttachmentRig.start({ limits });
-  const { probes } = rig.rig.server.server;
-  const [mine, other] = [await rig.rig.integration(), await rig.rig.integration()];
-  const post = async (apiIntegrationId: string, path: string) => {
-    const held = rig.files.hold(path);
-    const attachments = [fileAt(rig.files.url(path))];
-    return { held, reader: await rig.api.complete({ apiIntegrationId, message: 'Read', attachments }) };
-  };
-  const first = await post(mine, '/1.txt');
-  const firstCall = await first.held.nextCall();
-  const second = await post(mine, '/2.txt');
-  const third = await post(other, '/3.txt');
-  const thirdCall = await third.held.nextCall();
-  assert.deepEqual([rig.files.asked('/2.txt').length, probes.attachmentsBytes()], [0, 2000]);
-  // Once its server has said how much comes, the rest is others'.
-  firstCall.head(200, { 'content-length': '4', 'content-type': 'text/plain' });
-  await eventually('the first takes what it needs', async () => probes.attachmentsBytes() === 1004);
-  assert.equal(rig.files.asked('/2.txt').length, 0, 'four bytes and a thousand are more than half');
-  await firstCall.bytes('Milk');
-  firstCall.end();
-  const secondCall = await second.held.nextCall();
-  secondCall.answer(200, 'Bread', { 'content-type': 'text/plain' });
-  thirdCall.answer(200, 'Salt', { 'content-type': 'text/plain' });
-  rig.rig.controller.answerAll('Read.');
-  for (const { reader } of [first, second, third]) assert.equal((await reader.whole()).at(-1)?.event, 'end');
-  assert.equal(probes.attachmentsBytes(), 0);
-});
-
 test('two runs that have put the same bytes before either records them both send them', async () => {
   let left = 2;
   const both = Promise.withResolvers<void>();

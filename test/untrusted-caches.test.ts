@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, type Store, startTestServer } from '@runwire/server/testing';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
-import { installation, raiseAccountsVersion, revokeKey } from '../packages/server/src/store/queries/accounts.ts';
+import { accountsState, raiseAccountsVersion, revokeKey } from '../packages/server/src/store/queries/accounts.ts';
 import { refusal } from './support/scripted-server.ts';
 
 const LIMIT_MS = 60_000;
@@ -23,7 +23,7 @@ function breakable() {
       reads: {
         all(statement, params) {
           // The version is read all the time.
-          if (statement !== installation) state.reads += 1;
+          if (statement !== accountsState) state.reads += 1;
           return broken(() => store.reads.all(statement, params));
         },
         query: (build) => broken(() => store.reads.query(build)),

@@ -53,6 +53,16 @@ export class ScriptedServer implements AsyncDisposable {
     return apiIntegrationId;
   }
 
+  /** Another owner of the installation, with an integration of its own. */
+  async owner(email: string): Promise<{ readonly api: ApiClient; readonly apiIntegrationId: string }> {
+    const { body } = await this.api.post('/v2/owners', { email });
+    const api = this.api.as(body.apiKey);
+    this.#counter.next += 1;
+    const apiIntegrationId = `test-${this.#counter.next}`;
+    await created(api.post('/v2/integrations', { apiIntegrationId }));
+    return { api, apiIntegrationId };
+  }
+
   /** An integration with allowances and one registered member, `ann`. */
   async metered(
     allowances: Readonly<{ unit: string; limit: number; period: string }>,

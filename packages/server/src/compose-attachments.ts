@@ -3,13 +3,14 @@ import type { AttachmentTools } from './engine/attachment-tools.ts';
 import type { AttachmentBlobs } from './files/attachment-blobs.ts';
 import { DEFAULT_DOCUMENT_LIMITS } from './files/documents/document-limits.ts';
 import type { DocumentReader } from './files/documents/document-reader.ts';
-import { ByteBudget } from './lib/byte-budget.ts';
+import type { FairBudget } from './lib/fair-budget.ts';
 import type { FetchAllow } from './lib/guarded-fetch/fetch-allow.ts';
 import { GuardedFetcher, type Network } from './lib/guarded-fetch/guarded-fetch.ts';
 
 interface Outside {
   readonly allow: FetchAllow;
   readonly blobs: AttachmentBlobs;
+  readonly newBudget: (total: number) => FairBudget;
   /** In place of the real one. */
   readonly network?: Network | undefined;
 }
@@ -17,7 +18,7 @@ interface Outside {
 /** What runs fetch and read attachments with; what it holds is let go by `stack`. */
 export function openAttachments(
   { attachmentBytes, attachmentMs, attachmentsBytes, ...limits }: Limits,
-  { allow, blobs, network }: Outside,
+  { allow, blobs, network, newBudget }: Outside,
   stack: AsyncDisposableStack,
 ): AttachmentTools {
   return {
@@ -27,9 +28,9 @@ export function openAttachments(
       maxMs: attachmentMs,
       ...(network === undefined ? {} : { network }),
     }),
-    reader: stack.use(new LateReader(limits)),
+    reader: stack.use(new LateReader(limits, newBudget(DEFAULT_DOCUMENT_LIMITS.workers))),
     blobs,
-    budget: new ByteBudget(attachmentsBytes),
+    budget: newBudget(attachmentsBytes),
     maxBytes: attachmentBytes,
   };
 }
@@ -39,10 +40,12 @@ type ReaderLimits = Pick<Limits, 'attachmentPages' | 'attachmentCharacters' | 'c
 /** A server that is never sent a file does without what reads them. */
 class LateReader implements AsyncDisposable {
   readonly #limits: ReaderLimits;
+  readonly #slots: FairBudget;
   #reader: Promise<DocumentReader> | null = null;
 
-  constructor(limits: ReaderLimits) {
+  constructor(limits: ReaderLimits, slots: FairBudget) {
     this.#limits = limits;
+    this.#slots = slots;
   }
 
   read = async (...given: Parameters<DocumentReader['read']>): ReturnType<DocumentReader['read']> => {
@@ -53,12 +56,8 @@ class LateReader implements AsyncDisposable {
   async #load(): Promise<DocumentReader> {
     const { DocumentReader } = await import('./files/documents/document-reader.ts');
     const { attachmentPages, attachmentCharacters, conversionMs } = this.#limits;
-    return new DocumentReader({
-      ...DEFAULT_DOCUMENT_LIMITS,
-      pages: attachmentPages,
-      characters: attachmentCharacters,
-      conversionMs,
-    });
+    const given = { pages: attachmentPages, characters: attachmentCharacters, conversionMs };
+    return new DocumentReader({ ...DEFAULT_DOCUMENT_LIMITS, ...given }, this.#slots);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -62,6 +62,7 @@ import { runRoutes } from './http/routes/runs.ts';
 import { serviceRoutes } from './http/routes/service.ts';
 import { usageRoutes } from './http/routes/usage.ts';
 import { Streams } from './http/run-stream.ts';
+import { FairBudget } from './lib/fair-budget.ts';
 import type { Network } from './lib/guarded-fetch/guarded-fetch.ts';
 import { monotonicMs } from './lib/monotonic.ts';
 import { CancelIntents } from './runs/cancel-intents.ts';
@@ -101,6 +102,8 @@ export interface Overrides {
   readonly wrapBlobs?: (blobs: BlobStore) => BlobStore;
   /** In place of the one that hears the hints of other nodes: how a proof drops them. */
   readonly notifier?: Notifier;
+  /** Makes the budgets that owners share: how a proof plants a fault. */
+  readonly newBudget?: (total: number) => FairBudget;
   /** In place of the one that attachments are fetched over. */
   readonly network?: Network;
 }
@@ -248,16 +251,20 @@ export async function compose(
 
   const retention = stack.use(new Retention(store, limits, logger));
   const attachmentBlobs = new AttachmentBlobs(store.reads, blobs);
+  const changes = stack.use(new AccountChanges(store, limits, logger));
+  await changes.look();
+  const hasSeveralOwners = () => changes.hasSeveralOwners;
+  const newBudget = overrides.newBudget ?? ((total: number) => new FairBudget(total, hasSeveralOwners));
+  const runSlots = newBudget(limits.activeRuns);
   const { network } = overrides;
   const allow = config.fetchAllow;
-  const attachments = openAttachments(limits, { allow, blobs: attachmentBlobs, network }, stack);
+  const attachments = openAttachments(limits, { allow, blobs: attachmentBlobs, network, newBudget }, stack);
   const blobSweep = stack.use(new BlobSweep(store, blobs, limits, logger));
   const mountSweep = stack.use(new MountSweep(store, mount, limits, logger));
 
   const nodeSweep = stack.use(new NodeSweep(store, limits, logger));
   const formSweep = stack.use(new FormSweep(store, limits, logger));
 
-  const changes = stack.use(new AccountChanges(store, limits, logger));
   const reads = patientReads(store.reads, limits.accountsPatienceMs);
   const ownership = new IntegrationOwnership(reads, changes);
   const authentication = new Authentication({
@@ -292,6 +299,7 @@ export async function compose(
       maxSteps: limits.stepsPerRun,
       prompt: { heal: overrides.healTurn ?? healTurn, windowTokens },
       attachments,
+      runSlots,
       maxRunSeconds: limits.maxRunSeconds,
       modelSilenceMs: limits.modelSilenceMs,
       disconnects,
@@ -322,8 +330,7 @@ export async function compose(
     node,
     prices: config.prices,
     isShuttingDown,
-    activeRuns: () => engine.activeRuns,
-    maxActiveRuns: limits.activeRuns,
+    runSlots,
     logger,
   });
   const runReads = new RunReads(store, eventLog);
@@ -335,7 +342,7 @@ export async function compose(
 
   let listensOn = '';
   const servers = { publicUrl: () => config.publicUrl ?? listensOn, stagingUrl: config.stagingUrl };
-  const bodies = stack.use(new BodyReader(limits));
+  const bodies = stack.use(new BodyReader(limits, { bytes: newBudget(limits.bodiesBytes), parsing: newBudget(1) }));
   const app = await buildApp({
     authentication,
     bodies,
@@ -415,7 +422,7 @@ export async function compose(
     writerQueue: () => opened.queueLength(),
     unstoredBytes: () => eventLog.unstoredBytes,
     heldBodyBytes: () => bodies.heldBytes,
-    attachmentsBytes: () => attachments.budget.heldBytes,
+    attachmentsBytes: () => attachments.budget.held,
     beatAgeMs: () => lease?.beatAgeMs ?? 0,
     syncMs,
     sweepEvents: () => retention.sweep(),

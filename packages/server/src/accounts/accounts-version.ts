@@ -1,4 +1,4 @@
-import { installation, lockInstallation, raiseAccountsVersion } from '../store/queries/accounts.ts';
+import { accountsState, lockInstallation, raiseAccountsVersion } from '../store/queries/accounts.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { AccountCache } from './account-cache.ts';
@@ -9,9 +9,10 @@ export interface AccountsVersionLimits {
 }
 
 /**
- * Changes accounts and tells every cache: the version is raised in the same transaction, this process forgets at
- * once, and others (a second node, a command beside the server) when they read the version, every 2 s. "Not read for
- * 5 s, the caches are not trusted": then the store itself is asked, for a key may have been revoked meanwhile.
+ * Changes accounts and tells every cache. The version is raised in the same transaction. This process forgets
+ * immediately; other processes (a second node, a command beside the server) forget when they read the version, every
+ * 2 s. If the version was not read for 5 s, the caches are not trusted and the store is asked: a key may have been
+ * revoked since.
  */
 export class AccountChanges implements Disposable {
   readonly #store: Store;
@@ -19,16 +20,17 @@ export class AccountChanges implements Disposable {
   readonly #timer: NodeJS.Timeout;
   readonly #caches: { forget(): void }[] = [];
   #seen: number | null = null;
+  #hasSeveralOwners = false;
   /** When the newest reading of the version began that was answered. */
   #certainAt = performance.now();
-  /** When the reading under way began; null: there is none. */
+  /** When the current reading began; null if there is none. */
   #askedAt: number | null = null;
 
   constructor(store: Store, limits: AccountsVersionLimits, logger: Logger) {
     this.#store = store;
     this.#trustedMs = limits.accountsTrustedMs;
     this.#timer = setInterval(() => {
-      this.#look().catch((error: unknown) => logger.warn({ err: error }, 'the version of accounts was not read'));
+      this.look().catch((error: unknown) => logger.warn({ err: error }, 'the version of accounts was not read'));
     }, limits.accountsVersionMs);
     this.#timer.unref();
   }
@@ -40,13 +42,21 @@ export class AccountChanges implements Disposable {
     return cache;
   }
 
-  async #look(): Promise<void> {
+  /** True from the moment that this process knows of a second owner. Owners are never deleted, so it stays true. */
+  get hasSeveralOwners(): boolean {
+    return this.#hasSeveralOwners;
+  }
+
+  /** Reads the version and the number of owners: once at the start, then on a timer. */
+  async look(): Promise<void> {
     const now = performance.now();
-    // One at a time; but one that hangs is given up, or nobody would notice that the store is back.
+    // One reading at a time. A reading that hangs is given up, otherwise this process would not notice that the store is back.
     if (this.#askedAt !== null && now - this.#askedAt <= this.#trustedMs) return;
     this.#askedAt = now;
     try {
-      const version = (await first(this.#store.reads.all(installation, {})))?.accounts_version ?? null;
+      const state = await first(this.#store.reads.all(accountsState, {}));
+      this.#noteOwners(state?.owners);
+      const version = state?.accounts_version ?? null;
       if (now < this.#certainAt) return;
       if (version !== this.#seen) this.#forget();
       this.#seen = version;
@@ -56,19 +66,24 @@ export class AccountChanges implements Disposable {
     }
   }
 
+  #noteOwners(owners: number | undefined): void {
+    if (Number(owners ?? 0) > 1) this.#hasSeveralOwners = true;
+  }
+
   #forget(): void {
     for (const cache of this.#caches) cache.forget();
   }
 
   async change<T>(job: (tx: Tx) => Promise<T>): Promise<T> {
-    const result = await this.#store.transact('account', async (tx) => {
+    const { value, state } = await this.#store.transact('account', async (tx) => {
       await tx.all(lockInstallation, {});
       const value = await job(tx);
       await tx.run(raiseAccountsVersion, {});
-      return value;
+      return { value, state: await first(tx.all(accountsState, {})) };
     });
+    this.#noteOwners(state?.owners);
     this.#forget();
-    return result;
+    return value;
   }
 
   [Symbol.dispose](): void {

@@ -22,6 +22,7 @@ import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { type AttachmentBlobs, BlobGone } from '../files/attachment-blobs.ts';
 import { type GivenAttachment, isInline, type KeptAttachment, referToAttachments } from '../files/given-attachments.ts';
 import type { SandboxFiles } from '../files/sandbox-files.ts';
+import type { FairBudget, Hold } from '../lib/fair-budget.ts';
 import { admissionFacts, growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
 import { periodDays } from '../store/queries/allowance.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
@@ -34,6 +35,8 @@ import { applyRefreshes, earlierUrls } from './earlier-urls.ts';
 
 /** A request whose body is checked and whose caller owns the integration. */
 export interface CompletionRequest extends AdmissionRequest {
+  /** Owns the integration. */
+  readonly ownerId: string;
   readonly integrationId: string;
   readonly requestId: string;
   readonly message: string;
@@ -58,8 +61,8 @@ export interface AdmissionDeps {
   readonly node: ThisNode;
   readonly prices: Prices;
   readonly isShuttingDown: () => boolean;
-  readonly activeRuns: () => number;
-  readonly maxActiveRuns: number;
+  /** Active runs of this node, by owner: a request holds a slot from its decision until its run has started. */
+  readonly runSlots: FairBudget;
   readonly logger: Logger;
 }
 
@@ -89,8 +92,6 @@ export class RunAdmission {
   readonly #underWay = new Map<string, { readonly body: string; readonly outcome: Promise<Admission> }>();
 
   #admitting = 0;
-  /** Decided but not yet started: they take the places of active runs. */
-  #reserving = 0;
 
   constructor(deps: AdmissionDeps) {
     this.#deps = deps;
@@ -141,12 +142,12 @@ export class RunAdmission {
     }
     return repeatOnConflict(async () => {
       const attachments = await this.#keep(request);
-      const place = { taken: false };
+      using slot = this.#deps.runSlots.hold(request.ownerId);
       const made: { start: AdmittedRun | null } = { start: null };
       const as = this.#deps.node.identity;
       try {
         const result = await store.transact('admit', async (tx) => {
-          const result = await this.#transaction(tx, request, files, attachments, place);
+          const result = await this.#transaction(tx, request, files, attachments, slot);
           made.start = result.start;
           return result;
         });
@@ -156,8 +157,6 @@ export class RunAdmission {
       } catch (error) {
         if (error instanceof CommitUnknown && made.start !== null) this.#startIfCommitted(error, made.start, as);
         throw error;
-      } finally {
-        if (place.taken) this.#reserving -= 1;
       }
     }, isConflict);
   }
@@ -216,12 +215,13 @@ export class RunAdmission {
   }
 
   /**
-   * Throws the refusal where it is one. A place is taken in the same step in which it is found free: others read their
-   * facts meanwhile.
+   * Throws the refusal if the decision is one. The slot is taken in the same step in which it is found free: other
+   * requests read their facts concurrently. `slot` is null if nothing is to be reserved yet.
    */
-  async #decide(reads: Reads, request: CompletionRequest, files: FilesFact, place: { taken: boolean } | null) {
+  async #decide(reads: Reads, request: CompletionRequest, files: FilesFact, slot: Hold | null) {
     const now = Date.now();
-    const { integrationId, consumerId, usageRequestId, chatId, aliasChatId } = request;
+    const { runSlots } = this.#deps;
+    const { ownerId, integrationId, consumerId, usageRequestId, chatId, aliasChatId } = request;
     const facts = await first(
       reads.all(admissionFacts, { integrationId, consumerId, usageRequestId, chatId, aliasChatId, ...periodDays(now) }),
     );
@@ -230,7 +230,7 @@ export class RunAdmission {
         facts,
         request,
         { of: (agency) => this.#deps.agencies.entryPoints(agency) },
-        { shuttingDown: this.#deps.isShuttingDown(), full: place?.taken !== true && this.#isFull },
+        { shuttingDown: this.#deps.isShuttingDown(), full: slot?.amount !== 1 && !runSlots.fits(ownerId, 1) },
         now,
         { of: (agency, agent) => this.#entryPrice(agency, agent) },
         files,
@@ -240,10 +240,7 @@ export class RunAdmission {
     if (decision.kind === 'ask-refreshes')
       decision = decide(await refreshesFact(reads, decision.chatKey, request, now));
     if (decision.kind === 'refuse') throw decision.refusal;
-    if (decision.kind === 'admit' && place?.taken === false) {
-      place.taken = true;
-      this.#reserving += 1;
-    }
+    if (decision.kind === 'admit' && slot?.amount === 0) slot.grow(1);
     return { decision, now };
   }
 
@@ -252,21 +249,17 @@ export class RunAdmission {
     request: CompletionRequest,
     files: FilesFact,
     attachments: readonly KeptAttachment[],
-    place: { taken: boolean },
+    slot: Hold,
   ): Promise<{ readonly admission: Admission; readonly start: AdmittedRun | null }> {
     const { integrationId, consumerId } = request;
     // Both are sent in one round trip. The database reads the facts after it has the locks.
     const locked = tx.all(lockForAdmission, { integrationId, consumerId });
-    const [, { decision, now }] = await Promise.all([locked, this.#decide(tx, request, files, place)]);
+    const [, { decision, now }] = await Promise.all([locked, this.#decide(tx, request, files, slot)]);
     if (decision.kind === 'replay') return { admission: replayOf(decision), start: null };
     if (decision.kind !== 'admit') throw new Error('What is to be asked was asked before.');
     const start = await this.#reserve(tx, request, attachments, decision, now);
     const { runId, chatId: made } = start;
     return { admission: { runId, chatId: made, textOnly: decision.textOnly, replayed: false }, start };
-  }
-
-  get #isFull(): boolean {
-    return this.#deps.activeRuns() + this.#reserving >= this.#deps.maxActiveRuns;
   }
 
   #entryPrice(agency: string, agent: string): ModelPrice | null {
@@ -282,7 +275,7 @@ export class RunAdmission {
     decision: Extract<AdmissionDecision, { kind: 'admit' }>,
     now: number,
   ): Promise<AdmittedRun> {
-    const { integrationId, consumerId, usageRequestId, message, messageBytes } = request;
+    const { ownerId, integrationId, consumerId, usageRequestId, message, messageBytes } = request;
     const runId = newId('run');
     const sandboxFiles = request.sandboxFiles.map(({ file }) => file);
     const chatKey = decision.chat?.chatKey ?? newId('chat');
@@ -364,6 +357,7 @@ export class RunAdmission {
       runId,
       requestId: request.requestId,
       attempt: 1,
+      ownerId,
       integrationId,
       consumerId,
       chatKey,

@@ -85,7 +85,7 @@ export interface Limits {
   readonly attachmentPages: number;
   readonly attachmentCharacters: number;
   readonly conversionMs: number;
-  /** Of attachments that are being fetched or read, of all runs of this node; one integration has at most half. */
+  /** Bytes of attachments that are being fetched or read on this node; of several owners, each has at most half. */
   readonly attachmentsBytes: number;
   readonly stepsPerRun: number;
   /** A node whose beat stands still so long is dead for the others; itself it starts no call then. */
@@ -96,12 +96,14 @@ export interface Limits {
   /** Of runs whose integration does not say. */
   readonly maxRunSeconds: number;
   readonly modelSilenceMs: number;
+  /** On this node; of several owners, each has at most half. */
   readonly activeRuns: number;
   readonly disconnectMs: number;
   /** How long running streams may go on once the process was told to end. */
   readonly shutdownMs: number;
   /** How long, after that, runs may go on to the end of their step, to be handed over; where other nodes can take them. */
   readonly handOverMs: number;
+  /** Bytes of bodies that are being read on this node; of several owners, each has at most half. */
   readonly bodiesBytes: number;
   readonly bodyThreadBytes: number;
   readonly cancelPatienceMs: number;

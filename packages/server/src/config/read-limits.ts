@@ -15,12 +15,11 @@ const PEBIBYTE = 2 ** 50;
 
 /** Limits that are settings: whole numbers, in the unit that the name says. */
 export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
-  // No body can be larger than all the bodies that may be read at once.
   RUNWIRE_MAX_BODY_BYTES: { limit: 'bodyBytes', scale: 1, min: 1024, max: 256 * MEBIBYTE },
   RUNWIRE_MAX_MESSAGE_CHARACTERS: { limit: 'messageCharacters', scale: 1, min: 1, max: 256 * MEBIBYTE },
   RUNWIRE_MAX_USER_CONTEXT_BYTES: { limit: 'userContextBytes', scale: 1, min: 1, max: 256 * MEBIBYTE },
   RUNWIRE_MAX_IMAGE_BYTES: { limit: 'imageBytes', scale: 1, min: 1, max: 256 * MEBIBYTE },
-  // An integration has half of what all attachments may take at once.
+  // Half of `attachmentsBytes`: an owner may hold no more if there are several.
   RUNWIRE_MAX_ATTACHMENT_BYTES: { limit: 'attachmentBytes', scale: 1, min: 1, max: 128 * MEBIBYTE },
   RUNWIRE_MAX_ATTACHMENT_SECONDS: { limit: 'attachmentMs', scale: 1000, min: 1, max: DAY_SECONDS },
   RUNWIRE_MAX_ATTACHMENT_PAGES: { limit: 'attachmentPages', scale: 1, min: 1, max: 100_000 },
@@ -53,5 +52,7 @@ export function readLimits(env: Readonly<Record<string, string | undefined>>): L
     }
     given[limit] = value * scale;
   }
-  return { ...DEFAULT_LIMITS, ...given };
+  const limits = { ...DEFAULT_LIMITS, ...given };
+  // If there are several owners, each has half of the bytes of all bodies: one body must fit into a half.
+  return { ...limits, bodiesBytes: Math.max(limits.bodiesBytes, 2 * limits.bodyBytes) };
 }

@@ -1,7 +1,7 @@
 import type { AttachmentForm } from '../domain/attachment.ts';
 import type { AttachmentBlobs } from '../files/attachment-blobs.ts';
 import type { DocumentReader } from '../files/documents/document-reader.ts';
-import type { ByteBudget } from '../lib/byte-budget.ts';
+import type { FairBudget } from '../lib/fair-budget.ts';
 import type { GuardedFetcher } from '../lib/guarded-fetch/guarded-fetch.ts';
 
 /** What it takes to get attachments and to keep them. */
@@ -10,7 +10,7 @@ export interface AttachmentTools {
   readonly reader: Pick<DocumentReader, 'read'>;
   readonly blobs: AttachmentBlobs;
   /** For the bytes of files that are being fetched or read. */
-  readonly budget: ByteBudget;
+  readonly budget: FairBudget;
   /** Of one file. */
   readonly maxBytes: number;
 }

@@ -4,6 +4,7 @@ import type { Model } from '../agent/ports.ts';
 import type { Prices } from '../domain/prices.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
+import type { FairBudget } from '../lib/fair-budget.ts';
 import type { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -22,6 +23,8 @@ export interface EngineDeps {
   readonly maxSteps: number;
   readonly prompt: PromptSetting;
   readonly attachments: AttachmentTools;
+  /** Active runs of this node, by owner. */
+  readonly runSlots: FairBudget;
   /** Of runs whose integration does not say. */
   readonly maxRunSeconds: number;
   readonly modelSilenceMs: number;

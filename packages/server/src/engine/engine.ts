@@ -1,5 +1,6 @@
 import type { CancelMode } from '../domain/run-state.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
+import type { Hold } from '../lib/fair-budget.ts';
 import { Aside, AsideDrops } from './aside.ts';
 import type { EngineDeps } from './deps.ts';
 import { executeRun } from './execute-run.ts';
@@ -10,6 +11,8 @@ import { StopHandle } from './stop-handle.ts';
 interface ActiveRun {
   readonly stop: StopHandle;
   readonly log: RunLog;
+  /** One of the node's active runs. */
+  readonly slot: Hold;
   readonly done: Promise<void>;
 }
 
@@ -38,6 +41,9 @@ export class Engine implements RunEngine, AsyncDisposable {
     // Admitted at the last moment: nobody would stop it any more. Its row goes with this node's release.
     if (this.#isClosed) return;
     const { eventLog, disconnects, maxRunSeconds } = this.#deps;
+    // A run that is admitted, or was taken over, is never refused here.
+    const slot = this.#deps.runSlots.hold(run.ownerId);
+    slot.grow(1);
     const stop = new StopHandle();
     if (this.#handsOver) stop.handOver();
     const log = eventLog.open(run.runId, run.attempt, [run.opening]);
@@ -54,12 +60,13 @@ export class Engine implements RunEngine, AsyncDisposable {
     const done = (letGo === null ? execute() : letGo.then(execute)).finally(() => {
       this.#watch.end(watched);
       this.#drops.drop(aside, run.runId);
+      slot[Symbol.dispose]();
       // Lost, it may have been taken here again meanwhile.
       if (stop.isLost) return;
       this.#active.delete(run.runId);
       disconnects.forget(run.runId);
     });
-    this.#active.set(run.runId, { stop, log, done });
+    this.#active.set(run.runId, { stop, log, slot, done });
   }
 
   stop(runId: string, mode: CancelMode): boolean {
@@ -85,7 +92,8 @@ export class Engine implements RunEngine, AsyncDisposable {
   loseAll(): Set<string> {
     const { eventLog, disconnects } = this.#deps;
     const runIds = new Set(this.#active.keys());
-    for (const [runId, { stop, log, done }] of this.#active) {
+    for (const [runId, { stop, log, slot, done }] of this.#active) {
+      slot[Symbol.dispose]();
       this.#lost.add(done);
       void done.finally(() => this.#lost.delete(done));
       disconnects.forget(runId);

@@ -17,7 +17,7 @@ export interface FetchedFor {
 }
 
 interface Fetching {
-  readonly integrationId: string;
+  readonly ownerId: string;
   readonly runId: string;
   /** Whether the model takes PDFs as they are. */
   readonly takesPdf: boolean;
@@ -36,8 +36,8 @@ export async function fetchAttachment(
   use: (fetched: FetchedFor) => Promise<void>,
 ): Promise<void> {
   const { budget, maxBytes } = deps.attachments;
-  // Waiting for one's turn does not count to the time that the fetch may take.
-  using room = await budget.reserve(of.integrationId, maxBytes, signal);
+  // The time limit of the fetch starts after this wait.
+  using room = await budget.reserve(of.ownerId, maxBytes, signal);
   const fetched = await measured(deps, rows, of, signal, () =>
     deps.attachments.fetcher.fetch(new URL(url), signal, (bytes) => room.shrinkTo(bytes)),
   );
@@ -71,7 +71,7 @@ export async function readAttachment(
   signal: AbortSignal,
 ): Promise<SentFile> {
   try {
-    const options = { pdf: takesPdf(row, of), whose: of.integrationId };
+    const options = { pdf: takesPdf(row, of), ownerId: of.ownerId };
     const { form, mediaType, bytes, ...more } = await deps.attachments.reader.read(given, options, signal);
     const pages = 'pages' in more ? more.pages : null;
     return { form, mediaType, pages, bytes, sha256: await sha256Of(bytes) };
@@ -116,5 +116,5 @@ function failed(
   // Its query may be a key.
   const about = { runId, ofRun: row?.runId, position: row?.position, url: row?.urlKey, outcome };
   const why = error instanceof FetchFailed ? { kind: error.kind, status: error.status } : {};
-  logger.info({ ...about, ...why, err: error }, 'an attachment is not to be had');
+  logger.info({ ...about, ...why, err: error }, 'attachment could not be fetched or read');
 }

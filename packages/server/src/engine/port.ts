@@ -25,6 +25,8 @@ export interface AdmittedRun {
   /** The request that admitted it, as the log and `X-Request-Id` name it; null where another process did. */
   readonly requestId: string | null;
   readonly attempt: number;
+  /** The owner of the integration: the run takes from its share of the node's budgets. */
+  readonly ownerId: string;
   readonly integrationId: string;
   readonly consumerId: string | null;
   readonly chatKey: string;

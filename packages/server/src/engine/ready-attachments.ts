@@ -130,8 +130,7 @@ export class RunAttachments {
   }
 
   async #textOfPdf(row: ReadyAttachment, signal: AbortSignal): Promise<Readied> {
-    const { integrationId } = this.#run;
-    using _ = await this.#deps.attachments.budget.reserve(integrationId, row.sizeBytes, signal);
+    using _ = await this.#deps.attachments.budget.reserve(this.#run.ownerId, row.sizeBytes, signal);
     const bytes = new Uint8Array(await this.#bytesOf(row, signal));
     const given = { ...givenAs(row), bytes, contentType: row.mediaType };
     const file = await this.#readAs(row, given, signal);
@@ -157,8 +156,8 @@ export class RunAttachments {
   }
 
   get #fetching() {
-    const { integrationId, runId } = this.#run;
-    return { integrationId, runId, takesPdf: this.#takesPdf };
+    const { ownerId, runId } = this.#run;
+    return { ownerId, runId, takesPdf: this.#takesPdf };
   }
 
   async #fetch(

@@ -137,6 +137,7 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
     runId,
     requestId: null,
     attempt,
+    ownerId: run.owner_id,
     integrationId: run.integration_id,
     consumerId: run.consumer_id,
     chatKey: run.chat_key,

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../domain/refusal.ts';
+import type { FairBudget, Hold } from '../lib/fair-budget.ts';
 import { JsonWorker, type ParsedBody } from '../lib/json-worker.ts';
 import { JsonRefused, parseStrictJson, type StrictJsonLimits } from '../lib/strict-json.ts';
 import { type ImagePlaces, takeOutImages } from '../lib/take-out-images.ts';
@@ -11,9 +12,7 @@ export interface BodyLimits {
   readonly bodyBytes: number;
   readonly bodyDepth: number;
   readonly bodyValues: number;
-  /** Of all bodies that are being read and parsed. */
-  readonly bodiesBytes: number;
-  /** A larger one is parsed beside the event loop: 15 MiB of small objects cost a second. */
+  /** A larger body is parsed on another thread: 15 MiB of small objects take a second. */
   readonly bodyThreadBytes: number;
   /** Of one inline image, decoded. */
   readonly imageBytes: number;
@@ -26,28 +25,37 @@ declare module 'fastify' {
 }
 
 /**
- * Whoever left while the rest of a body was thrown away is nobody's fault. Not a closure of the reading: as a listener it
- * lives as long as the request, and would keep the body's bytes all the time that the answer streams.
+ * A caller may leave while the rest of its body is discarded. This is not a closure of the reading: the listener lives as
+ * long as the request, and would keep the body's bytes in memory while the answer streams.
  */
 const ignore = () => {};
 
-/** Reads JSON bodies, within what one and what all of them together may take. */
+export interface BodyBudgets {
+  /** Bytes of all bodies that are being read and parsed. */
+  readonly bytes: FairBudget;
+  /** Large bodies are parsed one by one; owners take turns. */
+  readonly parsing: FairBudget;
+}
+
+/** Reads JSON bodies, within the limits of one body and of all bodies together. */
 export class BodyReader implements AsyncDisposable {
   readonly #limits: BodyLimits;
   readonly #json: StrictJsonLimits;
   readonly #places: ImagePlaces;
   readonly #worker = new JsonWorker();
-  #heldBytes = 0;
+  readonly #budgets: BodyBudgets;
+  readonly #closing = new AbortController();
 
-  constructor(limits: BodyLimits) {
+  constructor(limits: BodyLimits, budgets: BodyBudgets) {
     this.#limits = limits;
+    this.#budgets = budgets;
     this.#json = { maxDepth: limits.bodyDepth, maxValues: limits.bodyValues };
     this.#places = { list: 'attachments', image: 'image_url', never: 'file_url', maxBytes: limits.imageBytes };
   }
 
-  /** Received and not yet parsed, and images that are not stored yet. */
+  /** Bytes that were received and are not parsed yet, and images that are not stored yet. */
   get heldBytes(): number {
-    return this.#heldBytes;
+    return this.#budgets.bytes.held;
   }
 
   register(app: FastifyInstance): void {
@@ -55,8 +63,8 @@ export class BodyReader implements AsyncDisposable {
       this.#read(request, payload, done),
     );
     app.decorateRequest('inlineImages', null);
-    // Refused by whichever check, or failed. Not by the connection's `close`: where the caller leaves while its body is
-    // parsed, it comes before there are images.
+    // For every refusal and failure. The connection's `close` would not do: if the caller leaves while its body is being
+    // parsed, `close` is emitted before the images exist.
     app.addHook('onError', (request, _reply, _error, done) => {
       request.inlineImages?.release();
       done();
@@ -64,7 +72,7 @@ export class BodyReader implements AsyncDisposable {
   }
 
   #read(request: FastifyRequest, payload: IncomingMessage, done: (error: Error | null, body?: unknown) => void): void {
-    const { bodyBytes, bodiesBytes } = this.#limits;
+    const { bodyBytes } = this.#limits;
     const announced = request.headers['content-length'];
     if (Number(announced) > bodyBytes) {
       done(new Refusal('body_too_large'));
@@ -72,30 +80,26 @@ export class BodyReader implements AsyncDisposable {
     }
     const chunks: Buffer[] = [];
     let length = 0;
-    const finish = (error: Error | null, body?: unknown) => {
-      this.#heldBytes -= length;
-      length = 0;
-      done(error, body);
-    };
+    const hold = this.#budgets.bytes.hold(request.principal.ownerId);
     const stop = (error: Error) => {
       unlisten();
-      finish(error);
+      hold[Symbol.dispose]();
+      done(error);
     };
     const onData = (chunk: Buffer) => {
       length += chunk.length;
-      this.#heldBytes += chunk.length;
       if (length > bodyBytes) stop(new Refusal('body_too_large'));
-      else if (this.#heldBytes > bodiesBytes) stop(new Refusal('unavailable', undefined, {}, 1));
+      else if (!hold.tryGrow(chunk.length)) stop(new Refusal('unavailable', undefined, {}, 1));
       else chunks.push(chunk);
     };
     const onEnd = () => {
       unlisten();
       if (announced !== undefined && Number(announced) !== length) {
-        finish(new Refusal('invalid_request', 'The body’s length is not the one that `Content-Length` names.'));
-      } else if (length === 0) finish(null, undefined);
-      else this.#parse(request, chunks.splice(0), length, finish);
+        stop(new Refusal('invalid_request', 'The body’s length is not the one that `Content-Length` names.'));
+      } else if (length === 0) done(null, undefined);
+      else this.#parse(request, chunks.splice(0), hold, done);
     };
-    const onGone = () => stop(new Refusal('invalid_request', 'The body did not come whole.'));
+    const onGone = () => stop(new Refusal('invalid_request', 'The connection closed before the whole body arrived.'));
     const unlisten = () => {
       payload.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
       payload.on('error', ignore);
@@ -107,22 +111,20 @@ export class BodyReader implements AsyncDisposable {
   #parse(
     request: FastifyRequest,
     chunks: readonly Buffer[],
-    length: number,
-    finish: (error: Error | null, body?: unknown) => void,
+    hold: Hold,
+    done: (error: Error | null, body?: unknown) => void,
   ): void {
+    const length = hold.amount;
     const places = request.routeOptions.url === COMPLETION_PATH ? this.#places : null;
     const accept = ({ value, taken }: ParsedBody) => {
-      if (taken.length > 0) {
-        const images = new InlineImages(taken, (bytes) => {
-          this.#heldBytes -= bytes;
-        });
-        this.#heldBytes += images.heldBytes;
-        request.inlineImages = images;
-      }
-      finish(null, value);
+      if (taken.length > 0) request.inlineImages = new InlineImages(taken, hold);
+      else hold[Symbol.dispose]();
+      done(null, value);
     };
-    const refuse = (error: unknown) =>
-      finish(error instanceof JsonRefused ? new Refusal('invalid_request', error.message) : (error as Error));
+    const refuse = (error: unknown) => {
+      hold[Symbol.dispose]();
+      done(error instanceof JsonRefused ? new Refusal('invalid_request', error.message) : (error as Error));
+    };
     if (length > this.#limits.bodyThreadBytes) {
       const bytes = new Uint8Array(length);
       let offset = 0;
@@ -130,7 +132,7 @@ export class BodyReader implements AsyncDisposable {
         bytes.set(chunk, offset);
         offset += chunk.length;
       }
-      this.#worker.parse(bytes, this.#json, places).then(accept, refuse);
+      this.#parseInTurn(request.principal.ownerId, bytes, places).then(accept, refuse);
       return;
     }
     let body: ParsedBody;
@@ -144,7 +146,13 @@ export class BodyReader implements AsyncDisposable {
     accept(body);
   }
 
+  async #parseInTurn(ownerId: string, bytes: Uint8Array<ArrayBuffer>, places: ImagePlaces | null): Promise<ParsedBody> {
+    using _ = await this.#budgets.parsing.reserve(ownerId, 1, this.#closing.signal);
+    return await this.#worker.parse(bytes, this.#json, places);
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
     return this.#worker[Symbol.asyncDispose]();
   }
 }

@@ -1,29 +1,25 @@
+import type { Hold } from '../lib/fair-budget.ts';
 import type { TakenOut } from '../lib/take-out-images.ts';
 
-/** The images that came inside a request's body, held until they are stored or the request is over. */
+/** The images of a request's body, held until they are stored or the request is over. */
 export class InlineImages {
   #taken: ReadonlyMap<string, TakenOut[number][1]>;
-  #onRelease: (bytes: number) => void;
-  readonly #bytes: number;
+  readonly #hold: Hold;
 
-  constructor(taken: TakenOut, onRelease: (bytes: number) => void) {
+  /** Takes over the hold of the body that the images were in: decoded, they are smaller. */
+  constructor(taken: TakenOut, hold: Hold) {
     this.#taken = new Map(taken);
-    this.#onRelease = onRelease;
-    this.#bytes = taken.reduce((sum, [, image]) => sum + ('bytes' in image ? image.bytes.length : 0), 0);
-  }
-
-  get heldBytes(): number {
-    return this.#bytes;
+    this.#hold = hold;
+    hold.shrinkTo(taken.reduce((sum, [, image]) => sum + ('bytes' in image ? image.bytes.length : 0), 0));
   }
 
   get(standIn: string): TakenOut[number][1] | undefined {
     return this.#taken.get(standIn);
   }
 
-  /** "After admission nothing keeps the body alive." Twice is once. */
+  /** "After admission nothing keeps the body alive." Idempotent. */
   release(): void {
     this.#taken = new Map();
-    this.#onRelease(this.#bytes);
-    this.#onRelease = () => {};
+    this.#hold[Symbol.dispose]();
   }
 }

@@ -1,14 +1,17 @@
 import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from '../files/documents/document-limits.ts';
 import { DocumentReader, type Given, type ReadFile, Unreadable } from '../files/documents/document-reader.ts';
 import type { StartChild } from '../files/documents/start-document-child.ts';
+import { FairBudget } from '../lib/fair-budget.ts';
 
-/** A reader with the limits of the product, but for these. */
-export const documentReader = (limits: Partial<DocumentLimits> = {}, start?: StartChild): DocumentReader =>
-  new DocumentReader({ ...DEFAULT_DOCUMENT_LIMITS, ...limits }, start);
+/** A reader with the limits of the product except for these, in an installation with one owner. */
+export function documentReader(some: Partial<DocumentLimits> = {}, start?: StartChild): DocumentReader {
+  const limits = { ...DEFAULT_DOCUMENT_LIMITS, ...some };
+  return new DocumentReader(limits, new FairBudget(limits.workers, () => false), start);
+}
 
 export interface Asked extends Partial<Omit<Given, 'bytes'>> {
   readonly pdf?: boolean;
-  readonly whose?: string;
+  readonly ownerId?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -17,8 +20,12 @@ export function readBytes(
   bytes: Uint8Array<ArrayBuffer>,
   asked: Asked = {},
 ): Promise<ReadFile> {
-  const { contentType = null, name = 'file', kind = 'input_file', pdf = false, whose = 'a' } = asked;
-  return reader.read({ bytes, contentType, name, kind }, { pdf, whose }, asked.signal ?? new AbortController().signal);
+  const { contentType = null, name = 'file', kind = 'input_file', pdf = false, ownerId = 'a' } = asked;
+  return reader.read(
+    { bytes, contentType, name, kind },
+    { pdf, ownerId },
+    asked.signal ?? new AbortController().signal,
+  );
 }
 
 /** Its text, or why it is refused. Any other failure is thrown. */

@@ -91,10 +91,10 @@ test('a process that dies fails its own file alone, and another takes its place'
   assert.match(await next, /Page 3 speaks/);
 });
 
-test('one that attaches many files does not keep others waiting for all of them', async () => {
+test('owners take turns, however many files one of them attaches', async () => {
   await using reader = documentReader({ workers: 1 });
   const order: string[] = [];
-  const read = (whose: string) => textOf(reader, pdfOfPages(1), { whose }).then(() => order.push(whose));
+  const read = (ownerId: string) => textOf(reader, pdfOfPages(1), { ownerId }).then(() => order.push(ownerId));
   await Promise.all([read('many'), read('many'), read('many'), read('many'), read('one')]);
   assert.deepEqual(order, ['many', 'many', 'one', 'many', 'many']);
 });

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { FairBudget } from '../../lib/fair-budget.ts';
 import { imageType } from '../../lib/image-type.ts';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { claimsOf } from './claimed-type.ts';
 import type { DocumentLimits } from './document-limits.ts';
 import { DocumentProcess, ReaderClosed } from './document-process.ts';
@@ -9,7 +11,6 @@ import { asText, type Given, type ReadFile } from './read-file.ts';
 import { readText } from './read-text.ts';
 import { sniff } from './sniff.ts';
 import { type StartChild, startDocumentChild } from './start-document-child.ts';
-import { Turns } from './turns.ts';
 import { Unreadable } from './unreadable.ts';
 
 export type { DocumentLimits } from './document-limits.ts';
@@ -19,14 +20,8 @@ export { Unreadable } from './unreadable.ts';
 export interface ReadOptions {
   /** The model takes PDFs as they are, where they open and have at most `nativePdfPages`. */
   readonly pdf: boolean;
-  /** Turns are shared out evenly among these. */
-  readonly whose: string;
-}
-
-interface Waiting {
-  readonly task: ThreadTask;
-  readonly signal: AbortSignal;
-  readonly resolve: (file: Promise<ReadFile>) => void;
+  /** The owner that takes a slot of the reader for it. */
+  readonly ownerId: string;
 }
 
 /** Decoding so much takes 2 ms, less than asking another process; 64 KiB take 8. */
@@ -38,18 +33,21 @@ const RETRY_MS = 1000;
 const endedTwice = (by: string) =>
   `could not be read: what read it was ended twice (${by}), as happens where a server runs out of memory; attach it again to a new message, or a shorter one`;
 
-/** Makes of the bytes of a file what a model is sent, in processes of their own, which start when they are needed. */
+/**
+ * Converts the bytes of a file to what a model is sent, in child processes that start when they are needed. `slots` says
+ * how many files are read concurrently, and whose turn it is.
+ */
 export class DocumentReader implements AsyncDisposable {
   readonly #limits: DocumentLimits;
-  readonly #turns = new Turns<Waiting>();
+  readonly #slots: FairBudget;
   readonly #idle: { readonly child: DocumentProcess; readonly timer: NodeJS.Timeout }[] = [];
   readonly #busy = new Set<DocumentProcess>();
   readonly #closing = new AbortController();
   readonly #start: StartChild;
-  #reading = 0;
 
-  constructor(limits: DocumentLimits, start: StartChild = startDocumentChild) {
+  constructor(limits: DocumentLimits, slots: FairBudget, start: StartChild = startDocumentChild) {
     this.#limits = limits;
+    this.#slots = slots;
     this.#start = start;
   }
 
@@ -57,14 +55,14 @@ export class DocumentReader implements AsyncDisposable {
     return this.#closing.signal.aborted;
   }
 
-  /** Rejects with `Unreadable`, or the reason of the signal; with `ProcessFailed` where the machine lacks what a process takes. */
-  async read(given: Given, { pdf, whose }: ReadOptions, signal: AbortSignal): Promise<ReadFile> {
+  /** Rejects with `Unreadable`, the signal's reason, or `ProcessFailed` if the machine cannot run a child process. */
+  async read(given: Given, { pdf, ownerId }: ReadOptions, signal: AbortSignal): Promise<ReadFile> {
     signal.throwIfAborted();
     if (given.bytes.length === 0) throw new Unreadable('is empty');
     const image = imageType(given.bytes);
     if (image !== null) return { form: 'image', mediaType: image, bytes: given.bytes };
     if (given.kind === 'input_image') throw new Unreadable('is no PNG, JPEG, GIF or WebP image by its bytes');
-    return this.#readSmallText(given) ?? this.#readInTurn({ given, limits: this.#limits, pdf }, whose, signal);
+    return this.#readSmallText(given) ?? this.#readInTurn({ given, limits: this.#limits, pdf }, ownerId, signal);
   }
 
   #readSmallText({ bytes, contentType, name }: Given): ReadFile | null {
@@ -74,41 +72,17 @@ export class DocumentReader implements AsyncDisposable {
     return asText(claims.textType, readText(bytes, claims, this.#limits));
   }
 
-  async #readInTurn(task: ThreadTask, whose: string, signal: AbortSignal): Promise<ReadFile> {
-    if (this.#isClosed) throw new ReaderClosed();
-    const { promise, resolve, reject } = Promise.withResolvers<ReadFile>();
-    const waiting: Waiting = { task, signal, resolve };
-    const onAbort = () => {
-      this.#turns.remove(whose, waiting);
-      reject(signal.reason);
-    };
-    signal.addEventListener('abort', onAbort);
-    this.#turns.add(whose, waiting);
-    this.#next();
-    try {
-      return await promise;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+  async #readInTurn(task: ThreadTask, ownerId: string, signal: AbortSignal): Promise<ReadFile> {
+    const slot = await this.#slots.reserve(ownerId, 1, AbortSignal.any([signal, this.#closing.signal]));
+    const reading = this.#readTwice(task, signal);
+    const release = () => slot[Symbol.dispose]();
+    reading.then(release, release);
+    // The slot stays taken until the process has stopped; the caller does not wait for that.
+    return await unlessAborted(signal, reading);
   }
 
-  #next(): void {
-    while (this.#reading < this.#limits.workers && !this.#isClosed) {
-      const waiting = this.#turns.take();
-      if (waiting === undefined) return;
-      this.#reading += 1;
-      const reading = this.#readTwice(waiting);
-      const done = () => {
-        this.#reading -= 1;
-        this.#next();
-      };
-      reading.then(done, done);
-      waiting.resolve(reading);
-    }
-  }
-
-  /** In another process where the first one failed, as one does whose machine is short of something, or that someone ends. */
-  async #readTwice({ task, signal }: Waiting): Promise<ReadFile> {
+  /** Tries a second process if the first one failed: the machine was short of memory, or somebody killed it. */
+  async #readTwice(task: ThreadTask, signal: AbortSignal): Promise<ReadFile> {
     try {
       return await this.#readOnce(task, signal);
     } catch (error) {
@@ -163,12 +137,9 @@ export class DocumentReader implements AsyncDisposable {
     this.#idle.push(idle);
   }
 
-  /** What waits and what is being read is refused then, for no fault of its own. */
+  /** Files that wait or are being read are refused with `ReaderClosed`. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort();
-    for (let waiting = this.#turns.take(); waiting !== undefined; waiting = this.#turns.take()) {
-      waiting.resolve(Promise.reject(new ReaderClosed()));
-    }
+    this.#closing.abort(new ReaderClosed());
     const children = [...this.#busy, ...this.#idle.map(({ child }) => child)];
     for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
     await Promise.all(children.map((child) => child[Symbol.asyncDispose]()));

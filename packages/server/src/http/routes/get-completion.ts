@@ -16,8 +16,7 @@ import type { Encoder } from '../encoders/encoder.ts';
 import { TextOnly } from '../encoders/text-only.ts';
 import { parseEventId } from '../event-cursor.ts';
 import { givenAttachments } from '../given-attachments.ts';
-import type { InlineImages } from '../inline-images.ts';
-import { route } from '../route.ts';
+import { type RequestOf, route } from '../route.ts';
 import { RunStream, type Streams } from '../run-stream.ts';
 
 export interface GetCompletionDeps {
@@ -36,7 +35,7 @@ export interface GetCompletionDeps {
 export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): void {
   route(app, operations.getCompletionV2, async (request, reply) => {
     const body = request.body;
-    const completion = completionRequest(body, request.id, deps, request.inlineImages);
+    const completion = completionRequest(request, deps);
     await deps.ownership.check(request.principal, body.apiIntegrationId);
     const admission = await deps.admission.admit(completion);
     // "After admission nothing keeps the body alive": the framework holds on to the request as long as its stream.
@@ -106,11 +105,11 @@ const FIELDS: readonly (keyof GetCompletionV2Request)[] = [
   'attachmentUrlRefreshes',
 ];
 
+type Request = RequestOf<typeof operations.getCompletionV2>;
+
 function completionRequest(
-  body: GetCompletionV2Request,
-  requestId: string,
+  { body, id: requestId, principal, inlineImages }: Request,
   { limits, fetchAllow }: GetCompletionDeps,
-  inline: InlineImages | null,
 ): CompletionRequest {
   const usageRequestId = given(body.usageRequestId);
   const context = body.user_context;
@@ -118,13 +117,14 @@ function completionRequest(
   if (context !== undefined && context !== null && Buffer.byteLength(JSON.stringify(context)) > maxContextBytes) {
     throw new Refusal('invalid_request', `\`user_context\` must be at most ${maxContextBytes} bytes of JSON.`);
   }
-  const attachments = givenAttachments(body.attachments, inline, fetchAllow);
+  const attachments = givenAttachments(body.attachments, inlineImages, fetchAllow);
   const known: Record<string, unknown> = {};
   // Unknown fields are ignored, so they do not make another body either.
   for (const field of FIELDS) known[field] = body[field];
   const sandboxFiles = givenFiles(body);
   if (body.sandboxFiles !== undefined) known.sandboxFiles = sandboxFiles.map(({ file }) => file);
   return {
+    ownerId: principal.ownerId,
     integrationId: body.apiIntegrationId,
     requestId,
     message: body.message,

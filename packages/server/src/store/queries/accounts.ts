@@ -12,6 +12,14 @@ export const installation = statement('installation', (db, _: Record<string, nev
   db.selectFrom('installation').selectAll(),
 );
 
+/** The version of accounts, and how many owners there are: 1, or 2 if there are more. */
+export const accountsState = statement('accounts state', (db, _: Record<string, never>) =>
+  db
+    .selectFrom('installation')
+    .select('accounts_version')
+    .select(sql<number>`(select count(*) from (select 1 from owners limit 2) as some_owners)`.as('owners')),
+);
+
 export const insertInstallation = statement('insert installation', (db, p: { now: number }) =>
   db.insertInto('installation').values({ id: 1, accounts_version: 1, created_at: p.now }),
 );

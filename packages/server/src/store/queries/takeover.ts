@@ -33,7 +33,8 @@ export const unfinishedRun = statement('unfinished run', (db, p: { runId: string
     .leftJoin('nodes', 'nodes.node_id', 'runs.node_id')
     .selectAll('runs')
     .select(['chats.chat_id', 'chats.text_bytes', 'chats.num_messages'])
-    .select(['integrations.max_run_seconds', 'integrations.on_disconnect', 'integrations.keep_attachments'])
+    .select(['integrations.owner_id', 'integrations.max_run_seconds'])
+    .select(['integrations.on_disconnect', 'integrations.keep_attachments'])
     .select('nodes.dead as node_dead')
     .select(
       // Of those that were sent, about what they take in a prompt: of a failed turn none was.
