@@ -109,7 +109,7 @@ test('Location names no host that is none', async () => {
     assert.deepEqual([status, headers.location], [204, '/uploads/demo/some%20where'], host);
   }
   const { headers } = await set.post(set.parts(), { headers: { host: 'Agents.example.com:80' } });
-  assert.equal(headers.location, 'http://agents.example.com/uploads/demo/pictures/cat.png');
+  assert.equal(headers.location, 'http://agents.example.com/uploads/demo/pictures%2Fcat.png');
 });
 
 test('boundaries are found where they are, and nowhere else', async () => {

@@ -204,12 +204,13 @@ function takeExtraFields(): Overrides {
   const signed = /^(key|content-type|policy|success_action_.*|x-amz-(algorithm|credential|date|signature))$/;
   return {
     checkForm: (form, ...rest) => {
-      const known = [...form.fields].filter(([name]) => signed.test(name) || name.startsWith('x-amz-meta-foo'));
+      const isKnown = (name: string) => signed.test(name) || name.startsWith('x-amz-meta-foo');
       try {
         return checkForm(form, ...rest);
       } catch (error) {
         if (!(error instanceof Error) || !error.message.includes('Extra input fields')) throw error;
-        return checkForm({ ...form, fields: new Map(known) }, ...rest);
+        const fields = new Map([...form.fields].filter(([name]) => isKnown(name)));
+        return checkForm({ ...form, fields, names: [...fields.keys()] }, ...rest);
       }
     },
   };

@@ -75,8 +75,15 @@ export function buildForm(ops: readonly Op[], place: Place, now: number, patienc
   const file = op.file ?? {};
   const bytes = fileBytes(file);
   const date = basicDate(now - (op['x-amz-date'] === 'NOW-61min' ? 61 * 60_000 : 0));
-  const day = op.credential === undefined ? date.slice(0, 8) : basicDate(now - 86_400_000).slice(0, 8);
-  const credential = `${place.key.accessKeyId}/${day}/${place.key.region}/s3/aws4_request`;
+  const {
+    access_key = place.key.accessKeyId,
+    date: dated = date.slice(0, 8),
+    region = place.key.region,
+    service = 's3',
+    terminal = 'aws4_request',
+  } = op.credential ?? {};
+  const day = dated === '-1d' ? basicDate(now - 86_400_000).slice(0, 8) : dated;
+  const credential = `${access_key}/${day}/${region}/${service}/${terminal}`;
   const fill = (text: string) => fillIn(text, place, date, now);
   const key = op.key ?? KEY;
   const bucket = op.bucket === undefined ? place.bucket : place.reservedBucket;
@@ -104,7 +111,7 @@ export function buildForm(ops: readonly Op[], place: Place, now: number, patienc
   const expiration = lives === undefined ? wholeSeconds(now + 900_000) : momentOf(lives, now);
   const document = { expiration, conditions };
   const policy = policyText(op, document);
-  const signature = signatureOf(policy, place.key.secretAccessKey, day, place.key.region);
+  const signature = signatureOf(policy, place.key.secretAccessKey, day, region);
   const fields: [string, string][] = [
     ['key', key],
     ['Content-Type', 'image/png'],
@@ -120,9 +127,10 @@ export function buildForm(ops: readonly Op[], place: Place, now: number, patienc
       .replace('{POLICY_B64 minus last 2 chars}', policy.slice(0, -2))
       .replace('{POLICY_B64}', policy)
       .replace('{FORGED_B64}', forged)
-      .replace('{SIGNATURE upper-case}', signature.toUpperCase());
+      .replace('{SIGNATURE upper-case}', signature.toUpperCase())
+      .replace(/\{REPEAT (.) (\d+)\}/, (_, unit, times) => unit.repeat(Number(times)));
   const filePart: FormPart = {
-    name: op.field_rename?.file ?? 'file',
+    name: 'file',
     value: bytes,
     ...(file.no_filename === true ? {} : { filename: file.filename ?? 'cat.png' }),
     ...(file.filename_star === undefined ? {} : { moreDisposition: `; filename*=${file.filename_star}` }),
@@ -139,11 +147,12 @@ export function buildForm(ops: readonly Op[], place: Place, now: number, patienc
   const dropped = new Set(ops.map(({ field_drop: drop }) => drop));
   const only = op.fields_only;
   const kept = parts.filter(({ name }) => !dropped.has(name) && (only === undefined || only.includes(name)));
+  const renamed = (part: FormPart): FormPart => ({ ...part, name: op.field_rename?.[part.name] ?? part.name });
   const after = op.append_part_after_file;
   return {
     url: place.url(op.url_bucket === undefined ? bucket : place.otherBucket),
     form: {
-      parts: [...kept, ...(after === undefined ? [] : [{ ...after, value: after.text }])],
+      parts: [...kept.map(renamed), ...(after === undefined ? [] : [{ ...after, value: value(after.text) }])],
       ...(op.request_header === undefined ? {} : { contentType: contentType(op.request_header) }),
       ...(op.boundary_quoted === true ? { contentType: `multipart/form-data; boundary="${BOUNDARY}"` } : {}),
       ...(op.line_ending === 'LF' ? { lineEnd: '\n' } : {}),
@@ -162,6 +171,11 @@ export function buildForm(ops: readonly Op[], place: Place, now: number, patienc
 function policyText(op: Op, document: { expiration: string; conditions: readonly Json[] }): string {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   if (op.policy_b64 !== undefined) return op.policy_b64;
+  if (op.policy_b64_padding === false) {
+    // The white space makes the padding necessary whatever the policy is.
+    const json = JSON.stringify(document);
+    return base64(json.padEnd(json.length + 3 - (Buffer.byteLength(json) % 3) + 1)).replace(/=+$/, '');
+  }
   if (op.policy_raw === undefined) return `${op.policy_b64_prefix ?? ''}${base64(JSON.stringify(document))}`;
   const inner = JSON.stringify(document.conditions).slice(1, -1);
   return base64(

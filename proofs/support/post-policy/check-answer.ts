@@ -18,7 +18,10 @@ export function checkAnswer(id: string, answer: FormAnswer, expect: Expected, bu
     throw new Shortfall(`${id}: expected status ${expect.status}, found ${status} ${body.slice(0, 300)}.`);
   }
   if (expect.code !== undefined) expectEqual(`${id}: code`, code, expect.code);
-  if (expect.message !== undefined) expectEqual(`${id}: message`, element(body, 'Message'), expect.message);
+  if (expect.message !== undefined) {
+    const wanted = expect.message.replace('{REGION}', place.key.region);
+    expectEqual(`${id}: message`, element(body, 'Message'), wanted);
+  }
   if (status >= 400) {
     for (const name of ['Code', 'Message', 'RequestId', 'HostId']) {
       if (element(body, name) === null) throw new Shortfall(`${id}: expected <${name}>, found ${body.slice(0, 300)}.`);
@@ -60,7 +63,11 @@ function checkXml(id: string, { body, headers }: FormAnswer, extra: Extra, built
     expectEqual(`${id}: <${name}>`, element(body, name), wanted);
   }
   if (!Array.isArray(xml)) {
-    for (const [name, value] of Object.entries(xml ?? {})) expectEqual(`${id}: <${name}>`, element(body, name), value);
+    const credential = String(built.form.parts.find((part) => part.name === 'x-amz-credential')?.value);
+    for (const [name, value] of Object.entries(xml ?? {})) {
+      const wanted = value.replace('{CREDENTIAL}', credential).replace('{REGION}', place.key.region);
+      expectEqual(`${id}: <${name}>`, element(body, name), wanted);
+    }
     return;
   }
   for (const rule of xml as readonly string[]) {

@@ -44,7 +44,8 @@ export interface Op {
   readonly conditions_set?: Readonly<Record<string, string>>;
   readonly conditions_set_range?: readonly Json[];
   readonly content_length?: string;
-  readonly credential?: { readonly date: string };
+  /** Parts of the credential that differ; `date: '-1d'` is yesterday. The form is signed with the same parts. */
+  readonly credential?: Partial<Record<'access_key' | 'date' | 'region' | 'service' | 'terminal', string>>;
   readonly credentials?: string;
   readonly field_add_dup?: Readonly<Record<string, readonly string[]>>;
   readonly field_drop?: string;
@@ -56,6 +57,7 @@ export interface Op {
   readonly line_ending?: string;
   readonly part_headers_flood?: number;
   readonly policy_b64?: string;
+  readonly policy_b64_padding?: boolean;
   readonly policy_b64_prefix?: string;
   readonly policy_raw?: string;
   readonly preamble?: string;

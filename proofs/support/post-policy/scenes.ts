@@ -18,8 +18,8 @@ export interface Scene {
 }
 
 /**
- * Where sources differ: "AWS as recorded wins", then versitygw, then minio; where a note says what we do, that; and the
- * contract's rule of paths over all of them.
+ * If sources differ, AWS as recorded wins, then versitygw, then minio. A note that says what we do wins over these, and
+ * the contract's rule of paths over everything.
  */
 const OURS: Readonly<Record<string, Partial<Expected>>> = {
   // The notes: refused as no good policy.
@@ -32,7 +32,13 @@ const OURS: Readonly<Record<string, Partial<Expected>>> = {
   'minio.uncovered_x-amz-checksum-sha256': extraField('x-amz-checksum-sha256'),
   // versitygw has the same request as `vgw.bad_algorithm`.
   'minio.mismatch_x-amz-algorithm_incorrect': { status: 400, code: 'InvalidArgument' },
-  // AWS spells the field and the condition so.
+  // AWS says this before it looks at the conditions (`aws.bad_date`).
+  'minio.mismatch_x-amz-date_incorrect': { status: 400, code: 'InvalidArgument' },
+  // AWS spells the fields and the condition so (`aws.missing_x-amz-signature`).
+  'vgw.partial_auth_x-amz-signature': {
+    message:
+      "Bucket POST must contain a field named 'X-Amz-Signature'.  If it is specified, please check the order of the fields.",
+  },
   'vgw.partial_auth_x-amz-algorithm': {
     message:
       "Bucket POST must contain a field named 'X-Amz-Algorithm'.  If it is specified, please check the order of the fields.",

@@ -11,6 +11,8 @@ import type { VerifyingKey } from './post-policy/check-form.ts';
 import type { SigningKey } from './post-policy/sign-form.ts';
 
 const FIRST = 1;
+/** The region of this server's forms: S3's default. */
+const REGION = 'us-east-1';
 const ACCESS_KEY = /^runwire-([1-9]\d{0,8})$/;
 
 /** Of one number: whoever knows the installation's secret can derive it, and it tells nothing of that or of others. */
@@ -20,7 +22,7 @@ export function uploadKey(secret: string, number: number): SigningKey {
     accessKeyId: `runwire-${number}`,
     secretAccessKey: Buffer.from(derived).toString('base64url'),
     sessionToken: null,
-    region: 'us-east-1',
+    region: REGION,
   };
 }
 
@@ -29,6 +31,7 @@ export function uploadKey(secret: string, number: number): SigningKey {
  * a rotation counts at once on all servers.
  */
 export class UploadSecrets {
+  readonly region = REGION;
   readonly #store: Store;
   readonly #secret: string;
 

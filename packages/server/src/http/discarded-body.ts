@@ -23,5 +23,7 @@ export function throwAway(request: IncomingMessage, { uploadIdleMs, uploadMs }: 
     else idle = setTimeout(cut, uploadIdleMs);
   });
   request.on('error', stop).on('end', stop).on('close', stop);
+  // Node forgets a request whose answer was sent: if the connection closes then, the request emits nothing.
+  request.socket.once('close', stop);
   request.resume();
 }

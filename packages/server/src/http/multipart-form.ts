@@ -1,11 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
-import type { ReceivedForm } from '../files/post-policy/form-fields.ts';
+import { fieldsTooLarge, MAX_FORM_BYTES, type ReceivedForm } from '../files/post-policy/form-fields.ts';
 import { S3Error } from '../files/post-policy/s3-error.ts';
 
-/** Fields, their heads and boundaries: all that comes before the file's first byte. */
-export const MAX_FORM_BYTES = 20_480;
 /** As much as the largest file and its form: so much is waited for of what is thrown away, behind the file or refused. */
 export const MAX_WASTE_BYTES = 24 * 1024 * 1024;
 const NEWLINE = 10;
@@ -61,10 +59,11 @@ export class MultipartForm implements Disposable {
     return this.#head.promise;
   }
 
-  /** Whatever has not come by then is not taken: it fails with this error. */
+  /** Fails with this error if the form has not arrived whole by then. */
   endAt(moment: number, error: S3Error): void {
+    if (this.#isOver) return;
     const leftMs = moment - Date.now();
-    // Later it ends by itself; and a timer cannot wait for longer than 24 days.
+    // The form's own deadline is earlier otherwise, and a timer cannot wait for longer than 24 days.
     if (leftMs < this.#times.uploadMs) this.#expiry = setTimeout(() => this.#fail(error), leftMs);
   }
 
@@ -124,7 +123,7 @@ export class MultipartForm implements Disposable {
       const newline = chunk.indexOf(NEWLINE, start);
       const end = newline === -1 ? chunk.length : newline + 1;
       const before = this.#headBytes;
-      if (before > MAX_FORM_BYTES) throw new S3Error('MaxPostPreDataLengthExceeded');
+      if (before > MAX_FORM_BYTES) throw fieldsTooLarge();
       this.#headBytes += end - start;
       // The parser holds back what may begin a boundary: it sees the file when the first line of it comes.
       await this.#write(chunk.subarray(start, end));
@@ -162,7 +161,7 @@ export class MultipartForm implements Disposable {
     if (this.#isOver) return;
     const isTooLarge = this.#file === null && this.#headBytes > MAX_FORM_BYTES;
     if (isTooLarge) {
-      this.#fail(new S3Error('MaxPostPreDataLengthExceeded'));
+      this.#fail(fieldsTooLarge());
       return;
     }
     this.#head.resolve({ fields: this.#fields, hasFile: false, filename: null });
@@ -215,6 +214,7 @@ function parserOf({ headers }: IncomingMessage): BusboyInstance {
       limits: { fieldSize: MAX_FORM_BYTES, headerSize: MAX_FORM_BYTES },
     });
   } catch {
-    throw malformed('The Content-Type of your POST request names no boundary.');
+    // It names no boundary.
+    throw malformed();
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { invalidArgument, S3Error } from './s3-error.ts';
+import { S3Error } from './s3-error.ts';
 
 interface Checksum {
   readonly update: (chunk: Uint8Array) => void;
@@ -8,8 +8,8 @@ interface Checksum {
 }
 
 const CHECKSUM = /^x-amz-checksum-(?!algorithm$)(.+)$/;
-/** Name → bytes of its value. */
-const SIZES: Readonly<Record<string, number>> = { sha256: 32, sha1: 20, crc32: 4 };
+/** Algorithm → bytes of its value. */
+const SIZES: Readonly<Record<string, number>> = { md5: 16, sha256: 32, sha1: 20, crc32: 4 };
 
 export interface SizeLimits {
   readonly minBytes: number;
@@ -18,7 +18,7 @@ export interface SizeLimits {
   readonly fields: ReadonlyMap<string, string>;
 }
 
-/** The bytes of a file while they come: throws where they are too many, and at their end where they are too few or others. */
+/** Passes the bytes of a file on. Throws as soon as they are too many, and at their end if they are too few or others. */
 export async function* checkedBytes(bytes: AsyncIterable<Uint8Array>, limits: SizeLimits): AsyncGenerator<Uint8Array> {
   const { minBytes, maxBytes } = limits;
   const checksums = checksumsIn(limits.fields);
@@ -35,27 +35,47 @@ export async function* checkedBytes(bytes: AsyncIterable<Uint8Array>, limits: Si
     throw new S3Error('EntityTooSmall', undefined, { ProposedSize: `${size}`, MinSizeAllowed: `${minBytes}` });
   }
   for (const { name, wanted, checksum } of checksums) {
-    if (!checksum.digest().equals(wanted)) {
-      throw new S3Error('BadDigest', `The ${name.toUpperCase()} you specified did not match what we received.`);
-    }
+    const found = checksum.digest();
+    if (!found.equals(wanted)) throw badDigest(name, wanted, found);
   }
 }
 
-/** Throws where one is asked for that is not known, or is no checksum. */
-export function checksumsIn(fields: ReadonlyMap<string, string>) {
-  const found: { readonly name: string; readonly wanted: Buffer; readonly checksum: Checksum }[] = [];
+interface WantedChecksum {
+  readonly name: string;
+  readonly wanted: Buffer;
+  readonly checksum: Checksum;
+}
+
+/** Throws if the form asks for an algorithm that is not known, or gives a value that is no checksum. */
+export function checksumsIn(fields: ReadonlyMap<string, string>): WantedChecksum[] {
+  const found: WantedChecksum[] = [];
   for (const [field, value] of fields) {
-    const name = CHECKSUM.exec(field)?.[1];
+    const name = field === 'content-md5' ? 'md5' : CHECKSUM.exec(field)?.[1];
     if (name === undefined) continue;
     const size = SIZES[name];
-    if (size === undefined) throw new S3Error('NotImplemented', undefined, { Header: field });
-    const wanted = Buffer.from(value, 'base64');
-    if (wanted.length !== size || wanted.toString('base64') !== value) {
-      throw invalidArgument(`Value for ${field} header is invalid.`, field, value);
+    if (size === undefined || field === 'x-amz-checksum-md5') {
+      throw new S3Error('NotImplemented', undefined, { Header: field });
     }
+    const wanted = Buffer.from(value, 'base64');
+    if (wanted.length !== size || wanted.toString('base64') !== value) throw invalidChecksum(field, value);
     found.push({ name, wanted, checksum: name === 'crc32' ? crc() : hash(name) });
   }
   return found;
+}
+
+function invalidChecksum(field: string, value: string): S3Error {
+  if (field === 'content-md5') return new S3Error('InvalidDigest', undefined, { 'Content-MD5': value });
+  return new S3Error('InvalidRequest', `Value for ${field} header is invalid.`);
+}
+
+function badDigest(name: string, wanted: Buffer, found: Buffer): S3Error {
+  if (name !== 'md5') {
+    return new S3Error('BadDigest', `The ${name.toUpperCase()} you specified did not match the calculated checksum.`);
+  }
+  return new S3Error('BadDigest', undefined, {
+    ExpectedDigest: wanted.toString('base64'),
+    CalculatedDigest: found.toString('base64'),
+  });
 }
 
 function hash(name: string): Checksum {

@@ -1,7 +1,7 @@
-/** Code → status and sentence, as S3 has them. */
+/** Status and sentence of each error as S3 has them, and the code if it is not the name. */
 const ERRORS = {
   AccessDenied: [403, 'Access Denied'],
-  BadDigest: [400, 'The checksum you specified did not match what we received.'],
+  BadDigest: [400, 'The Content-MD5 you specified did not match what we received.'],
   BadRequest: [400, 'An error occurred when parsing the HTTP request.'],
   EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed size'],
   EntityTooSmall: [400, 'Your proposed upload is smaller than the minimum allowed size'],
@@ -9,16 +9,20 @@ const ERRORS = {
   InternalError: [500, 'We encountered an internal error. Please try again.'],
   InvalidAccessKeyId: [403, 'The AWS Access Key Id you provided does not exist in our records.'],
   InvalidArgument: [400, 'Invalid Argument'],
+  InvalidDigest: [400, 'The Content-MD5 you specified was invalid.'],
   InvalidPolicyDocument: [
     400,
     'The content of the form does not meet the conditions specified in the policy document.',
   ],
-  /** S3 knows no folders and no such conflict. */
-  InvalidRequest: [409, 'A file and a folder cannot have one name.'],
+  InvalidRequest: [400, 'Invalid Request'],
+  KeyTooLongError: [400, 'Your key is too long'],
   MalformedPOSTRequest: [400, 'The body of your POST request is not well-formed multipart/form-data.'],
-  MaxPostPreDataLengthExceeded: [400, 'Your POST request fields preceding the upload file were too large.'],
+  /** S3's documentation has another code and another sentence; these are the ones that it sends. */
+  MaxPostPreDataLengthExceeded: [400, 'Your POST request fields preceeding the upload file was too large.'],
   MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
   NoSuchBucket: [404, 'The specified bucket does not exist'],
+  /** S3 knows no folders, so it has no such error. */
+  NameConflict: [409, 'A file and a folder cannot have one name.', 'InvalidRequest'],
   NotImplemented: [501, 'A header you provided implies functionality that is not implemented.'],
   PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold'],
   RequestTimeTooSkewed: [403, "The difference between the request time and the server's time is too large."],
@@ -31,21 +35,27 @@ const ERRORS = {
     403,
     'The request signature we calculated does not match the signature you provided. Check your key and signing method.',
   ],
-} as const satisfies Record<string, readonly [status: number, message: string]>;
+  UnsupportedSignature: [
+    400,
+    'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.',
+    'InvalidRequest',
+  ],
+} as const satisfies Record<string, readonly [status: number, message: string, code?: string]>;
 
-export type S3Code = keyof typeof ERRORS;
+type S3ErrorName = keyof typeof ERRORS;
 
-/** A refusal in S3's words; `details` are elements of their own in the answer. */
+/** A refusal in S3's words. `details` become elements of the answer. */
 export class S3Error extends Error {
   override readonly name = 'S3Error';
-  readonly code: S3Code;
+  readonly code: string;
   readonly status: number;
   readonly details: Readonly<Record<string, string>>;
 
-  constructor(code: S3Code, message?: string, details: Readonly<Record<string, string>> = {}) {
-    super(message ?? ERRORS[code][1]);
+  constructor(name: S3ErrorName, message?: string, details: Readonly<Record<string, string>> = {}) {
+    const [status, sentence, code = name] = ERRORS[name];
+    super(message ?? sentence);
     this.code = code;
-    this.status = ERRORS[code][0];
+    this.status = status;
     this.details = details;
   }
 }
@@ -55,8 +65,13 @@ export const invalidPolicy = (problem: string) => new S3Error('InvalidPolicyDocu
 export const againstPolicy = (problem: string) =>
   new S3Error('AccessDenied', `Invalid according to Policy: ${problem}`);
 
-export function invalidArgument(message: string, name: string, value: string): S3Error {
-  return new S3Error('InvalidArgument', message, { ArgumentName: name, ArgumentValue: value });
+export function invalidArgument(
+  message: string,
+  name: string,
+  value: string,
+  more: Readonly<Record<string, string>> = {},
+): S3Error {
+  return new S3Error('InvalidArgument', message, { ArgumentName: name, ArgumentValue: value, ...more });
 }
 
 export function errorXml({ code, message, details }: S3Error, requestId: string, hostId: string): string {

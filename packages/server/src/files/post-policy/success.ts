@@ -16,7 +16,7 @@ export interface SuccessAnswer {
   readonly body: string | null;
 }
 
-/** What the form asks for: a redirect before a status, and 204 where it asks for neither in a way that S3 follows. */
+/** A redirect takes precedence over a status. The answer is 204 if the form asks for neither in a way that S3 follows. */
 export function successAnswer(fields: ReadonlyMap<string, string>, stored: StoredObject): SuccessAnswer {
   const { bucket, key, etag, location } = stored;
   const redirect = redirectOf(fields.get('success_action_redirect') ?? fields.get('redirect'), stored);
@@ -36,11 +36,12 @@ export function successAnswer(fields: ReadonlyMap<string, string>, stored: Store
   }
 }
 
-/** Null: there is none, or one that S3 does not follow. */
+/** Returns null if there is none, or one that S3 does not follow. */
 function redirectOf(to: string | undefined, { bucket, key, etag }: StoredObject): string | null {
   if (to === undefined || !/^https?:\/\//i.test(to)) return null;
   const url = URL.parse(to);
   if (url === null) return null;
-  for (const [name, value] of Object.entries({ bucket, key, etag })) url.searchParams.append(name, value);
+  // S3 appends to the query that is there and leaves its spelling alone.
+  url.search += `${url.search === '' ? '' : '&'}${new URLSearchParams({ bucket, key, etag })}`;
   return url.href;
 }

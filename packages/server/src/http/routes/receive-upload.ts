@@ -94,18 +94,19 @@ async function receive(deps: ReceiveUploadDeps, request: Request, reply: Fastify
   const { mount, secrets, limits, waitAt } = deps;
   const bucket = request.params.apiIntegrationId;
   using form = new MultipartForm(request.raw, limits);
-  const signed = readFields(await form.head);
+  const signed = readFields(await form.head, secrets.region);
   const key = await secrets.find(signed.signing.accessKeyId);
   const allowed = deps.checkForm(signed, key, bucket, Date.now());
-  // As S3 lets it, an upload goes on when its form expires; but not for ever: the quota counts the form until then.
+  // As in S3, an upload continues when its form expires. It has a limit, because the quota counts the form until then.
   form.endAt(allowed.expiresAt + limits.uploadGraceMs, expired());
-  // Not earlier: nobody without a form of ours learns which integrations there are.
+  // Checked after the form, so that a caller without a form of ours cannot learn which integrations exist.
   if (!(await deps.hasIntegration(bucket))) throw new S3Error('NoSuchBucket', undefined, { BucketName: bucket });
   const { path, contentType, fields } = allowed;
   const { etag } = await mount.write(bucket, path, contentType, checkedBytes(form.bytes(), allowed));
   waitAt?.('upload-answer.before');
   reply.raw.once('finish', () => waitAt?.('upload-answer.after'));
-  const location = `${knownBase(request, deps.publicUrl) ?? ''}/uploads/${bucket}/${path.split('/').map(encodeURIComponent).join('/')}`;
+  // S3 encodes the slashes of the key too.
+  const location = `${knownBase(request, deps.publicUrl) ?? ''}/uploads/${bucket}/${encodeURIComponent(path)}`;
   const { status, headers, body } = successAnswer(fields, { bucket, key: path, etag, location });
   reply.code(status).headers(headers);
   if (body !== null) reply.type('application/xml');
@@ -122,7 +123,7 @@ function asS3Error(error: unknown, request: FastifyRequest, logger: Logger): S3E
     logger.debug({ requestId, code: error.code }, 'upload refused');
     return error;
   }
-  if (error instanceof MountConflict) return new S3Error('InvalidRequest', error.message);
+  if (error instanceof MountConflict) return new S3Error('NameConflict', error.message);
   if (error instanceof StoreUnavailable) return new S3Error('ServiceUnavailable');
   logger.error({ err: error, requestId, path: UPLOAD_PATH }, 'fault');
   return new S3Error('InternalError');
