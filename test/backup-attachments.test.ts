@@ -77,25 +77,35 @@ test('chats with attachments by URL go on where a back-up of them is restored, o
   await goesOn(postgres, files, seen);
 });
 
-const NEW_COLUMNS = new Set(['kind', 'url', 'url_key', 'filename_json', 'form', 'pages']);
+/** The columns that each table got after the version before attachments by URL. */
+const NEW_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  attachments: ['kind', 'url', 'url_key', 'filename_json', 'form', 'pages'],
+  nodes: ['host', 'address'],
+};
 
-/** As the version before attachments by URL wrote it: it knew inline images alone. */
+interface BackedUpTable {
+  readonly columns: readonly string[];
+}
+
+/** Rewrites a back-up as that version wrote it: it knew inline images alone. */
 function toEarlier(backup: string): void {
   const path = join(backup, 'manifest.json');
   const { manifest } = JSON.parse(readFileSync(path, 'utf8'));
   manifest.migrations = manifest.migrations.filter((name: string) => name < '0009');
-  const { columns } = manifest.tables.attachments as { columns: string[] };
-  const file = join(backup, 'tables', 'attachments.jsonl');
-  const rows = readFileSync(file, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as unknown[]);
-  const inline = rows.filter((row) => row[columns.indexOf('url')] === null);
-  const isOld = (_: unknown, place: number) => !NEW_COLUMNS.has(columns[place] ?? '');
-  const text = inline.map((row) => `${JSON.stringify(row.filter(isOld))}\n`).join('');
-  writeFileSync(file, text);
-  const listed = { lines: inline.length, bytes: Buffer.byteLength(text), sha256: hash('sha256', text) };
-  manifest.tables.attachments = { ...listed, columns: columns.filter(isOld) };
+  for (const [table, newColumns] of Object.entries(NEW_COLUMNS)) {
+    const { columns } = manifest.tables[table] as BackedUpTable;
+    const file = join(backup, 'tables', `${table}.jsonl`);
+    const rows = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown[])
+      .filter((row) => table !== 'attachments' || row[columns.indexOf('url')] === null);
+    const isOld = (_: unknown, index: number) => !newColumns.includes(columns[index] ?? '');
+    const text = rows.map((row) => `${JSON.stringify(row.filter(isOld))}\n`).join('');
+    writeFileSync(file, text);
+    const written = { lines: rows.length, bytes: Buffer.byteLength(text), sha256: hash('sha256', text) };
+    manifest.tables[table] = { ...written, columns: columns.filter(isOld) };
+  }
   writeFileSync(path, JSON.stringify({ sha256: hash('sha256', JSON.stringify(manifest)), manifest }));
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
 import { test } from 'node:test';
 import {
   askDatabase,
@@ -18,6 +19,8 @@ const skip = (await missingService('postgres')) ?? false;
 interface Listed {
   readonly nodeId: string;
   readonly state: string;
+  readonly host: string | null;
+  readonly address: string | null;
   readonly self: boolean;
   readonly activeRuns: number;
   readonly startedAt: string;
@@ -32,7 +35,8 @@ test('the administrator sees the node that answers, with its runs, and nobody el
   assert.equal(status, 200);
   const [node, ...others] = body.items;
   const { nodeId, boot, version, startedAt, lastSeenAt, ...rest } = node;
-  assert.deepEqual(rest, { state: 'alive', self: true, activeRuns: 1 });
+  const address = new URL(rig.server.url).host;
+  assert.deepEqual(rest, { state: 'alive', self: true, activeRuns: 1, host: hostname(), address });
   assert.match(nodeId, /^node_/);
   assert.match(version, /^\d+\.\d+\.\d+/);
   assert.ok(boot.length > 0);
@@ -78,6 +82,10 @@ test('every node lists all, which of them drains and which is dead, newest first
     ['draining', false, 1],
   ];
   await eventually('all is listed', async () => JSON.stringify(await states()) === JSON.stringify(expected));
+  assert.deepEqual(
+    (await list()).map(({ host, address }) => [host, address]),
+    [other, doomed, draining].map(({ url }) => [hostname(), new URL(url).host]),
+  );
   const before = (await list()).find(({ self }) => self)?.lastSeenAt ?? '';
   await eventually(
     'it is seen again',

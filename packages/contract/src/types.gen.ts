@@ -600,6 +600,14 @@ export interface ServiceNode {
    */
   self: boolean;
   version: string;
+  /**
+   * The name of its machine. Null if an earlier version registered it.
+   */
+  host: string | null;
+  /**
+   * Where it listens, such as `10.0.0.11:8787`. Null while it starts, and for an earlier version.
+   */
+  address: string | null;
   startedAt: string;
   lastSeenAt: string | null;
   /**

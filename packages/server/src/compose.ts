@@ -30,7 +30,7 @@ import { NodeLease } from './engine/node-lease.ts';
 import { NodeSweep } from './engine/node-sweep.ts';
 import { registerOnlyNode } from './engine/only-node.ts';
 import { recoverOrphans } from './engine/recover-orphans.ts';
-import { registerNode, releaseThisNode } from './engine/register-node.ts';
+import { registerNode, releaseThisNode, storeNodeAddress } from './engine/register-node.ts';
 import { TakeFromDead } from './engine/take-from-dead.ts';
 import { EventLog } from './eventlog/event-log.ts';
 import { FarLogs } from './eventlog/far-logs.ts';
@@ -48,7 +48,7 @@ import { rotateUploadSecret, UploadSecrets } from './files/upload-secrets.ts';
 import { buildApp } from './http/app.ts';
 import { BodyReader } from './http/body-reader.ts';
 import { DefaultFraming } from './http/encoders/default-framing.ts';
-import { listeningUrl } from './http/listening-url.ts';
+import { listeningAddress, listeningUrl } from './http/listening-url.ts';
 import { MetricsListener } from './http/metrics-listener.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { accountRoutes } from './http/routes/accounts.ts';
@@ -204,8 +204,11 @@ export async function compose(
 
   // Nodes elsewhere would keep files that this one does not see, unless their disk is one.
   const mayHavePeers = opened.isAlone || config.sharedDisk || mount.kind !== 'disk';
+  let listeningAt: string | null = null;
   const register = (closed?: AbortSignal) =>
-    mayHavePeers ? registerNode(store, opened.isAlone) : registerOnlyNode(store, beside, closed);
+    mayHavePeers
+      ? registerNode(store, opened.isAlone, listeningAt)
+      : registerOnlyNode(store, beside, listeningAt, closed);
   const registeredAt = monotonicMs();
   const identity = await register();
   node.registered(identity);
@@ -447,6 +450,8 @@ export async function compose(
   await app.listen({ host: config.host, port: config.port, backlog: 4096 });
   listensOn = listeningUrl(app.server);
   listening.resolve();
+  listeningAt = listeningAddress(app.server);
+  await storeNodeAddress(store, node, listeningAt);
   const apiKey = hasOpaqueKey ? null : await firstKey(store, signing);
   stack.defer(() => {
     shuttingDown = true;

@@ -16,6 +16,12 @@ export const ServiceNode = named(
     state: oneOfStrings(['alive', 'draining', 'dead']),
     self: Type.Boolean({ description: 'Whether this is the node that answers.' }),
     version: Type.String(),
+    host: nullable(Type.String({ description: 'The name of its machine. Null if an earlier version registered it.' })),
+    address: nullable(
+      Type.String({
+        description: 'Where it listens, such as `10.0.0.11:8787`. Null while it starts, and for an earlier version.',
+      }),
+    ),
     startedAt: time(),
     lastSeenAt: nullable(time()),
     activeRuns: Type.Integer({ description: 'Its unfinished runs.' }),

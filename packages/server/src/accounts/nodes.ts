@@ -43,6 +43,8 @@ export class Nodes {
       state: row.dead !== NODE_ALIVE ? 'dead' : draining ? 'draining' : 'alive',
       self,
       version: row.version,
+      host: row.host,
+      address: row.address,
       startedAt: iso(row.started_at),
       // A node of a version that does not beat has never been seen.
       lastSeenAt: seenAt === null || seenAt === 0 ? null : iso(seenAt),

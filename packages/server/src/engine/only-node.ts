@@ -14,25 +14,26 @@ import { insertIdentity, newIdentity } from './register-node.ts';
 export async function registerOnlyNode(
   store: Store,
   options: OtherNodesOptions,
+  address: string | null,
   closed?: AbortSignal,
 ): Promise<NodeIdentity> {
   const listed = async () =>
     (await store.reads.all(liveNodes, {})).map((row) => ({ nodeId: row.node_id, beat: row.beat }));
   const others = new OtherNodes(listed, options, closed);
   for (;;) {
-    const identity = await enterAlone(store, await others.silent());
+    const identity = await enterAlone(store, await others.silent(), address);
     if (identity !== null) return identity;
   }
 }
 
 /** Null: somebody else is there by now, or has beaten after all. */
-function enterAlone(store: Store, silent: readonly SeenBeat[]): Promise<NodeIdentity | null> {
+function enterAlone(store: Store, silent: readonly SeenBeat[], address: string | null): Promise<NodeIdentity | null> {
   return store.transact('account', async (tx) => {
     await tx.all(lockInstallation, {});
     for (const node of silent) await tx.run(fenceNode, node);
     if ((await tx.all(liveNodes, {})).length > 0) return null;
     const identity = newIdentity();
-    await insertIdentity(tx, identity);
+    await insertIdentity(tx, identity, address);
     return identity;
   });
 }

@@ -1,16 +1,20 @@
 import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import { newId } from '../domain/ids.ts';
 import { VERSION } from '../domain/version.ts';
-import { insertBeat, insertNode, markOtherNodesDead, releaseNode } from '../store/queries/nodes.ts';
+import { insertBeat, insertNode, markOtherNodesDead, releaseNode, setNodeAddress } from '../store/queries/nodes.ts';
 import type { Store, Tx } from '../store/store.ts';
 import type { NodeIdentity, ThisNode } from '../store/this-node.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** Puts this process on the list of nodes. `isAlone`: whoever else stands there is dead. */
-export async function registerNode(store: Store, isAlone: boolean): Promise<NodeIdentity> {
+/**
+ * Adds this process to the list of nodes. `address` is null before it listens. `isAlone`: the store has one node, so all
+ * others that are listed are dead.
+ */
+export async function registerNode(store: Store, isAlone: boolean, address: string | null): Promise<NodeIdentity> {
   const identity = newIdentity();
   await store.transact('account', async (tx) => {
-    await insertIdentity(tx, identity);
+    await insertIdentity(tx, identity, address);
     if (isAlone) await tx.run(markOtherNodesDead, { nodeId: identity.nodeId });
   });
   return identity;
@@ -18,10 +22,16 @@ export async function registerNode(store: Store, isAlone: boolean): Promise<Node
 
 export const newIdentity = (): NodeIdentity => ({ nodeId: newId('node'), boot: randomBytes(4).toString('hex') });
 
-export async function insertIdentity(tx: Tx, { nodeId, boot }: NodeIdentity): Promise<void> {
+export async function insertIdentity(tx: Tx, { nodeId, boot }: NodeIdentity, address: string | null): Promise<void> {
   const now = Date.now();
-  await tx.run(insertNode, { nodeId, boot, version: VERSION, now });
+  await tx.run(insertNode, { nodeId, boot, version: VERSION, now, host: hostname(), address });
   await tx.run(insertBeat, { nodeId, now });
+}
+
+/** A node registers before it listens, and port 0 is a port only then. */
+export async function storeNodeAddress(store: Store, { identity }: ThisNode, address: string): Promise<void> {
+  if (identity === null) return;
+  await store.transact('account', (tx) => tx.run(setNodeAddress, { nodeId: identity.nodeId, address }));
 }
 
 /** A stop in good order: the runs that it leaves unfinished did not crash. */

@@ -37,6 +37,10 @@ export interface NodesTable {
   dead: number;
   version: string;
   started_at: number;
+  /** The name of its machine; null if an earlier version registered it. */
+  host: string | null;
+  /** Where it listens; null until it does, and if an earlier version registered it. */
+  address: string | null;
 }
 
 export interface NodeBeatsTable {

@@ -292,7 +292,7 @@ async function openNode(url: string) {
   });
   const register = async (nodeId: string) => {
     await store.transact('account', async (tx) => {
-      await tx.run(insertNode, { nodeId, boot: 'b', version: '1', now: 1 });
+      await tx.run(insertNode, { nodeId, boot: 'b', version: '1', now: 1, host: 'h', address: null });
       await tx.run(insertBeat, { nodeId, now: 1 });
     });
     node.registered({ nodeId, boot: 'b' });
@@ -416,7 +416,7 @@ test('nodes look after each other however busy the pool is', { skip }, async () 
   const begun = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const busy = store.transact('account', async (tx) => {
-    await tx.run(insertNode, { nodeId: 'n', boot: 'b', version: '1', now: 1 });
+    await tx.run(insertNode, { nodeId: 'n', boot: 'b', version: '1', now: 1, host: 'h', address: null });
     begun.resolve();
     await goOn.promise;
   });

@@ -5,14 +5,20 @@ import { type Page, pageOf } from './page.ts';
 
 export const insertNode = statement(
   'insert node',
-  (db, p: { nodeId: string; boot: string; version: string; now: number }) =>
+  (db, p: { nodeId: string; boot: string; version: string; now: number; host: string; address: string | null }) =>
     db.insertInto('nodes').values({
       node_id: p.nodeId,
       boot: p.boot,
       dead: NODE_ALIVE,
       version: p.version,
       started_at: p.now,
+      host: p.host,
+      address: p.address,
     }),
+);
+
+export const setNodeAddress = statement('set node address', (db, p: { nodeId: string; address: string }) =>
+  db.updateTable('nodes').set({ address: p.address }).where('node_id', '=', p.nodeId),
 );
 
 export const insertBeat = statement('insert beat', (db, p: { nodeId: string; now: number }) =>
@@ -67,7 +73,7 @@ export const listNodes = (only: string | null) => (page: Page) => (db: Kysely<Sc
   const nodes = db
     .selectFrom('nodes')
     .leftJoin('node_beats', 'node_beats.node_id', 'nodes.node_id')
-    .select(['nodes.node_id', 'boot', 'dead', 'version', 'started_at', 'seen_at', 'draining'])
+    .select(['nodes.node_id', 'boot', 'dead', 'version', 'started_at', 'host', 'address', 'seen_at', 'draining'])
     .select((eb) =>
       eb
         .selectFrom('runs')
