@@ -82,17 +82,23 @@ export const contractRecords = [
     id: 'contract-6-reserve',
     section: '6',
     quote:
-      "Admission reserves (`runs`: 1; `tokens`: a quarter of the UTF-8 bytes of `message` and of the chat's earlier message texts (a column of the chat), rounded up, at least 1;",
+      "Admission reserves, in `runs`: 1; in `tokens`: a quarter of the UTF-8 bytes of `message` and of the chat's earlier message texts (a column of the chat), rounded up, at least 1,",
+  },
+  {
+    id: 'contract-6-reserve-answer',
+    section: '6',
+    quote:
+      'plus 1 000 for instructions and answer (`RUNWIRE_RESERVE_TOKENS`), so that concurrent requests cannot exceed a limit many times over;',
   },
   {
     id: 'contract-6-reserve-credits',
     section: '6',
-    quote: "`credits`: that at the entry agent's input price)",
+    quote: "in `credits`: that amount, the 1 000 included, at the entry agent's input price.",
   },
   {
     id: 'contract-6-refuse-and-settle',
     section: '6',
-    quote: 'and refuses when `used + reserved >= limit`; the end settles.',
+    quote: 'Admission refuses if `used + reserved >= limit`. The end of the run settles.',
   },
   {
     id: 'contract-6-charged-zero',

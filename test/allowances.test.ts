@@ -67,16 +67,43 @@ test('meters tokens: reserves a quarter of the bytes of message and earlier text
     await reader.whole();
     return reserved;
   };
-  assert.equal(await reservedFor('u1', '', ''), 1, 'at least 1');
-  assert.equal(await reservedFor('u2', 'äöü😀', 'x'.repeat(7)), 3, '10 bytes of UTF-8');
-  assert.equal(await reservedFor('u3', 'abcde', 'y'), 6, '10 and 7 earlier, 5 new');
-  assert.equal(await reservedFor('u4', 'a', 'y'), 6, '23 earlier, 1 new');
+  assert.equal(await reservedFor('u1', '', ''), 1001, 'at least 1');
+  assert.equal(await reservedFor('u2', 'äöü😀', 'x'.repeat(7)), 1003, '10 bytes of UTF-8');
+  assert.equal(await reservedFor('u3', 'abcde', 'y'), 1006, '10 and 7 earlier, 5 new');
+  assert.equal(await reservedFor('u4', 'a', 'y'), 1006, '23 earlier, 1 new');
   assert.deepEqual(await counts(integration), {
     used: 4 * SPENT,
     reserved: 0,
     remaining: 100_000 - 4 * SPENT,
     exhausted: false,
   });
+});
+
+test('concurrent requests cannot exceed a token limit many times over', async (t) => {
+  cites(t, 'contract-6-reserve-answer');
+  const admittedOf = async (limit: number) => {
+    const integration = await rig.metered({ unit: 'tokens', limit, period: 'day' });
+    const posts = Array.from({ length: 20 }, (_, i) => rig.api.complete(ask(integration, `u${i}`)));
+    const readers = await Promise.all(posts);
+    const admitted = readers.filter(({ status }) => status === 200);
+    const { reserved } = await rig.allowance(integration);
+    for (const _ of admitted) await (await rig.controller.nextCall()).end(tokens(100, 5));
+    await Promise.all(admitted.map((reader) => reader.whole()));
+    const { used } = await rig.allowance(integration);
+    return { admitted: admitted.length, reserved, used };
+  };
+  assert.deepEqual(await admittedOf(50), { admitted: 1, reserved: 1002, used: 105 });
+  assert.deepEqual(await admittedOf(2500), { admitted: 3, reserved: 3006, used: 315 });
+});
+
+test('`RUNWIRE_RESERVE_TOKENS` says what is reserved for instructions and answer; 0 is nothing', async (t) => {
+  cites(t, 'contract-6-reserve-answer');
+  for (const reserve of ['0', '70']) {
+    await using own = await ScriptedServer.start({ env: { RUNWIRE_RESERVE_TOKENS: reserve } });
+    const integration = await own.metered({ unit: 'tokens', limit: 100, period: 'day' });
+    await own.hold(ask(integration, 'u', { message: 'x'.repeat(40) }));
+    assert.equal((await own.allowance(integration)).reserved, Number(reserve) + 10);
+  }
 });
 
 test('lets a streaming response end above the limit and refuses the next request', async (t) => {

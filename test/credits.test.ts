@@ -36,9 +36,9 @@ test('meters credits: reserves at the entry agent’s input price, settles the r
   const integration = await rig.metered(limited('credits', 20));
   const body = { apiIntegrationId: integration, consumerId: 'ann', message: 'x'.repeat(21) };
   const first = await rig.hold({ ...body, usageRequestId: 'u1' });
-  // 21 bytes are 6 tokens, at half a credit each.
+  // 21 bytes are 6 tokens, with 1 000 for instructions and answer, at half a credit each.
   const held = await rig.allowance(integration);
-  assert.deepEqual([held.unit, held.used, held.reserved, held.remaining], ['credits', 0, 3, 17]);
+  assert.deepEqual([held.unit, held.used, held.reserved, held.remaining], ['credits', 0, 503, 0]);
   await first.call.text('Hi');
   await first.call.end();
   await first.reader.whole();

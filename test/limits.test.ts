@@ -40,6 +40,7 @@ test('each limit has the default of the contract, and a setting that changes it'
     RUNWIRE_MAX_SILENCE_SECONDS: ['modelSilenceMs', 120_000, '7', 7000],
     RUNWIRE_MAX_STEPS: ['stepsPerRun', 50, '7', 7],
     RUNWIRE_MAX_ATTEMPTS: ['maxAttempts', 3, '7', 7],
+    RUNWIRE_RESERVE_TOKENS: ['reserveTokens', 1000, '0', 0],
     RUNWIRE_MAX_ACTIVE_RUNS: ['activeRuns', 2000, '7', 7],
     RUNWIRE_DRAIN_SECONDS: ['shutdownMs', 30_000, '0', 0],
     RUNWIRE_HAND_OVER_SECONDS: ['handOverMs', 30_000, '0', 0],

@@ -334,6 +334,7 @@ export async function compose(
     prices: config.prices,
     isShuttingDown,
     runSlots,
+    reserveTokens: limits.reserveTokens,
     logger,
   });
   const runReads = new RunReads(store, eventLog);

@@ -63,6 +63,8 @@ export interface AdmissionDeps {
   readonly isShuttingDown: () => boolean;
   /** Active runs of this node, by owner: a request holds a slot from its decision until its run has started. */
   readonly runSlots: FairBudget;
+  /** `RUNWIRE_RESERVE_TOKENS`. */
+  readonly reserveTokens: number;
   readonly logger: Logger;
 }
 
@@ -226,16 +228,15 @@ export class RunAdmission {
       reads.all(admissionFacts, { integrationId, consumerId, usageRequestId, chatId, aliasChatId, ...periodDays(now) }),
     );
     const decide = (refreshes: RefreshesFact) =>
-      decideAdmission(
-        facts,
-        request,
-        { of: (agency) => this.#deps.agencies.entryPoints(agency) },
-        { shuttingDown: this.#deps.isShuttingDown(), full: slot?.amount !== 1 && !runSlots.fits(ownerId, 1) },
-        now,
-        { of: (agency, agent) => this.#entryPrice(agency, agent) },
+      decideAdmission(facts, request, {
+        nowMs: now,
+        entryPoints: { of: (agency) => this.#deps.agencies.entryPoints(agency) },
+        prices: { of: (agency, agent) => this.#entryPrice(agency, agent) },
+        reserveTokens: this.#deps.reserveTokens,
+        load: { shuttingDown: this.#deps.isShuttingDown(), full: slot?.amount !== 1 && !runSlots.fits(ownerId, 1) },
         files,
         refreshes,
-      );
+      });
     let decision = decide('unasked');
     if (decision.kind === 'ask-refreshes')
       decision = decide(await refreshesFact(reads, decision.chatKey, request, now));

@@ -93,6 +93,8 @@ export interface Limits {
   readonly beatMs: number;
   /** How often a run is begun by processes that then die. */
   readonly maxAttempts: number;
+  /** What admission reserves of an allowance besides the text of the prompt: for the instructions and the answer. */
+  readonly reserveTokens: number;
   /** Of runs whose integration does not say. */
   readonly maxRunSeconds: number;
   readonly modelSilenceMs: number;
@@ -163,6 +165,7 @@ export const DEFAULT_LIMITS: Limits = {
   leaseMs: 8_000,
   beatMs: 2_000,
   maxAttempts: 3,
+  reserveTokens: 1000,
   maxRunSeconds: 900,
   modelSilenceMs: 120_000,
   activeRuns: 2000,

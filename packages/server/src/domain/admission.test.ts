@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   type AdmissionFactsRow,
   type AdmissionRequest,
+  type AdmissionSetting,
   decideAdmission,
   type FilesFact,
   type RefreshesFact,
@@ -70,17 +71,19 @@ interface Situation {
   refreshes?: RefreshesFact;
 }
 
+const settingOf = (situation: Situation): AdmissionSetting => ({
+  nowMs: NOW,
+  entryPoints: { of: () => (situation.agencyIsThere === false ? null : ['Concierge']) },
+  prices: { of: () => null },
+  reserveTokens: 1000,
+  load: { shuttingDown: situation.shuttingDown ?? false, full: situation.full ?? false },
+  files: situation.files ?? null,
+  refreshes: situation.refreshes === undefined ? 'unasked' : situation.refreshes,
+});
+
 function decide(situation: Situation = {}) {
-  return decideAdmission(
-    { ...goodFacts, ...situation.facts },
-    { ...goodRequest, ...situation.request },
-    { of: () => (situation.agencyIsThere === false ? null : ['Concierge']) },
-    { shuttingDown: situation.shuttingDown ?? false, full: situation.full ?? false },
-    NOW,
-    undefined,
-    situation.files,
-    situation.refreshes,
-  );
+  const facts = { ...goodFacts, ...situation.facts };
+  return decideAdmission(facts, { ...goodRequest, ...situation.request }, settingOf(situation));
 }
 
 function refusedWith(situation: Situation) {
@@ -119,7 +122,7 @@ test('a request without fault is admitted', () => {
     keepAttachments: true,
     chat: { chatKey: 'chat_1', chatId: 'c1', alias: null, knownAlias: null, numMessages: 2, textBytes: 10 },
     hasHistory: true,
-    held: 4,
+    held: 1004,
     unit: 'tokens',
     period: 'month',
     periodStart: Date.parse('2030-01-01T00:00:00Z'),
@@ -127,8 +130,7 @@ test('a request without fault is admitted', () => {
   const own = decide({ facts: { max_run_seconds: 60, on_disconnect: 'cancel' } });
   assert.ok(own.kind === 'admit');
   assert.deepEqual([own.maxRunSeconds, own.onDisconnect], [60, 'cancel']);
-  const load = { shuttingDown: false, full: false };
-  assert.equal(decideAdmission(undefined, goodRequest, { of: () => [] }, load, NOW).kind, 'refuse');
+  assert.equal(decideAdmission(undefined, goodRequest, settingOf({})).kind, 'refuse');
 });
 
 test('each fault alone is refused with its own code', () => {

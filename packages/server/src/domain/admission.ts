@@ -69,8 +69,6 @@ export interface EntryPrices {
   of(agency: string, agent: string): ModelPrice | null;
 }
 
-const NO_ENTRY_PRICES: EntryPrices = { of: () => null };
-
 /** What is known of a request's sandbox files; null: it has none, or all are there. */
 export type FilesFact = { readonly missing: MountPath } | 'unasked' | null;
 
@@ -107,6 +105,18 @@ const refuse = (...args: ConstructorParameters<typeof Refusal>): AdmissionDecisi
   refusal: new Refusal(...args),
 });
 
+/** What admission decides from besides the stored facts and the request. */
+export interface AdmissionSetting {
+  readonly nowMs: number;
+  readonly entryPoints: EntryPoints;
+  readonly prices: EntryPrices;
+  /** `RUNWIRE_RESERVE_TOKENS`. */
+  readonly reserveTokens: number;
+  readonly load: { readonly shuttingDown: boolean; readonly full: boolean };
+  readonly files: FilesFact;
+  readonly refreshes: RefreshesFact;
+}
+
 /**
  * Contract 4, from "400 attribution" on: "first failure wins". Pure: the same facts give the same decision, whether
  * the transaction is tried once or five times.
@@ -114,13 +124,9 @@ const refuse = (...args: ConstructorParameters<typeof Refusal>): AdmissionDecisi
 export function decideAdmission(
   facts: AdmissionFactsRow | undefined,
   request: AdmissionRequest,
-  entryPoints: EntryPoints,
-  load: { readonly shuttingDown: boolean; readonly full: boolean },
-  nowMs: number,
-  prices: EntryPrices = NO_ENTRY_PRICES,
-  files: FilesFact = null,
-  refreshes: RefreshesFact = 'unasked',
+  setting: AdmissionSetting,
 ): AdmissionDecision {
+  const { nowMs, entryPoints, load, files, refreshes } = setting;
   if (facts === undefined) return refuse('integration_not_found');
 
   const allowances = facts.allowance_unit !== null;
@@ -207,7 +213,14 @@ export function decideAdmission(
     chat,
     hasHistory: chat !== null && chat.numMessages > 0,
     held:
-      unit === null ? 0 : heldAmount(unit, request.messageBytes, chat?.textBytes ?? 0, prices.of(facts.agency, agent)),
+      unit === null
+        ? 0
+        : heldAmount({
+            unit,
+            textBytes: request.messageBytes + (chat?.textBytes ?? 0),
+            reserveTokens: setting.reserveTokens,
+            price: setting.prices.of(facts.agency, agent),
+          }),
     unit,
     period,
     periodStart: period === null ? null : periodStartMs(period, nowMs),

@@ -71,12 +71,15 @@ test('a lifetime has no beginning and no end, and counts every day', () => {
   );
 });
 
-test('admission sets aside one run, or a quarter of the bytes, rounded up and at least one', () => {
-  assert.equal(heldAmount('runs', 1000, 1000, null), 1);
-  assert.equal(heldAmount('tokens', 0, 0, null), 1);
-  assert.equal(heldAmount('tokens', 4, 0, null), 1);
-  assert.equal(heldAmount('tokens', 5, 0, null), 2);
-  assert.equal(heldAmount('tokens', 3, 2, null), 2);
+test('admission reserves one run, or a quarter of the bytes, rounded up and at least 1, plus the setting', () => {
+  const held = (unit: 'runs' | 'tokens', textBytes: number, reserveTokens: number) =>
+    heldAmount({ unit, textBytes, reserveTokens, price: null });
+  assert.equal(held('runs', 1000, 1000), 1);
+  for (const reserveTokens of [0, 1000]) {
+    assert.equal(held('tokens', 0, reserveTokens), reserveTokens + 1);
+    assert.equal(held('tokens', 4, reserveTokens), reserveTokens + 1);
+    assert.equal(held('tokens', 5, reserveTokens), reserveTokens + 2);
+  }
 });
 
 test('a fault of the server is free in every unit; every other end costs what was used', () => {

@@ -53,18 +53,20 @@ export function periodEndMs(period: AllowancePeriod, nowMs: number): number | nu
   }
 }
 
-/**
- * What admission sets aside. "`runs`: 1; `tokens`: a quarter of the UTF-8 bytes of `message` and of the
- * chat's earlier message texts, rounded up, at least 1; `credits`: that at the entry agent's input price".
- */
-export function heldAmount(
-  unit: AllowanceUnit,
-  messageBytes: number,
-  chatTextBytes: number,
-  price: ModelPrice | null,
-): number {
+export interface Reservation {
+  readonly unit: AllowanceUnit;
+  /** UTF-8 bytes of `message` and of the chat's earlier texts. */
+  readonly textBytes: number;
+  /** `RUNWIRE_RESERVE_TOKENS`: for the instructions and the answer, whose length is not known yet. */
+  readonly reserveTokens: number;
+  /** Of the entry agent's model; null if it has none. */
+  readonly price: ModelPrice | null;
+}
+
+/** What admission reserves (`contract-6-reserve`), so that concurrent requests cannot exceed a limit many times over. */
+export function heldAmount({ unit, textBytes, reserveTokens, price }: Reservation): number {
   if (unit === 'runs') return 1;
-  const tokens = Math.max(1, estimateTokens(messageBytes + chatTextBytes));
+  const tokens = Math.max(1, estimateTokens(textBytes)) + reserveTokens;
   if (unit === 'tokens') return tokens;
   // Start and PATCH refuse such an integration, so this is a fault of ours: better no run than an unmetered one.
   if (price === null) throw new Error('The entry agent’s model has no price in credits.');
