@@ -28,7 +28,12 @@ export const contractCodesAndShapes = [
   { id: 'contract-8-404-file-not-found', section: '8', quote: '`file_not_found`,' },
   { id: 'contract-8-404-key-not-found', section: '8', quote: '`key_not_found`,' },
   { id: 'contract-8-404-not-found', section: '8', quote: '`not_found` |' },
-  { id: 'contract-8-405-method-not-allowed', section: '8', quote: '| 405, 410, 413, 415, 416 | `method_not_allowed`,' },
+  {
+    id: 'contract-8-405-method-not-allowed',
+    section: '8',
+    quote: '| 405, 408, 410, 413, 415, 416 | `method_not_allowed`,',
+  },
+  { id: 'contract-8-408-request-timeout', section: '8', quote: '`request_timeout` (new),' },
   { id: 'contract-8-410-cursor-too-old', section: '8', quote: '`cursor_too_old`,' },
   { id: 'contract-8-413-body-too-large', section: '8', quote: '`body_too_large`,' },
   { id: 'contract-8-415-unsupported-media-type', section: '8', quote: '`unsupported_media_type`,' },

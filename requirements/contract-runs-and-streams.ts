@@ -214,6 +214,22 @@ export const contractRunsAndStreams = [
     quote: 'active runs per node 2 000 (then 503 `unavailable`, header `false`, `Retry-After`),',
   },
   {
+    id: 'contract-4-limit-request-time',
+    section: '4',
+    quote:
+      'Headers and body must arrive within 120 s, with at most 20 s without a byte; otherwise 408 `request_timeout` (`ApiErrorResponse`, `Connection: close`, on completions header `false`), or a plain close if an answer has begun.',
+  },
+  {
+    id: 'contract-4-limit-discarded-body',
+    section: '4',
+    quote: 'This also holds for bodies that the server discards after a refusal.',
+  },
+  {
+    id: 'contract-4-limit-upload-time',
+    section: '4',
+    quote: "The upload address keeps its own limits and S3's errors.",
+  },
+  {
     id: 'contract-4-owner-half',
     section: '4',
     quote:

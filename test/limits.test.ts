@@ -16,6 +16,7 @@ test('each limit has the default of the contract, and a setting that changes it'
     t,
     'contract-4-limits-settings',
     'contract-4-limit-body',
+    'contract-4-limit-request-time',
     'contract-4-limit-message',
     'contract-4-limit-attachment',
     'contract-4-limit-user-context',
@@ -27,6 +28,8 @@ test('each limit has the default of the contract, and a setting that changes it'
   );
   const settings = {
     RUNWIRE_MAX_BODY_BYTES: ['bodyBytes', 32 * MEBIBYTE, '2048', 2048],
+    RUNWIRE_MAX_REQUEST_SECONDS: ['requestMs', 120_000, '7', 7000],
+    RUNWIRE_MAX_REQUEST_IDLE_SECONDS: ['requestIdleMs', 20_000, '7', 7000],
     RUNWIRE_MAX_MESSAGE_CHARACTERS: ['messageCharacters', 1_000_000, '7', 7],
     RUNWIRE_MAX_USER_CONTEXT_BYTES: ['userContextBytes', 256 * 1024, '7', 7],
     RUNWIRE_MAX_IMAGE_BYTES: ['imageBytes', 20 * MEBIBYTE, '7', 7],

@@ -114,6 +114,12 @@ export const errors = {
     retryable: false,
     headers: 'Allow',
   },
+  request_timeout: {
+    status: 408,
+    sentence: 'The request did not arrive in time; send it again without pauses, or send less at a time.',
+    retryable: true,
+    headers: 'Connection: close',
+  },
   cursor_too_old: {
     status: 410,
     sentence: 'The events after this cursor were compacted; read the run from its start.',

@@ -62,6 +62,7 @@ const errorDescriptions = {
   401: 'Missing or invalid platform API key.',
   403: 'The API key does not own this integration, or is not the administrator’s.',
   404: 'Not found.',
+  408: 'The request did not arrive in time; the connection is closed.',
   409: 'In conflict with what is there; `code` says with what.',
   410: 'The events after this cursor were compacted.',
   413: 'The body is too large.',
@@ -83,7 +84,7 @@ export function refusals<const Status extends ErrorStatus>(
 }
 
 /** What an operation with a JSON body can also answer. */
-export const bodyRefusals = () => refusals(400, 413, 415);
+export const bodyRefusals = () => refusals(400, 408, 413, 415);
 
 /** What every operation below an integration can answer. */
 export const integrationRefusals = () => refusals(400, 401, 403, 404, 500, 503);

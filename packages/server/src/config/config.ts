@@ -133,6 +133,9 @@ export interface Limits {
   /** How long the sender of an upload may send nothing, and how long one upload may take. */
   readonly uploadIdleMs: number;
   readonly uploadMs: number;
+  /** How long any other request may take to arrive, headers and body, and how long it may be without a byte. */
+  readonly requestMs: number;
+  readonly requestIdleMs: number;
   /** How long after its form expired an upload that is under way may go on; so long the form counts towards the quota. */
   readonly uploadGraceMs: number;
   /** How long a node that is gone stays listed. */
@@ -193,6 +196,8 @@ export const DEFAULT_LIMITS: Limits = {
   unusedBlobMs: 86_400_000,
   uploadIdleMs: 20_000,
   uploadMs: 1_800_000,
+  requestMs: 120_000,
+  requestIdleMs: 20_000,
   uploadGraceMs: 300_000,
   goneNodeMs: 86_400_000,
   s3ConnectMs: 3_000,

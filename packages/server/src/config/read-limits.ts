@@ -16,6 +16,8 @@ const PEBIBYTE = 2 ** 50;
 /** Limits that are settings: whole numbers, in the unit that the name says. */
 export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
   RUNWIRE_MAX_BODY_BYTES: { limit: 'bodyBytes', scale: 1, min: 1024, max: 256 * MEBIBYTE },
+  RUNWIRE_MAX_REQUEST_SECONDS: { limit: 'requestMs', scale: 1000, min: 1, max: DAY_SECONDS },
+  RUNWIRE_MAX_REQUEST_IDLE_SECONDS: { limit: 'requestIdleMs', scale: 1000, min: 1, max: DAY_SECONDS },
   RUNWIRE_MAX_MESSAGE_CHARACTERS: { limit: 'messageCharacters', scale: 1, min: 1, max: 256 * MEBIBYTE },
   RUNWIRE_MAX_USER_CONTEXT_BYTES: { limit: 'userContextBytes', scale: 1, min: 1, max: 256 * MEBIBYTE },
   RUNWIRE_MAX_IMAGE_BYTES: { limit: 'imageBytes', scale: 1, min: 1, max: 256 * MEBIBYTE },

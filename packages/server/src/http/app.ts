@@ -13,6 +13,7 @@ import { ClientErrors } from './client-error.ts';
 import { answerError, refusalAnswer } from './error-answer.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
 import { allowedMethods, COMPLETION_PATH, originForm, pathOf } from './paths.ts';
+import { RequestDeadlines, type RequestTimes } from './request-deadlines.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -27,7 +28,7 @@ declare module 'fastify' {
 export interface AppOptions {
   readonly authentication: Authentication;
   readonly bodies: BodyReader;
-  readonly limits: { readonly bodyBytes: number; readonly messageCharacters: number };
+  readonly limits: RequestTimes & { readonly bodyBytes: number; readonly messageCharacters: number };
   readonly servers: OpenApiServers;
   readonly logger: Logger;
   readonly boot: string;
@@ -107,7 +108,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // The router, the hooks and the handlers see a path, whichever form the request target has.
     rewriteUrl: ({ url }) => originForm(url ?? ''),
     // Node would answer a request without `Host` itself, without our headers.
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      // `RequestDeadlines` has the limits of bodies.
+      requestTimeout: 0,
+      headersTimeout: limits.requestMs,
+      connectionsCheckingInterval: limits.requestIdleMs / 10,
+    },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
     schemaController: { compilersFactory: { buildValidator: buildValidator as never } },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, logger),
@@ -116,6 +123,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   // The same for an `Expect` that is not known: it is ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   clientErrors.watch(app.server);
+  const deadlines = new RequestDeadlines(app.server, limits, (socket) => clientErrors.expire(socket, nextRequestId()));
+  app.addHook('onClose', () => deadlines[Symbol.dispose]());
   app.decorate('noteRefusal', ({ code }, request) => {
     const path = request.routeOptions.url ?? null;
     if ((path ?? pathOf(request.url)) === COMPLETION_PATH) options.metrics.admissions.add({ outcome: 'refused', code });

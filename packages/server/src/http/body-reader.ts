@@ -100,11 +100,13 @@ export class BodyReader implements AsyncDisposable {
       else this.#parse(request, chunks.splice(0), hold, done);
     };
     const onGone = () => stop(new Refusal('invalid_request', 'The connection closed before the whole body arrived.'));
+    // Emitted by `RequestDeadlines`.
+    const onSlow = () => stop(new Refusal('request_timeout'));
     const unlisten = () => {
-      payload.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
+      payload.off('data', onData).off('end', onEnd).off('timeout', onSlow).off('error', onGone).off('close', onGone);
       payload.on('error', ignore);
     };
-    payload.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+    payload.on('data', onData).on('end', onEnd).on('timeout', onSlow).on('error', onGone).on('close', onGone);
     payload.resume();
   }
 

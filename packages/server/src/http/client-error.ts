@@ -1,15 +1,29 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { type ErrorCode, errors } from '@runwire/contract';
 import { errorXml, S3Error } from '../files/post-policy/s3-error.ts';
 import { COMPLETION_PATH, isUpload, pathOf } from './paths.ts';
 
-const SENTENCES: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: 'The request’s headers are too large.',
-  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not come whole in time.',
-  HPE_INVALID_EOF_STATE: 'The request did not come whole.',
+/** Status line, code and sentence for what Node's parser reports; anything else is `NOT_HTTP`. */
+const PROBLEMS: Readonly<Record<string, readonly [status: string, code: ErrorCode, sentence: string]>> = {
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    'invalid_request',
+    'The request’s headers are too large; send fewer or shorter ones.',
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'request_timeout', errors.request_timeout.sentence],
+  HPE_INVALID_EOF_STATE: [
+    '400 Bad Request',
+    'invalid_request',
+    'The connection closed before the whole request arrived.',
+  ],
 };
+const NOT_HTTP = ['400 Bad Request', 'invalid_request', 'The request is not valid HTTP.'] as const;
 
-/** For what is not HTTP, from its first byte on or in the middle of a body: answered on the bare socket. */
+/** Node's error for a request that arrives too slowly. */
+const tooSlow = () => Object.assign(new Error('The request arrives too slowly.'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+
+/** Answers on the bare socket what is not HTTP, from its first byte on or in the middle of a body, or is too slow. */
 export class ClientErrors {
   /** The newest on each connection, while it is under way: its request holds the caller's key. */
   readonly #answers = new WeakMap<Socket, ServerResponse>();
@@ -26,6 +40,11 @@ export class ClientErrors {
         if (!answer.req.complete) this.#answeredEarly.add(socket);
       });
     });
+  }
+
+  /** For a request whose time is up: 408, or a plain close if an answer has begun. */
+  expire(socket: Socket, requestId: string): void {
+    this.handle(tooSlow(), socket, requestId);
   }
 
   handle(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
@@ -51,14 +70,13 @@ export class ClientErrors {
   }
 }
 
-/** `url`: null where not even that was read. */
+/** `url` is null if the request line was not read. */
 function bytes(problem: string, requestId: string, url: string | null): string {
-  const status = problem === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
-  const sentence = SENTENCES[problem] ?? 'The request is not valid HTTP.';
+  const [status, code, sentence] = PROBLEMS[problem] ?? NOT_HTTP;
   const isForm = isUpload(url ?? undefined);
   const body = isForm
     ? errorXml(new S3Error('IncompleteBody'), requestId, requestId)
-    : JSON.stringify({ error: sentence, code: 'invalid_request' });
+    : JSON.stringify({ error: sentence, code });
   return [
     `HTTP/1.1 ${status}`,
     ...(isForm

@@ -54,6 +54,7 @@ export function refusalAnswer(refusal: Refusal, request: FastifyRequest, reply: 
   reply.header('x-content-type-options', 'nosniff');
   // Fastify closes the connection after a body that could not be parsed; one that was read whole leaves it usable.
   if (request.raw.complete) reply.removeHeader('connection');
+  if (refusal.code === 'request_timeout') reply.header('connection', 'close');
   if (refusal.code === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');
   if (refusal.retryAfterSeconds !== null) reply.header('retry-after', String(refusal.retryAfterSeconds));
   return reply

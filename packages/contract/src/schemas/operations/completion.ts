@@ -47,6 +47,7 @@ export const getCompletionV2 = operation({
     401: notAdmitted('Missing or invalid platform API key.'),
     403: notAdmitted('The API key does not own this integration.'),
     404: notAdmitted('Integration or member not found. Register the member before starting a completion.'),
+    408: notAdmitted('The request did not arrive in time; the connection is closed.'),
     409: notAdmitted('The previous run is still active. Wait for it or cancel that exact run before starting another.'),
     429: notAdmitted('The consumer is inactive, or has used up the current allowance.'),
     500: notAdmitted('Internal error.'),

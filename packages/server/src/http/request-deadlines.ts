@@ -1,0 +1,92 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { isUpload } from './paths.ts';
+
+export interface RequestTimes {
+  /** How long a request may take to arrive, headers and body. */
+  readonly requestMs: number;
+  /** How long it may be without a byte. */
+  readonly requestIdleMs: number;
+}
+
+interface Arrival {
+  /** The newest request on the connection and its answer; null if its headers have not arrived yet. */
+  current: { readonly request: IncomingMessage; readonly answer: ServerResponse } | null;
+  /** When the request that is arriving began; null if none is. */
+  startedAt: number | null;
+  /** `socket.bytesRead` when it was last looked at, and when it last changed. */
+  bytes: number;
+  movedAt: number;
+}
+
+/**
+ * Cuts requests that arrive too slowly. One timer looks at all connections, ten times per idle limit: a limit costs
+ * nothing per chunk, and a request is cut up to a tenth of the idle limit late, never early.
+ *
+ *   headers arrive ──▶ body arrives ──▶ whole
+ *         └──────────────────┴────▶ expired: `timeout` is emitted on the request if its body is being read (the reader
+ *                                   answers 408); otherwise `onExpired` answers on the socket, or closes it
+ *
+ * Node's own `requestTimeout` would not do: it knows no idle limit, and it would cut uploads, which have limits of their
+ * own. Node's `headersTimeout` is set too, for headers that began in the same packet in which the last request ended.
+ */
+export class RequestDeadlines implements Disposable {
+  readonly #times: RequestTimes;
+  readonly #onExpired: (socket: Socket) => void;
+  readonly #arrivals = new Map<Socket, Arrival>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(server: Server, times: RequestTimes, onExpired: (socket: Socket) => void) {
+    this.#times = times;
+    this.#onExpired = onExpired;
+    server.on('connection', (socket: Socket) => {
+      this.#arrivals.set(socket, { current: null, startedAt: null, bytes: 0, movedAt: performance.now() });
+      socket.once('close', () => this.#arrivals.delete(socket));
+    });
+    server.on('request', (request: IncomingMessage, answer: ServerResponse) => {
+      const arrival = this.#arrivals.get(request.socket);
+      if (arrival === undefined) return;
+      const now = performance.now();
+      // The time of its headers counts, unless the timer has not seen yet that an earlier request is whole.
+      if (arrival.current !== null) arrival.startedAt = null;
+      arrival.startedAt ??= now;
+      arrival.movedAt = now;
+      arrival.current = { request, answer };
+    });
+    this.#timer = setInterval(() => this.#look(performance.now()), times.requestIdleMs / 10);
+    this.#timer.unref();
+  }
+
+  #look(now: number): void {
+    for (const [socket, arrival] of this.#arrivals) {
+      if (!this.#isLate(socket, arrival, now)) continue;
+      this.#arrivals.delete(socket);
+      const request = arrival.current?.request;
+      if (request === undefined || !request.emit('timeout')) this.#onExpired(socket);
+    }
+  }
+
+  #isLate(socket: Socket, arrival: Arrival, now: number): boolean {
+    const { current } = arrival;
+    if (current?.request.complete === true) {
+      arrival.startedAt = null;
+      arrival.bytes = socket.bytesRead;
+      // What arrives while the answer is being sent is the next request at most, and is not read to its end.
+      if (current.answer.writableFinished || current.answer.destroyed) arrival.current = null;
+      return false;
+    }
+    if (current !== null && isUpload(current.request.url)) return false;
+    if (socket.bytesRead !== arrival.bytes) {
+      arrival.bytes = socket.bytesRead;
+      arrival.movedAt = now;
+      arrival.startedAt ??= now;
+    }
+    if (arrival.startedAt === null) return false;
+    const { requestMs, requestIdleMs } = this.#times;
+    return now - arrival.movedAt >= requestIdleMs || now - arrival.startedAt >= requestMs;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}

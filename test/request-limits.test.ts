@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TEST_API_KEY } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
+import { eventually } from './support/eventually.ts';
+import { ScriptedServer } from './support/scripted-server.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A connection on which the test sends bytes itself. */
+function open(url: string) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  let text = '';
+  socket.on('error', () => {});
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  const closed = new Promise<string>((resolve) => socket.on('close', () => resolve(text)));
+  return {
+    send: (bytes: string) => socket.write(bytes),
+    /** Sends a byte now and then, until the server closes the connection. Resolves to all that it answered. */
+    async drip(): Promise<string> {
+      while (!socket.destroyed) {
+        socket.write('x');
+        await sleep(20);
+      }
+      return closed;
+    },
+    /** Resolves to all that the server answered before it closed the connection. */
+    closed,
+    get text() {
+      return text;
+    },
+  };
+}
+
+const head = (target: string, key = TEST_API_KEY, bytes = 1000) =>
+  `${target} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+  `content-type: application/json\r\ncontent-length: ${bytes}\r\n\r\n`;
+const COMPLETION = 'POST /get_completion_v2';
+
+function isTimeout(answer: string, admitted: boolean): void {
+  assert.match(answer, /^HTTP\/1\.1 408 /);
+  assert.match(answer, /\r\nconnection: close\r\n/i);
+  assert.match(answer, /\r\nx-request-id: \S+\r\n/i);
+  assert.equal(/\r\nx-agent-run-admitted: false\r\n/i.test(answer), admitted);
+  const { error, code } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
+  assert.deepEqual([code, typeof error], ['request_timeout', 'string']);
+}
+
+test('a request without a byte for too long is 408, or closed if it was answered', async (t) => {
+  cites(t, 'contract-4-limit-request-time', 'contract-4-limit-discarded-body', 'contract-8-408-request-timeout');
+  await using server = await ScriptedServer.start({ limits: { requestIdleMs: 300, requestMs: HOUR_MS } });
+  const { url } = server.server;
+  const connection = () => open(url);
+  const [body, member, headers, refused] = [connection(), connection(), connection(), connection()];
+  body.send(`${head(COMPLETION)}{"apiIntegrationId":`);
+  member.send(`${head('PUT /v2/integrations/demo/members/ann')}{"name":`);
+  headers.send('POST /get_comp');
+  refused.send(`${head(COMPLETION, 'nobody')}{`);
+  isTimeout(await body.closed, true);
+  isTimeout(await member.closed, false);
+  isTimeout(await headers.closed, true);
+  assert.match(await refused.closed, /^HTTP\/1\.1 401 [^]*"invalid_api_key"\}$/, 'nothing follows the answer');
+  const held = await server.hold({});
+  const streaming = connection();
+  streaming.send(`${head(`GET /v2/integrations/demo/runs/${held.runId}/events`)}{`);
+  assert.match(await streaming.closed, /^HTTP\/1\.1 200 (?![^]*HTTP\/1\.1)/, 'closed in the middle of its answer');
+  assert.equal(server.server.server.probes.heldBodyBytes(), 0);
+  // A connection that is kept after a whole request, and a run that is silent, are not cut.
+  const kept = connection();
+  kept.send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+  await eventually('it is answered', async () => kept.text.includes('"ok"'));
+  await sleep(1000);
+  kept.send('GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+  assert.equal((await kept.closed).match(/HTTP\/1\.1 200/g)?.length, 2);
+  await held.call.end();
+  assert.equal((await held.reader.whole()).at(-1)?.event, 'end');
+});
+
+test('a request that drips for too long is 408, or closed if it was answered', async (t) => {
+  cites(t, 'contract-4-limit-request-time', 'contract-4-limit-discarded-body', 'contract-4-limit-upload-time');
+  const limits = { requestMs: 500, requestIdleMs: 3000, uploadIdleMs: 3000 };
+  await using server = await ScriptedServer.start({ limits });
+  const [body, headers, refused, upload] = Array.from({ length: 4 }, () => open(server.server.url));
+  body?.send(`${head(COMPLETION)}{"apiIntegrationId":"`);
+  headers?.send('GET /healthz HTTP/1.1\r\nhost: ');
+  refused?.send(`${head(COMPLETION, 'nobody')}{`);
+  const form = 'content-type: multipart/form-data; boundary=b\r\ncontent-length: 1000\r\n\r\n--b\r\n';
+  upload?.send(`POST /uploads/demo HTTP/1.1\r\nhost: x\r\n${form}`);
+  isTimeout((await body?.drip()) ?? '', true);
+  isTimeout((await headers?.drip()) ?? '', true);
+  assert.match((await refused?.drip()) ?? '', /^HTTP\/1\.1 401 [^]*"invalid_api_key"\}$/);
+  assert.match((await upload?.closed) ?? '', /^HTTP\/1\.1 400 [^]*<Code>RequestTimeout<\/Code>/);
+});
+
+test('a request with pauses that ends in time is served', async (t) => {
+  cites(t, 'contract-4-limit-request-time');
+  await using server = await ScriptedServer.start({ limits: { requestMs: 60_000, requestIdleMs: 30_000 } });
+  server.controller.answerAll('Hi');
+  const slow = open(server.server.url);
+  const body = JSON.stringify({ apiIntegrationId: 'demo', message: 'Hello' });
+  slow.send(head(COMPLETION, TEST_API_KEY, Buffer.byteLength(body)).replace('host: x', 'host: x\r\nconnection: close'));
+  for (const character of body) {
+    slow.send(character);
+    await sleep(5);
+  }
+  assert.match(await slow.closed, /^HTTP\/1\.1 200 [^]*event: end/);
+});
