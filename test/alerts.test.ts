@@ -53,7 +53,7 @@ function unseenFirsts(expr: string, series: readonly string[]): string[] {
 /** What is wrong with the rules, each in a line. */
 function problems(rules: readonly Rule[], { names, series }: Shown): string[] {
   return rules.flatMap(({ alert, expr, labels, annotations }) => {
-    const metrics = [...expr.matchAll(/\brunwire_\w+/g)].map(([name]) => name);
+    const metrics = [...expr.matchAll(/\b(?:runwire|process)_\w+/g)].map(([name]) => name);
     const codes = [...expr.matchAll(/\bcode=~?"([^"]*)"/g)].flatMap(([, value = '']) => value.split('|'));
     return [
       ...metrics.filter((name) => !names.has(name)).map((name) => `${alert}: no server shows ${name}`),
@@ -89,8 +89,8 @@ test('every alert looks at metrics that a server shows, and says what is wrong a
 
 test('docs/monitoring.md lists what a server shows, and nothing else', async () => {
   const shown = new Set([...(await shownMetrics()).names].map((name) => name.replace(/_(bucket|sum|count)$/, '')));
-  const listed = [...page.matchAll(/^\| (`runwire_.*?) \|/gm)].flatMap(([, cell = '']) =>
-    [...cell.matchAll(/`(runwire_\w+)/g)].map(([, name = '']) => name),
+  const listed = [...page.matchAll(/^\| (`(?:runwire|process)_.*?) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`((?:runwire|process)_\w+)/g)].map(([, name = '']) => name),
   );
   assert.deepEqual([...listed].sort(), [...shown].sort());
 });

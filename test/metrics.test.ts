@@ -159,6 +159,9 @@ test('what is under way is shown as it is: runs, streams, and how long model, st
   const model = '{model="scripted/model"}';
   const grown = (name: string) => (now.get(name) ?? 0) - (before.get(name) ?? 0);
   assert.equal(grown(`runwire_model_first_token_seconds_count${model}`), 1, 'once a response, not once a token');
+  assert.equal(grown('runwire_run_first_token_seconds_count'), 1);
+  assert.equal(grown('runwire_run_seconds_count{status="completed"}'), 1);
+  assert.ok((now.get('runwire_run_seconds_sum{status="completed"}') ?? 0) > 0);
   assert.equal(grown('runwire_model_first_token_seconds_bucket{model="scripted/model",le="+Inf"}'), 1);
   for (const name of ['runwire_event_lag_seconds', 'runwire_commit_seconds', 'runwire_sync_seconds']) {
     const count = grown(`${name}_count`);
@@ -168,4 +171,79 @@ test('what is under way is shown as it is: runs, streams, and how long model, st
   }
   assert.ok((now.get('runwire_sync_seconds_sum') ?? 0) <= (now.get('runwire_commit_seconds_sum') ?? 0));
   assert.ok((now.get('runwire_start_sync_seconds') ?? 0) > 0);
+});
+
+test('tokens are counted by model and kind, also those of failed runs', async (t) => {
+  cites(t, 'contract-3-metrics');
+  const tokens = async () => {
+    const shown = await metrics();
+    return ['input', 'cached', 'output', 'reasoning'].map(
+      (kind) => shown.get(`runwire_tokens_total{model="scripted/model",kind="${kind}"}`) ?? 0,
+    );
+  };
+  const before = await tokens();
+  const usage = { requestCount: 1, inputTokens: 70, cachedTokens: 30, outputTokens: 20, reasoningTokens: 8 };
+  await rig.answer({}, 'Hi', usage);
+  const answered = await tokens();
+  assert.deepEqual(
+    answered.map((value, index) => value - (before[index] ?? 0)),
+    [70, 30, 20, 8],
+  );
+  const held = await rig.hold({});
+  await held.call.text('12345678');
+  await held.call.fail('model_error', 'No.');
+  await held.reader.whole();
+  assert.equal((await tokens())[2], (answered[2] ?? 0) + 2, 'estimated: the provider reported nothing');
+});
+
+test('requests are counted by method, route and status; ids and unknown paths make no series', async (t) => {
+  cites(t, 'contract-3-metrics');
+  const before = await metrics();
+  const run = '/v2/integrations/:apiIntegrationId/runs/:runId';
+  const { runId } = await rig.answer({});
+  await rig.api.get(`/v2/integrations/demo/runs/${runId}`);
+  await rig.api.get('/v2/integrations/demo/runs/run_a');
+  await rig.api.get('/v2/integrations/demo/runs/run_b');
+  await (await rig.api.as(null).complete({})).over;
+  for (const path of ['/a', '/b?c', '/%zz']) await rig.api.get(path);
+  assert.equal((await rig.api.delete('/healthz')).status, 405);
+  await rig.api.get(`/v2/integrations/demo/runs/${runId}/events`);
+  const now = await metrics();
+  const answered = (method: string, route: string, status: number) => {
+    const name = `runwire_http_requests_total{method="${method}",route="${route}",status="${status}"}`;
+    return (now.get(name) ?? 0) - (before.get(name) ?? 0);
+  };
+  assert.equal(answered('POST', '/get_completion_v2', 200), 1);
+  assert.equal(answered('POST', '/get_completion_v2', 401), 1);
+  assert.equal(answered('GET', run, 200), 1);
+  assert.equal(answered('GET', run, 404), 2);
+  assert.equal(answered('GET', `${run}/events`, 200), 1);
+  assert.equal(answered('GET', 'unmatched', 404), 2);
+  assert.equal(answered('GET', 'unmatched', 400), 1);
+  assert.equal(answered('DELETE', 'unmatched', 405), 1);
+  for (const name of now.keys()) assert.ok(!/runs\/run_|="\/[ab]"/.test(name) && !name.includes(runId), name);
+  const timed = `runwire_http_request_seconds_count{method="GET",route="${run}"}`;
+  assert.equal((now.get(timed) ?? 0) - (before.get(timed) ?? 0), 3);
+});
+
+test('the process shows its processor time, memory, descriptors and how late its timers run', async (t) => {
+  cites(t, 'contract-3-metrics');
+  const before = await metrics();
+  // The server runs in this process: while this loop runs, its timers wait.
+  for (const until = performance.now() + 400; performance.now() < until; );
+  const count = (shown: Map<string, number>) => shown.get('runwire_event_loop_delay_seconds_count') ?? 0;
+  let now = await metrics();
+  while (count(now) === count(before)) now = await metrics();
+  const grown = (name: string) => (now.get(name) ?? 0) - (before.get(name) ?? 0);
+  assert.ok(grown('runwire_event_loop_delay_seconds_sum') >= 0.25, 'of 0.4 s, the timer was due after 0.1 s');
+  assert.ok(grown('process_cpu_seconds_total') > 0);
+  assert.ok((now.get('process_resident_memory_bytes') ?? 0) > 10_000_000);
+  const startedAt = now.get('process_start_time_seconds') ?? 0;
+  assert.ok(startedAt > Date.now() / 1000 - 3600 && startedAt <= Date.now() / 1000 + 1);
+  if (process.platform !== 'linux') return;
+  const held = await rig.hold({});
+  assert.ok(((await metrics()).get('process_open_fds') ?? 0) > (now.get('process_open_fds') ?? 0));
+  assert.ok((now.get('process_max_fds') ?? 0) > 100);
+  await held.call.end();
+  await held.reader.whole();
 });

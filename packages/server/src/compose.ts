@@ -5,7 +5,7 @@ import { checkCreditPrices } from './accounts/credit-prices.ts';
 import { firstKey, firstStart } from './accounts/first-start.ts';
 import { DEMO_AGENCY, Integrations } from './accounts/integrations.ts';
 import { KeySigning } from './accounts/key-signing.ts';
-import { createKeyOfFirstOwner, Keys } from './accounts/keys.ts';
+import { Keys } from './accounts/keys.ts';
 import { Members } from './accounts/members.ts';
 import { Nodes } from './accounts/nodes.ts';
 import { IntegrationOwnership } from './accounts/owned-integration.ts';
@@ -20,7 +20,7 @@ import { Chats } from './chats/chats.ts';
 import { healTurn } from './chats/heal-history.ts';
 import { openAttachments } from './compose-attachments.ts';
 import { openFiles } from './compose-files.ts';
-import { openStore, openStoreHere } from './compose-store.ts';
+import { openStore } from './compose-store.ts';
 import type { Config, Limits, Secrets } from './config/config.ts';
 import { VERSION } from './domain/version.ts';
 import type { WaitAt } from './domain/wait-points.ts';
@@ -44,7 +44,7 @@ import { MountSweep } from './files/mount-sweep.ts';
 import { checkForm } from './files/post-policy/check-form.ts';
 import { SandboxFiles } from './files/sandbox-files.ts';
 import { UploadSigning } from './files/sign-upload.ts';
-import { rotateUploadSecret, UploadSecrets } from './files/upload-secrets.ts';
+import { UploadSecrets } from './files/upload-secrets.ts';
 import { buildApp } from './http/app.ts';
 import { BodyReader } from './http/body-reader.ts';
 import { DefaultFraming } from './http/encoders/default-framing.ts';
@@ -78,6 +78,7 @@ import { integrationById } from './store/queries/accounts.ts';
 import { first, type Store } from './store/store.ts';
 import { type NodeIdentity, ThisNode } from './store/this-node.ts';
 import { WriteProbe } from './store/write-probe.ts';
+import { EventLoopDelay } from './telemetry/event-loop-delay.ts';
 import { createLogger, type Logger } from './telemetry/logger.ts';
 import { Metrics } from './telemetry/metrics.ts';
 
@@ -166,6 +167,7 @@ export async function compose(
   await using stack = new AsyncDisposableStack();
 
   const metrics = new Metrics();
+  stack.use(new EventLoopDelay(metrics.eventLoopDelay));
   const node = new ThisNode();
   const onCommit = (commitMs: number, syncTookMs: number) => {
     metrics.commit.observe(commitMs);
@@ -482,18 +484,4 @@ export async function compose(
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
-}
-
-/** A new key of the first owner, for whoever lost theirs; works beside a running server, which sees it at once. */
-export async function createKeyHere(config: Config, secrets: Secrets, name: string): Promise<string> {
-  await using stack = new AsyncDisposableStack();
-  const { store, secret } = await openStoreHere(config, secrets, stack);
-  return await createKeyOfFirstOwner(store, new KeySigning(secret), name);
-}
-
-/** The number of the secret that signs upload forms from now on; works beside running servers, which see it at once. */
-export async function rotateUploadsHere(config: Config, secrets: Secrets): Promise<number> {
-  await using stack = new AsyncDisposableStack();
-  const { store } = await openStoreHere(config, secrets, stack);
-  return await rotateUploadSecret(store);
 }

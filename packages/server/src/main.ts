@@ -1,7 +1,8 @@
-import { compose, createKeyHere, type Overrides, rotateUploadsHere } from './compose.ts';
+import { compose, type Overrides } from './compose.ts';
 import { type BackupOverrides, backUpHere } from './compose-backup.ts';
 import { moveHere } from './compose-move.ts';
 import { type Restored, restoreHere } from './compose-restore.ts';
+import { createKeyHere, rotateUploadsHere } from './compose-secrets.ts';
 import type { Config } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';
 import { readConfig } from './config/read-config.ts';

@@ -29,6 +29,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   'compose-files.ts': everything,
   'compose-attachments.ts': everything,
   'compose-store.ts': everything,
+  'compose-secrets.ts': everything,
   'compose-earlier.ts': everything,
   'compose-places.ts': everything,
   'compose-move.ts': everything,

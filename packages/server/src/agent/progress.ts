@@ -22,13 +22,16 @@ export class Progress {
   steps = 0;
   /** Of all tool calls that the model was shown or made. */
   readonly callIds = new Set<string>();
-  /** Told once per response, how long after its call the model began to answer. */
+  /** Called once per response, when the model begins to answer. */
   onFirstOutput: ((afterMs: number, model: string) => void) | null = null;
+  /** Called once per call of a model, when it ends. */
+  onUsage: ((usage: Usage, model: string) => void) | null = null;
   #lastTimestamp = 0;
 
   add(usage: Usage, model: string): void {
     this.usage = addUsage(this.usage, usage);
     this.byModel = addModelUsage(this.byModel, model, usage);
+    this.onUsage?.(usage, model);
   }
 
   /** Microseconds, growing within the run. */

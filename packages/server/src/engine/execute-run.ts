@@ -9,6 +9,7 @@ import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
 import { journalStep } from '../runs/journal.ts';
 import { AlreadyEnded, RunLost } from '../runs/run-lost.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { Aside } from './aside.ts';
 import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
@@ -39,7 +40,7 @@ export async function executeRun(
   aside: Aside,
 ): Promise<void> {
   const progress = beginProgress(run);
-  progress.onFirstOutput = (afterMs, model) => deps.metrics.firstToken.observe(afterMs, { model });
+  measure(progress, run, deps.metrics);
   const steps = new StepIds(log);
   log.onRefused = (error) => stop.refuse(error);
   try {
@@ -66,6 +67,18 @@ function beginProgress({ agent, message, resumed }: AdmittedRun): Progress {
   progress.items.push({ kind: 'user', agent, text: message, timestamp });
   if (resumed !== null) progress.restore(resumed.steps, resumed.usage, resumed.byModel);
   return progress;
+}
+
+function measure(progress: Progress, { resumed }: AdmittedRun, metrics: Metrics): void {
+  const startedAt = performance.now();
+  // The earlier attempt of a resumed run has had its first output.
+  let isFirst = resumed === null;
+  progress.onFirstOutput = (afterMs, model) => {
+    metrics.firstOutput(model, afterMs);
+    if (isFirst) metrics.runFirstToken.observe(performance.now() - startedAt);
+    isFirst = false;
+  };
+  progress.onUsage = (usage, model) => metrics.usedTokens(model, usage);
 }
 
 const INTERNAL_ERROR: RunError = {

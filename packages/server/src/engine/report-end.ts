@@ -18,5 +18,7 @@ export function reportEnd(deps: Pick<EngineDeps, 'logger' | 'metrics'>, end: End
   const { startedAt, usage, error, ...ids } = end;
   const code = error?.code ?? null;
   deps.metrics.runsEnded.add(code === null ? { status: end.status } : { status: end.status, code });
-  deps.logger.info({ ...ids, code, usage: usageJson(usage), durationMs: Date.now() - startedAt }, 'run ended');
+  const durationMs = Date.now() - startedAt;
+  deps.metrics.runDuration.observe(durationMs, { status: end.status });
+  deps.logger.info({ ...ids, code, usage: usageJson(usage), durationMs }, 'run ended');
 }

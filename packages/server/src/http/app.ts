@@ -18,10 +18,14 @@ import { RequestDeadlines, type RequestTimes } from './request-deadlines.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal;
+    /** By the monotonic clock. */
+    receivedAt: number;
   }
   interface FastifyInstance {
     /** Counts and logs what is refused; in memory alone. */
     noteRefusal(refusal: Refusal, request: FastifyRequest): void;
+    /** Counts an answer when it begins. Fastify's hooks do not see the answers that it does not send itself. */
+    noteAnswer(request: Pick<FastifyRequest, 'method' | 'routeOptions' | 'receivedAt'>, status: number): void;
   }
 }
 
@@ -117,7 +121,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
     schemaController: { compilersFactory: { buildValidator: buildValidator as never } },
-    frameworkErrors: (error, request, reply) => answerError(error, request, reply, logger),
+    frameworkErrors: (error, request, reply) => {
+      // The hooks do not run for a path that cannot be decoded.
+      request.receivedAt = performance.now();
+      answerError(error, request, reply, logger);
+      app.noteAnswer(request, reply.statusCode);
+    },
     clientErrorHandler: (error, socket) => clientErrors.handle(error, socket, nextRequestId()),
   });
   // The same for an `Expect` that is not known: it is ignored.
@@ -132,11 +141,16 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     if (code !== 'internal_error')
       logger.debug({ requestId: request.id, method: request.method, path, code }, 'refused');
   });
+  app.decorate('noteAnswer', ({ method, routeOptions, receivedAt }, status) => {
+    options.metrics.answered(method, routeOptions.url ?? null, status, performance.now() - receivedAt);
+  });
+  app.decorateRequest('receivedAt', 0);
   app.decorateRequest('principal', null as unknown as Principal);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.removeAllContentTypeParsers();
   options.bodies.register(app);
   app.addHook('onRequest', async (request, reply) => {
+    request.receivedAt = performance.now();
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
     // True is sent only after the reservation; until then every answer at this path says that there is none.
@@ -149,7 +163,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     if (operation?.auth === true) request.principal = await principalOf(authentication, request.headers.authorization);
   });
   // Last of all, where nothing takes it away again: a connection that is kept would be closed under the next request.
-  app.addHook('onSend', (_request, reply, payload, done) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    app.noteAnswer(request, reply.statusCode);
     if (options.isShuttingDown()) reply.header('connection', 'close');
     done(null, payload);
   });

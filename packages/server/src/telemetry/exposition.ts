@@ -1,5 +1,5 @@
 /** Metrics as Prometheus reads them (text format 0.0.4), with no more than this server needs of it. */
-interface Metric {
+export interface Metric {
   lines(): string[];
 }
 
@@ -49,26 +49,43 @@ export class Counter implements Metric {
   }
 }
 
-/** Asked when the metrics are. */
-export class Gauge implements Metric {
+/** A number that is read when the metrics are. */
+export class Reading implements Metric {
+  readonly #type: 'gauge' | 'counter';
   readonly #name: string;
   readonly #help: string;
   readonly #read: () => number;
-  readonly #labels: string;
 
-  constructor(name: string, help: string, read: () => number, labels: Labels = {}) {
+  constructor(type: 'gauge' | 'counter', name: string, help: string, read: () => number) {
+    this.#type = type;
     this.#name = name;
     this.#help = help;
     this.#read = read;
-    this.#labels = labelText(labels);
   }
 
   lines(): string[] {
-    return [...head(this.#name, 'gauge', this.#help), `${this.#name}${this.#labels} ${this.#read()}`];
+    return [...head(this.#name, this.#type, this.#help), `${this.#name} ${this.#read()}`];
   }
 }
 
-/** How long things take. Told in milliseconds, shown in seconds, as Prometheus wants them. */
+/** Always 1: its labels are what it tells. */
+export class Info implements Metric {
+  readonly #name: string;
+  readonly #help: string;
+  readonly #labels: Labels;
+
+  constructor(name: string, help: string, labels: Labels) {
+    this.#name = name;
+    this.#help = help;
+    this.#labels = labels;
+  }
+
+  lines(): string[] {
+    return [...head(this.#name, 'gauge', this.#help), `${this.#name}${labelText(this.#labels)} 1`];
+  }
+}
+
+/** How long things take. Observed in milliseconds and shown in seconds, the unit of Prometheus. */
 export class Histogram implements Metric {
   readonly #name: string;
   readonly #help: string;

@@ -1,9 +1,23 @@
-import { Counter, exposition, Gauge, Histogram } from './exposition.ts';
+import { Counter, exposition, Histogram, Info, Reading } from './exposition.ts';
+import { processMetrics } from './process-metrics.ts';
 
 const FAST_MS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
 const SLOW_MS = [50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 120_000];
+const REQUEST_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000];
+const RUN_MS = [100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000];
+const LOOP_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000];
 
-/** What only the parts themselves know, asked when somebody reads the metrics. */
+/** Agencies can name any number of models. Those after the first 50 share the label `other`. */
+const MAX_MODELS = 50;
+
+interface TokenUsage {
+  readonly inputTokens: number;
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** Figures that the parts of the server keep themselves; read when the metrics are. */
 export interface Probes {
   readonly version: string;
   readonly activeRuns: () => number;
@@ -18,7 +32,7 @@ export interface Probes {
   readonly syncMs: number;
 }
 
-/** All in memory and touched once per request, run, step or commit: never per token, never a write. */
+/** All in memory and changed once per request, run, step or commit: never per token, and without a write. */
 export class Metrics {
   readonly admissions = new Counter(
     'runwire_admissions_total',
@@ -31,10 +45,34 @@ export class Metrics {
     { status: 'failed', code: 'internal_error' },
     { status: 'failed', code: 'run_interrupted' },
   );
-  readonly firstToken = new Histogram(
+  readonly #firstToken = new Histogram(
     'runwire_model_first_token_seconds',
     'From the call of a model to the first thing it said.',
     SLOW_MS,
+  );
+  readonly runFirstToken = new Histogram(
+    'runwire_run_first_token_seconds',
+    'From the start of a run to the first thing its model said; attachments and waiting are in it.',
+    SLOW_MS,
+  );
+  readonly runDuration = new Histogram('runwire_run_seconds', 'From the start of a run to its end, by status.', RUN_MS);
+  readonly #tokens = new Counter(
+    'runwire_tokens_total',
+    'Tokens of model calls by model and kind; cached ones are also in input, reasoning ones also in output.',
+  );
+  readonly #requests = new Counter(
+    'runwire_http_requests_total',
+    'Answered requests by method, route and status; unmatched: no such path, or a method that it does not take.',
+  );
+  readonly #requestDuration = new Histogram(
+    'runwire_http_request_seconds',
+    'From the arrival of a request to the beginning of its answer, by method and route.',
+    REQUEST_MS,
+  );
+  readonly eventLoopDelay = new Histogram(
+    'runwire_event_loop_delay_seconds',
+    'How late timers run: for so long no request was answered. Observed ten times a second.',
+    LOOP_MS,
   );
   readonly eventLag = new Histogram(
     'runwire_event_lag_seconds',
@@ -76,34 +114,86 @@ export class Metrics {
     'Transactions on PostgreSQL that lost a race with another and were done again: by a unique index, or repeated whole.',
   );
 
+  readonly #process = processMetrics();
+  readonly #models = new Set<string>();
+
+  /** Once per answer. `route` is null if there is none for the method and path of the request. */
+  answered(method: string, route: string | null, status: number, afterMs: number): void {
+    const labels = { method, route: route ?? 'unmatched' };
+    this.#requests.add({ ...labels, status: String(status) });
+    this.#requestDuration.observe(afterMs, labels);
+  }
+
+  /** Once per response of a model. */
+  firstOutput(model: string, afterMs: number): void {
+    this.#firstToken.observe(afterMs, { model: this.#modelLabel(model) });
+  }
+
+  /** Once per call of a model, when it ends. */
+  usedTokens(model: string, usage: TokenUsage): void {
+    const label = this.#modelLabel(model);
+    this.#tokens.add({ model: label, kind: 'input' }, usage.inputTokens);
+    this.#tokens.add({ model: label, kind: 'cached' }, usage.cachedTokens);
+    this.#tokens.add({ model: label, kind: 'output' }, usage.outputTokens);
+    this.#tokens.add({ model: label, kind: 'reasoning' }, usage.reasoningTokens);
+  }
+
+  #modelLabel(model: string): string {
+    if (this.#models.size < MAX_MODELS) this.#models.add(model);
+    return this.#models.has(model) ? model : 'other';
+  }
+
   /** The page that Prometheus reads. */
   text(probes: Probes): string {
     return exposition([
-      new Gauge('runwire_info', 'The version that runs.', () => 1, { version: probes.version }),
+      new Info('runwire_info', 'The version that runs.', { version: probes.version }),
       this.admissions,
       this.runsEnded,
-      new Gauge('runwire_active_runs', 'Runs under way on this node.', probes.activeRuns),
-      new Gauge('runwire_open_streams', 'Connections that follow a run.', probes.openStreams),
-      new Gauge('runwire_full_streams', 'Of these, those whose reader is behind.', probes.fullStreams),
-      new Gauge('runwire_writer_queue', 'Transactions that wait for the writer.', probes.writerQueue),
-      new Gauge('runwire_unstored_bytes', 'Said by models and not stored yet, of all runs.', probes.unstoredBytes),
-      new Gauge(
+      this.runDuration,
+      this.runFirstToken,
+      this.#tokens,
+      this.#requests,
+      this.#requestDuration,
+      new Reading('gauge', 'runwire_active_runs', 'Runs under way on this node.', probes.activeRuns),
+      new Reading('gauge', 'runwire_open_streams', 'Connections that follow a run.', probes.openStreams),
+      new Reading('gauge', 'runwire_full_streams', 'Of these, those whose reader is behind.', probes.fullStreams),
+      new Reading('gauge', 'runwire_writer_queue', 'Transactions that wait for the writer.', probes.writerQueue),
+      new Reading(
+        'gauge',
+        'runwire_unstored_bytes',
+        'Said by models and not stored yet, of all runs.',
+        probes.unstoredBytes,
+      ),
+      new Reading(
+        'gauge',
         'runwire_attachments_held_bytes',
         'Reserved for attachments that are being fetched or read.',
         probes.attachmentsBytes,
       ),
-      new Gauge('runwire_start_sync_seconds', 'The median sync measured at start.', () => probes.syncMs / 1000),
-      new Gauge('runwire_beat_age_seconds', 'Since the last beat of this node began.', () => probes.beatAgeMs() / 1000),
+      new Reading(
+        'gauge',
+        'runwire_start_sync_seconds',
+        'The median sync measured at start.',
+        () => probes.syncMs / 1000,
+      ),
+      new Reading(
+        'gauge',
+        'runwire_beat_age_seconds',
+        'Since the last beat of this node began.',
+        () => probes.beatAgeMs() / 1000,
+      ),
       this.attachments,
       this.attachmentBytes,
       this.attachmentFetch,
       this.runsTakenOver,
       this.nodesFenced,
-      this.firstToken,
+      this.#firstToken,
       this.eventLag,
       this.commit,
       this.sync,
       this.conflicts,
+      this.eventLoopDelay,
+      ...this.#process,
     ]);
   }
 }

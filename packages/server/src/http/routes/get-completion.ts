@@ -58,6 +58,7 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
     }
     // `Accept` is not asked: the integration alone decides.
     const encoder = admission.textOnly ? new TextOnly() : deps.encoder;
+    app.noteAnswer(request, 200);
     startStream(deps, encoder, reply, headers, admission.runId, after);
   });
 }

@@ -35,6 +35,7 @@ export function runEvents(app: FastifyInstance, deps: RunEventsDeps): void {
     if (run.chat_deleted_at !== null) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
     if (isFinished(run.status) && after >= (run.last_event_id ?? 0)) return reply.code(204).send();
     if (run.compacted_at !== null && after > 0) throw new Refusal('cursor_too_old');
+    app.noteAnswer(request, 200);
     reply.hijack();
     const stream = new RunStream(reply.raw, deps.encoder, deps.streams, deps.eventLog, runId, after);
     stream.start({ [headerNames.requestId]: request.id, [headerNames.runId]: runId });
