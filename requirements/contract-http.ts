@@ -3,6 +3,18 @@ import type { Requirement } from './requirement.ts';
 /** Sections 2 to 4: what the contract says about HTTP itself: paths, methods, queries, cursors, media types, keys. */
 export const contractHttp = [
   {
+    id: 'contract-2-key-sentences',
+    section: '2',
+    quote:
+      'The sentence says whether the key is missing, malformed, expired or revoked; a wrong signature is only "not valid".',
+  },
+  {
+    id: 'contract-2-revoked-streams',
+    section: '2',
+    quote: 'Streams that were opened with a revoked key are closed within 5 s; the run continues.',
+  },
+  { id: 'contract-2-typ-jwt', section: '2', quote: 'Only tokens whose header says `typ: JWT` are keys.' },
+  {
     id: 'contract-3-encoded-slash',
     section: '3',
     quote:

@@ -337,6 +337,29 @@ test('a revoked key and a changed or deleted integration are seen on every node'
   await until('it is gone', async () => (await there.api.get(`/v2/integrations/${integration}`)).status === 404);
 });
 
+test('streams end on every node when their key is revoked, and the run continues', { skip }, async (t) => {
+  cites(t, 'contract-2-revoked-streams');
+  const [here, there] = [cluster(true).node(0), cluster(true).node(1)];
+  const integration = await here.integration();
+  const made = (await here.api.post('/v2/api_keys', {})).body;
+  const { reader, call, runId } = await here.hold({ apiIntegrationId: integration });
+  const streams = [here, there].map((node) => node.api.as(made.apiKey).events(runId, null, integration));
+  const revoked = await Promise.all(streams);
+  const others = await there.api.events(runId, null, integration);
+  await inStep(call, 'one ', [reader, others, ...revoked]);
+  assert.equal((await here.api.delete(`/v2/api_keys/${made.keyId}`)).status, 204);
+  const revokedAt = performance.now();
+  for (const stream of revoked) {
+    assert.equal(await stream.over, false, 'the connection is cut: the answer did not end');
+    assert.ok(!stream.text.includes('event: end'));
+  }
+  assert.ok(performance.now() - revokedAt < 5000 + 2000, 'with a little for a busy machine');
+  await inStep(call, 'two', [reader, others]);
+  await call.end();
+  for (const stream of [reader, others]) assert.equal(await stream.over, true);
+  assert.equal(statusOf(reader), 'completed');
+});
+
 test('a run is not cancelled for want of readers while somebody reads it on another node', { skip }, async (t) => {
   cites(t, 'contract-4-disconnect-any-node', 'contract-4-disconnect-cancel');
   const disconnectMs = 2000;

@@ -161,6 +161,67 @@ test('a revoked, expired, foreign-signed or unsigned token is refused, and so is
   await assertRefused(api.as(brief.apiKey).get('/v2/me'), 'expired');
 });
 
+test('the 401 sentence says what is wrong with the key, and nothing about a wrong signature', async (t) => {
+  cites(t, 'contract-2-key-sentences');
+  const { apiKey } = await newKey();
+  const header = decoded(apiKey, 0);
+  const claims = decoded(apiKey, 1);
+  const revoked = await newKey();
+  assert.equal((await api.delete(`/v2/api_keys/${revoked.keyId}`)).status, 204);
+  const sentence = async (authorization: string | undefined) => {
+    const sent: Record<string, string> = authorization === undefined ? {} : { authorization };
+    const answer = api.as(null).call('GET', '/v2/me', undefined, sent);
+    await assertRefused(answer, String(authorization));
+    return (await answer).body.error as string;
+  };
+  for (const authorization of [undefined, '', 'Bearer', 'bearer  ']) {
+    assert.match(await sentence(authorization), /^The API key is missing; /, String(authorization));
+  }
+  for (const authorization of [apiKey, `Basic ${apiKey}`, `Bearer ${apiKey} x`]) {
+    assert.match(await sentence(authorization), /^The `Authorization` header is malformed; /, authorization);
+  }
+  for (const token of ['nonsense', SECRET, apiKey.split('.').slice(0, 2).join('.'), `${apiKey},`]) {
+    assert.match(await sentence(`Bearer ${token}`), /^The API key is malformed: /, token);
+  }
+  const expired = signed(header, { ...claims, exp: 1 }, SECRET);
+  assert.match(await sentence(`Bearer ${expired}`), /^The API key has expired; /);
+  assert.match(await sentence(`Bearer ${revoked.apiKey}`), /^The API key was revoked; /);
+  const foreign = `another-${SECRET}`;
+  for (const token of [
+    signed(header, claims, foreign),
+    signed(header, { ...claims, exp: 1 }, foreign),
+    signed(header, { ...claims, jti: revoked.keyId }, foreign),
+    `${part({ alg: 'none', typ: 'JWT' })}.${part(claims)}.`,
+  ]) {
+    assert.match(await sentence(`Bearer ${token}`), /^The API key is not valid; /, token);
+  }
+});
+
+test('only a token whose header says typ JWT is a key', async (t) => {
+  cites(t, 'contract-2-typ-jwt');
+  const { apiKey } = await newKey();
+  const claims = decoded(apiKey, 1);
+  for (const header of [{ alg: 'HS256' }, { alg: 'HS256', typ: 'at+jwt' }, { alg: 'HS256', typ: 'client' }]) {
+    await assertRefused(api.as(signed(header, claims, SECRET)).get('/v2/me'), JSON.stringify(header));
+  }
+});
+
+test('a key id that no key can have is 401, not a fault of the server', async () => {
+  const { apiKey } = await newKey();
+  const header = decoded(apiKey, 0);
+  const claims = decoded(apiKey, 1);
+  for (const id of [5, null, {}, ['key_1'], '', 'key\u0000', '\ud800', 'k'.repeat(300)]) {
+    await assertRefused(
+      api.as(signed(header, { ...claims, jti: id }, SECRET)).get('/v2/me'),
+      `jti ${JSON.stringify(id)}`,
+    );
+    await assertRefused(
+      api.as(signed(header, { ...claims, sub: id }, SECRET)).get('/v2/me'),
+      `sub ${JSON.stringify(id)}`,
+    );
+  }
+});
+
 async function assertRefused(answer: ReturnType<ApiClient['get']>, kind: string): Promise<void> {
   const { status, headers, body } = await answer;
   // An answer to HEAD has none.

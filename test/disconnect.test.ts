@@ -46,6 +46,24 @@ test('a run that nobody reads any more is cancelled: intent, provider, partial t
   assert.ok(allowance.used > 0);
 });
 
+test('a stream ends when its key is revoked; the run and other readers continue', async (t) => {
+  cites(t, 'contract-2-revoked-streams');
+  const integration = await server.integration();
+  const made = (await server.api.post('/v2/api_keys', {})).body;
+  const { reader: others, call, runId } = await server.hold({ apiIntegrationId: integration });
+  const reader = await server.api.as(made.apiKey).events(runId, null, integration);
+  await call.text('one');
+  await Promise.all([reader.untilText('"one"'), others.untilText('"one"')]);
+  assert.equal((await server.api.delete(`/v2/api_keys/${made.keyId}`)).status, 204);
+  assert.equal(await reader.over, false, 'the connection is cut');
+  assert.ok(!reader.text.includes('event: messages'));
+  await call.text('two');
+  await call.end();
+  assert.equal(await others.over, true);
+  const run = await runOf(integration, runId);
+  assert.deepEqual([run.status, run.message], ['completed', 'onetwo']);
+});
+
 test('a caller that leaves before its answer began leaves no run behind', async (t) => {
   cites(t, 'contract-4-disconnect-cancel');
   // Of its own: where no run comes of it, this test waits for a call that never comes.

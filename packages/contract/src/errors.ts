@@ -59,7 +59,8 @@ export const errors = {
   },
   invalid_api_key: {
     status: 401,
-    sentence: 'The API key is missing or not valid; send a key of this server as `Authorization: Bearer <key>`.',
+    sentence:
+      'The API key is missing, malformed, expired, revoked or not valid; send a key of this server as `Authorization: Bearer <key>`.',
     retryable: false,
     headers: 'WWW-Authenticate: Bearer',
   },

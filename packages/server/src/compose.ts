@@ -10,6 +10,7 @@ import { Members } from './accounts/members.ts';
 import { Nodes } from './accounts/nodes.ts';
 import { IntegrationOwnership } from './accounts/owned-integration.ts';
 import { Owners } from './accounts/owners.ts';
+import { RevokedStreams } from './accounts/revoked-streams.ts';
 import { RunAdmission } from './admission/admit-run.ts';
 import { Agencies } from './agencies/agencies.ts';
 import { demoAgency } from './agencies/demo-agency.ts';
@@ -65,6 +66,7 @@ import { Streams } from './http/run-stream.ts';
 import { FairBudget } from './lib/fair-budget.ts';
 import type { Network } from './lib/guarded-fetch/guarded-fetch.ts';
 import { monotonicMs } from './lib/monotonic.ts';
+import type { RunningServer } from './running-server.ts';
 import { CancelIntents } from './runs/cancel-intents.ts';
 import { cancelRun } from './runs/cancel-run.ts';
 import { DisconnectWatch } from './runs/disconnect-watch.ts';
@@ -107,45 +109,6 @@ export interface Overrides {
   readonly newBudget?: (total: number) => FairBudget;
   /** In place of the one that attachments are fetched over. */
   readonly network?: Network;
-}
-
-export interface RunningServer extends AsyncDisposable {
-  /**
-   * Takes no new run, and resolves when all that runs or is read has ended, or when its time is over. Where other nodes
-   * can take them, runs that are longer are handed over first, each at the end of its step.
-   */
-  drain(): Promise<void>;
-  /** Where it listens. */
-  readonly url: string;
-  /** Where it shows its metrics without a key; null: nowhere. */
-  readonly metricsUrl: string | null;
-  /** Shown once, at the first start. */
-  readonly apiKey: string | null;
-  readonly isFirstStart: boolean;
-  /** Runs that the last stop left unfinished: those that go on, and those that were ended. */
-  readonly resumedRuns: number;
-  readonly endedRuns: number;
-  readonly probes: {
-    readonly activeRuns: () => number;
-    readonly openStreams: () => number;
-    readonly fullStreams: () => number;
-    readonly unstoredBytes: () => number;
-    /** Of bodies that are being read or parsed, and of images that are not stored yet. */
-    readonly heldBodyBytes: () => number;
-    /** Reserved for attachments that are being fetched or read. */
-    readonly attachmentsBytes: () => number;
-    readonly syncMs: number;
-    /** Compacts at once what is old enough; resolves to how many runs that were. */
-    readonly sweepEvents: () => Promise<number>;
-    /** Deletes at once the stored files that nothing has referred to long enough; resolves to how many. */
-    readonly sweepBlobs: () => Promise<number>;
-    /** Deletes at once the files of integrations that were deleted long enough ago, and left-overs; resolves to how many. */
-    readonly sweepMounts: () => Promise<number>;
-    /** Forgets at once the nodes that have been gone long enough; resolves to how many. */
-    readonly sweepNodes: () => Promise<number>;
-    /** Forgets at once the upload forms that expired long enough ago; resolves to how many. */
-    readonly sweepForms: () => Promise<number>;
-  };
 }
 
 /** Its client is 0.13 s of processor to load: only where there is a provider. */
@@ -342,7 +305,8 @@ export async function compose(
   const runReads = new RunReads(store, eventLog);
   const chats = new Chats(store);
   const streams = stack.use(new Streams(limits, disconnects, waitAt, () => lease?.isHeld === true));
-  onLost = () => streams.cut(engine.loseAll());
+  onLost = () => streams.cutRuns(engine.loseAll());
+  stack.use(new RevokedStreams({ streams, reads, everyMs: limits.accountsVersionMs, logger }));
   onCertain = () => streams.goOn();
   const encoder = new DefaultFraming();
 

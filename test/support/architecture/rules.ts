@@ -26,6 +26,7 @@ const agentPorts = ['agent/port.ts', 'agent/ports.ts', 'agent/*-port.ts', 'agent
 export const serverImports: Readonly<Record<string, readonly string[]>> = {
   'main.ts': everything,
   'compose.ts': everything,
+  'running-server.ts': [],
   'compose-files.ts': everything,
   'compose-attachments.ts': everything,
   'compose-store.ts': everything,

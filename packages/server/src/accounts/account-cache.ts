@@ -1,6 +1,6 @@
 import { LruCache } from '../lib/lru-cache.ts';
 
-/** What is remembered of accounts. Only what was read since the last change is kept, and only while that is certain. */
+/** Remembers what was read about accounts: only since their last change, and only while this node would know of one. */
 export class AccountCache<V> {
   readonly #isCertain: () => boolean;
   readonly #entries: LruCache<string, V>;
@@ -16,14 +16,14 @@ export class AccountCache<V> {
     this.#entries.clear();
   }
 
-  /** Null, that there is no such thing, is not remembered. */
-  async get(key: string, read: () => Promise<V | null>): Promise<V | null> {
+  /** Remembers what `read` returns. If it throws, nothing is remembered: what does not exist may exist a moment later. */
+  async get(key: string, read: () => Promise<V>): Promise<V> {
     const known = this.#isCertain() ? this.#entries.get(key) : undefined;
     if (known !== undefined) return known;
     const changes = this.#changes;
     const value = await read();
-    // What was read before a change that was heard of meanwhile may be what it was before.
-    if (value !== null && changes === this.#changes) this.#entries.set(key, value);
+    // If accounts changed during the read, it may have returned what was true before the change.
+    if (changes === this.#changes) this.#entries.set(key, value);
     return value;
   }
 }

@@ -1,11 +1,12 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import { Refusal } from '../domain/refusal.ts';
 import { LruCache } from '../lib/lru-cache.ts';
 import { firstOwner, keyById, type OwnerRow, ownerById, touchKey } from '../store/queries/accounts.ts';
 import { first, type Reads, type Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { AccountCache } from './account-cache.ts';
 import type { AccountChanges } from './accounts-version.ts';
-import type { KeySigning } from './key-signing.ts';
+import type { KeyProblem, KeySigning } from './key-signing.ts';
 import type { Principal } from './principal.ts';
 
 const LAST_USE_EVERY_MS = 60_000;
@@ -20,6 +21,16 @@ export interface AuthenticationDeps {
   readonly maxVerified: number;
   readonly logger: Logger;
 }
+
+const SENTENCES: Readonly<Record<KeyProblem, string>> = {
+  malformed:
+    'The API key is malformed: it is no key that this server issues; copy the whole key and send it as `Authorization: Bearer <key>`.',
+  expired: 'The API key has expired; create a new one.',
+  revoked: 'The API key was revoked; use another key of this owner.',
+  invalid: 'The API key is not valid; send a key of this server as `Authorization: Bearer <key>`.',
+};
+
+const refused = (problem: KeyProblem) => new Refusal('invalid_api_key', SENTENCES[problem]);
 
 /**
  * Turns a bearer token into its owner. A verified token is remembered by its hash (2 µs instead of 70) until accounts
@@ -44,12 +55,12 @@ export class Authentication {
     this.#touchedAt = new LruCache(deps.maxVerified);
   }
 
-  async authenticate(token: string): Promise<Principal | null> {
+  /** Throws a `Refusal` that says whether the key is malformed, expired, revoked or not valid. */
+  async authenticate(token: string): Promise<Principal> {
     const now = Date.now();
     const verified = await this.#verified.get(hash('sha256', token, 'base64'), () => this.#verify(token, now));
-    if (verified === null) return null;
     const { keyId, expiresAt } = verified.key;
-    if (expiresAt !== null && expiresAt <= now) return null;
+    if (expiresAt !== null && expiresAt <= now) throw refused('expired');
     if (keyId !== null && now - (this.#touchedAt.get(keyId) ?? 0) > LAST_USE_EVERY_MS) {
       this.#touchedAt.set(keyId, now);
       this.#store
@@ -59,19 +70,21 @@ export class Authentication {
     return verified;
   }
 
-  async #verify(token: string, now: number): Promise<Principal | null> {
+  async #verify(token: string, now: number): Promise<Principal> {
     const reads = this.#reads;
     if (this.#opaqueKeyHash !== null && timingSafeEqual(opaqueHash(token), this.#opaqueKeyHash)) {
       const owner = await first(reads.all(firstOwner, {}));
-      return owner === undefined ? null : principal(owner, { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null });
+      if (owner === undefined) throw refused('invalid');
+      return principal(owner, { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null });
     }
     const claims = await this.#signing.verify(token);
-    if (claims === null) return null;
+    if (typeof claims === 'string') throw refused(claims);
     const key = await first(reads.all(keyById, { keyId: claims.keyId }));
-    if (key === undefined || key.owner_id !== claims.ownerId || key.revoked_at !== null) return null;
-    if (key.expires_at !== null && key.expires_at <= now) return null;
+    if (key === undefined || key.owner_id !== claims.ownerId) throw refused('invalid');
+    if (key.revoked_at !== null) throw refused('revoked');
+    if (key.expires_at !== null && key.expires_at <= now) throw refused('expired');
     const owner = await first(reads.all(ownerById, { ownerId: claims.ownerId }));
-    if (owner === undefined) return null;
+    if (owner === undefined) throw refused('invalid');
     return principal(owner, {
       keyId: key.key_id,
       name: JSON.parse(key.name_json) as string,

@@ -1,5 +1,10 @@
-/** Loaded when a key is first signed or verified: a start has no use for it where `RUNWIRE_API_KEY` is set. */
+import { isCallerId } from '../domain/ids.ts';
+
+/** Loaded when a key is first signed or verified: a start does not need it if `RUNWIRE_API_KEY` is set. */
 const jose = () => import('jose');
+
+/** `invalid` also stands for a wrong signature: its sender learns nothing more. */
+export type KeyProblem = 'malformed' | 'expired' | 'revoked' | 'invalid';
 
 export interface KeyClaims {
   readonly ownerId: string;
@@ -25,15 +30,25 @@ export class KeySigning {
     return token.sign(this.#secret);
   }
 
-  /** Null for anything but a token of ours: another signature, another algorithm, expired, not a JWT at all. */
-  async verify(token: string): Promise<KeyClaims | null> {
-    const { jwtVerify } = await jose();
+  /** Returns the claims of a key that this installation signed, or why the token is none. */
+  async verify(token: string): Promise<KeyClaims | KeyProblem> {
+    if (!LOOKS_LIKE_JWT.test(token)) return 'malformed';
+    const { errors, jwtVerify } = await jose();
     try {
-      const { payload } = await jwtVerify(token, this.#secret, { algorithms: ['HS256'] });
-      if (payload.sub === undefined || payload.jti === undefined) return null;
-      return { ownerId: payload.sub, keyId: payload.jti };
-    } catch {
-      return null;
+      // Without `typ`, tokens that the installation signs for another purpose would be keys.
+      const { payload } = await jwtVerify(token, this.#secret, { algorithms: ['HS256'], typ: 'JWT' });
+      const { sub, jti } = payload;
+      return isId(sub) && isId(jti) ? { ownerId: sub, keyId: jti } : 'invalid';
+    } catch (error) {
+      // `exp` is checked after the signature, so this is said only about a token of ours.
+      return error instanceof errors.JWTExpired ? 'expired' : 'invalid';
     }
   }
+}
+
+const LOOKS_LIKE_JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+
+/** The payload is JSON, so a claim may be anything, and the store takes only text that it can compare. */
+function isId(claim: unknown): claim is string {
+  return typeof claim === 'string' && isCallerId(claim) && claim.isWellFormed();
 }

@@ -21,9 +21,9 @@ export class IntegrationOwnership {
   async check(principal: Principal, integrationId: string): Promise<void> {
     const ownerId = await this.#owners.get(integrationId, async () => {
       const row = await first(this.#reads.all(integrationById, { integrationId }));
-      return row?.owner_id ?? null;
+      if (row === undefined) throw new Refusal('integration_not_found');
+      return row.owner_id;
     });
-    if (ownerId === null) throw new Refusal('integration_not_found');
     if (ownerId !== principal.ownerId) throw new Refusal('integration_forbidden');
   }
 }

@@ -198,10 +198,15 @@ function refuseSecondHost(rawHeaders: readonly string[]): void {
 }
 
 async function principalOf(authentication: Authentication, header: string | undefined): Promise<Principal> {
-  const token = /^bearer +([\x21-\x7e]+) *$/i.exec(header ?? '')?.[1];
-  const principal = token === undefined ? null : await authentication.authenticate(token);
-  if (principal === null) throw new Refusal('invalid_api_key');
-  return principal;
+  if (header === undefined || /^(bearer)? *$/i.test(header)) {
+    throw new Refusal('invalid_api_key', 'The API key is missing; send it as `Authorization: Bearer <key>`.');
+  }
+  const token = /^bearer +([\x21-\x7e]+) *$/i.exec(header)?.[1];
+  if (token === undefined) {
+    const sentence = 'The `Authorization` header is malformed; send the API key as `Authorization: Bearer <key>`.';
+    throw new Refusal('invalid_api_key', sentence);
+  }
+  return authentication.authenticate(token);
 }
 
 declare module 'fastify' {

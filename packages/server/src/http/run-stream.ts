@@ -77,9 +77,19 @@ export class Streams implements Disposable {
     for (const stream of this.#open) stream.goOn();
   }
 
-  /** Cuts those who follow one of these runs. */
-  cut(runIds: ReadonlySet<string>): void {
+  /** Cuts the streams of these runs; their readers may ask again. */
+  cutRuns(runIds: ReadonlySet<string>): void {
     for (const stream of [...this.#open]) if (runIds.has(stream.runId)) stream.cut();
+  }
+
+  cutKeys(keyIds: ReadonlySet<string>): void {
+    for (const stream of [...this.#open]) if (stream.keyId !== null && keyIds.has(stream.keyId)) stream.cut();
+  }
+
+  keyIds(): string[] {
+    const keyIds = new Set<string>();
+    for (const { keyId } of this.#open) if (keyId !== null) keyIds.add(keyId);
+    return [...keyIds];
   }
 
   [Symbol.dispose](): void {
@@ -98,9 +108,19 @@ function unsentBytes(response: ServerResponse): number {
   return response.writableLength + (handle?.writeQueueSize ?? 0);
 }
 
+/** What a stream reads, and by whose right. */
+export interface StreamSource {
+  readonly runId: string;
+  /** The id of the last event that the reader has; 0: from the start. */
+  readonly after: number;
+  /** The key of the request; null: `RUNWIRE_API_KEY`, which cannot be revoked while the server runs. */
+  readonly keyId: string | null;
+}
+
 /** One response that follows one run, in one framing. It has no socket while it waits behind another on a connection. */
 export class RunStream implements Sink {
   readonly runId: string;
+  readonly keyId: string | null;
   readonly #response: ServerResponse;
   readonly #body: ChunkedBody;
   readonly #encoder: Encoder;
@@ -119,10 +139,10 @@ export class RunStream implements Sink {
     encoder: Encoder,
     streams: Streams,
     eventLog: EventLog,
-    runId: string,
-    after: number,
+    { runId, after, keyId }: StreamSource,
   ) {
     this.runId = runId;
+    this.keyId = keyId;
     this.#response = response;
     this.#body = new ChunkedBody(response);
     this.#encoder = encoder;

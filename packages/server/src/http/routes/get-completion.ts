@@ -1,6 +1,6 @@
 import { type GetCompletionV2Request, headerNames } from '@runwire/contract';
 import { operations } from '@runwire/contract/schemas';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { CompletionRequest, RunAdmission } from '../../admission/admit-run.ts';
 import { readRefreshes } from '../../domain/attachment-refresh.ts';
@@ -59,20 +59,10 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
     // `Accept` is not asked: the integration alone decides.
     const encoder = admission.textOnly ? new TextOnly() : deps.encoder;
     app.noteAnswer(request, 200);
-    startStream(deps, encoder, reply, headers, admission.runId, after);
+    const source = { runId: admission.runId, after, keyId: request.principal.key.keyId };
+    reply.hijack();
+    new RunStream(reply.raw, encoder, deps.streams, deps.eventLog, source).start(headers);
   });
-}
-
-function startStream(
-  deps: GetCompletionDeps,
-  encoder: Encoder,
-  reply: FastifyReply,
-  headers: Readonly<Record<string, string>>,
-  runId: string,
-  after: number,
-): void {
-  reply.hijack();
-  new RunStream(reply.raw, encoder, deps.streams, deps.eventLog, runId, after).start(headers);
 }
 
 /** "`Last-Event-ID` on the POST counts only in an SSE replay; one that cannot be honoured is treated as absent." */

@@ -37,7 +37,8 @@ export function runEvents(app: FastifyInstance, deps: RunEventsDeps): void {
     if (run.compacted_at !== null && after > 0) throw new Refusal('cursor_too_old');
     app.noteAnswer(request, 200);
     reply.hijack();
-    const stream = new RunStream(reply.raw, deps.encoder, deps.streams, deps.eventLog, runId, after);
+    const source = { runId, after, keyId: request.principal.key.keyId };
+    const stream = new RunStream(reply.raw, deps.encoder, deps.streams, deps.eventLog, source);
     stream.start({ [headerNames.requestId]: request.id, [headerNames.runId]: runId });
     return reply;
   });

@@ -112,6 +112,10 @@ export const usableKeys = statement('usable keys', (db, p: { ownerId: string; no
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.now)])),
 );
 
+/** Which of these keys were revoked. */
+export const revokedAmong = (keyIds: readonly string[]) => (db: Db) =>
+  db.selectFrom('api_keys').select('key_id').where('key_id', 'in', keyIds).where('revoked_at', 'is not', null);
+
 export const touchKey = statement('touch key', (db, p: { keyId: string; now: number }) =>
   db.updateTable('api_keys').set({ last_used_at: p.now }).where('key_id', '=', p.keyId),
 );

@@ -1,0 +1,58 @@
+import { revokedAmong } from '../store/queries/accounts.ts';
+import type { Reads } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+/** Of one question to the store: databases bound how many parameters a statement may have. */
+const MAX_KEYS = 500;
+
+/** The open streams of this node. */
+export interface KeyedStreams {
+  /** The keys with which they were asked for, each once. */
+  keyIds(): string[];
+  cutKeys(keyIds: ReadonlySet<string>): void;
+}
+
+export interface RevokedStreamsDeps {
+  readonly streams: KeyedStreams;
+  readonly reads: Reads;
+  readonly everyMs: number;
+  readonly logger: Logger;
+}
+
+/**
+ * Cuts the streams whose key was revoked, here or on another node. It asks the store about the keys of the open streams,
+ * every 2 s, and not only after a change of accounts: a stream may open just after the change was noticed, for a request
+ * that was authenticated just before. While the store does not answer, nothing is cut.
+ */
+export class RevokedStreams implements Disposable {
+  readonly #deps: RevokedStreamsDeps;
+  readonly #timer: NodeJS.Timeout;
+  #isAsking = false;
+
+  constructor(deps: RevokedStreamsDeps) {
+    this.#deps = deps;
+    this.#timer = setInterval(() => void this.#look(), deps.everyMs);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const { streams, reads, logger } = this.#deps;
+    try {
+      const keyIds = streams.keyIds();
+      for (let from = 0; from < keyIds.length; from += MAX_KEYS) {
+        const rows = await reads.query(revokedAmong(keyIds.slice(from, from + MAX_KEYS)));
+        if (rows.length > 0) streams.cutKeys(new Set(rows.map(({ key_id }) => key_id)));
+      }
+    } catch (error) {
+      logger.warn({ err: error }, 'open streams were not checked for revoked keys; the next check is in a moment');
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
