@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import {
   askDatabase,
@@ -9,7 +11,7 @@ import {
   ServerProcess,
   startTestServer,
 } from '@runwire/server/testing';
-import { folderOf, runwire } from './support/cli-process.ts';
+import { folderOf, root, runwire } from './support/cli-process.ts';
 import { Cluster, until } from './support/cluster.ts';
 import { reading } from './support/left-behind.ts';
 import { missingService } from './support/services.ts';
@@ -19,10 +21,19 @@ const limits = { leaseMs: 3000, beatMs: 500 };
 const REFUSED =
   /^Another node of this installation is running \(node_\w+\), and files are kept on a disk; set RUNWIRE_SHARED_DISK=true [^\n.]+\.$/;
 
+/** The settings of the README's command that starts several nodes. */
+function readmeSettings(): Record<string, string> {
+  const [, section = ''] = readFileSync(join(root, 'README.md'), 'utf8').split('\n## Several nodes\n');
+  const [, command = ''] = /^```sh\n(.*?npm start)$/ms.exec(section) ?? [];
+  return Object.fromEntries(
+    [...command.matchAll(/\b([A-Z0-9_]+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
+  );
+}
+
 /** Nobody said that the disk is shared. */
 const alone = (url: string) => ({ DATABASE_URL: url, RUNWIRE_SHARED_DISK: '' });
 
-test('a second node with files on a disk is refused with one sentence, unless it is told that the disk is shared', {
+test('a second node with files on a disk is refused; by the command of the README it starts', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();
@@ -35,11 +46,8 @@ test('a second node with files on a disk is refused with one sentence, unless it
     assert.deepEqual([refused.code, refused.stdout], [1, '']);
     assert.match(refused.stderr.trimEnd(), REFUSED);
     assert.equal((await first.api.get('/v2/nodes')).body.items.length, 1, 'it was never listed');
-    await using second = await startTestServer({
-      env: { ...alone(database.url), RUNWIRE_SHARED_DISK: 'true' },
-      dataDir,
-      limits,
-    });
+    const env = { RUNWIRE_SHARED_DISK: '', ...readmeSettings(), DATABASE_URL: database.url, RUNWIRE_DATA_DIR: dataDir };
+    await using second = await startTestServer({ env, dataDir, limits });
     assert.equal((await second.api.get('/v2/nodes')).body.items.length, 2);
   }
   await using again = await startTestServer({ env: alone(database.url), dataDir, limits });
