@@ -12,6 +12,7 @@ import { FIRST_START_REMEDY } from './files/disk/claim-folder.ts';
 import { takenFolder } from './files/disk/folder-mark.ts';
 import type { NodeBeats } from './store/node-beats.ts';
 import { type Notifier, silentNotifier } from './store/notifier.ts';
+import type { JudgeCommit } from './store/postgres/commit-outcome.ts';
 import type { ConflictKind } from './store/postgres/postgres-store.ts';
 import { installation, keepSecretOnce, keptSecret } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
@@ -58,6 +59,7 @@ export interface StoreHooks {
   readonly onConflict: (kind: ConflictKind) => void;
   /** The node whose news the others are told of; null: they are told nothing. */
   readonly hintsOf: () => string | null;
+  readonly judgeCommit: JudgeCommit | undefined;
 }
 
 /** Opens the store that the settings name; what it holds is let go by `stack`. */

@@ -76,6 +76,7 @@ import { runSteps } from './runs/run-steps.ts';
 import { mountFiles } from './sandbox/mount-files.ts';
 import type { Notifier } from './store/notifier.ts';
 import { patientReads } from './store/patient-reads.ts';
+import type { JudgeCommit } from './store/postgres/commit-outcome.ts';
 import { integrationById } from './store/queries/accounts.ts';
 import { first, type Store } from './store/store.ts';
 import { type NodeIdentity, ThisNode } from './store/this-node.ts';
@@ -94,6 +95,7 @@ export interface Overrides {
   readonly agencies?: Readonly<Record<string, AgencyDefinition>>;
   readonly limits?: Partial<Limits>;
   readonly waitAt?: WaitAt;
+  readonly judgeCommit?: JudgeCommit;
   readonly healTurn?: typeof healTurn;
   readonly checkForm?: typeof checkForm;
   readonly logger?: Logger;
@@ -126,7 +128,7 @@ export async function compose(
 ): Promise<RunningServer> {
   const limits: Limits = { ...config.limits, ...overrides.limits };
   const logger = overrides.logger ?? createLogger(config.logLevel);
-  const { waitAt } = overrides;
+  const { waitAt, judgeCommit } = overrides;
   await using stack = new AsyncDisposableStack();
 
   const metrics = new Metrics();
@@ -140,7 +142,7 @@ export async function compose(
   const onConflict = (kind: string) => metrics.conflicts.add({ kind });
   // Nobody is told of anything by a node that has no others beside it.
   const hintsOf = () => (lease?.hasPeers === false ? null : (node.identity?.nodeId ?? null));
-  const hooks = { waitAt, onFatal, onCommit, onConflict, hintsOf, node, onFenced };
+  const hooks = { waitAt, onFatal, onCommit, onConflict, hintsOf, node, onFenced, judgeCommit };
   const { leaseMs, beatMs } = limits;
   const beside = { leaseMs, beatMs, logger };
   const opened = await openStore(config, secrets, beside, hooks, stack);

@@ -1,15 +1,15 @@
 import { Sweep } from '../lib/sweep.ts';
-import { deleteBeat, deleteNode, deleteReadersOf, goneNodes } from '../store/queries/nodes.ts';
+import { deleteBeat, deleteCommitMarks, deleteNode, deleteReadersOf, goneNodes } from '../store/queries/nodes.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 export interface NodeSweepOptions {
-  /** How long a node that is gone stays listed. */
+  /** How long a node that is gone stays listed, and how long a commit mark is kept. */
   readonly goneNodeMs: number;
   readonly sweepMs: number;
 }
 
-/** T7 of the nodes: those that have been gone for long, and left nothing to take over, are forgotten. */
+/** T7 of the nodes: deletes nodes that have been gone for long and have no runs left, and old commit marks. */
 export class NodeSweep extends Sweep {
   readonly #store: Store;
   readonly #options: NodeSweepOptions;
@@ -20,9 +20,13 @@ export class NodeSweep extends Sweep {
     this.#options = options;
   }
 
-  /** Resolves to how many were forgotten. */
+  /** Resolves to the number of deleted nodes. */
   protected override async sweepOnce(): Promise<number> {
-    const rows = await this.#store.reads.all(goneNodes, { before: Date.now() - this.#options.goneNodeMs });
+    const before = Date.now() - this.#options.goneNodeMs;
+    if (this.#store.kind === 'postgres') {
+      await this.#store.transact('sweep', (tx) => tx.run(deleteCommitMarks, { before }));
+    }
+    const rows = await this.#store.reads.all(goneNodes, { before });
     if (rows.length === 0) return 0;
     await this.#store.transact('sweep', async (tx) => {
       for (const { node_id: nodeId } of rows) {

@@ -9,6 +9,7 @@ import * as scaleOut from './migrations/0006-scale-out.ts';
 import * as leases from './migrations/0007-leases.ts';
 import * as files from './migrations/0008-files.ts';
 import * as attachmentsByUrl from './migrations/0009-attachments-by-url.ts';
+import * as commitMarks from './migrations/0010-commit-marks.ts';
 import * as nodeAddresses from './migrations/0011-node-addresses.ts';
 import type { Schema } from './schema.ts';
 import type { StoreKind } from './store.ts';
@@ -22,6 +23,7 @@ const MIGRATIONS = {
   '0007-leases': leases,
   '0008-files': files,
   '0009-attachments-by-url': attachmentsByUrl,
+  '0010-commit-marks': commitMarks,
   '0011-node-addresses': nodeAddresses,
 };
 

@@ -51,6 +51,19 @@ export interface NodeBeatsTable {
   draining: number;
 }
 
+/**
+ * PostgreSQL only: the latest transaction of each connection that committed. An unanswered COMMIT is judged by it. It must
+ * never be an unlogged table, because PostgreSQL empties those after a crash.
+ */
+export interface CommitMarksTable {
+  /** Random, one for each process. */
+  process: string;
+  connection: number;
+  serial: number;
+  /** By the clock of the process; only the sweep of old rows reads it. */
+  raised_at: number;
+}
+
 /** Nodes with readers of a run whose integration says `onDisconnect: "cancel"`; rows of dead nodes do not count. */
 export interface RunReadersTable {
   run_id: string;
@@ -288,6 +301,7 @@ export interface Schema {
   nodes: NodesTable;
   node_beats: NodeBeatsTable;
   run_readers: RunReadersTable;
+  commit_marks: CommitMarksTable;
   blob_folder: BlobFolderTable;
   owners: OwnersTable;
   api_keys: ApiKeysTable;

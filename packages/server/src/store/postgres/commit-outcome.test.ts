@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { CommitUnknown } from '../../domain/unavailable.ts';
-import { CommitOutcomes } from './commit-outcome.ts';
+import { CommitOutcomes, judgeCommit } from './commit-outcome.ts';
 
-/** `AuthenticationOk` and `ReadyForQuery`, all that a server has to say to let somebody in. */
+const EVIDENCE = { xid: '7', mark: { process: 'p', connection: 1, serial: 1 } };
+
+/** `AuthenticationOk` and `ReadyForQuery`: all that a server has to send to accept a connection. */
 const WELCOME = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
 
 test('whoever waits for a lost commit waits no longer than was meant, also where the database lets in and is silent', async () => {
@@ -19,9 +21,13 @@ test('whoever waits for a lost commit waits no longer than was meant, also where
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
-  using outcomes = new CommitOutcomes({ url: `postgres://u@127.0.0.1:${port}/d`, pool: 1, pooled: false }, 200);
+  using outcomes = new CommitOutcomes(
+    { url: `postgres://u@127.0.0.1:${port}/d`, pool: 1, pooled: false },
+    judgeCommit,
+    200,
+  );
   const startedAt = performance.now();
-  const unknown = await outcomes.settle('7', new Error('Connection terminated')).catch((error: unknown) => error);
+  const unknown = await outcomes.settle(EVIDENCE, new Error('Connection terminated')).catch((error: unknown) => error);
   // The answer alone is given 8 s.
   assert.ok(performance.now() - startedAt < 5000, `${performance.now() - startedAt} ms`);
   assert.ok(unknown instanceof CommitUnknown);

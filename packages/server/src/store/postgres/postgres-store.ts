@@ -7,14 +7,15 @@ import type { Schema } from '../schema.ts';
 import type { Statement } from '../statement.ts';
 import { ORDERED, type QueryOf, type Reads, type Store, type Tx, UniqueViolation } from '../store.ts';
 import type { NodeIdentity } from '../this-node.ts';
-import { CommitOutcomes } from './commit-outcome.ts';
+import { type CommitEvidence, CommitMarks } from './commit-marks.ts';
+import { CommitOutcomes, type JudgeCommit } from './commit-outcome.ts';
 import { ConnectionLost, Repeatable, translate } from './errors.ts';
 import { Fence, type FenceOptions } from './fence.ts';
 import { hintQuery } from './hints.ts';
 import { prepareDatabase, type StartChecks } from './prepare-database.ts';
 import { beginText, type PostgresSettings, sessionConfig } from './settings.ts';
 import { Statements } from './statements.ts';
-import { PostgresTransaction } from './transaction.ts';
+import { PostgresTransaction, type TransactionSetup } from './transaction.ts';
 import { MAX_TRIES, Writer } from './writer.ts';
 
 const IDLE_CONNECTION_MS = 60_000;
@@ -29,6 +30,8 @@ export interface PostgresStoreOptions extends PostgresSettings, FenceOptions, St
   readonly onConflict?: (kind: ConflictKind) => void;
   /** The node whose news the others are told of; absent or null: they are told nothing. */
   readonly hintsOf?: () => string | null;
+  /** How an unanswered COMMIT is judged, if not as usual: how a proof plants a fault. */
+  readonly judgeCommit?: JudgeCommit | undefined;
 }
 
 /** `unique`: an index said no; `repeat`: a deadlock, or a lost race. */
@@ -45,7 +48,7 @@ export class PostgresStore implements Store {
   readonly #statements: Statements;
   readonly #outcomes: CommitOutcomes;
   readonly #fence: Fence;
-  readonly #begin: string;
+  readonly #setup: TransactionSetup;
   readonly #waitAt: WaitAt | undefined;
   readonly #hintsOf: () => string | null;
   readonly #onConflict: ((kind: ConflictKind) => void) | undefined;
@@ -57,15 +60,15 @@ export class PostgresStore implements Store {
     // Behind a pooler nobody hears them.
     this.#hintsOf = options.pooled ? () => null : hintsOf;
     this.#onConflict = onConflict;
-    this.#begin = beginText(options);
     this.#statements = new Statements(!options.pooled);
-    this.#outcomes = new CommitOutcomes(options);
+    this.#setup = { statements: this.#statements, marks: new CommitMarks(), begin: beginText(options) };
+    this.#outcomes = new CommitOutcomes(options, options.judgeCommit);
     this.#fence = new Fence(options);
     this.#pool = poolOf(options, options.pool);
     this.#leasePool = poolOf(options, 1);
     this.#writer = new Writer({
       settings: options,
-      statements: this.#statements,
+      setup: this.#setup,
       outcomes: this.#outcomes,
       fence: this.#fence,
       waitAt,
@@ -115,19 +118,19 @@ export class PostgresStore implements Store {
   async #transactAlone<T>(name: TransactionName, job: (tx: Tx) => Promise<T>, as: NodeIdentity | null): Promise<T> {
     this.#fence.check(as);
     const client = await this.#connected(name === 'lease' ? this.#leasePool : this.#pool);
-    const tx = new PostgresTransaction(client, this.#statements, this.#begin, as?.nodeId ?? null);
+    const tx = new PostgresTransaction(client, this.#setup, as?.nodeId ?? null);
     let value: T;
-    let xid: string | null;
+    let evidence: CommitEvidence | null;
     try {
       value = await job(tx);
-      xid = await tx.finish();
+      evidence = await tx.finish();
       this.#waitAt?.(`${name}.before-commit`);
     } catch (error) {
       const reason = await tx.reason(error);
       rollBack(client, reason);
       throw reason;
     }
-    // On the way with the commit: where it fails, so does that.
+    // Sent together with COMMIT, in the same transaction: if the commit fails, no other node gets the hint.
     if (name === 'cancel' && this.#hintsOf() !== null) {
       client.query(hintQuery({ kind: 'cancel' })).catch(() => {});
     }
@@ -138,8 +141,8 @@ export class PostgresStore implements Store {
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       client.release(true);
-      // One that wrote nothing has nothing to lose.
-      if (xid !== null) await this.#outcomes.settle(xid, error);
+      // If it wrote nothing, there is nothing to lose.
+      if (evidence !== null) await this.#outcomes.settle(evidence, error);
     }
     this.#waitAt?.(`${name}.after-commit`);
     return value;

@@ -3,6 +3,7 @@ import type { QueryConfig } from 'pg';
 import { NODE_ALIVE, type Schema } from '../schema.ts';
 import { type CompiledStatement, compileStatement, type Statement } from '../statement.ts';
 import type { QueryOf } from '../store.ts';
+import type { CommitMark } from './commit-marks.ts';
 
 /** Compiles for PostgreSQL and runs nothing. */
 const compiler = new Kysely<Schema>({
@@ -18,17 +19,23 @@ const compiler = new Kysely<Schema>({
 export class Statements {
   readonly #compiled = new Map<Statement<never, unknown>, CompiledStatement>();
   readonly #named: boolean;
-  /** Gives the transaction under way a number where it has none, and tells it. */
-  readonly xid: QueryConfig;
 
   /** `named`: false behind a pooler that gives each transaction another connection. */
   constructor(named: boolean) {
     this.#named = named;
-    const text = 'select pg_current_xact_id()::text as xid';
-    this.xid = named ? { name: 'xid', text } : { text };
   }
 
-  /** Locks the row of a node that is alive; no row: it is not, or never was. */
+  /** Writes the mark of the current transaction and returns the transaction's id. */
+  mark({ process, connection, serial }: CommitMark): QueryConfig {
+    const text =
+      'insert into commit_marks (process, connection, serial, raised_at) values ($1, $2, $3, $4) ' +
+      'on conflict (process, connection) do update set serial = excluded.serial, raised_at = excluded.raised_at ' +
+      'returning pg_current_xact_id()::text as xid';
+    const values = [process, connection, serial, Date.now()];
+    return this.#named ? { name: 'mark', text, values } : { text, values };
+  }
+
+  /** Locks the row of a living node. Returns no row if the node is dead or was never registered. */
   fence(nodeId: string): QueryConfig {
     const text = `select 1 from nodes where node_id = $1 and dead = ${NODE_ALIVE} for share`;
     return this.#named ? { name: 'fence', text, values: [nodeId] } : { text, values: [nodeId] };

@@ -4,6 +4,7 @@ import { NodeFenced } from '../../domain/unavailable.ts';
 import type { Schema } from '../schema.ts';
 import type { Statement } from '../statement.ts';
 import type { QueryOf, Tx } from '../store.ts';
+import type { CommitEvidence, CommitMarks } from './commit-marks.ts';
 import { ConnectionLost, translate } from './errors.ts';
 import type { Statements } from './statements.ts';
 
@@ -12,40 +13,59 @@ interface Last {
   readonly query: QueryConfig;
 }
 
+/** What all transactions of a store share. */
+export interface TransactionSetup {
+  readonly statements: Statements;
+  readonly marks: CommitMarks;
+  /** The text that begins a transaction. */
+  readonly begin: string;
+}
+
+/** Statements that write. They may return rows too, and then they are asked as a read is. */
+const WRITES = /^(insert|update|delete)\b/;
+
 /**
- * One transaction on one connection. What is asked at once is sent at once: the connection is pipelined, and answers
- * come in the order of the questions. So `begin` costs no trip of its own, nor does the transaction's number.
+ * One transaction on one connection. Statements that are asked together are sent together, because the connection is
+ * pipelined, and are answered in their order. So `begin`, the look at the node's row and the commit mark cost no round
+ * trip of their own.
  */
 export class PostgresTransaction implements Tx {
   readonly #client: ClientBase;
-  readonly #statements: Statements;
+  readonly #setup: TransactionSetup;
   readonly #begun: Promise<unknown>;
   readonly #last: Last[] = [];
-  /** Whether the node whose transaction this is may write; null: it is nobody's own. */
+  /** True if the node of this transaction may write. Null if the transaction belongs to no node. */
   readonly #alive: Promise<boolean> | null;
-  #xid: Promise<string | null> | null = null;
+  /** Null before the first write. */
+  #evidence: Promise<CommitEvidence | null> | null = null;
 
-  /** `nodeId`: the node whose own transaction this is. */
-  constructor(client: ClientBase, statements: Statements, beginText: string, nodeId: string | null) {
+  /** `nodeId`: the node that the transaction belongs to. */
+  constructor(client: ClientBase, setup: TransactionSetup, nodeId: string | null) {
     this.#client = client;
-    this.#statements = statements;
-    this.#begun = client.query(beginText);
+    this.#setup = setup;
+    this.#begun = client.query(setup.begin);
     this.#begun.catch(() => {});
     this.#alive =
-      nodeId === null ? null : client.query(statements.fence(nodeId)).then(({ rowCount }) => rowCount === 1);
+      nodeId === null ? null : client.query(setup.statements.fence(nodeId)).then(({ rowCount }) => rowCount === 1);
     this.#alive?.catch(() => {});
   }
 
   async all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
-    return (await this.#ask(this.#statements.bound(statement, params))).rows as R[];
+    return this.#rows<R>(this.#setup.statements.bound(statement, params));
   }
 
   async query<R>(build: (db: Kysely<Schema>) => QueryOf<R>): Promise<R[]> {
-    return (await this.#ask(this.#statements.built(build))).rows as R[];
+    return this.#rows<R>(this.#setup.statements.built(build));
+  }
+
+  async #rows<R>(query: QueryConfig): Promise<R[]> {
+    const answer = this.#ask(query);
+    if (WRITES.test(query.text)) this.#evidence ??= this.#writeMark();
+    return (await answer).rows as R[];
   }
 
   async run<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
-    const query = this.#statements.bound(statement, params);
+    const query = this.#setup.statements.bound(statement, params);
     if (statement.last !== undefined) {
       this.#last.push({ order: statement.last(params), query });
       return 1;
@@ -55,7 +75,7 @@ export class PostgresTransaction implements Tx {
 
   async #write(query: QueryConfig): Promise<number> {
     const answer = this.#ask(query);
-    this.#xid ??= this.#askXid();
+    this.#evidence ??= this.#writeMark();
     return (await answer).rowCount ?? 0;
   }
 
@@ -67,19 +87,20 @@ export class PostgresTransaction implements Tx {
     }
   }
 
-  /** By its number the transaction's outcome can be found out where the answer to its commit was lost. */
-  #askXid(): Promise<string | null> {
-    return this.#client.query<{ xid: string }>(this.#statements.xid).then(
-      ({ rows }) => rows[0]?.xid ?? null,
+  /** Sent together with the first write. The later judgment of an unanswered COMMIT depends on it. */
+  #writeMark(): Promise<CommitEvidence | null> {
+    const mark = this.#setup.marks.next(this.#client);
+    return this.#client.query<{ xid: string }>(this.#setup.statements.mark(mark)).then(
+      ({ rows }) => (rows[0] === undefined ? null : { mark, xid: rows[0].xid }),
       () => null,
     );
   }
 
   /**
-   * What has to come last, in one order for everybody, so that two transactions that raise the same rows wait for each
-   * other instead of for ever. Resolves to the transaction's number; null: it wrote nothing.
+   * Runs the statements that have to be last, in the same order in every process, so that two transactions that raise the
+   * same rows do not deadlock. Resolves to the evidence for the commit, or to null if the transaction wrote nothing.
    */
-  async finish(): Promise<string | null> {
+  async finish(): Promise<CommitEvidence | null> {
     await this.#begun.catch((error: unknown) => {
       throw translate(error);
     });
@@ -88,11 +109,11 @@ export class PostgresTransaction implements Tx {
       this.#last.sort((one, other) => (one.order < other.order ? -1 : one.order > other.order ? 1 : 0));
       await Promise.all(this.#last.map(({ query }) => this.#write(query)));
     }
-    if (this.#xid === null) return null;
-    const xid = await this.#xid;
-    // Without its number nobody could find out what became of it: then it is not committed.
-    if (xid === null) throw new ConnectionLost('The database did not say the number of a transaction.');
-    return xid;
+    if (this.#evidence === null) return null;
+    const evidence = await this.#evidence;
+    // Without a mark the outcome of the commit could not be judged: do not commit.
+    if (evidence === null) throw new ConnectionLost('The database did not take the mark of a transaction.');
+    return evidence;
   }
 
   /**

@@ -4,13 +4,13 @@ import { NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import type { Tx } from '../store.ts';
 import type { NodeIdentity } from '../this-node.ts';
+import type { CommitEvidence } from './commit-marks.ts';
 import type { CommitOutcomes } from './commit-outcome.ts';
 import { ConnectionLost, Repeatable, translate } from './errors.ts';
 import type { Fence } from './fence.ts';
 import { hintQuery } from './hints.ts';
-import { beginText, type PostgresSettings, sessionConfig } from './settings.ts';
-import type { Statements } from './statements.ts';
-import { PostgresTransaction } from './transaction.ts';
+import { type PostgresSettings, sessionConfig } from './settings.ts';
+import { PostgresTransaction, type TransactionSetup } from './transaction.ts';
 
 export const MAX_TRIES = 5;
 /** Few enough that the first does not wait long for the last, nor others for the rows that they hold. */
@@ -18,7 +18,7 @@ const JOBS_PER_COMMIT = 64;
 
 export interface WriterOptions {
   readonly settings: PostgresSettings;
-  readonly statements: Statements;
+  readonly setup: TransactionSetup;
   readonly outcomes: CommitOutcomes;
   readonly fence: Fence;
   readonly waitAt: WaitAt | undefined;
@@ -43,7 +43,6 @@ interface Job {
  */
 export class Writer implements AsyncDisposable {
   readonly #options: WriterOptions;
-  readonly #begin: string;
   #client: Client | null = null;
   #queue: Job[] = [];
   #committing = 0;
@@ -53,7 +52,6 @@ export class Writer implements AsyncDisposable {
 
   constructor(options: WriterOptions) {
     this.#options = options;
-    this.#begin = beginText(options.settings);
   }
 
   transact<T>(name: TransactionName, work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -109,16 +107,16 @@ export class Writer implements AsyncDisposable {
   }
 
   async #try(batch: readonly Job[], as: NodeIdentity | null): Promise<unknown[]> {
-    const { statements, outcomes, fence, waitAt, onCommit } = this.#options;
+    const { setup, outcomes, fence, waitAt, onCommit } = this.#options;
     const startedAt = performance.now();
     const client = await this.#connected();
     fence.check(as);
-    const tx = new PostgresTransaction(client, statements, this.#begin, as?.nodeId ?? null);
+    const tx = new PostgresTransaction(client, setup, as?.nodeId ?? null);
     let values: unknown[];
-    let xid: string | null;
+    let evidence: CommitEvidence | null;
     try {
       values = await inOneTrip(batch, tx);
-      xid = await tx.finish();
+      evidence = await tx.finish();
       if (waitAt !== undefined) for (const job of batch) waitAt(`${job.name}.before-commit`);
     } catch (error) {
       const reason = await tx.reason(error);
@@ -126,24 +124,25 @@ export class Writer implements AsyncDisposable {
       throw reason;
     }
     const workedAt = performance.now();
-    this.#hint(client, xid);
+    if (evidence !== null) this.#hint(client);
     try {
       const { command } = await client.query('commit');
       if (command !== 'COMMIT') throw new StoreUnavailable('The database rolled a transaction back.');
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       this.#drop(client);
-      if (xid !== null) await outcomes.settle(xid, error);
+      // If it wrote nothing, there is nothing to lose.
+      if (evidence !== null) await outcomes.settle(evidence, error);
     }
     const committedAt = performance.now();
     onCommit?.(committedAt - startedAt, committedAt - workedAt);
     return values;
   }
 
-  /** On the way with the commit: where it fails, so does that. */
-  #hint(client: Client, xid: string | null): void {
+  /** Sent together with COMMIT, in the same transaction: if the commit fails, no other node gets the hint. */
+  #hint(client: Client): void {
     const nodeId = this.#options.hintsOf();
-    if (xid === null || nodeId === null) return;
+    if (nodeId === null) return;
     client.query(hintQuery({ kind: 'log', nodeId })).catch(() => {});
   }
 

@@ -113,3 +113,8 @@ export const deleteBeat = statement('delete beat', (db, p: { nodeId: string }) =
 export const deleteReadersOf = statement('delete readers of', (db, p: { nodeId: string }) =>
   db.deleteFrom('run_readers').where('node_id', '=', p.nodeId),
 );
+
+/** Marks that no unanswered COMMIT is judged by any more. If the connection is still open, its next transaction writes the row again. */
+export const deleteCommitMarks = statement('delete commit marks', (db, p: { before: number }) =>
+  db.deleteFrom('commit_marks').where('raised_at', '<', p.before),
+);

@@ -30,6 +30,7 @@ export const LEFT_TABLES = [
   // Of processes that are not those of the copy.
   'node_beats',
   'run_readers',
+  'commit_marks',
   // The mark of the folder: a move takes it along, a restore makes a new one.
   'blob_folder',
   // Kysely's own: the copy's tables are made by its migrations.
