@@ -21,6 +21,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   cancel: () => import('./cancel.ts'),
   'text-mode': () => import('./text-mode.ts'),
   outage: () => import('./outage.ts'),
+  'lost-commit': () => import('./lost-commit.ts'),
   restore: () => import('./restore.ts'),
   upgrade: () => import('./upgrade.ts'),
   paths: () => import('./paths.ts'),

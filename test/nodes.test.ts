@@ -124,7 +124,13 @@ test('a node that has been gone for a day is forgotten, with what it left behind
        insert into run_readers (run_id, node_id) values ('r', '${id}')`,
     );
   }
+  const mark = (process: string, raisedAt: number) =>
+    askDatabase(database.url, 'insert into commit_marks values ($1, 1, 1, $2)', [process, raisedAt]);
+  await mark('gone', Date.now() - day - 60_000);
+  await mark('open', Date.now() - day / 2);
   await server.server.probes.sweepNodes();
+  const marks = await askDatabase(database.url, `select process from commit_marks where process in ('gone', 'open')`);
+  assert.deepEqual(marks, [{ process: 'open' }]);
   const left = async (table: string) =>
     (await askDatabase(database.url, `select node_id from ${table} where node_id not like 'node_%' order by 1`)).map(
       (row) => row.node_id,

@@ -34,6 +34,13 @@ export class Claims {
     return [...this.#said.values()].filter((said) => said === claim).length;
   }
 
+  /** A copy that later answers do not change: a run is stored before its answer, so stored runs are read after the answers. */
+  soFar(): Claims {
+    const copy = new Claims();
+    for (const [id, said] of this.#said) copy.#said.set(id, said);
+    return copy;
+  }
+
   /** Those that said `true` of a request without a run, or `false` of one that has a run; `none` is never wrong. */
   wrong(prefix: string, stored: ReadonlySet<unknown>): { readonly falseTrue: number; readonly falseFalse: number } {
     const wrong = (claim: Claim, has: boolean) =>

@@ -3,6 +3,7 @@ import {
   askDatabase,
   CommitUnknown,
   checkForm,
+  type JudgeCommit,
   type Overrides,
   type ProcessOptions,
   StoreUnavailable,
@@ -176,6 +177,15 @@ function claimFalse(): Overrides {
   };
 }
 
+/** An unanswered COMMIT is judged by the status of its transaction id, which may be another transaction's by now. */
+function trustXid(): Overrides {
+  const judgeCommit: JudgeCommit = async (client, { xid }) => {
+    const { rows } = await client.query('select pg_xact_status($1::xid8) as status', [xid]);
+    return rows[0].status === 'committed' ? 'committed' : rows[0].status === 'aborted' ? 'lost' : 'unknown';
+  };
+  return { judgeCommit };
+}
+
 /** Whoever finds the database back first takes everybody for dead, who could not beat meanwhile. */
 function fenceTheLiving(): Overrides {
   let wasAway = false;
@@ -249,6 +259,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'hide-failures': hideFailures,
   'claims-false': claimFalse,
   'fences-the-living': fenceTheLiving,
+  'trust-xid': trustXid,
   'no-folding': leaveFoldingOut,
   'forget-forms': forgetForms,
   'take-extra-fields': takeExtraFields,

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { askDatabase, storeEnvironment } from '@runwire/server/testing';
 
 /** What changes by itself, or by the clock: nodes beat, and keys are used. */
-const OWN_LIFE = /^(nodes|node_beats|api_keys|installation|kysely_.*|sqlite_.*)$/;
+const OWN_LIFE = /^(nodes|node_beats|commit_marks|api_keys|installation|kysely_.*|sqlite_.*)$/;
 /** The embedded store's own files: its rows are compared instead. */
 const DATABASE = /^(runwire\.db|lock\.db)/;
 

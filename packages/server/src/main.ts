@@ -7,6 +7,7 @@ import type { Config } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';
 import { readConfig } from './config/read-config.ts';
 import { StartRefused } from './domain/start-refused.ts';
+import { StoreUnavailable } from './domain/unavailable.ts';
 import { VERSION } from './domain/version.ts';
 
 /** Starts the server from the environment, and resolves when a signal has ended it. */
@@ -103,9 +104,13 @@ function curl(url: string, apiKey: string | null): string {
   ].join('\n');
 }
 
-/** What a person can mend is said in one sentence; the rest is a fault of ours and comes with its stack. */
+/** What the operator can fix is one sentence. Anything else is a fault of ours and is printed with its stack. */
 function startSentence(error: Error & { code?: string; syscall?: string; errcode?: number }, dataDir: string): string {
   if (error instanceof StartRefused) return error.message;
+  if (error instanceof StoreUnavailable) {
+    const reason = error.message.replace(/\.$/, '');
+    return `The start was given up because the store cannot be used now (${reason}); start again when it is back.`;
+  }
   if (error.errcode !== undefined) {
     return `The data folder ${dataDir} cannot be used (${error.message}); mend it, or set RUNWIRE_DATA_DIR to another.`;
   }

@@ -32,7 +32,7 @@ export async function recoverOrphans(deps: TakeOverDeps, room: () => number): Pr
   } catch (error) {
     // Where several nodes share the store, it is looked for them again as long as one runs.
     if (!(error instanceof StoreUnavailable) || deps.store.kind !== 'postgres') throw error;
-    deps.logger.warn({ err: error }, 'not all runs that were found without their process could be taken yet');
+    deps.logger.warn({ reason: error.message }, 'not all orphaned runs could be taken yet');
   }
   return { resumed, ended: orphans.ended };
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { newId } from '../domain/ids.ts';
+import { StoreUnavailable } from '../domain/unavailable.ts';
 import { VERSION } from '../domain/version.ts';
 import { insertBeat, insertNode, markOtherNodesDead, releaseNode, setNodeAddress } from '../store/queries/nodes.ts';
 import type { Store, Tx } from '../store/store.ts';
@@ -34,13 +35,15 @@ export async function storeNodeAddress(store: Store, { identity }: ThisNode, add
   await store.transact('account', (tx) => tx.run(setNodeAddress, { nodeId: identity.nodeId, address }));
 }
 
-/** A stop in good order: the runs that it leaves unfinished did not crash. */
+/** Stores that this node stopped in good order: the runs that it leaves unfinished did not crash. */
 export async function releaseThisNode(store: Store, node: ThisNode, logger: Logger): Promise<void> {
   if (node.identity === null) return;
   const { nodeId } = node;
   try {
     await store.transact('account', (tx) => tx.run(releaseNode, { nodeId }));
   } catch (error) {
-    logger.warn({ err: error }, 'this stop could not be noted; the next start takes it for a crash');
+    // An outage needs no stack: the reason is in the message.
+    const details = error instanceof StoreUnavailable ? { reason: error.message } : { err: error };
+    logger.warn(details, 'this stop could not be stored; the other nodes take it for a crash');
   }
 }

@@ -1,10 +1,19 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tie } from './tied-sockets.ts';
 
+/** What happens to the next COMMIT of a transaction that `matches`. */
+interface Interruption {
+  /** Gets the bytes of the transaction so far, which include the names of its statements. */
+  readonly matches: (said: string) => boolean;
+  /** `before`: the database never gets the COMMIT. `after`: it commits, and the server does not get the answer. */
+  readonly moment: 'before' | 'after';
+  /** Runs while no connection is accepted. */
+  readonly crash: () => Promise<void>;
+}
+
 /**
- * Stands between a server and its PostgreSQL. Armed, it lets a `commit` through to the database, keeps its answer, and
- * cuts the connection: what a failing network does at the worst moment. Or it swallows everything and says nothing, as a
- * network does that drops what it is given.
+ * Connects a server to its PostgreSQL and fails in the middle of a commit. It can keep the answer to a COMMIT and cut the
+ * connection; crash the database instead of forwarding a COMMIT, or after it; or drop everything in both directions.
  */
 export class CommitProxy implements AsyncDisposable {
   readonly port: number;
@@ -16,6 +25,8 @@ export class CommitProxy implements AsyncDisposable {
   #blocked = false;
   #swallowed = 0;
   #hangs = false;
+  #blockAt: string | null = null;
+  #interrupt: ((said: string, moment: Interruption['moment'], client: Socket) => boolean) | null = null;
 
   private constructor(server: Server, port: number) {
     this.#server = server;
@@ -43,6 +54,33 @@ export class CommitProxy implements AsyncDisposable {
     this.#blockAfter = blockAfter;
   }
 
+  /** As soon as a client sends this text, all connections are cut and none is accepted, until `unblock`. */
+  blockAt(said: string): void {
+    this.#blockAt = said;
+  }
+
+  /** Resolves after the crash, when connections are accepted again. */
+  interrupt({ matches, moment: wanted, crash }: Interruption): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const run = async () => {
+      this.#blocked = true;
+      try {
+        await crash();
+      } finally {
+        this.#blocked = false;
+      }
+    };
+    this.#interrupt = (said, moment, client) => {
+      if (moment !== wanted || !matches(said)) return false;
+      this.#interrupt = null;
+      run()
+        .finally(() => client.destroy())
+        .then(resolve, reject);
+      return true;
+    };
+    return promise;
+  }
+
   unblock(): void {
     this.#blocked = false;
   }
@@ -66,12 +104,23 @@ export class CommitProxy implements AsyncDisposable {
     const database = connect({ port: databasePort, host: '127.0.0.1', noDelay: true });
     let said = '';
     let swallowing = false;
+    let isCommitting = false;
+    let isInterrupted = false;
     tie(client, database, this.#sockets);
     client.on('data', (bytes: Buffer) => {
-      if (this.#hangs) return;
+      if (this.#hangs || isInterrupted) return;
       const text = bytes.toString('latin1');
+      if (this.#blockAt !== null && text.includes(this.#blockAt)) {
+        this.#blockAt = null;
+        this.#blocked = true;
+        for (const socket of this.#sockets) socket.destroy();
+        return;
+      }
       if (text.includes('begin')) said = '';
       said += text;
+      isCommitting = text.includes('commit\0');
+      isInterrupted = isCommitting && this.#interrupt?.(said, 'before', client) === true;
+      if (isInterrupted) return;
       if (this.#armed > 0 && text.includes('commit\0') && !this.#passes(said)) {
         this.#armed -= 1;
         swallowing = true;
@@ -80,7 +129,11 @@ export class CommitProxy implements AsyncDisposable {
       database.write(bytes);
     });
     database.on('data', (bytes: Buffer) => {
-      if (this.#hangs) return;
+      if (this.#hangs || isInterrupted) return;
+      if (isCommitting && bytes.toString('latin1').includes('COMMIT')) {
+        isInterrupted = this.#interrupt?.(said, 'after', client) === true;
+        if (isInterrupted) return;
+      }
       if (!swallowing) {
         client.write(bytes);
         return;

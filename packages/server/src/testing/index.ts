@@ -20,6 +20,7 @@ export { ALLOW_NOTHING, type FetchAllow } from '../lib/guarded-fetch/fetch-allow
 export { FetchFailed, GuardedFetcher, type Network } from '../lib/guarded-fetch/guarded-fetch.ts';
 export { sameHostAndPath } from '../lib/guarded-fetch/same-place.ts';
 export { silentNotifier } from '../store/notifier.ts';
+export type { JudgeCommit } from '../store/postgres/commit-outcome.ts';
 export type { Store, Tx } from '../store/store.ts';
 export { type Answer, ApiClient } from './api-client.ts';
 export { blobStoreConformance } from './blob-store-conformance.ts';
@@ -46,7 +47,7 @@ export {
   postForm,
   type RawForm,
 } from './post-form.ts';
-export { askDatabase, PostgresServer, postgresFolder } from './postgres-server.ts';
+export { askDatabase, type Crash, PostgresServer, postgresFolder } from './postgres-server.ts';
 export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
 export { noteStore, type ReportedStore } from './reported-store.ts';
 export { type Followed, follow, post } from './roaming-client.ts';

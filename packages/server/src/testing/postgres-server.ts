@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,6 +31,12 @@ function serverOwner(): Owner | null {
   const line = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'));
   return { uid: Number(line?.[1] ?? 65_534), gid: Number(line?.[2] ?? 65_534) };
 }
+
+/**
+ * How PostgreSQL can end in the middle of its work: SIGKILL of the postmaster, an `immediate` stop, or SIGKILL of one
+ * backend, after which the postmaster ends all others and recovers.
+ */
+export type Crash = 'postmaster' | 'immediate' | 'backend';
 
 /** A real PostgreSQL for tests, on a free port of this machine; it ends with the process that started it, however that ends. */
 export class PostgresServer implements AsyncDisposable {
@@ -100,12 +106,31 @@ export class PostgresServer implements AsyncDisposable {
       stdio: 'ignore',
       env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' },
     });
-    const child = this.#child;
+    await this.#untilUp(this.#child);
+  }
+
+  async #untilUp(child: ChildProcess): Promise<void> {
     for (const until = performance.now() + UP_MS; ; await sleep(50)) {
       if (child.exitCode !== null) throw new Error(`PostgreSQL ended at its start, with ${child.exitCode}.`);
       if (await this.#answers()) return;
       if (performance.now() > until) throw new Error('PostgreSQL did not come up.');
     }
+  }
+
+  /** Resolves when PostgreSQL has recovered and answers again. Transactions whose WAL was not flushed are lost. */
+  async crash(way: Crash): Promise<void> {
+    const child = this.#child;
+    if (child === null) throw new Error('PostgreSQL is not running.');
+    const children = childrenOf(child.pid ?? 0);
+    if (way === 'backend') {
+      const backend = children.find((pid) => titleOf(pid)?.includes('127.0.0.1('));
+      if (backend === undefined) throw new Error('PostgreSQL has no connection whose backend could be killed.');
+      process.kill(backend, 'SIGKILL');
+    } else await this.stop(way === 'postmaster' ? 'SIGKILL' : 'SIGQUIT');
+    // The next start is refused while one of them has the shared memory.
+    while (children.some((pid) => titleOf(pid) !== null)) await sleep(5);
+    if (way === 'backend') await this.#untilUp(child);
+    else await this.startAgain();
   }
 
   async #answers(): Promise<boolean> {
@@ -128,13 +153,13 @@ export class PostgresServer implements AsyncDisposable {
     return makeDatabase(this.url(), `test_${randomBytes(8).toString('hex')}`);
   }
 
-  /** As a crash of the server: `immediate` ends every connection without a word of farewell to anybody's transaction. */
-  async stop(): Promise<void> {
+  /** Without a shutdown: SIGQUIT is PostgreSQL's `immediate` stop, which ends every connection and writes no checkpoint. */
+  async stop(signal: 'SIGQUIT' | 'SIGKILL' = 'SIGQUIT'): Promise<void> {
     const child = this.#child;
     this.#child = null;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGQUIT');
+    child.kill(signal);
     await gone;
   }
 
@@ -145,6 +170,28 @@ export class PostgresServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Not every kernel lists the children of a process, but each process names its parent, after its own name in brackets. */
+function childrenOf(parent: number): number[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return pids.filter((pid) => {
+    try {
+      return Number(/\) . (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]) === parent;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Returns null if there is no such process, or only its exit status is left. */
+function titleOf(pid: number): string | null {
+  try {
+    const title = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    return title === '' ? null : title;
+  } catch {
+    return null;
   }
 }
 

@@ -57,6 +57,6 @@ function isOurs(error: unknown): boolean {
 }
 
 const SOCKET_CODES = /^(E[A-Z]+|ERR_(SSL|TLS|SOCKET|STREAM)_.*|SELF_SIGNED.*|DEPTH_.*|UNABLE_.*|CERT_.*)$/;
-/** The driver's own errors have no code: they are known by their words, which its version pins. */
+/** The errors of the driver, and of Kysely's migrator, have no code. They are known by their words, which the versions pin. */
 const DRIVER =
-  /^(Connection terminated|timeout expired|timeout exceeded|Query read timeout|Client (has encountered|was closed)|Cannot use a pool|The server does not support SSL|SASL|write after end|This socket)/;
+  /^(Postgres connection has been discarded|Connection terminated|timeout expired|timeout exceeded|Query read timeout|Client (has encountered|was closed)|Cannot use a pool|The server does not support SSL|SASL|write after end|This socket)/;

@@ -13,7 +13,7 @@ import { raiseUsageDay } from '../queries/allowance.ts';
 import { insertChunk, lastStoredId } from '../queries/eventlog.ts';
 import { lockMember } from '../queries/locks.ts';
 import { fenceNode, insertBeat, insertNode } from '../queries/nodes.ts';
-import { first, ORDERED } from '../store.ts';
+import { first, ORDERED, type Tx } from '../store.ts';
 import { type NodeIdentity, ThisNode } from '../this-node.ts';
 import { ConnectionLost } from './errors.ts';
 import { PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
@@ -255,6 +255,34 @@ test('a commit whose answer is lost is found out by another connection', { skip 
     assert.equal(proxy.swallowed, index + 1);
     assert.equal(await lastOf(store, 'r'), index + 1);
   }
+});
+
+test('a commit that never reached the database is lost, whatever statement wrote', { skip }, async () => {
+  await using database = await freshDatabase();
+  const { port } = new URL(database.url);
+  await using proxy = await CommitProxy.start(Number(port));
+  await using store = await open(database.url.replace(`:${port}`, `:${proxy.port}`));
+  const values = { node_id: 'n', boot: 'b', dead: 0, version: '1', started_at: 1 };
+  const writes: ((tx: Tx) => Promise<unknown>)[] = [
+    (tx) => tx.run(insertNode, { nodeId: 'n', boot: 'b', version: '1', now: 1 }),
+    // Returns rows, and is asked as a read is.
+    (tx) => tx.query((db) => db.insertInto('nodes').values(values).returning('node_id')),
+  ];
+  for (const name of ['admit', 'flush'] as const) {
+    for (const write of writes) {
+      const cut = proxy.interrupt({
+        matches: (said) => said.includes('nodes'),
+        moment: 'before',
+        crash: async () => {},
+      });
+      await assert.rejects(
+        store.transact(name, write),
+        (error) => error instanceof StoreUnavailable && !(error instanceof CommitUnknown),
+      );
+      await cut;
+    }
+  }
+  assert.deepEqual(await store.reads.query((db) => db.selectFrom('nodes').select('node_id')), []);
 });
 
 test('a commit whose answer is lost, with nobody to ask, is unknown, and known later', { skip }, async () => {

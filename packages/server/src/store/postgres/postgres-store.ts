@@ -13,7 +13,7 @@ import { ConnectionLost, Repeatable, translate } from './errors.ts';
 import { Fence, type FenceOptions } from './fence.ts';
 import { hintQuery } from './hints.ts';
 import { prepareDatabase, type StartChecks } from './prepare-database.ts';
-import { beginText, type PostgresSettings, sessionConfig } from './settings.ts';
+import { beginText, ignoreErrorEvents, type PostgresSettings, sessionConfig } from './settings.ts';
 import { Statements } from './statements.ts';
 import { PostgresTransaction, type TransactionSetup } from './transaction.ts';
 import { MAX_TRIES, Writer } from './writer.ts';
@@ -194,9 +194,7 @@ export class PostgresStore implements Store {
 
 function poolOf(settings: PostgresSettings, max: number): Pool {
   const pool = new Pool({ ...sessionConfig(settings), max, idleTimeoutMillis: IDLE_CONNECTION_MS });
-  // Without a listener an error of a connection ends the process; whoever uses the connection hears of it.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {}));
+  ignoreErrorEvents(pool);
   return pool;
 }
 

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../domain/unavailable.ts';
 import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import { translate } from './errors.ts';
-import { type PostgresSettings, plainConfig, sessionConfig } from './settings.ts';
+import { ignoreErrorEvents, type PostgresSettings, plainConfig, sessionConfig } from './settings.ts';
 
 const OLDEST_VERSION = 15;
 
@@ -27,7 +27,7 @@ export async function prepareDatabase(
   { refusedIfEmpty = null, beforeMigrating }: StartChecks = {},
 ): Promise<void> {
   const pool = new Pool({ ...plainConfig(settings.url), max: 2 });
-  pool.on('error', () => {});
+  ignoreErrorEvents(pool);
   // As all others will be made: what it may not set shows here.
   const client = new Client(sessionConfig(settings));
   client.on('error', () => {});
@@ -60,16 +60,22 @@ export async function prepareDatabase(
   }
 }
 
-/** What a person can mend, in one sentence. The driver's sentences hold no password. */
+/** Turns what the operator can fix into one sentence. The driver's messages contain no password. */
 function startRefusal(error: unknown): unknown {
   if (error instanceof StartRefused || !(error instanceof Error)) return error;
-  // Several addresses of one name were tried.
-  const said = error instanceof AggregateError ? String(error.errors[0]?.message) : error.message;
-  // A refused password, role or database, or a schema that it may not write to.
+  const said = reasonOf(error);
+  // A refused password, role or database, or a schema that the role may not write to.
   const isRefused = error instanceof DatabaseError && /^(28|3D|42501)/.test(error.code ?? '');
   if (!isRefused && !(translate(error) instanceof StoreUnavailable)) return error;
   const remedy = /unsupported startup parameter/.test(said)
     ? 'behind PgBouncer add ?pgbouncer=true to DATABASE_URL'
-    : 'mend that, or DATABASE_URL';
+    : 'fix that, or DATABASE_URL';
   return new StartRefused(`The database of DATABASE_URL cannot be used (${said}); ${remedy}.`);
+}
+
+function reasonOf(error: Error): string {
+  // The host name has several addresses, and none of them answered.
+  if (error instanceof AggregateError) return String(error.errors[0]?.message);
+  // Kysely's migrator says this after its connection was lost.
+  return error.message.startsWith('Postgres connection has been discarded') ? 'the connection was lost' : error.message;
 }

@@ -1,4 +1,4 @@
-import pg, { type ClientConfig } from 'pg';
+import pg, { type ClientConfig, type Pool } from 'pg';
 import { GatheringSocket } from '../../lib/gathering-socket.ts';
 
 /** How the database is reached; `url` holds its password. */
@@ -66,4 +66,10 @@ export function beginText({ pooled }: PostgresSettings): string {
     `begin; set local idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}; ` +
     `set local lock_timeout = ${LOCK_MS}; set local statement_timeout = ${STATEMENT_MS}`
   );
+}
+
+/** Without listeners an `error` event ends the process. The caller that uses the lost connection gets the error anyway. */
+export function ignoreErrorEvents(pool: Pool): void {
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
 }
