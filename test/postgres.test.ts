@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommitProxy, freshDatabase, PostgresServer, startTestServer } from '@runwire/server/testing';
+import { askDatabase, CommitProxy, freshDatabase, PostgresServer, startTestServer } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, folderOf, keysIn, runwire } from './support/cli-process.ts';
 import { PgBouncer } from './support/pgbouncer.ts';
@@ -33,6 +33,11 @@ test('two servers that start at once on an empty database share owner, key and s
   assert.equal(keys.length, 1, 'one key is printed, by one of them');
   const made = await runwire(['keys', 'create'], { env: env() });
   assert.equal(made.code, 0, made.stderr);
+  await askDatabase(database.url, 'alter table commit_marks rename to later');
+  const earlier = await runwire(['keys', 'create'], { env: env() });
+  assert.equal(earlier.code, 1);
+  assert.match(earlier.stderr, /^The database \S+ has the tables of an earlier version; [^\n]+\.\n$/);
+  await askDatabase(database.url, 'alter table later rename to commit_marks');
   for (const server of servers) {
     for (const key of [...keys, made.stdout.trim()]) {
       const api = server.api(key);

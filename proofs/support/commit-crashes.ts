@@ -60,6 +60,8 @@ export class CommitCrashes implements AsyncDisposable {
   /** Crashes after which another transaction got the id of the interrupted one. */
   reused = 0;
   runs = 0;
+  /** Each is a sum of what was found; anything but 0 ends the proof. */
+  readonly found = { wrong_true: 0, wrong_false: 0, lost: 0, stuck: 0, holes: 0 };
 
   private constructor(parts: Parts, main: ServerProcess, stack: AsyncDisposableStack) {
     this.#parts = parts;
@@ -160,7 +162,9 @@ export class CommitCrashes implements AsyncDisposable {
   async checkClaims(): Promise<void> {
     const claims = this.claims.soFar();
     const runs = await this.query('select usage_request_id as id from runs');
-    claims.wrong('', new Set(runs.map(({ id }) => id)));
+    const { falseTrue, falseFalse } = claims.wrong('', new Set(runs.map(({ id }) => id)));
+    this.found.wrong_true += falseTrue;
+    this.found.wrong_false += falseFalse;
   }
 
   follow(reader: StreamReader): Promise<Followed> {
@@ -168,21 +172,30 @@ export class CommitCrashes implements AsyncDisposable {
     return awaitedLater(within('stuck: the end of a run', WAIT_MS, followed));
   }
 
+  async checkActive(): Promise<void> {
+    const active = await this.query(`select 1 from runs where status in ('admitted', 'running')`);
+    this.found.stuck += expectNumber('stuck: runs that stay active', active.length, 0);
+  }
+
   /** Compares what a reader saw of a run with what is stored of it. */
   async checkRun({ runId, frames }: Followed, status = 'completed'): Promise<void> {
     const [run] = await this.query('select status from runs where run_id = $1', [runId]);
-    expectNumber(
+    this.found.stuck += expectNumber(
       `stuck: runs that ended for their reader and are ${run?.status} in the store`,
       run?.status === status ? 0 : 1,
       0,
     );
     if (status === 'completed') {
       const steps = await this.query('select 1 from steps where run_id = $1', [runId]);
-      expectNumber('lost: steps missing from the journal', STEPS - steps.length, 0);
+      this.found.lost += expectNumber('lost: steps missing from the journal', STEPS - steps.length, 0);
     }
     const replay = await this.main.api.events(runId, null, INTEGRATION);
     await within('end of a stored stream', WAIT_MS, replay.over);
-    expectNumber('holes: events that differ from what the reader saw', differences(frames, replay.frames), 0);
+    this.found.holes += expectNumber(
+      'holes: events that differ from what the reader saw',
+      differences(frames, replay.frames),
+      0,
+    );
     this.runs += 1;
   }
 

@@ -115,15 +115,19 @@ export async function openStore(
   };
 }
 
-/** The store of an installation that is there already, for a command beside its servers. */
+/** Opens the store of an existing installation, for a command that runs beside its servers. */
 export async function openStoreHere(config: Config, secrets: Secrets, stack: AsyncDisposableStack) {
   if (config.database !== null && secrets.databaseUrl !== null) {
     const { PostgresStore } = await postgresParts();
     const settings = { ...config.database, pool: 1, url: secrets.databaseUrl };
     const store = stack.use(await PostgresStore.open({ ...settings, migrate: false, waitAt: undefined }));
-    if (!(await store.hasInstallation())) {
+    const installation = await store.installation();
+    if (installation !== 'current') {
+      const { place } = config.database;
       throw new SettingRefused(
-        `There is no installation in the database ${config.database.place}; start the server once, or mend DATABASE_URL.`,
+        installation === 'none'
+          ? `There is no installation in the database ${place}; start the server once, or fix DATABASE_URL.`
+          : `The database ${place} has the tables of an earlier version; start a server of this version first, or use the command of that version.`,
       );
     }
     return { store, secret: secrets.secret ?? (await sharedSecret(store)) };

@@ -44,7 +44,7 @@ export class CommitOutcomes implements Disposable {
   async #look(evidence: CommitEvidence, forMs: number, everyMs: number): Promise<CommitOutcome> {
     const until = performance.now() + forMs;
     while (!this.#closed.signal.aborted) {
-      const outcome = await this.#ask(evidence, until - performance.now());
+      const outcome = await this.#ask(evidence, Math.max(0, until - performance.now()));
       if (outcome !== 'unknown') return outcome;
       if (performance.now() + everyMs > until) return 'unknown';
       await sleep(everyMs, undefined, { signal: this.#closed.signal }).catch(() => {});

@@ -86,12 +86,12 @@ export class PostgresStore implements Store {
     return new PostgresStore(options);
   }
 
-  /** Whether a server has ever made its tables here. */
-  async hasInstallation(): Promise<boolean> {
-    const rows = await this.#read<{ made: boolean }>({
-      text: `select to_regclass('installation') is not null as made`,
-    });
-    return rows[0]?.made === true;
+  /** `none`: no server has created its tables here. `earlier`: a server of an earlier version did. */
+  async installation(): Promise<'none' | 'earlier' | 'current'> {
+    const text = `select to_regclass('installation') is not null as made, to_regclass('commit_marks') is not null as marked`;
+    const [found] = await this.#read<{ made: boolean; marked: boolean }>({ text });
+    if (found?.made !== true) return 'none';
+    return found.marked ? 'current' : 'earlier';
   }
 
   /** Transactions handed in and not answered yet, and those that wait for a connection. */
