@@ -264,7 +264,7 @@ test('a commit that never reached the database is lost, whatever statement wrote
   await using store = await open(database.url.replace(`:${port}`, `:${proxy.port}`));
   const values = { node_id: 'n', boot: 'b', dead: 0, version: '1', started_at: 1 };
   const writes: ((tx: Tx) => Promise<unknown>)[] = [
-    (tx) => tx.run(insertNode, { nodeId: 'n', boot: 'b', version: '1', now: 1 }),
+    (tx) => tx.run(insertNode, { nodeId: 'n', boot: 'b', version: '1', now: 1, host: 'h', address: null }),
     // Returns rows, and is asked as a read is.
     (tx) => tx.query((db) => db.insertInto('nodes').values(values).returning('node_id')),
   ];
