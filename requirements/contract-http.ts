@@ -25,4 +25,10 @@ export const contractHttp = [
     section: '3',
     quote: 'HEAD works at `/healthz`, `/readyz`, `/openapi.json`, `/docs` and `files/content`; elsewhere it is 405.',
   },
+  {
+    id: 'contract-3-request-id-of-caller',
+    section: '3',
+    quote: "The server uses the caller's `X-Request-Id` if it is 1–128 visible ASCII characters.",
+  },
+  { id: 'contract-3-traceparent', section: '3', quote: 'Log lines of a request carry its `traceparent`.' },
 ] as const satisfies readonly Requirement[];

@@ -118,7 +118,7 @@ test('an internal error says nothing more, and the log says all', async (t) => {
     assert.equal(status, 500);
     assert.deepEqual(body, { error: errors.internal_error.sentence, code: 'internal_error' });
     assert.ok(!JSON.stringify([...headers]).includes('disk'));
-    const [line, ...more] = logged.slice(before);
+    const [line, ...more] = logged.slice(before).filter(({ text }) => text !== 'request');
     assert.deepEqual([line?.level, more.length], ['error', 0]);
     const error = line?.fields.err;
     assert.ok(error instanceof Error);
@@ -380,6 +380,38 @@ test('every answer carries an X-Request-Id of its own, whatever was asked', asyn
     const { error, code } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
     assert.deepEqual([typeof error, typeof code], ['string', 'string']);
     if (request.startsWith('POST /get_completion_v2')) assert.match(answer, /^x-agent-run-admitted: false\r$/m);
+  }
+});
+
+test('every answer carries the X-Request-Id of its caller, if that is usable', async (t) => {
+  cites(t, 'contract-3-request-id-of-caller');
+  const mine = (place: string) => `mine/${place}`;
+  for (const [method, path, body] of [
+    ['GET', '/healthz', undefined],
+    ['GET', '/nowhere', undefined],
+    ['PUT', '/healthz', undefined],
+    ['POST', '/get_completion_v2', {}],
+    ['POST', '/v2/api_keys', '{'],
+    ['OPTIONS', '/uploads/demo', undefined],
+    ['POST', '/uploads/demo', 'no form'],
+  ] as const) {
+    const { headers } = await api.call(method, path, body, { 'x-request-id': mine(path) });
+    assert.equal(headers.get('x-request-id'), mine(path), path);
+    if (path.startsWith('/uploads')) assert.equal(headers.get('x-amz-request-id'), mine(path), path);
+  }
+  const reader = await api.complete({}, { 'x-request-id': mine('stream') });
+  assert.equal(reader.headers['x-request-id'], mine('stream'));
+  await reader.whole();
+  for (const request of [
+    'GET /v2/%zz HTTP/1.1\r\nhost: a\r\nx-request-id: mine/raw\r\n\r\n',
+    // Breaks off in its body, after its headers were read.
+    'POST /v2/api_keys HTTP/1.1\r\nhost: a\r\nx-request-id: mine/raw\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+  ]) {
+    assert.match(await raw(request), /^HTTP\/1\.1 400 .*^x-request-id: mine\/raw\r$/ms, request);
+  }
+  for (const unusable of ['', ' ', 'two words', 'a'.repeat(129), 'caf\u00e9']) {
+    const { headers } = await api.call('GET', '/healthz', undefined, { 'x-request-id': unusable });
+    assert.match(headers.get('x-request-id') ?? '', /^req_\w+$/, unusable);
   }
 });
 

@@ -6,6 +6,7 @@ import { CliServer, folderOf } from './support/cli-process.ts';
 
 const API_KEY = 'planted-api-key-0123456789-0123456789-abcdef';
 const SECRET = 'planted-signing-secret-0123456789-0123456789';
+const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const PROVIDER_KEY = 'sk-planted-provider-key-0123456789-0123456789';
 
 interface Line {
@@ -13,12 +14,13 @@ interface Line {
   readonly msg: string;
   readonly requestId?: string | null;
   readonly runId?: string;
+  readonly traceparent?: string;
   readonly [field: string]: unknown;
 }
 
-test('the log is JSON lines with request and run ids, tells each end and each refusal, and holds no secret', async (t) => {
-  cites(t, 'contract-8-500-internal-error');
-  // Where a provider is asked, it answers with what it was sent: an error that carries the key.
+test('the log has one JSON line per request, refusal and run, the reasons of failures, and no secret', async (t) => {
+  cites(t, 'contract-8-500-internal-error', 'contract-3-request-id-of-caller', 'contract-3-traceparent');
+  // The provider echoes what it was sent: an error that contains the key.
   const provider = createServer((request, response) => {
     response.writeHead(400, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ error: { message: `Bad: ${request.headers.authorization}` } }));
@@ -35,6 +37,7 @@ test('the log is JSON lines with request and run ids, tells each end and each re
       RUNWIRE_SECRET: SECRET,
       OPENAI_API_KEY: PROVIDER_KEY,
       OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`,
+      RUNWIRE_MODEL: 'openai/gpt-test',
     },
   });
   const api = server.api(API_KEY);
@@ -45,8 +48,15 @@ test('the log is JSON lines with request and run ids, tells each end and each re
   const owner = await api.post('/v2/owners', { email: 'o@example.com' });
   secrets.push(owner.body.apiKey);
   const said = 'a-message-nobody-else-may-read';
-  const first = await server.api(made.body.apiKey).complete({ message: said, usageRequestId: 'u1' });
+  await api.put('/v2/integrations/demo/members/ann', {});
+  const first = await server
+    .api(made.body.apiKey)
+    .complete(
+      { message: said, usageRequestId: 'u1', consumerId: 'ann' },
+      { 'x-request-id': 'from-the-caller', traceparent: TRACEPARENT },
+    );
   await first.whole();
+  assert.equal(first.headers['x-request-id'], 'from-the-caller');
   const failing = await api.complete({ message: '/fail', user_context: { token: 'planted-context-token-987' } });
   await failing.whole();
   secrets.push('planted-context-token-987', said);
@@ -83,10 +93,53 @@ test('the log is JSON lines with request and run ids, tells each end and each re
   );
   for (const { level, status, usage, durationMs } of ends) {
     assert.equal(level, 30);
-    assert.match(String(status), /^(completed|failed)$/);
+    assert.equal(status, 'failed');
     assert.equal(typeof (usage as { total_tokens: number }).total_tokens, 'number');
     assert.ok((durationMs as number) >= 0);
   }
+  const failures = lines.filter(({ msg }) => msg === 'run failed');
+  assert.deepEqual(
+    failures.map(({ requestId, runId }) => [requestId, runId]),
+    runs,
+  );
+  const { level, code, sentence, providerStatus, model, integrationId, consumerId, traceparent } = failures[0] as Line;
+  assert.deepEqual(
+    { level, code, providerStatus, model, integrationId, consumerId, traceparent },
+    {
+      level: 40,
+      code: 'model_error',
+      providerStatus: 400,
+      model: 'openai/gpt-test',
+      integrationId: 'demo',
+      consumerId: 'ann',
+      traceparent: TRACEPARENT,
+    },
+  );
+  assert.match(String(sentence), /^The model provider refused the request \(400\): Bad: /);
+  assert.equal(lines.filter((line) => line.level === 40).length, failures.length, 'one warning for each failed run');
+  assert.ok(lines.every((line) => (line.requestId === 'from-the-caller') === (line.traceparent === TRACEPARENT)));
+
+  const requests = lines.filter(({ msg }) => msg === 'request');
+  const shown = requests.map(({ method, path, status, ownerId }) => [method, path, status, typeof ownerId]);
+  assert.ok(requests.every(({ level, durationMs }) => level === 20 && Number.isInteger(durationMs)));
+  assert.deepEqual(
+    requests.find(({ requestId }) => requestId === 'from-the-caller')?.path,
+    '/get_completion_v2',
+    'also of a stream',
+  );
+  for (const line of [
+    ['POST', '/v2/api_keys', 201, 'string'],
+    ['POST', '/get_completion_v2', 200, 'string'],
+    ['GET', '/v2/integrations/:apiIntegrationId', 404, 'string'],
+    ['GET', null, 404, 'object'],
+    ['GET', '/v2/me', 401, 'object'],
+  ]) {
+    assert.ok(
+      shown.some((one) => JSON.stringify(one) === JSON.stringify(line)),
+      `${line}`,
+    );
+  }
+
   const refusals = lines.filter(({ msg }) => msg === 'refused');
   assert.deepEqual(
     refusals.map(({ level, requestId, code }) => [level, requestId, code]),

@@ -52,6 +52,7 @@ import { DefaultFraming } from './http/encoders/default-framing.ts';
 import { listeningAddress, listeningUrl } from './http/listening-url.ts';
 import { MetricsListener } from './http/metrics-listener.ts';
 import { OpenRequests } from './http/open-requests.ts';
+import { RequestIds } from './http/request-id.ts';
 import { accountRoutes } from './http/routes/accounts.ts';
 import { chatRoutes } from './http/routes/chats.ts';
 import { createAgencyUpload } from './http/routes/create-agency-upload.ts';
@@ -315,13 +316,14 @@ export async function compose(
   let listensOn = '';
   const servers = { publicUrl: () => config.publicUrl ?? listensOn, stagingUrl: config.stagingUrl };
   const bodies = stack.use(new BodyReader(limits, { bytes: newBudget(limits.bodiesBytes), parsing: newBudget(1) }));
+  const requestIds = new RequestIds(identity.boot);
   const app = await buildApp({
     authentication,
     bodies,
     limits,
     servers,
     logger,
-    boot: identity.boot,
+    requestIds,
     isShuttingDown,
     metrics,
   });
@@ -415,7 +417,7 @@ export async function compose(
   const metricsListener =
     config.metrics === null
       ? null
-      : stack.use(await MetricsListener.start({ ...config.metrics, metrics: metricsText }));
+      : stack.use(await MetricsListener.start({ ...config.metrics, metrics: metricsText, requestIds }));
   await app.listen({ host: config.host, port: config.port, backlog: 4096 });
   listensOn = listeningUrl(app.server);
   listening.resolve();

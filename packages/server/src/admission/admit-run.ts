@@ -14,6 +14,7 @@ import { newId } from '../domain/ids.ts';
 import type { MountPath } from '../domain/mount-path.ts';
 import type { ModelPrice, Prices } from '../domain/prices.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { RequestTrace } from '../domain/request-trace.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
 import { JOURNAL_FORMAT, JOURNAL_FORMAT_WITH_URLS } from '../domain/step.ts';
 import { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
@@ -38,7 +39,7 @@ export interface CompletionRequest extends AdmissionRequest {
   /** Owns the integration. */
   readonly ownerId: string;
   readonly integrationId: string;
-  readonly requestId: string;
+  readonly trace: RequestTrace;
   readonly message: string;
   readonly userContext: unknown;
   readonly attachments: readonly GivenAttachment[];
@@ -195,7 +196,9 @@ export class RunAdmission {
       const row = await this.#unfinished(run.runId);
       if (row !== undefined && row.cancel_mode !== null) engine.stop(run.runId, row.cancel_mode);
     };
-    start().catch((error: unknown) => logger.error({ err: error, runId: run.runId }, 'a run was not started'));
+    start().catch((error: unknown) =>
+      logger.error({ err: error, runId: run.runId, ...run.trace }, 'a run was not started'),
+    );
   }
 
   /** Not where the others took the node for dead that admitted it: they have the run. */
@@ -356,7 +359,7 @@ export class RunAdmission {
       attachments.length === 0 ? [] : await referToAttachments(tx, { integrationId, chatKey, runId, now }, attachments);
     return {
       runId,
-      requestId: request.requestId,
+      trace: request.trace,
       attempt: 1,
       ownerId,
       integrationId,

@@ -132,9 +132,12 @@ export interface Model {
 export class RunFailure extends Error {
   override readonly name = 'RunFailure';
   readonly code: RunErrorCode;
+  /** The HTTP status with which the model's provider refused the call; null if it did not. For the log. */
+  readonly providerStatus: number | null;
 
-  constructor(code: RunErrorCode, sentence: string, options?: ErrorOptions) {
+  constructor(code: RunErrorCode, sentence: string, options: ErrorOptions & { readonly providerStatus?: number } = {}) {
     super(sentence, options);
     this.code = code;
+    this.providerStatus = options.providerStatus ?? null;
   }
 }

@@ -1,4 +1,5 @@
 import { attemptBase, eventWidth, lastFrameId, type RunEvent, type RunItem } from '../domain/events.ts';
+import { NO_TRACE } from '../domain/request-trace.ts';
 import type { RunError } from '../domain/run-state.ts';
 import { type SandboxFile, sandboxFilesOf, shownMessage } from '../domain/sandbox-file.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
@@ -132,5 +133,17 @@ export async function writeEnd(
     lastEventId: id - 1,
     startedAt,
   });
-  return { runId: run.run_id, requestId: null, attempt, status, error, usage, startedAt };
+  return {
+    runId: run.run_id,
+    trace: NO_TRACE,
+    integrationId: run.integration_id,
+    consumerId: run.consumer_id,
+    model: deps.agencies.agent(run.agency, run.agent)?.model ?? null,
+    providerStatus: null,
+    attempt,
+    status,
+    error,
+    usage,
+    startedAt,
+  };
 }

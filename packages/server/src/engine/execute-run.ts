@@ -9,6 +9,7 @@ import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
 import { journalStep } from '../runs/journal.ts';
 import { AlreadyEnded, RunLost } from '../runs/run-lost.ts';
+import { withFields } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Aside } from './aside.ts';
 import type { EngineDeps } from './deps.ts';
@@ -27,18 +28,21 @@ import { storeSurely } from './store-surely.ts';
 interface Outcome {
   readonly status: RunEndStatus;
   readonly error: RunError | null;
+  /** See `RunFailure.providerStatus`. */
+  readonly providerStatus: number | null;
   readonly lastStep: Step | null;
 }
 
 /** From an admitted run to its durable end. Never rejects: whatever happens, the run ends, or is left to be taken over. */
 export async function executeRun(
-  deps: EngineDeps,
+  engine: EngineDeps,
   run: AdmittedRun,
   log: RunLog,
   stop: StopHandle,
   watched: WatchedRun,
   aside: Aside,
 ): Promise<void> {
+  const deps = { ...engine, logger: withFields(engine.logger, { runId: run.runId, ...run.trace }) };
   const progress = beginProgress(run);
   measure(progress, run, deps.metrics);
   const steps = new StepIds(log);
@@ -98,11 +102,11 @@ async function giveUp(
   error: unknown,
 ): Promise<void> {
   log.abandon();
-  deps.logger.error({ err: error, runId: run.runId }, 'a run cannot be stored and ends');
+  deps.logger.error({ err: error }, 'a run cannot be stored and ends');
   try {
     await storeSurely(deps, stop, () => endOrphan(deps, run.runId, INTERNAL_ERROR));
   } catch (again) {
-    deps.logger.fatal({ err: again, runId: run.runId }, 'the end of a run cannot be stored; the next start ends it');
+    deps.logger.fatal({ err: again }, 'the end of a run cannot be stored; the next start ends it');
   }
 }
 
@@ -172,21 +176,19 @@ async function attempt(
       },
       stopHere: (mayHandOver) => stop.stepDone(mayHandOver),
     });
-    return { status: 'completed', error: null, lastStep };
+    return { status: 'completed', error: null, providerStatus: null, lastStep };
   } catch (error) {
     if (error instanceof RunLost) throw error;
     if (stop.isLost) throw new RunLost('The node that ran it was taken for dead.');
     stop.throwIfRefused();
-    if (stop.cancelled) return { status: 'cancelled', error: null, lastStep: null };
-    const failure = stop.failure;
-    if (failure !== null) {
-      return { status: 'failed', error: { code: failure.code, message: failure.message }, lastStep: null };
+    if (stop.cancelled) return { status: 'cancelled', error: null, providerStatus: null, lastStep: null };
+    const failure = stop.failure ?? error;
+    if (failure instanceof RunFailure && (failure === stop.failure || failure.code !== 'internal_error')) {
+      const { code, message, providerStatus } = failure;
+      return { status: 'failed', error: { code, message }, providerStatus, lastStep: null };
     }
-    if (error instanceof RunFailure && error.code !== 'internal_error') {
-      return { status: 'failed', error: { code: error.code, message: error.message }, lastStep: null };
-    }
-    if (!stop.isLeft) deps.logger.error({ err: error, runId: run.runId }, 'a run failed by a fault of the server');
-    return { status: 'failed', error: INTERNAL_ERROR, lastStep: null };
+    if (!stop.isLeft) deps.logger.error({ err: error }, 'a run failed by a fault of the server');
+    return { status: 'failed', error: INTERNAL_ERROR, providerStatus: null, lastStep: null };
   }
 }
 
@@ -240,10 +242,20 @@ async function settle(
     if (!(error instanceof AlreadyEnded)) throw error;
   });
   log.publish(events);
-  const { runId, requestId, attempt: tries } = run;
-  const { status, error } = outcome;
-  const startedAt = run.resumed?.startedAt ?? log.startedAt;
-  const report = { runId, requestId, attempt: tries, status, error, usage: progress.usage, startedAt };
-  reportEnd(deps, report);
+  const { runId, trace, integrationId, consumerId, attempt } = run;
+  const { status, error, providerStatus } = outcome;
+  reportEnd(deps, {
+    runId,
+    trace,
+    integrationId,
+    consumerId,
+    attempt,
+    model: deps.agencies.agent(run.agency, run.agent)?.model ?? null,
+    providerStatus,
+    status,
+    error,
+    usage: progress.usage,
+    startedAt: run.resumed?.startedAt ?? log.startedAt,
+  });
   deps.waitAt?.('settle.after');
 }

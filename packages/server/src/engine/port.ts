@@ -1,5 +1,6 @@
 import type { Attachment } from '../domain/attachment.ts';
 import type { RunEvent } from '../domain/events.ts';
+import type { RequestTrace } from '../domain/request-trace.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
 import type { JournalledStep } from '../domain/step.ts';
@@ -22,8 +23,8 @@ export interface ResumedFrom {
 /** What the engine needs of a run that was admitted, or taken over; the rows are the truth, this saves reading them again. */
 export interface AdmittedRun {
   readonly runId: string;
-  /** The request that admitted it, as the log and `X-Request-Id` name it; null where another process did. */
-  readonly requestId: string | null;
+  /** The request that admitted it. */
+  readonly trace: RequestTrace;
   readonly attempt: number;
   /** The owner of the integration: the run takes from its share of the node's budgets. */
   readonly ownerId: string;

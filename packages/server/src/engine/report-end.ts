@@ -1,11 +1,17 @@
+import type { RequestTrace } from '../domain/request-trace.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
 import { type Usage, usageJson } from '../domain/usage.ts';
 import type { EngineDeps } from './deps.ts';
 
 export interface EndReport {
   readonly runId: string;
-  /** Null where another process had admitted it. */
-  readonly requestId: string | null;
+  readonly trace: RequestTrace;
+  readonly integrationId: string;
+  readonly consumerId: string | null;
+  /** Null if its agent no longer exists. */
+  readonly model: string | null;
+  /** The status with which the model's provider refused the call that failed the run; null if that is not why. */
+  readonly providerStatus: number | null;
   readonly attempt: number;
   readonly status: RunEndStatus;
   readonly error: RunError | null;
@@ -13,12 +19,20 @@ export interface EndReport {
   readonly startedAt: number;
 }
 
-/** One line and one count per run, once its end is durable. Nothing that anybody said is in it. */
+/**
+ * One count and one line per run, after its end is durable, and one more line if the run failed. No line has anything
+ * that the user or the model said.
+ */
 export function reportEnd(deps: Pick<EngineDeps, 'logger' | 'metrics'>, end: EndReport): void {
-  const { startedAt, usage, error, ...ids } = end;
+  const { runId, trace, attempt, status, error, usage, startedAt } = end;
+  const ids = { runId, ...trace };
   const code = error?.code ?? null;
-  deps.metrics.runsEnded.add(code === null ? { status: end.status } : { status: end.status, code });
+  deps.metrics.runsEnded.add(code === null ? { status } : { status, code });
   const durationMs = Date.now() - startedAt;
-  deps.metrics.runDuration.observe(durationMs, { status: end.status });
-  deps.logger.info({ ...ids, code, usage: usageJson(usage), durationMs }, 'run ended');
+  deps.metrics.runDuration.observe(durationMs, { status });
+  deps.logger.info({ ...ids, attempt, status, code, usage: usageJson(usage), durationMs }, 'run ended');
+  if (error === null) return;
+  const { integrationId, consumerId, model, providerStatus } = end;
+  const about = { integrationId, consumerId, model, providerStatus };
+  deps.logger.warn({ ...ids, attempt, code, sentence: error.message, ...about }, 'run failed');
 }

@@ -1,5 +1,6 @@
 import { RUN_SECONDS_BY_SETTING } from '../domain/admission.ts';
 import { attemptBase, type RunEvent } from '../domain/events.ts';
+import { NO_TRACE } from '../domain/request-trace.ts';
 import type { RunError } from '../domain/run-state.ts';
 import { sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { isKnownJournal } from '../domain/step.ts';
@@ -135,7 +136,7 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
   const attachments = await tx.all(attachmentsOfRun, { chatKey: run.chat_key, runId });
   return {
     runId,
-    requestId: null,
+    trace: NO_TRACE,
     attempt,
     ownerId: run.owner_id,
     integrationId: run.integration_id,

@@ -8,12 +8,14 @@ import { MAX_URL_CHARACTERS } from '../domain/attachment.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { logRequest } from './access-log.ts';
 import type { BodyReader } from './body-reader.ts';
 import { ClientErrors } from './client-error.ts';
 import { answerError, refusalAnswer } from './error-answer.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
 import { allowedMethods, COMPLETION_PATH, originForm, pathOf } from './paths.ts';
 import { RequestDeadlines, type RequestTimes } from './request-deadlines.ts';
+import { type RequestIds, traceOf } from './request-id.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -35,7 +37,7 @@ export interface AppOptions {
   readonly limits: RequestTimes & { readonly bodyBytes: number; readonly messageCharacters: number };
   readonly servers: OpenApiServers;
   readonly logger: Logger;
-  readonly boot: string;
+  readonly requestIds: RequestIds;
   readonly isShuttingDown: () => boolean;
   readonly metrics: Metrics;
 }
@@ -96,13 +98,11 @@ function compiledAtFirstUse(compile: () => ValidateFunction): Validator {
 
 /** Everything that is the same for all operations: ids, keys, bodies, errors. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { authentication, limits, logger } = options;
-  let requests = 0;
-  const nextRequestId = () => `req_${options.boot}${(requests++).toString(36)}`;
-  const clientErrors = new ClientErrors();
+  const { authentication, limits, logger, requestIds } = options;
+  const clientErrors = new ClientErrors(requestIds, logger);
   const app = fastify({
     logger: false,
-    genReqId: nextRequestId,
+    genReqId: ({ headers }) => requestIds.of(headers),
     bodyLimit: limits.bodyBytes,
     exposeHeadRoutes: false,
     // While closing, our own answer carries the header; Fastify's does not.
@@ -124,22 +124,22 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     frameworkErrors: (error, request, reply) => {
       // The hooks do not run for a path that cannot be decoded.
       request.receivedAt = performance.now();
+      logRequest(request, reply, logger);
       answerError(error, request, reply, logger);
       app.noteAnswer(request, reply.statusCode);
     },
-    clientErrorHandler: (error, socket) => clientErrors.handle(error, socket, nextRequestId()),
+    clientErrorHandler: (error, socket) => clientErrors.handle(error, socket),
   });
   // The same for an `Expect` that is not known: it is ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   clientErrors.watch(app.server);
-  const deadlines = new RequestDeadlines(app.server, limits, (socket) => clientErrors.expire(socket, nextRequestId()));
+  const deadlines = new RequestDeadlines(app.server, limits, (socket) => clientErrors.expire(socket));
   app.addHook('onClose', () => deadlines[Symbol.dispose]());
   app.decorate('noteRefusal', ({ code }, request) => {
     const path = request.routeOptions.url ?? null;
     if ((path ?? pathOf(request.url)) === COMPLETION_PATH) options.metrics.admissions.add({ outcome: 'refused', code });
-    // The route and never the address: what stands in a query is the caller's.
-    if (code !== 'internal_error')
-      logger.debug({ requestId: request.id, method: request.method, path, code }, 'refused');
+    // The route and never the address, because a query may hold a secret.
+    if (code !== 'internal_error') logger.debug({ ...traceOf(request), method: request.method, path, code }, 'refused');
   });
   app.decorate('noteAnswer', ({ method, routeOptions, receivedAt }, status) => {
     options.metrics.answered(method, routeOptions.url ?? null, status, performance.now() - receivedAt);
@@ -151,6 +151,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   options.bodies.register(app);
   app.addHook('onRequest', async (request, reply) => {
     request.receivedAt = performance.now();
+    logRequest(request, reply, logger);
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
     // True is sent only after the reservation; until then every answer at this path says that there is none.

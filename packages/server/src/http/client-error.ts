@@ -2,7 +2,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, errors } from '@runwire/contract';
 import { errorXml, S3Error } from '../files/post-policy/s3-error.ts';
+import type { Logger } from '../telemetry/logger.ts';
 import { COMPLETION_PATH, isUpload, pathOf } from './paths.ts';
+import { type RequestIds, traceOf } from './request-id.ts';
 
 /** Status line, code and sentence for what Node's parser reports; anything else is `NOT_HTTP`. */
 const PROBLEMS: Readonly<Record<string, readonly [status: string, code: ErrorCode, sentence: string]>> = {
@@ -29,6 +31,13 @@ export class ClientErrors {
   readonly #answers = new WeakMap<Socket, ServerResponse>();
   /** Connections on which the newest request had its answer before its body came whole. */
   readonly #answeredEarly = new WeakSet<Socket>();
+  readonly #requestIds: RequestIds;
+  readonly #logger: Logger;
+
+  constructor(requestIds: RequestIds, logger: Logger) {
+    this.#requestIds = requestIds;
+    this.#logger = logger;
+  }
 
   watch(server: Server): void {
     server.on('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
@@ -43,11 +52,11 @@ export class ClientErrors {
   }
 
   /** For a request whose time is up: 408, or a plain close if an answer has begun. */
-  expire(socket: Socket, requestId: string): void {
-    this.handle(tooSlow(), socket, requestId);
+  expire(socket: Socket): void {
+    this.handle(tooSlow(), socket);
   }
 
-  handle(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
+  handle(error: NodeJS.ErrnoException, socket: Socket): void {
     const answer = this.#answers.get(socket);
     if (answer === undefined && this.#answeredEarly.has(socket)) {
       socket.destroy();
@@ -65,7 +74,14 @@ export class ClientErrors {
     // have been admitted. One with a broken body was not: a run is reserved after its body is read.
     const mayAnswer =
       broken === null ? (answer?.writableFinished ?? true) : !broken.headersSent && broken.socket !== null;
-    if (socket.writable && mayAnswer) socket.write(bytes(error.code ?? '', requestId, broken?.req.url ?? null));
+    if (socket.writable && mayAnswer) {
+      const problem = error.code ?? '';
+      const headers = broken?.req.headers ?? {};
+      const id = this.#requestIds.of(headers);
+      const [, code] = PROBLEMS[problem] ?? NOT_HTTP;
+      this.#logger.debug({ ...traceOf({ id, headers }), code, problem }, 'refused');
+      socket.write(bytes(problem, id, broken?.req.url ?? null));
+    }
     socket.destroy();
   }
 }

@@ -5,6 +5,7 @@ import { Refusal } from '../domain/refusal.ts';
 import { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { COMPLETION_PATH } from './paths.ts';
+import { traceOf } from './request-id.ts';
 import { validationSentence } from './validation-sentence.ts';
 
 interface FastifyProblem {
@@ -74,6 +75,6 @@ export function answerError(
   // Whether there is a run is not known: neither word would be true.
   if (error instanceof CommitUnknown) reply.removeHeader('x-agent-run-admitted');
   if (refusal !== null) return refusalAnswer(refusal, request, reply);
-  logger.error({ err: error, requestId: request.id, method: request.method, path: request.routeOptions.url }, 'fault');
+  logger.error({ err: error, ...traceOf(request), method: request.method, path: request.routeOptions.url }, 'fault');
   return refusalAnswer(new Refusal('internal_error'), request, reply);
 }

@@ -3,6 +3,7 @@ import { errors } from '@runwire/contract';
 import { StartRefused } from '../domain/start-refused.ts';
 import { listeningUrl } from './listening-url.ts';
 import { pathOf } from './paths.ts';
+import type { RequestIds } from './request-id.ts';
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -10,6 +11,7 @@ export interface MetricsListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly metrics: () => string;
+  readonly requestIds: RequestIds;
 }
 
 /**
@@ -25,13 +27,14 @@ export class MetricsListener implements AsyncDisposable {
     this.url = listeningUrl(server);
   }
 
-  static async start({ host, port, metrics }: MetricsListenerOptions): Promise<MetricsListener> {
+  static async start({ host, port, metrics, requestIds }: MetricsListenerOptions): Promise<MetricsListener> {
     // Imported here: as a module `node:http` brings a whole client along, 70 ms of processor, which a start need not wait for.
     const { createServer } = await import('node:http');
     const server = createServer((request, answer) => {
       // The body, if there is one, is not used.
       request.resume();
       answer.setHeader('x-content-type-options', 'nosniff');
+      answer.setHeader('x-request-id', requestIds.of(request.headers));
       if (request.method === 'GET' && pathOf(request.url ?? '') === '/metrics') {
         answer.writeHead(200, { 'content-type': METRICS_TYPE }).end(metrics());
         return;

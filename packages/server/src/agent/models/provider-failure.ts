@@ -33,7 +33,8 @@ export function failureOfStatus(asked: Asked, status: number, body: string, retr
   const sentence = isQuota
     ? 'The quota at the model provider is used up (429); check its plan and billing.'
     : statusSentence(asked, status, quoted(asked, message));
-  return new ProviderFailure(new RunFailure('model_error', sentence), RETRYABLE.has(status) && !isQuota, retryAfterMs);
+  const failure = new RunFailure('model_error', sentence, { providerStatus: status });
+  return new ProviderFailure(failure, RETRYABLE.has(status) && !isQuota, retryAfterMs);
 }
 
 function statusSentence({ model, apiKey }: Asked, status: number, said: string): string {

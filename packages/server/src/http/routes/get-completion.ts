@@ -16,6 +16,7 @@ import type { Encoder } from '../encoders/encoder.ts';
 import { TextOnly } from '../encoders/text-only.ts';
 import { parseEventId } from '../event-cursor.ts';
 import { givenAttachments } from '../given-attachments.ts';
+import { traceOf } from '../request-id.ts';
 import { type RequestOf, route } from '../route.ts';
 import { RunStream, type Streams } from '../run-stream.ts';
 
@@ -98,10 +99,8 @@ const FIELDS: readonly (keyof GetCompletionV2Request)[] = [
 
 type Request = RequestOf<typeof operations.getCompletionV2>;
 
-function completionRequest(
-  { body, id: requestId, principal, inlineImages }: Request,
-  { limits, fetchAllow }: GetCompletionDeps,
-): CompletionRequest {
+function completionRequest(request: Request, { limits, fetchAllow }: GetCompletionDeps): CompletionRequest {
+  const { body, principal, inlineImages } = request;
   const usageRequestId = given(body.usageRequestId);
   const context = body.user_context;
   const maxContextBytes = limits.userContextBytes;
@@ -117,7 +116,7 @@ function completionRequest(
   return {
     ownerId: principal.ownerId,
     integrationId: body.apiIntegrationId,
-    requestId,
+    trace: traceOf(request),
     message: body.message,
     messageBytes: Buffer.byteLength(body.message),
     userContext: context ?? undefined,

@@ -13,6 +13,7 @@ import { knownBase } from '../callers-base.ts';
 import { throwAway } from '../discarded-body.ts';
 import { type FormTimes, MultipartForm } from '../multipart-form.ts';
 import { UPLOAD_PATH } from '../paths.ts';
+import { traceOf } from '../request-id.ts';
 
 export interface ReceiveUploadDeps {
   readonly mount: MountStore;
@@ -118,14 +119,14 @@ function amazonHeaders(request: FastifyRequest, reply: FastifyReply): FastifyRep
 }
 
 function asS3Error(error: unknown, request: FastifyRequest, logger: Logger): S3Error {
-  const { id: requestId } = request;
+  const trace = traceOf(request);
   if (error instanceof S3Error) {
-    logger.debug({ requestId, code: error.code }, 'upload refused');
+    logger.debug({ ...trace, code: error.code }, 'upload refused');
     return error;
   }
   if (error instanceof MountConflict) return new S3Error('NameConflict', error.message);
   if (error instanceof StoreUnavailable) return new S3Error('ServiceUnavailable');
-  logger.error({ err: error, requestId, path: UPLOAD_PATH }, 'fault');
+  logger.error({ err: error, ...trace, path: UPLOAD_PATH }, 'fault');
   return new S3Error('InternalError');
 }
 

@@ -1,0 +1,39 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { RequestTrace } from '../domain/request-trace.ts';
+
+const HEADER = 'x-request-id';
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,128}$/;
+const TRACE_IDS = '(?!0{32})[\\da-f]{32}-(?!0{16})[\\da-f]{16}-[\\da-f]{2}';
+/** W3C Trace Context: a version, then the ids of trace and parent, and flags. Versions after 00 may append more. */
+const TRACEPARENT = new RegExp(`^(?:00-${TRACE_IDS}|(?!00|ff)[\\da-f]{2}-${TRACE_IDS}(?:-[\\x21-\\x7e]{0,200})?)$`);
+
+/** Gives each request its id: the caller's own `X-Request-Id`, or a new one. */
+export class RequestIds {
+  readonly #prefix: string;
+  #made = 0;
+
+  /** `boot` differs with each start of a server, so that no id is made twice. */
+  constructor(boot: string) {
+    this.#prefix = `req_${boot}`;
+  }
+
+  of(headers: IncomingHttpHeaders): string {
+    // Node joins the values of a header that is sent twice, with a space, which no id has.
+    const sent = headers[HEADER];
+    return typeof sent === 'string' && VISIBLE_ASCII.test(sent) ? sent : this.make();
+  }
+
+  make(): string {
+    const id = this.#prefix + this.#made.toString(36);
+    this.#made += 1;
+    return id;
+  }
+}
+
+/** The fields by which the log lines of a request, and of the run that it starts, are found. */
+export function traceOf({ id, headers }: { readonly id: string; readonly headers: IncomingHttpHeaders }): RequestTrace {
+  const { traceparent } = headers;
+  return typeof traceparent === 'string' && TRACEPARENT.test(traceparent)
+    ? { requestId: id, traceparent }
+    : { requestId: id };
+}
