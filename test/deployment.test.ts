@@ -60,6 +60,16 @@ function libraryPackages(program: string): string[] {
   return [...new Set(libraries.map((names) => names.map((name) => owners.get(name)).find(Boolean) ?? names.join()))];
 }
 
+test('the README names the system packages that the Dockerfile installs', () => {
+  const installed = [...dockerfile.matchAll(/apt-get install -y --no-install-recommends ([\w .+-]+?) &&/g)];
+  assert.deepEqual(
+    installed.map(([, names]) => names),
+    ['libatomic1'],
+  );
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  for (const [, names] of installed) assert.ok(readme.includes(`\`apt-get install -y ${names}\``));
+});
+
 /** Of Debian's smallest image: apt itself is in it, and what apt is made of. */
 const BASE_PACKAGES = ['libc6', 'libgcc-s1', 'libstdc++6'];
 

@@ -237,6 +237,19 @@ test('the project brings its own Node: npm scripts run it, whatever Node is inst
     assert.equal(locked.optional, true);
     assert.ok('node' in locked.bin);
   }
+  // npm warns about packages that ask for a newer Node than the one that installs them; the README says why.
+  const engines = Object.values<{ engines?: { node?: string } }>(lock.packages).map(
+    ({ engines }) => engines?.node ?? '',
+  );
+  const [newest] = engines
+    .map((range) => /^>= ?(\d+)(?:\.(\d+))?[.\d]*$/.exec(range))
+    .filter((match) => match !== null)
+    .map(([, major, minor]) => [Number(major), Number(minor ?? 0)] as const)
+    .toSorted((a, b) => b[0] - a[0] || b[1] - a[1]);
+  assert.match(
+    readFileSync(join(root, 'README.md'), 'utf8'),
+    new RegExp(`older than ${newest?.join('\\.')}, .npm ci. warns`),
+  );
   const found = await run('npm', ['exec', '--offline', '--', 'node', '--version'], {
     env: { HOME: folderOf(t) },
   });
