@@ -13,6 +13,7 @@ const FIRST_UNDONE = '0008-files';
 /** Takes back what the last migrations did, as the version before them had the tables. */
 const EARLIER = [
   ...['host', 'address'].map((column) => `alter table nodes drop column ${column}`),
+  'drop table commit_marks',
   'drop index attachments_without_copy',
   ...['kind', 'url', 'url_key', 'filename_json', 'form', 'pages'].map(
     (column) => `alter table attachments drop column ${column}`,
