@@ -14,7 +14,7 @@ export function usage(commands: readonly Command[]): string {
     ['<command> --help', 'explain a command'] as const,
     ['--version', 'print the version'] as const,
   ];
-  return `Usage:\n${table(rows, '  runwire ')}`;
+  return `Usage:\n${table(rows, '  runwire ')}\nIn a clone of the repository, write \`npm run runwire --\` instead of \`runwire\`.\n`;
 }
 
 /** The help of one command. */
