@@ -118,6 +118,28 @@ export const contractRecords = [
   },
   { id: 'contract-6-charged-runs', section: '6', quote: 'and 1 in `runs`.' },
   {
+    id: 'contract-6-charged-not-accepted',
+    section: '6',
+    quote:
+      'Exception: a run that fails or is cancelled before any model accepted a call is charged nothing: 0 runs, 0 tokens, 0 credits.',
+  },
+  {
+    id: 'contract-6-accepted',
+    section: '6',
+    quote:
+      'A model has accepted a call when its provider answered 2xx; models without HTTP (the offline model, AI SDK objects) have accepted it when their first event arrived.',
+  },
+  {
+    id: 'contract-6-accepted-attempt',
+    section: '6',
+    quote: 'Only an acceptance in the attempt that ends the run, or in a journalled step, counts.',
+  },
+  {
+    id: 'contract-6-cancelled-before-output',
+    section: '6',
+    quote: 'A run that is cancelled after an acceptance, before the first output, is charged the estimated input.',
+  },
+  {
     id: 'contract-6-charged-while-off',
     section: '6',
     quote: 'Runs made while allowances were off count when they are switched on.',

@@ -186,13 +186,13 @@ test('keeps what a member used when it is deleted and registered again', async (
   assert.equal((await refusal(await rig.api.complete(ask(integration, 'u2')))).status, 429);
 });
 
-test('charges every end but a fault of the server: real usage, or an estimate of a step cut short, and one run', async (t) => {
+test('charges real usage, or an estimate of a step cut short, and one run, once the model has answered', async (t) => {
   cites(
     t,
     'contract-6-charged-real',
     'contract-6-charged-cut-step',
     'contract-6-charged-runs',
-    'contract-6-charged-zero',
+    'contract-6-charged-not-accepted',
     'contract-6-reservation-ends',
     'contract-6-refuse-and-settle',
   );
@@ -229,7 +229,11 @@ test('charges every end but a fault of the server: real usage, or an estimate of
   const sum = 77 + 2 * Math.ceil(promptBytes / 4) + 3 + 4;
   assert.equal((await rig.allowance(integration)).used, sum);
   await rig.api.patch(below, { allowances: { unit: 'runs', limit: 100, period: 'day' } });
-  assert.equal((await rig.allowance(integration)).used, 4, 'each of them is one run');
+  assert.equal(
+    (await rig.allowance(integration)).used,
+    3,
+    'one run each, but for the one that the model said nothing to',
+  );
 });
 
 test('charges nothing in any unit for a run that a fault of the server ended', async (t) => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import {
   FakeProvider,
@@ -104,4 +106,124 @@ test('what a provider reports with an answer that it then gives anew is charged 
   await unreported.call.stream(failed(7, 1));
   await (await set.provider.nextCall()).stream(sseText(set.events({ said: [{ kind: 'text', deltas: ['Word'] }] })));
   assert.deepEqual(await unreported.ended(), ['completed', 2, 7 + unreported.shown, 1 + 1]);
+});
+
+const UNITS = ['runs', 'tokens', 'credits'] as const;
+const MEMBER = '/v2/integrations/metered/members/ann';
+
+/** A server with an integration whose member `ann` is metered, and the provider at this address. */
+async function meteredServer(baseUrl: string) {
+  const env = {
+    OPENAI_API_KEY: 'sk-1',
+    OPENAI_BASE_URL: baseUrl,
+    RUNWIRE_MODEL: 'openai/m',
+    RUNWIRE_PRICES: '{"openai/m":{"input":1000000,"cachedInput":1000000,"output":1000000}}',
+  };
+  const server = await startTestServer({ env });
+  const { api } = server;
+  const limited = (unit: string) => ({ allowances: { unit, limit: 1_000_000, period: 'lifetime' } });
+  await api.post('/v2/integrations', { apiIntegrationId: 'metered', ...limited('runs') });
+  await api.put(MEMBER, {});
+  let requests = 0;
+  const ask = async () => {
+    requests += 1;
+    const ids = { apiIntegrationId: 'metered', consumerId: 'ann', usageRequestId: `u${requests}` };
+    const reader = await api.complete({ ...ids, message: MESSAGE });
+    assert.equal(reader.status, 200);
+    const runPath = `/v2/integrations/metered/runs/${reader.headers['x-run-id']}`;
+    const ended = async () => {
+      await reader.whole();
+      return (await api.get(runPath)).body;
+    };
+    return { ended, cancel: () => api.post(`${runPath}/cancel`) };
+  };
+  /** What the member has used in runs, tokens and credits. */
+  const used = async () => {
+    const amounts: number[] = [];
+    for (const unit of UNITS) {
+      await api.patch('/v2/integrations/metered', limited(unit));
+      amounts.push((await api.get(MEMBER)).body.allowance.used);
+    }
+    return amounts;
+  };
+  return { ask, used, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+test('a run is free if no model accepted a call, and charged from the first acceptance on', async (t) => {
+  cites(t, 'contract-6-charged-not-accepted', 'contract-6-accepted', 'contract-6-cancelled-before-output');
+  await using provider = await FakeProvider.start();
+  await using metered = await meteredServer(provider.baseUrl);
+  const now = { 'retry-after-ms': '1' };
+  for (const [status, tries] of [
+    [401, 1],
+    [429, 3],
+    [500, 3],
+  ] as const) {
+    const refused = await metered.ask();
+    for (let i = 0; i < tries; i += 1) (await provider.nextCall()).answer(status, {}, now);
+    const { status: end, error } = await refused.ended();
+    assert.deepEqual([end, error.code], ['failed', 'model_error'], String(status));
+  }
+  const unanswered = await metered.ask();
+  await provider.nextCall();
+  await unanswered.cancel();
+  assert.equal((await unanswered.ended()).status, 'cancelled');
+  assert.deepEqual(await metered.used(), [0, 0, 0]);
+
+  const begun = await metered.ask();
+  const call = await provider.nextCall();
+  call.head();
+  const shown = Math.ceil((Buffer.byteLength(call.body.instructions) + MESSAGE.length) / 4);
+  // Provider and server share this process: the server reads the head in one of the next turns of the event loop.
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+  await begun.cancel();
+  assert.deepEqual((await begun.ended()).usage.total_tokens, shown);
+  assert.deepEqual(await metered.used(), [1, shown, shown]);
+
+  // A first step that is journalled counts, whatever becomes of the second.
+  const usage = { requestCount: 1, inputTokens: 100, cachedTokens: 0, outputTokens: 10, reasoningTokens: 0 };
+  const calls = [['call_1', 'clock', '{}']] as const;
+  const twoSteps = await metered.ask();
+  await (await provider.nextCall()).stream(
+    sseText(providerEvents('responses', { said: [{ kind: 'calls', calls }], usage })),
+  );
+  (await provider.nextCall()).answer(401, {});
+  assert.equal((await twoSteps.ended()).status, 'failed');
+  assert.deepEqual(await metered.used(), [2, shown + 110, shown + 110]);
+
+  // An answer that is no stream is an acceptance too.
+  const accepted = await metered.ask();
+  (await provider.nextCall()).answer(202, {});
+  assert.equal((await accepted.ended()).status, 'failed');
+  assert.deepEqual(await metered.used(), [3, 2 * shown + 110, 2 * shown + 110]);
+
+  await provider[Symbol.asyncDispose]();
+  const gone = await metered.ask();
+  assert.deepEqual((await gone.ended()).error.code, 'model_error');
+  assert.equal((await metered.used())[0], 3, 'nobody pays for a refused connection');
+});
+
+test('nobody pays for a provider whose name is unknown, nor for a connection that is not made', async (t) => {
+  cites(t, 'contract-6-charged-not-accepted');
+  {
+    await using unknown = await meteredServer('http://model.invalid/v1');
+    assert.equal((await (await unknown.ask()).ended()).error.code, 'model_error');
+    assert.deepEqual(await unknown.used(), [0, 0, 0]);
+  }
+  const connected = Promise.withResolvers<void>();
+  const silent = createServer(() => connected.resolve());
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  try {
+    const { port } = silent.address() as AddressInfo;
+    await using metered = await meteredServer(`https://127.0.0.1:${port}/v1`);
+    const connecting = await metered.ask();
+    // From here on the client waits for the handshake of TLS.
+    await connected.promise;
+    await connecting.cancel();
+    assert.equal((await connecting.ended()).status, 'cancelled');
+    assert.deepEqual(await metered.used(), [0, 0, 0]);
+  } finally {
+    silent.close();
+  }
 });

@@ -109,13 +109,13 @@ test('a run whose server died too often ends as interrupted, free of charge, and
   assert.equal(server.controller.calls.length, 3);
 });
 
-test('after kill -9 a run that was to be cancelled is cancelled, and charged by what it said', async (t) => {
+test('after kill -9 a run that was to be cancelled is cancelled; without a journalled step it is free', async (t) => {
   cites(
     t,
     'contract-5-resumed',
     'contract-5-cancelled',
     'contract-6-charged-cut-step',
-    'contract-6-charged-runs',
+    'contract-6-accepted-attempt',
     'contract-6-cancel-kept',
     'contract-6-reservation-ends',
   );
@@ -151,9 +151,10 @@ test('after kill -9 a run that was to be cancelled is cancelled, and charged by 
   const [record] = (await server.api.get(`${BELOW}/usage`)).body.items;
   assert.equal(record.usage.output_tokens, 4);
   assert.ok(record.usage.input_tokens >= 10, 'at least the message was read');
-  assert.deepEqual(record.charged, { unit: 'tokens', amount: record.usage.total_tokens });
-  assert.deepEqual(await usedIn(server, 'tokens'), { used: record.usage.total_tokens, reserved: 0 });
-  assert.deepEqual(await usedIn(server, 'runs'), { used: 1, reserved: 0 });
+  // The attempt that ended the run called no model, and no step was journalled before.
+  assert.deepEqual(record.charged, { unit: 'tokens', amount: 0 });
+  assert.deepEqual(await usedIn(server, 'tokens'), { used: 0, reserved: 0 });
+  assert.deepEqual(await usedIn(server, 'runs'), { used: 0, reserved: 0 });
 });
 
 test('without an answer the chat status decides: nothing was reserved, and the same id starts the run', async (t) => {

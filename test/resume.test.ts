@@ -137,6 +137,35 @@ test('a call of the model that died is made again, and what it had said is charg
   assert.deepEqual(messagesFrame(replay).usage, record.usage);
 });
 
+test('of earlier attempts only a journalled step is charged, if the last attempt was never accepted', async (t) => {
+  cites(t, 'contract-6-accepted-attempt');
+  await using server = await KillableServer.start({ limits: NEVER_BY_THE_CLOCK });
+  await server.metered();
+  const said = await server.hold({ ...MINE, chatId: 'said', usageRequestId: 'said' });
+  await said.call.text('Half');
+  await said.reader.untilText('"Half"');
+  const stepped = await server.hold({ ...MINE, chatId: 'stepped', usageRequestId: 'stepped' });
+  await stepped.call.toolCall('call_1', 'echo', '{"n":1}');
+  await stepped.call.end();
+  await server.controller.nextCall();
+  await server.process.kill();
+  await server.startAgain();
+  for (const _ of [said, stepped]) {
+    const call = await server.controller.nextCall();
+    assert.equal(call.request.attempt, 2);
+    await call.fail('model_error', 'The provider is away.');
+  }
+  for (const { runId } of [said, stepped]) await (await server.api.events(runId, null, 'mine')).whole();
+  const { items } = (await server.api.get(`${BELOW}/usage`)).body;
+  const charged = (id: string) =>
+    items.find(({ usageRequestId }: { usageRequestId: string }) => usageRequestId === id).charged.amount;
+  assert.deepEqual([charged('said'), charged('stepped')], [0, TOKENS]);
+  const used = async () => (await server.api.get(`${BELOW}/members/ann`)).body.allowance.used;
+  assert.equal(await used(), TOKENS);
+  await server.api.patch(BELOW, { allowances: { unit: 'runs', limit: 9, period: 'lifetime' } });
+  assert.equal(await used(), 1);
+});
+
 test('an open tool call is made again only where its tool may be repeated; otherwise the model is told', async () => {
   await using server = await KillableServer.start();
   await using gate = await GateKeeper.start();

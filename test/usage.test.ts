@@ -94,6 +94,7 @@ test('has one record of every run however it ended', async (t) => {
   const of = (usageRequestId: string) => ({ apiIntegrationId: integration, consumerId: 'ann', usageRequestId });
   await rig.answer(of('completed'));
   const failed = await rig.hold(of('failed'));
+  await failed.call.text('Half');
   await failed.call.fail('model_error', 'No.');
   await failed.reader.whole();
   const cancelled = await rig.hold(of('cancelled'));
@@ -105,11 +106,11 @@ test('has one record of every run however it ended', async (t) => {
     record.status,
     record.charged,
   ]);
-  const one = { unit: 'runs', amount: 1 };
+  const charged = (amount: number) => ({ unit: 'runs', amount });
   assert.deepEqual(kept, [
-    ['cancelled', 'cancelled', one],
-    ['failed', 'failed', one],
-    ['completed', 'completed', one],
+    ['cancelled', 'cancelled', charged(0)],
+    ['failed', 'failed', charged(1)],
+    ['completed', 'completed', charged(1)],
   ]);
   assert.deepEqual((await records(integration, '?usageRequestId=completed'))[0].usage, STEP);
 });

@@ -98,7 +98,10 @@ export interface Room {
 
 /** Called by the model as things come, each at once; a call costs no promise. */
 export interface ModelOutput extends Room {
-  /** The provider has taken the request and begins to answer, perhaps for a second time: what it was shown counts. */
+  /**
+   * The provider has accepted the call (it answered 2xx), perhaps for a second time: what it was shown is charged. A model
+   * without HTTP need not call this: its first event counts as acceptance.
+   */
   begun(): void;
   text(text: string): void;
   reasoning(text: string): void;

@@ -20,6 +20,8 @@ export class Progress {
   usage: Usage = NO_USAGE;
   byModel: readonly ModelUsage[] = [];
   steps = 0;
+  /** True once a model has accepted a call, in this attempt or in a journalled step: from then on the run is charged. */
+  accepted = false;
   /** Of all tool calls that the model was shown or made. */
   readonly callIds = new Set<string>();
   /** Called once per response, when the model begins to answer. */
@@ -42,6 +44,8 @@ export class Progress {
 
   /** What earlier attempts have finished, in the order of their events, and what all of them have used. */
   restore(steps: readonly Step[], usage: Usage, byModel: readonly ModelUsage[]): void {
+    // Every journal begins with a step of a model.
+    this.accepted = steps.length > 0;
     for (const item of steps.flatMap(({ output }) => output)) {
       this.items.push(item);
       if (item.kind === 'tool_call') this.callIds.add(item.callId);

@@ -35,8 +35,14 @@ export class ResponseAssembly implements ModelOutput {
     this.#room.onceRoom(goOn);
   }
 
+  /** True once the model has accepted the call: its provider answered 2xx, or its first event arrived. */
   get hasBegun(): boolean {
-    return this.#begun || this.output.length > 0;
+    return this.#begun;
+  }
+
+  #accept(): void {
+    this.#begun = true;
+    this.#progress.accepted = true;
   }
 
   /** Arguments count from their first piece on, and once. */
@@ -52,13 +58,14 @@ export class ResponseAssembly implements ModelOutput {
 
   /** What an answer before it half said is void: nothing of it was handed on. What it reported was used all the same. */
   begun(): void {
-    this.#begun = true;
+    this.#accept();
     this.#argumentsBytes = 0;
     if (this.reportedUsage !== null) this.earlierUsage = addUsage(this.earlierUsage, this.reportedUsage);
     this.reportedUsage = null;
   }
 
   argumentsPiece(text: string): void {
+    this.#accept();
     this.#argumentsBytes += Buffer.byteLength(text);
   }
 
@@ -96,11 +103,13 @@ export class ResponseAssembly implements ModelOutput {
   }
 
   usage(usage: Usage): void {
+    this.#accept();
     this.reportedUsage = usage;
   }
 
   /** The response is whole. */
   finish(usage: Usage): void {
+    this.#accept();
     this.#close();
     this.#emit({ type: 'response_done', response: this.#response, output: this.output, usage });
     for (const item of this.output) {
@@ -132,6 +141,7 @@ export class ResponseAssembly implements ModelOutput {
   }
 
   #keep(item: OutputItem): void {
+    this.#accept();
     if (this.output.length === 0) {
       this.#progress.onFirstOutput?.(performance.now() - this.#calledAt, this.#response.model);
     }

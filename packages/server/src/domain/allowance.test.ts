@@ -89,11 +89,26 @@ test('a fault of the server is free in every unit; every other end costs what wa
     { model: 'a/c', ...usage, credits: 4 },
   ];
   for (const code of ['internal_error', 'run_interrupted', 'attachment_unavailable']) {
-    assert.deepEqual(chargeFor(usage, byModel, code), { runs: 0, tokens: 0, credits: 0 });
+    for (const accepted of [true, false]) {
+      const end = { status: 'failed', errorCode: code, accepted } as const;
+      assert.deepEqual(chargeFor(end, usage, byModel), { runs: 0, tokens: 0, credits: 0 });
+    }
   }
-  for (const code of [null, 'model_error', 'step_limit', 'run_timeout']) {
-    assert.deepEqual(chargeFor(usage, byModel, code), { runs: 1, tokens: 15, credits: 7 });
+  for (const code of ['model_error', 'step_limit', 'run_timeout']) {
+    const end = { status: 'failed', errorCode: code, accepted: true } as const;
+    assert.deepEqual(chargeFor(end, usage, byModel), { runs: 1, tokens: 15, credits: 7 });
   }
+});
+
+test('a run that fails or is cancelled before a model accepted a call is free; a completed one never is', () => {
+  const usage = { requestCount: 1, inputTokens: 10, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+  const charged = (status: 'completed' | 'failed' | 'cancelled', accepted: boolean) =>
+    chargeFor({ status, errorCode: status === 'failed' ? 'model_error' : null, accepted }, usage, []);
+  for (const status of ['failed', 'cancelled'] as const) {
+    assert.deepEqual(charged(status, false), { runs: 0, tokens: 0, credits: 0 });
+    assert.deepEqual(charged(status, true), { runs: 1, tokens: 10, credits: 0 });
+  }
+  assert.deepEqual(charged('completed', false), { runs: 1, tokens: 10, credits: 0 });
 });
 
 test('what remains is never below zero, and an allowance is exhausted exactly when nothing remains', () => {

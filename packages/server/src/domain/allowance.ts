@@ -1,4 +1,5 @@
 import { creditsOf, type ModelPrice } from './prices.ts';
+import type { RunEndStatus } from './run-state.ts';
 import { estimateTokens, type ModelUsage, totalTokens, type Usage } from './usage.ts';
 
 export type AllowanceUnit = 'runs' | 'tokens' | 'credits';
@@ -73,7 +74,7 @@ export function heldAmount({ unit, textBytes, reserveTokens, price }: Reservatio
   return creditsOf(price, { inputTokens: tokens, cachedTokens: 0, outputTokens: 0 });
 }
 
-/** What an end costs in each unit. A fault of ours is free. */
+/** What an end costs in each unit. */
 export interface Charge {
   readonly runs: number;
   readonly tokens: number;
@@ -82,8 +83,17 @@ export interface Charge {
 
 const FREE_ENDS: ReadonlySet<string> = new Set(['internal_error', 'run_interrupted', 'attachment_unavailable']);
 
-export function chargeFor(usage: Usage, byModel: readonly ModelUsage[], errorCode: string | null): Charge {
-  if (errorCode !== null && FREE_ENDS.has(errorCode)) return { runs: 0, tokens: 0, credits: 0 };
+export interface ChargedEnd {
+  readonly status: RunEndStatus;
+  readonly errorCode: string | null;
+  /** True if a model accepted a call, in the attempt that ends the run or in a journalled step. */
+  readonly accepted: boolean;
+}
+
+/** Free: a fault of the server, an attachment that could not be had, and a run that no model accepted a call of. */
+export function chargeFor(end: ChargedEnd, usage: Usage, byModel: readonly ModelUsage[]): Charge {
+  const isFree = end.errorCode !== null && FREE_ENDS.has(end.errorCode);
+  if (isFree || (end.status !== 'completed' && !end.accepted)) return { runs: 0, tokens: 0, credits: 0 };
   return { runs: 1, tokens: totalTokens(usage), credits: byModel.reduce((sum, { credits }) => sum + credits, 0) };
 }
 

@@ -124,6 +124,8 @@ export async function writeEnd(
     status,
     error,
     text: answer,
+    // The attempt that ends the run calls no model, so only a journalled step counts.
+    accepted: run.step > 0,
     usage,
     byModel,
     prices: deps.prices,

@@ -227,6 +227,7 @@ async function settle(
         status: outcome.status,
         error: outcome.error,
         text: progress.text,
+        accepted: progress.accepted,
         usage: progress.usage,
         byModel: progress.byModel,
         prices: deps.prices,

@@ -27,6 +27,8 @@ export interface RunEnd {
   readonly status: RunEndStatus;
   readonly error: RunError | null;
   readonly text: string;
+  /** True if a model accepted a call, in the attempt that ends the run or in a journalled step. */
+  readonly accepted: boolean;
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];
   readonly prices: Prices;
@@ -44,7 +46,8 @@ export interface RunEnd {
 export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
   const now = Date.now();
   const byModel = withCredits(end.byModel, end.prices);
-  const charge = chargeFor(end.usage, byModel, end.error?.code ?? null);
+  const { status, accepted } = end;
+  const charge = chargeFor({ status, errorCode: end.error?.code ?? null, accepted }, end.usage, byModel);
   // All at once: to a database beyond the network that is one trip.
   const writes: Promise<unknown>[] = [];
   writes.push(

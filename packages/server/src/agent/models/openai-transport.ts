@@ -201,7 +201,8 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#timer.refresh();
     this.#status = status;
     this.#headers = headers;
-    if (status === 200 && !this.#settled) this.#call.output.begun();
+    // The provider has accepted the call, also if what follows is no stream.
+    if (status >= 200 && status < 300 && !this.#settled) this.#call.output.begun();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
