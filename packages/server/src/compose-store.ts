@@ -6,10 +6,12 @@ import type { Config, Secrets } from './config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from './config/data-folder.ts';
 import { refuseMoved } from './config/moved-mark.ts';
 import { SettingRefused } from './config/setting-refused.ts';
+import { DiskFull } from './domain/unavailable.ts';
 import type { WaitAt } from './domain/wait-points.ts';
 import type { OtherNodesOptions } from './engine/other-nodes.ts';
 import { FIRST_START_REMEDY } from './files/disk/claim-folder.ts';
 import { takenFolder } from './files/disk/folder-mark.ts';
+import { hasDiskSpace } from './lib/disk-full.ts';
 import type { NodeBeats } from './store/node-beats.ts';
 import { type Notifier, silentNotifier } from './store/notifier.ts';
 import type { JudgeCommit } from './store/postgres/commit-outcome.ts';
@@ -17,9 +19,10 @@ import type { ConflictKind } from './store/postgres/postgres-store.ts';
 import { installation, keepSecretOnce, keptSecret } from './store/queries/accounts.ts';
 import { lockDataFolder } from './store/sqlite/data-folder-lock.ts';
 import { SqliteSnapshot } from './store/sqlite/sqlite-snapshot.ts';
-import { SqliteStore } from './store/sqlite/sqlite-store.ts';
+import { SqliteStore, type SqliteStoreOptions } from './store/sqlite/sqlite-store.ts';
 import { first, type Store } from './store/store.ts';
 import type { NodeIdentity, ThisNode } from './store/this-node.ts';
+import type { Logger } from './telemetry/logger.ts';
 
 const SLOW_SYNC_MS = 5;
 
@@ -93,13 +96,18 @@ export async function openStore(
     };
   }
   const folder = makeDataFolder(config.dataDir);
+  // Before anything is written: a start that fails halfway is harder to understand than one that waits.
+  if (!hasDiskSpace(config.dataDir)) throw new DiskFull();
   stack.use(lockDataFolder(folder.lock));
   refuseMoved(folder.movedMark);
   const taken = existsSync(folder.database) ? null : await takenFolder(folder.blobs, FIRST_START_REMEDY);
   if (taken !== null) throw taken;
   const secret = secrets.secret ?? keepSecret(folder.secretFile);
   const beforeMigrating = () => checkEarlier(config, times, async () => new SqliteSnapshot(folder.database));
-  const store = stack.use(await SqliteStore.open({ path: folder.database, ...hooks, beforeMigrating, migrate: true }));
+  const logged = logRefusals(times.logger);
+  const store = stack.use(
+    await SqliteStore.open({ path: folder.database, ...hooks, ...logged, beforeMigrating, migrate: true }),
+  );
   return {
     store,
     secret,
@@ -112,6 +120,16 @@ export async function openStore(
       const warning = commitMs > SLOW_SYNC_MS ? 'the disk is slow to sync: every commit waits for it' : null;
       return { commitMs, warning };
     },
+  };
+}
+
+function logRefusals(logger: Logger): Pick<SqliteStoreOptions, 'onRefusing' | 'onCheckpointFailed'> {
+  return {
+    onRefusing: (reason) => {
+      if (reason === null) logger.info('the store takes writes again');
+      else logger.error({ err: reason }, 'the store takes no writes: completions are refused, and runs wait');
+    },
+    onCheckpointFailed: (error) => logger.error({ err: error }, 'a checkpoint failed; it is retried each second'),
   };
 }
 

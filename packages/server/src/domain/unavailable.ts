@@ -3,6 +3,17 @@ export class StoreUnavailable extends Error {
   override readonly name: string = 'StoreUnavailable';
 }
 
+/** The disk of the data folder has no space left. */
+export class DiskFull extends StoreUnavailable {
+  override readonly name = 'DiskFull';
+  /** As the system's own errors have it. */
+  readonly code = 'ENOSPC';
+
+  constructor(cause?: unknown) {
+    super('No space is left on the disk of the data folder; free some.', { cause });
+  }
+}
+
 /** The others took this node for dead: nothing is written under its old identity any more. */
 export class NodeFenced extends StoreUnavailable {
   override readonly name = 'NodeFenced';

@@ -1,8 +1,10 @@
 import { Worker } from 'node:worker_threads';
+import type { CheckpointOutcome } from './checkpoint-worker.ts';
 
 /** About how many pages are written before the log is copied: 32 MB. */
 const PAGES_PER_CHECKPOINT = 8000;
 const IDLE_CHECKPOINT_MS = 5000;
+const RETRY_MS = 1000;
 
 /*
  * The write-ahead log is written from its start again only by a writer that finds all of it copied into the
@@ -10,26 +12,38 @@ const IDLE_CHECKPOINT_MS = 5000;
  * copies most of it beside the writer, and then the writer pauses, without blocking its thread, for what is left.
  *
  *   idle ──(enough pages)──▶ copying ──(copied)──▶ pausing ──(copied)──▶ idle
+ *                             ▲    └───(failed)───────┴──▶ failed
+ *                             └─────────(after 1 s)──────────┘
+ *
+ * A failed copy loses nothing: SQLite copies the same pages again, and what was committed is durable in the log.
  */
 export class Checkpointer implements AsyncDisposable {
   readonly #path: string;
-  readonly #onFatal: (error: unknown) => void;
+  readonly #onFailed: (error: Error) => void;
   readonly #timer: NodeJS.Timeout;
+  #retry: NodeJS.Timeout | undefined;
   #worker: Worker | null = null;
   #pages = 0;
-  #state: 'idle' | 'copying' | 'pausing' = 'idle';
+  #state: 'idle' | 'copying' | 'pausing' | 'failed' = 'idle';
   #pause: PromiseWithResolvers<void> | null = null;
+  #failure: Error | null = null;
 
-  constructor(path: string, onFatal: (error: unknown) => void) {
+  /** `onFailed` is called at the first failure after a copy that succeeded. */
+  constructor(path: string, onFailed: (error: Error) => void) {
     this.#path = path;
-    this.#onFatal = onFatal;
+    this.#onFailed = onFailed;
     this.#timer = setInterval(() => this.#start(1), IDLE_CHECKPOINT_MS);
     this.#timer.unref();
   }
 
-  /** Null, or what the writer has to wait for before its next transaction. */
+  /** What the writer has to wait for before its next transaction; null if it need not wait. */
   get pause(): Promise<void> | null {
     return this.#pause?.promise ?? null;
+  }
+
+  /** Why the last copy failed; null if it succeeded. */
+  get failure(): Error | null {
+    return this.#failure;
   }
 
   wrote(pages: number): void {
@@ -38,24 +52,35 @@ export class Checkpointer implements AsyncDisposable {
   }
 
   #start(atPages: number): void {
-    if (this.#state !== 'idle' || this.#pages < atPages) return;
+    if (this.#state === 'idle' && this.#pages >= atPages) this.#copy();
+  }
+
+  #copy(): void {
     this.#pages = 0;
     this.#state = 'copying';
     this.#worker ??= this.#startWorker();
     this.#worker.postMessage('copy');
   }
 
-  /** When there is something to copy: a thread costs a start 60 ms of processor. */
+  /** Started when there is something to copy: a thread costs a start 60 ms of processor. */
   #startWorker(): Worker {
     const file = import.meta.url.endsWith('.ts') ? './checkpoint-worker.ts' : './checkpoint-worker.js';
     const worker = new Worker(new URL(file, import.meta.url), { workerData: { path: this.#path } });
     worker.unref();
-    worker.on('error', this.#onFatal);
-    worker.on('message', () => this.#copied());
+    worker.on('message', (outcome: CheckpointOutcome) => {
+      if (outcome === null) this.#copied();
+      else this.#failed(Object.assign(new Error(outcome.message), { errcode: outcome.errcode }));
+    });
+    // The worker could not open the database; the next attempt starts another.
+    worker.on('error', (error: Error) => {
+      this.#worker = null;
+      this.#failed(error);
+    });
     return worker;
   }
 
   #copied(): void {
+    this.#failure = null;
     if (this.#state === 'copying') {
       this.#state = 'pausing';
       this.#pause = Promise.withResolvers();
@@ -63,14 +88,29 @@ export class Checkpointer implements AsyncDisposable {
       return;
     }
     this.#state = 'idle';
+    this.#endPause();
+  }
+
+  #failed(error: Error): void {
+    const isFirst = this.#failure === null;
+    this.#failure = error;
+    this.#state = 'failed';
+    this.#endPause();
+    this.#retry = setTimeout(() => this.#copy(), RETRY_MS).unref();
+    if (isFirst) this.#onFailed(error);
+  }
+
+  #endPause(): void {
     this.#pause?.resolve();
     this.#pause = null;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
-    await this.#worker?.terminate();
-    this.#pause?.resolve();
-    this.#pause = null;
+    clearTimeout(this.#retry);
+    const worker = this.#worker;
+    worker?.removeAllListeners('message').removeAllListeners('error');
+    await worker?.terminate();
+    this.#endPause();
   }
 }

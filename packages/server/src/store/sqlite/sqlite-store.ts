@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
@@ -5,14 +6,11 @@ import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import { type CompiledStatement, compileStatement, type Statement } from '../statement.ts';
-import { type QueryOf, type Reads, type Store, type Tx, UniqueViolation } from '../store.ts';
+import type { QueryOf, Reads, Store, Tx } from '../store.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { sqliteDialect } from './dialect.ts';
-
-const SQLITE_IOERR = 10;
-const SQLITE_FULL = 13;
-const SQLITE_CONSTRAINT_UNIQUE = 2067;
-const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
+import { isFailedSync, translate, unavailable } from './errors.ts';
+import { WriteGate } from './write-gate.ts';
 
 export interface SqliteStoreOptions {
   readonly path: string;
@@ -21,8 +19,11 @@ export interface SqliteStoreOptions {
   /** Asked before the tables of an earlier version are changed. */
   readonly beforeMigrating?: (() => Promise<void>) | undefined;
   readonly waitAt: WaitAt | undefined;
-  /** A commit whose sync failed: what is on the disk is no longer known, so the process has to end. */
+  /** Called after a commit whose sync failed: what is on the disk is not known any more, so the process has to end. */
   readonly onFatal: (error: unknown) => void;
+  /** Called when the store begins to refuse writes, and with null when it takes them again. */
+  readonly onRefusing?: (reason: StoreUnavailable | null) => void;
+  readonly onCheckpointFailed?: (error: Error) => void;
   /** Told after each commit: how long it took with all its jobs, and how long the disk took of that. */
   readonly onCommit?: (commitMs: number, syncMs: number) => void;
 }
@@ -32,21 +33,6 @@ interface Job {
   readonly work: (tx: Tx) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-}
-
-function errorCode(error: unknown): number {
-  const code = (error as { errcode?: unknown } | null)?.errcode;
-  return typeof code === 'number' ? code : 0;
-}
-
-/** Foreign errors end here. */
-function translate(error: unknown): unknown {
-  const code = errorCode(error);
-  if (code === SQLITE_CONSTRAINT_UNIQUE || code === SQLITE_CONSTRAINT_PRIMARYKEY) {
-    return new UniqueViolation((error as Error).message, { cause: error });
-  }
-  if (code === SQLITE_FULL) return new StoreUnavailable('The disk is full.', { cause: error });
-  return error;
 }
 
 class Connection implements Reads {
@@ -71,13 +57,21 @@ class Connection implements Reads {
 
   async all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]> {
     if (statement.locks === true) return [];
-    const { compiled, prepared } = this.prepare(statement);
-    return prepared.all(...(compiled.bind(params) as SQLInputValue[])) as R[];
+    try {
+      const { compiled, prepared } = this.prepare(statement);
+      return prepared.all(...(compiled.bind(params) as SQLInputValue[])) as R[];
+    } catch (error) {
+      throw translate(error);
+    }
   }
 
   async query<R>(build: (db: Kysely<Schema>) => QueryOf<R>): Promise<R[]> {
     const { sql, parameters } = build(this.#compiler).compile();
-    return this.database.prepare(sql).all(...(parameters as SQLInputValue[])) as R[];
+    try {
+      return this.database.prepare(sql).all(...(parameters as SQLInputValue[])) as R[];
+    } catch (error) {
+      throw translate(error);
+    }
   }
 }
 
@@ -191,6 +185,7 @@ export class SqliteStore implements Store {
   readonly #onFatal: (error: unknown) => void;
   readonly #onCommit: ((commitMs: number, syncMs: number) => void) | undefined;
   readonly #checkpointer: Checkpointer;
+  readonly #gate: WriteGate;
   #queue: Job[] = [];
   #committing = 0;
   #draining: Promise<void> | null = null;
@@ -204,7 +199,12 @@ export class SqliteStore implements Store {
     this.#waitAt = options.waitAt;
     this.#onFatal = options.onFatal;
     this.#onCommit = options.onCommit;
-    this.#checkpointer = new Checkpointer(options.path, options.onFatal);
+    this.#checkpointer = new Checkpointer(options.path, (error) => options.onCheckpointFailed?.(error));
+    this.#gate = new WriteGate({
+      folder: dirname(options.path),
+      checkpointFailure: () => this.#checkpointer.failure,
+      onRefusing: options.onRefusing,
+    });
   }
 
   static async open(options: SqliteStoreOptions): Promise<SqliteStore> {
@@ -240,7 +240,9 @@ export class SqliteStore implements Store {
       const batch = this.#queue;
       this.#queue = [];
       this.#committing = batch.length;
-      await this.#commitTogether(batch);
+      const refusal = this.#gate.refusal();
+      if (refusal === null) await this.#commitTogether(batch);
+      else for (const job of batch) job.reject(refusal);
       this.#committing = 0;
     }
     this.#draining = null;
@@ -259,7 +261,7 @@ export class SqliteStore implements Store {
           done.push({ job, value });
         } catch (error) {
           tx.dropJob();
-          // A full disk can end the whole transaction, and with it those who were done.
+          // A full disk can end the whole transaction, also for the jobs that were done.
           if (!tx.isOpen) throw error;
           job.reject(error);
         }
@@ -271,9 +273,10 @@ export class SqliteStore implements Store {
       this.#onCommit?.(committedAt - startedAt, committedAt - workedAt);
       this.#checkpointer.wrote(tx.takePages());
     } catch (error) {
+      if (isFailedSync(error)) this.#onFatal(error);
       tx.rollback();
-      if (errorCode(error) % 256 === SQLITE_IOERR) this.#onFatal(error);
-      const reason = new StoreUnavailable('The store cannot be written to.', { cause: error });
+      this.#gate.lookAgain();
+      const reason = unavailable(error);
       for (const job of batch) job.reject(reason);
       return;
     }
