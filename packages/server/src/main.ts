@@ -3,6 +3,7 @@ import { type BackupOverrides, backUpHere } from './compose-backup.ts';
 import { moveHere } from './compose-move.ts';
 import { type Restored, restoreHere } from './compose-restore.ts';
 import { createKeyHere, rotateUploadsHere } from './compose-secrets.ts';
+import { startWhenDiskHasSpace } from './compose-waiting.ts';
 import type { Config } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';
 import { readConfig } from './config/read-config.ts';
@@ -26,8 +27,14 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
   try {
     const { config, secrets } = prepareProcess(env);
     dataDir = config.dataDir;
-    await using server = await compose(config, secrets, endAtOnce, overrides);
     const say = (text: string) => process.stdout.write(`${text}\n`);
+    await using server = await startWhenDiskHasSpace({
+      config,
+      start: (settings) => compose(settings, secrets, endAtOnce, overrides),
+      onWaiting: (url) => say(waitingSentence(url, dataDir)),
+      signalled,
+    });
+    if (server === null) return;
     say(`Runwire ${VERSION} listens on ${server.url}`);
     say(`API reference: ${server.url}/docs`);
     if (server.metricsUrl !== null) say(`Metrics, without a key: ${server.metricsUrl}/metrics`);
@@ -61,6 +68,10 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
 function prepareProcess(env: Readonly<Record<string, string | undefined>>): ReturnType<typeof readConfig> {
   process.umask(0o077);
   return readConfig(env);
+}
+
+function waitingSentence(url: string, dataDir: string): string {
+  return `The disk of the data folder ${dataDir} is full: ${url} answers 503 until there is space, and the server then starts by itself.`;
 }
 
 function filesSentence({ s3 }: Config): string {

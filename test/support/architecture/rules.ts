@@ -36,6 +36,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   'compose-move.ts': everything,
   'compose-backup.ts': everything,
   'compose-restore.ts': everything,
+  'compose-waiting.ts': everything,
   'index.ts': everything,
   config: ['domain', 'lib'],
   http: ['admission', 'runs', 'chats', 'accounts', 'agencies', 'files', 'eventlog', 'webhooks', ...base],

@@ -8,9 +8,9 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  rmSync,
   statSync,
-  unlinkSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SettingRefused } from './setting-refused.ts';
@@ -46,7 +46,9 @@ export function makeDataFolder(dataDir: string): DataFolder {
     makeFolder(dataDir);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new SettingRefused(`The data folder cannot be made (${reason}); set RUNWIRE_DATA_DIR to a place that can.`);
+    throw new SettingRefused(`The data folder cannot be made (${reason}); set RUNWIRE_DATA_DIR to a place that can.`, {
+      cause: error,
+    });
   }
   const folder = dataFolder(dataDir);
   for (const path of [folder.database, `${folder.database}-wal`, `${folder.database}-shm`, folder.lock]) {
@@ -98,16 +100,13 @@ export function keepSecret(path: string): string {
     throw new SettingRefused(`The file ${path} is damaged; restore it from a back-up, or set RUNWIRE_SECRET.`);
   }
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  const file = openSync(draft, 'wx', 0o600);
-  writeSync(file, `${randomBytes(48).toString('base64url')}\n`);
-  fsyncSync(file);
-  closeSync(file);
   try {
+    writeFileSync(draft, `${randomBytes(48).toString('base64url')}\n`, { flag: 'wx', mode: 0o600, flush: true });
     linkSync(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    unlinkSync(draft);
+    rmSync(draft, { force: true });
   }
   const folder = openSync(dirname(path), 'r');
   fsyncSync(folder);

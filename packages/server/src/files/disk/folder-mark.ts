@@ -107,5 +107,6 @@ function unusable(folder: string, error: unknown): StartRefused {
   const reason = error instanceof Error ? error.message : String(error);
   return new StartRefused(
     `The folder ${folder}, in which this installation keeps files, cannot be used (${reason}); mend that, or set RUNWIRE_DATA_DIR.`,
+    { cause: error },
   );
 }

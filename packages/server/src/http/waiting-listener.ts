@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { errors } from '@runwire/contract';
+
+import { listeningUrl } from './listening-url.ts';
+import { COMPLETION_PATH, pathOf } from './paths.ts';
+
+/**
+ * Listens in place of a server that cannot start yet: it is alive, and not ready. It answers every request but the one for
+ * health with 503; a completion was certainly not admitted.
+ */
+export class WaitingListener implements AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    this.url = listeningUrl(server);
+    this.port = (server.address() as AddressInfo).port;
+  }
+
+  static async start({ host, port }: { readonly host: string; readonly port: number }): Promise<WaitingListener> {
+    const { createServer } = await import('node:http');
+    const server = createServer((request, answer) => {
+      // The body is not used.
+      request.resume();
+      const path = pathOf(request.url ?? '');
+      const isHealth = path === '/healthz';
+      const body = isHealth ? { status: 'ok' } : { error: errors.unavailable.sentence, code: 'unavailable' };
+      answer
+        .writeHead(isHealth ? 200 : errors.unavailable.status, {
+          'content-type': 'application/json; charset=utf-8',
+          'x-content-type-options': 'nosniff',
+          'x-request-id': randomUUID(),
+          // The next request is for the server that takes this place.
+          connection: 'close',
+          ...(isHealth ? {} : { 'retry-after': '1' }),
+          ...(path === COMPLETION_PATH ? { 'x-agent-run-admitted': 'false' } : {}),
+        })
+        .end(JSON.stringify(body));
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ host, port }, resolve);
+    });
+    return new WaitingListener(server);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+}
