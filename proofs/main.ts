@@ -22,6 +22,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   'text-mode': () => import('./text-mode.ts'),
   outage: () => import('./outage.ts'),
   'lost-commit': () => import('./lost-commit.ts'),
+  'full-disk': () => import('./full-disk.ts'),
   restore: () => import('./restore.ts'),
   upgrade: () => import('./upgrade.ts'),
   paths: () => import('./paths.ts'),

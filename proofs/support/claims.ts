@@ -21,6 +21,10 @@ export class Claims {
     return null;
   }
 
+  get ids(): readonly string[] {
+    return [...this.#said.keys()];
+  }
+
   get size(): number {
     return this.#said.size;
   }

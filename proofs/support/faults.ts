@@ -3,6 +3,7 @@ import {
   askDatabase,
   CommitUnknown,
   checkForm,
+  createLogger,
   type JudgeCommit,
   type Overrides,
   type ProcessOptions,
@@ -243,6 +244,15 @@ function forgetForms(): Overrides {
   };
 }
 
+/** The process ends when a checkpoint fails. */
+function dieOnCheckpoint(): Overrides {
+  const logger = createLogger('silent');
+  const error = (_: unknown, sentence?: string) => {
+    if (sentence?.startsWith('a checkpoint failed')) process.exit(1);
+  };
+  return { logger: Object.assign(logger, { error }) };
+}
+
 const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> = {
   'forget-requests': forgetRequests,
   'forget-holds': forgetHolds,
@@ -273,6 +283,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'forget-refreshes': forgetRefreshes,
   'share-copies': shareCopies,
   'take-any-key': takeAnyKey,
+  'die-on-checkpoint': dieOnCheckpoint,
 };
 
 export function plantFault(fault: string, options: ProcessOptions): Overrides {

@@ -1,10 +1,12 @@
 import { existsSync, rmSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { compose, type Overrides } from '../compose.ts';
+import { startWhenDiskHasSpace } from '../compose-waiting.ts';
 import type { Limits } from '../config/config.ts';
 import { readConfig } from '../config/read-config.ts';
 import type { UploadPoint, WaitAt, WaitPoint } from '../domain/wait-points.ts';
 import { silentNotifier } from '../store/notifier.ts';
+import { fillDisk } from './fill-disk.ts';
 import { gateAgency } from './gate-agency.ts';
 import { scriptedModel } from './scripted-model.ts';
 import { testAgency } from './test-agency.ts';
@@ -19,6 +21,8 @@ export interface ProcessOptions {
   readonly stopAt?: { readonly point: WaitPoint; readonly time: number };
   /** Stands still at this point until the file is there, takes it away, and goes on; after 10 s it goes on without. */
   readonly hold?: { readonly at: WaitPoint; readonly file: string };
+  /** Fills the disk of this file, once, at the point `at`, or at the point that its parent names later by `FillAt`. */
+  readonly fill?: { readonly file: string; readonly at?: WaitPoint | UploadPoint };
   readonly limits?: Partial<Limits>;
   /** No hint of another node is heard. */
   readonly dropHints?: boolean;
@@ -29,7 +33,21 @@ export interface ProcessOptions {
 export const ARM = 'arm';
 /** What a parent sends to have what nothing refers to swept now. */
 export const SWEEP = 'sweep';
+/** What a parent sends to have the disk filled at a point, the next time the server gets there. */
+export interface FillAt {
+  readonly fillAt: WaitPoint | UploadPoint;
+}
 let isArmed = false;
+let fillAt: WaitPoint | UploadPoint | null = null;
+
+function filler({ file, at }: NonNullable<ProcessOptions['fill']>): WaitAt {
+  fillAt = at ?? null;
+  return (reached) => {
+    if (reached !== fillAt) return;
+    fillAt = null;
+    fillDisk(file);
+  };
+}
 
 function signaller(signal: NodeJS.Signals, point: WaitPoint | UploadPoint, time: number, counts = () => true): WaitAt {
   let left = time;
@@ -61,7 +79,7 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
     process.exit(1);
   };
   const planted = options.fault === undefined ? {} : plant(options.fault, options);
-  const server = await compose(config, secrets, onFatal, {
+  const overrides: Overrides = {
     agencies: { test: testAgency, gate: gateAgency },
     ...(options.controllerPort === undefined ? {} : { model: scriptedModel(options.controllerPort) }),
     ...(options.killAt === undefined ? {} : { waitAt: signaller('SIGKILL', options.killAt, options.killAfter ?? 1) }),
@@ -69,11 +87,23 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
       ? {}
       : { waitAt: signaller('SIGSTOP', options.stopAt.point, options.stopAt.time, () => isArmed) }),
     ...(options.hold === undefined ? {} : { waitAt: holder(options.hold.at, options.hold.file) }),
+    ...(options.fill === undefined ? {} : { waitAt: filler(options.fill) }),
     ...(options.dropHints === true ? { notifier: silentNotifier } : {}),
     ...planted,
     limits: { ...options.limits, ...planted.limits },
+  };
+  const server = await startWhenDiskHasSpace({
+    config,
+    start: (settings) => compose(settings, secrets, onFatal, overrides),
+    onWaiting: () => {},
+    signalled: new Promise(() => {}),
   });
+  if (server === null) return;
   process.on('message', async (message) => {
+    if (typeof message === 'object' && message !== null && 'fillAt' in message) {
+      ({ fillAt } = message as FillAt);
+      return;
+    }
     if (message === ARM) {
       isArmed = true;
       return;

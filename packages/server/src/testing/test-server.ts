@@ -9,7 +9,7 @@ import type { RunningServer } from '../running-server.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { ApiClient } from './api-client.ts';
 import { noteStore } from './reported-store.ts';
-import { ARM, type ProcessOptions, SWEEP } from './server-process.ts';
+import { ARM, type FillAt, type ProcessOptions, SWEEP } from './server-process.ts';
 import { forgetStore, storeEnvironment, withSharedDisk } from './test-store.ts';
 
 /** The key of the first owner in every test installation. */
@@ -181,6 +181,11 @@ export class ServerProcess implements AsyncDisposable {
   /** From now on the process counts how often it comes to its `stopAt`. */
   arm(): void {
     this.#child.send(ARM);
+  }
+
+  /** Fills its disk when it next gets to this point; `fill` of its options names the file. */
+  fillAt(fillAt: FillAt['fillAt']): void {
+    this.#child.send({ fillAt } satisfies FillAt);
   }
 
   /** Stops all its threads where they are; it goes on by `goOn`. */

@@ -1,0 +1,264 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  ApiClient,
+  FileServer,
+  freePort,
+  imageAttachment,
+  ModelController,
+  pngOf,
+  type ServerProcess,
+  TEST_API_KEY,
+  UPLOAD_POINTS,
+  type UploadPoint,
+  WAIT_POINTS,
+  type WaitPoint,
+} from '@runwire/server/testing';
+import { Claims } from './support/claims.ts';
+import { actFor, bodyOf, checkRun, play, prepareUpload, type Scene } from './support/full-disk-acts.ts';
+import { SWEEP_AT_ONCE } from './support/kill-scripts.ts';
+import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
+import { SizedDisk } from './support/sized-disk.ts';
+import { startServer } from './support/start-server.ts';
+
+/*
+ * A server on a small disk of its own. At each wait point the server's own thread fills the disk to the last block; then
+ * callers are refused, a checkpoint fails, and the disk is freed. One process lives through all of it.
+ */
+
+const WAIT_MS = 60_000;
+/** A checkpoint follows a write within 5 s; then it fails, or there was nothing to copy. */
+const CHECKPOINT_MS = 7000;
+const SHORT_POINTS: readonly Point[] = ['admit.before-commit', 'step.before-commit', 'end.before-commit'];
+const cli = join(import.meta.dirname, '../packages/cli/src/main.ts');
+
+type Point = WaitPoint | UploadPoint;
+
+/** What the parts of the proof count together. */
+class Counts {
+  readonly claims = new Claims();
+  filled = 0;
+  refused = 0;
+  starts = 0;
+  checkpointsFailed = 0;
+}
+
+async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+  await within(
+    what,
+    WAIT_MS,
+    (async () => {
+      while (!(await holds())) await sleep(50);
+    })(),
+  );
+}
+
+/** Null while nothing listens. */
+const statusOf = async (url: string, path: string) => (await fetch(url + path).catch(() => null))?.status ?? null;
+
+const isReady = (url: string, status: number) => async () => (await statusOf(url, '/readyz')) === status;
+
+async function expectAlive(server: ServerProcess): Promise<void> {
+  const isGone = await Promise.race([server.gone.then(() => true), sleep(0, false)]);
+  expectNumber('died', Number(isGone), 0);
+}
+
+/** Rejects as soon as the process is gone: nothing else would be told then. */
+async function whileAlive<T>(server: ServerProcess, work: Promise<T>): Promise<T> {
+  const died = server.gone.then(() => {
+    throw new Shortfall(`died: expected 0, found 1. ${server.said.slice(-2000)}`);
+  });
+  for (const loser of [died, work]) loser.catch(() => {});
+  return Promise.race([work, died]);
+}
+
+const failuresOf = ({ said }: ServerProcess) => said.split('a checkpoint failed').length - 1;
+
+/** What every caller gets while the disk is full. */
+async function expectRefusals({ server, claims }: Scene, id: string, upload: () => Promise<number>): Promise<number> {
+  const { api, url } = server;
+  await until('readiness 503 on a full disk', isReady(url, 503));
+  expectNumber('status of /healthz on a full disk', (await statusOf(url, '/healthz')) ?? 0, 200);
+  const admitted = await claims.post(api, bodyOf(`${id}-late`), `${id}-late`);
+  expectEqual('whether a run is admitted on a full disk', admitted !== null, false);
+  const image = { ...bodyOf(`${id}-image`), attachments: [imageAttachment(pngOf(70_000))] };
+  expectEqual('whether an image is taken on a full disk', await claims.post(api, image, `${id}-image`), null);
+  expectNumber('status of an upload on a full disk', await upload(), 503);
+  return 3;
+}
+
+async function fillAt(scene: Scene, disk: SizedDisk, point: Point, counts: Counts): Promise<void> {
+  const { server, claims } = scene;
+  const id = `${point.replace('.', '-')}-${counts.filled}`;
+  const { send } = await prepareUpload(server, `${id}-late`);
+  const before = failuresOf(server);
+  server.fillAt(point);
+  const finish = await actFor(point)(scene, id);
+  await until(`a disk filled at ${point}`, () => disk.isFull);
+  counts.filled += 1;
+  counts.refused += await expectRefusals(scene, id, send);
+  const deadline = performance.now() + CHECKPOINT_MS;
+  while (failuresOf(server) === before && performance.now() < deadline) await sleep(50);
+  counts.checkpointsFailed += failuresOf(server) - before;
+  await expectAlive(server);
+  disk.free();
+  await until('readiness 200 with space', isReady(server.url, 200));
+  await finish();
+  const late = await claims.post(server.api, bodyOf(`${id}-next`), `${id}-next`);
+  if (late === null) throw new Shortfall('runs admitted with space: expected 1, found 0.');
+  await checkRun(scene, late, 'completed', 'One two.');
+}
+
+/** No header contradicts what is stored. */
+async function checkClaims({ server: { api }, claims }: Scene, ids: readonly string[]): Promise<number> {
+  const stored = new Set<string>();
+  for (const id of ids) {
+    const { status } = await api.get(`/v2/integrations/demo/chat_status?usageRequestId=${encodeURIComponent(id)}`);
+    if (status === 200) stored.add(id);
+  }
+  const { falseTrue, falseFalse } = claims.wrong('', stored);
+  expectNumber('answers without the header', claims.count('none'), 0);
+  return falseTrue + falseFalse;
+}
+
+interface Stage extends AsyncDisposable {
+  readonly disk: SizedDisk;
+  readonly scene: Scene;
+  readonly model: ModelController;
+  readonly start: (more?: Partial<Parameters<typeof startServer>[1]>) => Promise<ServerProcess>;
+}
+
+async function stage(fault: string | null, limits: Readonly<Record<string, number>>, counts: Counts): Promise<Stage> {
+  await using stack = new AsyncDisposableStack();
+  const disk = stack.use(SizedDisk.mount());
+  const model = stack.use(await ModelController.start());
+  model.onCall = (call) => void play(call).catch(() => {});
+  const files = stack.use(await FileServer.start());
+  const over = new AbortController();
+  const env = { ...files.env, RUNWIRE_LOG_LEVEL: 'error' };
+  const options = { dataDir: disk.dataDir, controllerPort: model.port, limits };
+  const start: Stage['start'] = async (more = {}) =>
+    stack.use(
+      await startServer(fault, { ...options, fill: { file: disk.file }, ...more, env: { ...env, ...more.env } }),
+    );
+  const server = await start();
+  stack.defer(() => over.abort());
+  await server.api.patch('/v2/integrations/demo', { agency: 'test' });
+  await server.api.put('/v2/integrations/demo/members/ann', {});
+  const owned = stack.move();
+  const scene = { server, claims: counts.claims, files, over: over.signal };
+  // What is started later is closed first.
+  return { disk, scene, model, start, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** One process, one point after the other. */
+async function live(points: readonly Point[], fault: string | null, counts: Counts): Promise<number> {
+  const isSwept = points.some((point) => point.startsWith('sweep.'));
+  await using own = await stage(fault, isSwept ? SWEEP_AT_ONCE : {}, counts);
+  const { scene, disk } = own;
+  for (const point of points) await whileAlive(scene.server, fillAt(scene, disk, point, counts));
+  return await checkClaims(scene, counts.claims.ids);
+}
+
+/** A run is left unfinished by a kill, and the start that takes it over fills its disk at the point. */
+async function startAt(point: WaitPoint, counts: Counts): Promise<void> {
+  await using own = await stage(null, {}, counts);
+  const { scene, disk, start } = own;
+  const reader = await scene.claims.post(scene.server.api, bodyOf(point, 'wait'), point);
+  if (reader === null) throw new Shortfall('runs admitted before a kill: expected 1, found 0.');
+  await within('first word', WAIT_MS, reader.untilText('One '));
+  await scene.server.kill('SIGKILL');
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const starting = start({ env: { PORT: String(port) }, fill: { file: disk.file, at: point } });
+  starting.catch(() => {});
+  await until(`a disk filled at ${point}`, () => disk.isFull);
+  counts.filled += 1;
+  await expectWaiting(url, counts);
+  disk.free();
+  const server = await within('a start with space', WAIT_MS, starting);
+  await until('readiness 200 with space', isReady(url, 200));
+  await checkRun({ ...scene, server }, reader, 'completed', 'One two.');
+}
+
+/** It listens, says that it is alive and not ready, and refuses with the header. */
+async function expectWaiting(url: string, counts: Counts): Promise<void> {
+  await until('readiness 503 of a start on a full disk', isReady(url, 503));
+  await until('health 200 of a start on a full disk', async () => (await statusOf(url, '/healthz')) === 200);
+  const refused = await new ApiClient(url, TEST_API_KEY).complete({});
+  expectEqual(
+    'answer to a completion of a start on a full disk',
+    [refused.status, refused.headers['x-agent-run-admitted']],
+    [503, 'false'],
+  );
+  counts.refused += 1;
+}
+
+/** `runwire serve` as a person starts it: first on an empty folder, then on the installation that it made. */
+async function startOnFull(counts: Counts): Promise<void> {
+  using disk = SizedDisk.mount();
+  for (const _ of ['an empty folder', 'an installation']) {
+    disk.fill();
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const env = {
+      PATH: process.env.PATH ?? '',
+      ...(process.env.NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }),
+      PORT: String(port),
+      RUNWIRE_DATA_DIR: disk.dataDir,
+      RUNWIRE_API_KEY: TEST_API_KEY,
+      RUNWIRE_LOG_LEVEL: 'silent',
+    };
+    const child = spawn(process.execPath, ['-C', 'runwire', cli, 'serve'], { env, stdio: 'ignore' });
+    try {
+      await expectWaiting(url, counts);
+      disk.free();
+      await until('readiness 200 with space', isReady(url, 200));
+      expectNumber(
+        'status of a completion with space',
+        (await new ApiClient(url, TEST_API_KEY).complete({})).status,
+        200,
+      );
+      expectEqual('whether it is the same process', child.exitCode, null);
+    } finally {
+      await ended(child);
+    }
+    counts.starts += 1;
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  const over = new Promise((resolve) => child.once('exit', resolve));
+  if (child.exitCode !== null) return;
+  child.kill('SIGTERM');
+  await over;
+}
+
+export const proof: Proof = {
+  name: 'full-disk',
+  faults: ['die-on-checkpoint'],
+  async run({ fault, short }) {
+    const all: readonly Point[] = [...WAIT_POINTS, ...UPLOAD_POINTS];
+    const points = short ? SHORT_POINTS : all;
+    const isIn = (name: string) => (point: Point) => point.startsWith(name);
+    const [sweeps, takeovers] = [points.filter(isIn('sweep.')), points.filter(isIn('takeover.'))];
+    const counts = new Counts();
+    const rest = points.filter((point) => !sweeps.includes(point) && !takeovers.includes(point));
+    let wrong = await live(rest, fault, counts);
+    if (sweeps.length > 0) wrong += await live(sweeps, fault, counts);
+    for (const point of takeovers) await startAt(point as WaitPoint, counts);
+    if (fault === null) await startOnFull(counts);
+    return {
+      points: points.length,
+      filled: expectNumber('filled', counts.filled, points.length),
+      runs: expectAtLeast('runs', counts.claims.count('true'), points.length),
+      refused: counts.refused,
+      checkpoints_failed: expectAtLeast('failed checkpoints', counts.checkpointsFailed, 1),
+      starts: counts.starts,
+      lost: 0,
+      died: 0,
+      wrong_header: wrong,
+    };
+  },
+};

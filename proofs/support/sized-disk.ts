@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmdirSync, rmSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fillDisk, temporaryFolder } from '@runwire/server/testing';
+import { LeftOut } from './proof.ts';
+
+const SIZE = '16m';
+
+/** A small disk of its own (tmpfs), with a data folder on it and a file that fills it. */
+export class SizedDisk implements Disposable {
+  readonly #folder: string;
+  readonly dataDir: string;
+  readonly file: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+    this.dataDir = join(folder, 'data');
+    this.file = join(folder, 'fill');
+    mkdirSync(this.dataDir);
+  }
+
+  /** Throws `LeftOut` if this user may not mount; in CI it throws an error, because nothing is left out there. */
+  static mount(): SizedDisk {
+    const folder = temporaryFolder();
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE},mode=0700`, 'runwire-proof', folder], {
+        stdio: 'pipe',
+      });
+    } catch (error) {
+      rmdirSync(folder);
+      const reason = String((error as { stderr?: Buffer }).stderr ?? error).trim();
+      const sentence = `full-disk: this user may not mount a tmpfs (${reason}); run it as root.`;
+      throw process.env.CI === undefined || process.env.CI === '' ? new LeftOut(sentence) : new Error(sentence);
+    }
+    return new SizedDisk(folder);
+  }
+
+  /** True if a server is not left a single block. */
+  get isFull(): boolean {
+    return statfsSync(this.#folder).bavail === 0;
+  }
+
+  fill(): void {
+    fillDisk(this.file);
+  }
+
+  free(): void {
+    rmSync(this.file, { force: true });
+  }
+
+  [Symbol.dispose](): void {
+    // Lazily: a server that is just ending may still have a file open.
+    execFileSync('umount', ['-l', this.#folder]);
+    rmdirSync(this.#folder);
+  }
+}
