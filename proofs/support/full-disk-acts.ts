@@ -24,6 +24,8 @@ const DEMO = '/v2/integrations/demo';
 /** Larger than what a database has free in its pages: a checkpoint after it needs space. */
 const MESSAGE_BYTES = 96 * 1024;
 const FILE_BYTES = 300_000;
+/** After flushes that failed the next one comes within 1 s. */
+const FLUSH_MS = 1500;
 const ATTACHED = 'Attached by its URL.';
 
 export interface Scene {
@@ -42,7 +44,7 @@ export type Act = (scene: Scene, id: string) => Promise<Finish>;
 const message = (script: string) => `${script} ${randomBytes(MESSAGE_BYTES / 2).toString('hex')}`;
 export const bodyOf = (id: string, script = 'speak') => ({ consumerId: MEMBER, chatId: id, message: message(script) });
 
-/** The model: it says two words with a flush between them, after a tool if it is asked for one, or waits to be cancelled. */
+/** The model says two words, after a tool or with a pause between them if it is asked for that, or waits to be cancelled. */
 export async function play(call: ModelCall): Promise<void> {
   const script = call.request.prompt.map((item) => (item.kind === 'user' ? item.text : '')).join('');
   if (script.startsWith('useTool') && !call.request.prompt.some(({ kind }) => kind === 'tool_output')) {
@@ -51,7 +53,7 @@ export async function play(call: ModelCall): Promise<void> {
   }
   await call.text('One ');
   if (script.startsWith('cancel') || (script.startsWith('wait') && call.request.attempt === 1)) return;
-  await sleep(200);
+  await sleep(script.startsWith('talk') ? FLUSH_MS : 0);
   await call.text('two.');
   await call.end();
 }
@@ -161,6 +163,7 @@ const upload: Act = async ({ server }, id) => {
 
 const ACTS: Readonly<Record<string, Act>> = {
   step: speak('useTool'),
+  flush: speak('talk'),
   attachment: attach,
   cancel,
   'cancel-intent': cancel,
