@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmdirSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fillDisk, temporaryFolder } from '@runwire/server/testing';
 import { LeftOut } from './proof.ts';
@@ -35,11 +35,12 @@ export class SizedDisk implements Disposable {
     return new SizedDisk(folder);
   }
 
-  /** True if a server is not left a single block. */
-  get isFull(): boolean {
-    return statfsSync(this.#folder).bavail === 0;
+  /** True once a server has filled it, also if the server removed something of its own since then. */
+  get isFilled(): boolean {
+    return existsSync(this.file);
   }
 
+  /** Takes every block that is left. */
   fill(): void {
     fillDisk(this.file);
   }
