@@ -126,7 +126,7 @@ export async function openStore(
 function logRefusals(logger: Logger): Pick<SqliteStoreOptions, 'onRefusing' | 'onCheckpointFailed'> {
   return {
     onRefusing: (reason) => {
-      if (reason === null) logger.info('the store takes writes again');
+      if (reason === null) logger.info({}, 'the store takes writes again');
       else logger.error({ err: reason }, 'the store takes no writes: completions are refused, and runs wait');
     },
     onCheckpointFailed: (error) => logger.error({ err: error }, 'a checkpoint failed; it is retried each second'),
