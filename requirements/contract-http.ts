@@ -31,4 +31,22 @@ export const contractHttp = [
     quote: "The server uses the caller's `X-Request-Id` if it is 1–128 visible ASCII characters.",
   },
   { id: 'contract-3-traceparent', section: '3', quote: 'Log lines of a request carry its `traceparent`.' },
+  { id: 'contract-3-limit-digits', section: '3', quote: '`limit` is decimal digits.' },
+  {
+    id: 'contract-3-bound-cursor',
+    section: '3',
+    quote: 'A cursor is bound to its list and integration; any other is 400 `invalid_cursor`.',
+  },
+  {
+    id: 'contract-3-empty-cursor',
+    section: '3',
+    quote:
+      'An empty `after=` or `Last-Event-ID` counts as absent; a cursor of any size at or after the end of an ended run is 204.',
+  },
+  {
+    id: 'contract-3-unknown-parameter',
+    section: '3',
+    quote:
+      'An unknown query parameter is 400 `invalid_request`, and the error names it, on every operation below `/v2` (events, content and CSV too); so is a repeated one.',
+  },
 ] as const satisfies readonly Requirement[];

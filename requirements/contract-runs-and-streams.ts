@@ -168,7 +168,7 @@ export const contractRunsAndStreams = [
     id: 'contract-4-post-last-event-id',
     section: '4',
     quote:
-      '`Last-Event-ID` on the POST counts only in an SSE replay; one that cannot be honoured is treated as absent.',
+      '`Last-Event-ID` on the POST counts only in an SSE replay, on every node as it does at `…/events`: ahead of a live run it waits; in a compacted run, or at or after the end of an ended run, it is treated as absent.',
   },
   {
     id: 'contract-4-busy',

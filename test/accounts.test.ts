@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { type Operation, operations } from '@runwire/contract/schemas';
 import { type ApiClient, startTestServer, type TestServer, testAgency } from '@runwire/server/testing';
 import { cites } from '../requirements/cite.ts';
 
@@ -390,7 +391,7 @@ test('agencies are listed with their agents and entry points', async (t) => {
 });
 
 test('lists are {items, nextCursor}, newest first, 1 to 200 at a time and 50 where nothing is said', async (t) => {
-  cites(t, 'contract-3-lists', 'contract-9-newest-first');
+  cites(t, 'contract-3-lists', 'contract-9-newest-first', 'contract-3-limit-digits');
   const { apiIntegrationId: id } = await created('/v2/integrations');
   const lists = {
     [`/v2/integrations/${id}/members`]: (i: number) => api.put(`/v2/integrations/${id}/members/m${i + 10}`, {}),
@@ -430,11 +431,67 @@ test('lists are {items, nextCursor}, newest first, 1 to 200 at a time and 50 whe
       cursor = body.nextCursor;
     }
     assert.deepEqual(paged, whole.items.map(name), `${path}: page by page it is the same list`);
-    for (const limit of ['0', '201', '-1', '1.5', 'ten', '']) {
+    for (const limit of ['0', '201', '-1', '1.5', 'ten', '', '1e1', '0x10', '+5', '%205', '5.0']) {
       await refused(api.get(`${path}?limit=${limit}`), 400, 'invalid_request', /limit/);
     }
     for (const wrong of ['nonsense', '', 'bnVsbA', 'WzEsMl0']) {
       await refused(api.get(`${path}?cursor=${wrong}`), 400, 'invalid_cursor');
     }
   }
+});
+
+test('a cursor is bound to its list, its integration and its owner', async (t) => {
+  cites(t, 'contract-3-bound-cursor', 'contract-8-400-invalid-cursor');
+  const [one, two] = [await created('/v2/integrations'), await created('/v2/integrations')];
+  const below = ({ apiIntegrationId }: { apiIntegrationId: string }) => `/v2/integrations/${apiIntegrationId}`;
+  for (const integration of [one, two]) {
+    for (const i of [1, 2]) {
+      assert.equal((await api.put(`${below(integration)}/members/m${i}`, {})).status, 201);
+      assert.equal((await api.post(`${below(integration)}/chats`, {})).status, 201);
+    }
+  }
+  const cursor = async (path: string): Promise<string> => {
+    const { nextCursor } = (await api.get(`${path}?limit=1`)).body;
+    assert.equal((await api.get(`${path}?limit=1&cursor=${nextCursor}`)).status, 200, path);
+    return nextCursor;
+  };
+  const paths = [
+    `${below(one)}/members`,
+    `${below(one)}/chats`,
+    `${below(two)}/members`,
+    '/v2/integrations',
+    '/v2/api_keys',
+  ];
+  await created('/v2/api_keys');
+  for (const from of paths) {
+    const own = await cursor(from);
+    for (const to of [...paths, `${below(one)}/runs`, `${below(one)}/usage`, `${below(one)}/files`, '/v2/agencies']) {
+      if (to !== from) await refused(api.get(`${to}?cursor=${own}`), 400, 'invalid_cursor');
+    }
+  }
+  const other = api.as((await created('/v2/owners', { email: 'cursor@example.com' })).apiKey);
+  await refused(other.get(`/v2/integrations?cursor=${await cursor('/v2/integrations')}`), 400, 'invalid_cursor');
+});
+
+test('an unknown or repeated query parameter is refused by its name on every operation below /v2', async (t) => {
+  cites(t, 'contract-3-unknown-parameter');
+  const all = Object.values(operations as Record<string, Operation>).filter(({ path }) => path.startsWith('/v2/'));
+  assert.ok(all.length > 30);
+  for (const { method, path, query, body } of all) {
+    const address = path.replace(':apiIntegrationId', 'demo').replace(/:[A-Za-z]+/g, 'some-id');
+    const sent = body === undefined ? undefined : {};
+    const ask = async (parameters: string, says: RegExp) => {
+      const answer = await api.call(method, `${address}?${parameters}`, sent);
+      assert.equal(answer.status, 400, `${method} ${address}?${parameters}`);
+      if (method === 'HEAD') return;
+      assert.equal(answer.body.code, 'invalid_request');
+      assert.match(answer.body.error, says);
+    };
+    await ask('consumerID=ann', /^`consumerID` is not a query parameter of this operation; it takes /);
+    await ask('constructor=1', /^`constructor` is not/);
+    const [known] = Object.keys((query as { properties?: object } | undefined)?.properties ?? {});
+    if (known !== undefined) await ask(`${known}=1&${known}=1`, new RegExp(`^\`${known}\` is given more than once`));
+  }
+  const csv = await api.get('/v2/integrations/demo/usage?format=csv&consumer=ann');
+  assert.deepEqual([csv.status, csv.body.code], [400, 'invalid_request']);
 });

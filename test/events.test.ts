@@ -41,18 +41,53 @@ test('answers 204 to a cursor at or after the end', async (t) => {
   const integration = await rig.integration();
   const { reader, runId } = await rig.answer({ apiIntegrationId: integration });
   const last = reader.frames.at(-1)?.id ?? 0;
-  for (const cursor of [last, last + 1, 1_000_000_000, Number.MAX_SAFE_INTEGER]) {
-    const again = await rig.api.events(runId, cursor, integration);
-    await again.over;
-    assert.deepEqual([again.status, again.text], [204, ''], String(cursor));
+  for (const cursor of [last, last + 1, 1_000_000_000, Number.MAX_SAFE_INTEGER, '9'.repeat(20), '9'.repeat(4000)]) {
+    for (const again of [
+      await events(integration, runId, '', { 'last-event-id': String(cursor) }),
+      await events(integration, runId, `?after=${cursor}`),
+    ]) {
+      await again.over;
+      assert.deepEqual([again.status, again.text], [204, ''], String(cursor));
+    }
   }
+});
+
+test('an empty cursor counts as absent, in the header and in the query', async (t) => {
+  cites(t, 'contract-3-empty-cursor');
+  const integration = await rig.integration();
+  const { reader, runId } = await rig.answer({ apiIntegrationId: integration });
+  const all = reader.frames;
+  const after = async (query: string, header: string) =>
+    (await events(integration, runId, query, { 'last-event-id': header })).whole();
+  assert.deepEqual(await after('?after=', ''), all);
+  assert.deepEqual(
+    await after('?after=2', ''),
+    all.filter(({ id }) => id > 2),
+  );
+  assert.deepEqual(
+    await after('?after=', '2'),
+    all.filter(({ id }) => id > 2),
+  );
+});
+
+test('a reader whose cursor is after everything waits for the end of a live run', async (t) => {
+  cites(t, 'contract-3-events-ahead');
+  const integration = await rig.integration();
+  const { reader, call, runId } = await rig.hold({ apiIntegrationId: integration });
+  const ahead = await events(integration, runId, `?after=${'9'.repeat(30)}`);
+  await ahead.until(({ text }) => text.startsWith(':'));
+  await call.text('Hello');
+  await call.end();
+  await reader.whole();
+  assert.equal(await ahead.over, true, 'its answer ends');
+  assert.deepEqual([ahead.status, ahead.frames], [200, []]);
 });
 
 test('refuses a cursor that is not an integer of at least 0', async (t) => {
   cites(t, 'contract-3-events-invalid-cursor', 'contract-8-400-invalid-cursor', 'contract-8-404-run-not-found');
   const integration = await rig.integration();
   const { runId } = await rig.answer({ apiIntegrationId: integration });
-  for (const cursor of ['abc', '-1', '1.5', '1e3', '0x1', ' ', '99999999999999999999']) {
+  for (const cursor of ['abc', '-1', '1.5', '1e3', '0x1', '+1', ' ', '9'.repeat(20).concat('.0')]) {
     for (const again of [
       await events(integration, runId, `?after=${encodeURIComponent(cursor)}`),
       ...(cursor === ' ' ? [] : [await events(integration, runId, '?after=1', { 'last-event-id': cursor })]),

@@ -251,3 +251,22 @@ test('honours Last-Event-ID on the POST only in a replay, and only one that it c
     assert.deepEqual(await idsAfter(useless), all, useless);
   }
 });
+
+test('a replay with Last-Event-ID ahead of a live run waits, as its events do', async (t) => {
+  cites(t, 'contract-4-post-last-event-id');
+  const integration = await rig.integration();
+  const body = { apiIntegrationId: integration, usageRequestId: 'ahead' };
+  const { reader, call } = await rig.hold(body);
+  await call.text('one');
+  await reader.untilText('"one"');
+  const seen = reader.frames.at(-1)?.id ?? 0;
+  const ahead = await rig.api.complete(body, { 'last-event-id': String(seen + 2) });
+  await ahead.until(({ text }) => text.startsWith(':'));
+  for (const text of ['two', 'three', 'four']) await call.text(text);
+  await call.end();
+  const all = await reader.whole();
+  assert.deepEqual(
+    await ahead.whole(),
+    all.filter(({ id }) => id > seen + 2),
+  );
+});

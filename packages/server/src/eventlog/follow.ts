@@ -95,12 +95,13 @@ export class Follower implements LiveReader {
 
   /** Returns whether everything was taken. */
   #take(events: readonly RunEvent[], from: number): boolean {
+    const last = events.at(-1);
+    if (last === undefined) return true;
     let start = from;
     while (start < events.length && lastFrameId(events[start] as RunEvent) <= this.#cursor) start += 1;
-    if (start >= events.length) return true;
-    this.#cursor = this.#sink.take(events, start, this.#cursor);
-    const last = events.at(-1) as RunEvent;
+    if (start < events.length) this.#cursor = this.#sink.take(events, start, this.#cursor);
     if (this.#cursor < lastFrameId(last)) return false;
+    // Also if the cursor was after the end all along: nothing will follow.
     if (last.type === 'end') {
       this.close();
       this.#sink.finish();

@@ -10,6 +10,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { logRequest } from './access-log.ts';
 import type { BodyReader } from './body-reader.ts';
+import { checkQuery } from './check-query.ts';
 import { ClientErrors } from './client-error.ts';
 import { answerError, refusalAnswer } from './error-answer.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
@@ -162,6 +163,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     if (request.is404) return notFound(request, reply);
     const operation = request.routeOptions.config.operation;
     if (operation?.auth === true) request.principal = await principalOf(authentication, request.headers.authorization);
+    if (operation !== undefined) checkQuery(operation, request.query);
   });
   // Last of all, where nothing takes it away again: a connection that is kept would be closed under the next request.
   app.addHook('onSend', (request, reply, payload, done) => {

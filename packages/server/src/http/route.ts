@@ -1,6 +1,7 @@
 import type { Operation } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
+import { cursorTag, unboundCursor } from './bound-cursor.ts';
 import { schemaOf } from './openapi.ts';
 
 type Part<T> = T extends TSchema ? Static<T> : undefined;
@@ -31,6 +32,26 @@ export function route<O extends Operation>(
           },
         }
       : {}),
-    handler: (request, reply) => handler(request as unknown as RequestOf<O>, reply),
+    handler: isList(operation)
+      ? (request, reply) =>
+          withBoundCursors(operation, request, () => handler(request as unknown as RequestOf<O>, reply))
+      : (request, reply) => handler(request as unknown as RequestOf<O>, reply),
   });
+}
+
+function isList({ query }: Operation): boolean {
+  return Object.hasOwn((query as { properties?: object } | undefined)?.properties ?? {}, 'cursor');
+}
+
+/** The list itself sees and returns its own positions; callers see them bound to the list. */
+async function withBoundCursors(
+  { operationId }: Operation,
+  request: FastifyRequest,
+  list: () => Promise<unknown>,
+): Promise<unknown> {
+  const query = request.query as { cursor?: string; folder?: string; groupBy?: string };
+  const tag = cursorTag({ operationId, ownerId: request.principal.ownerId, params: request.params, query });
+  if (query.cursor !== undefined) query.cursor = unboundCursor(query.cursor, tag);
+  const page = (await list()) as { readonly nextCursor?: string | null };
+  return typeof page.nextCursor === 'string' ? { ...page, nextCursor: tag + page.nextCursor } : page;
 }

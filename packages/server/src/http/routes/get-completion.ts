@@ -7,6 +7,7 @@ import { readRefreshes } from '../../domain/attachment-refresh.ts';
 import { fingerprint } from '../../domain/fingerprint.ts';
 import { isBlank } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import { isFinished } from '../../domain/run-state.ts';
 import { checkSandboxFile } from '../../domain/sandbox-file.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
 import type { FetchAllow } from '../../lib/guarded-fetch/fetch-allow.ts';
@@ -14,7 +15,7 @@ import type { RunReads } from '../../runs/read-runs.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { TextOnly } from '../encoders/text-only.ts';
-import { parseEventId } from '../event-cursor.ts';
+import { givenCursor, parseEventId } from '../event-cursor.ts';
 import { givenAttachments } from '../given-attachments.ts';
 import { traceOf } from '../request-id.ts';
 import { type RequestOf, route } from '../route.ts';
@@ -66,21 +67,21 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
   });
 }
 
-/** "`Last-Event-ID` on the POST counts only in an SSE replay; one that cannot be honoured is treated as absent." */
+/**
+ * `Last-Event-ID` of a replay. In a compacted run, or at or after the end of an ended one, it counts as absent; ahead of a
+ * live run the reader waits, as at `…/events`.
+ */
 async function replayCursor(
   deps: GetCompletionDeps,
   integrationId: string,
   runId: string,
   header: string | string[] | undefined,
 ): Promise<number> {
-  const after = typeof header === 'string' ? parseEventId(header) : null;
-  if (after === null) return 0;
+  const after = parseEventId(givenCursor(header) ?? '0') ?? 0;
+  if (after === 0) return 0;
   const run = await deps.runReads.row(integrationId, runId).catch(() => null);
-  if (run === null || (run.last_event_id !== null && after >= run.last_event_id)) return 0;
-  if (run.compacted_at !== null) return 0;
-  // This node runs it and has not come so far: it is no event that anybody saw.
-  if (after > (deps.eventLog.hot(runId)?.lastId ?? after)) return 0;
-  return after;
+  if (run === null || run.compacted_at !== null) return 0;
+  return isFinished(run.status) && after >= (run.last_event_id ?? 0) ? 0 : after;
 }
 
 const FIELDS: readonly (keyof GetCompletionV2Request)[] = [

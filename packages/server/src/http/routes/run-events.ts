@@ -7,7 +7,7 @@ import { isFinished } from '../../domain/run-state.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { Encoder } from '../encoders/encoder.ts';
-import { parseEventId } from '../event-cursor.ts';
+import { givenCursor, parseEventId } from '../event-cursor.ts';
 import { route } from '../route.ts';
 import { RunStream, type Streams } from '../run-stream.ts';
 
@@ -19,15 +19,14 @@ export interface RunEventsDeps {
   readonly encoder: Encoder;
 }
 
-/** Follow from a cursor: a reconnect is the same road as the first reading. */
+/** Follows the run from a cursor; a first read and a reconnect work alike. */
 export function runEvents(app: FastifyInstance, deps: RunEventsDeps): void {
   route(app, operations.getRunEvents, async (request, reply) => {
     const { apiIntegrationId, runId } = request.params;
     await deps.ownership.check(request.principal, apiIntegrationId);
-    const header = request.headers['last-event-id'];
-    // An empty `Last-Event-ID` is what a browser sends that has seen none.
-    const text = typeof header === 'string' && header !== '' ? header : (request.query.after ?? '0');
-    const after = parseEventId(text);
+    const after = parseEventId(
+      givenCursor(request.headers['last-event-id']) ?? givenCursor(request.query.after) ?? '0',
+    );
     if (after === null) {
       throw new Refusal('invalid_cursor', '`Last-Event-ID` or `after` must be an event id: an integer of at least 0.');
     }

@@ -1,0 +1,34 @@
+import type { Operation } from '@runwire/contract/schemas';
+import { Refusal } from '../domain/refusal.ts';
+import { memberName } from '../lib/member-name.ts';
+
+interface Parameter {
+  readonly type?: string;
+}
+
+/**
+ * Below `/v2` every query parameter is known, is given once, and a number is decimal digits. An ignored filter would
+ * answer with everybody's records.
+ */
+export function checkQuery(operation: Operation, query: unknown): void {
+  if (!operation.path.startsWith('/v2/')) return;
+  const known = (operation.query as { properties?: Record<string, Parameter> } | undefined)?.properties ?? {};
+  for (const [name, value] of Object.entries(query as Record<string, string | string[]>)) {
+    const parameter = Object.hasOwn(known, name) ? known[name] : undefined;
+    const shown = `\`${memberName(name)}\``;
+    if (parameter === undefined) {
+      throw new Refusal('invalid_request', `${shown} is not a query parameter of this operation; ${hint(known)}.`);
+    }
+    if (Array.isArray(value)) {
+      throw new Refusal('invalid_request', `${shown} is given more than once in the query; give it once.`);
+    }
+    if (parameter.type === 'integer' && !/^\d+$/.test(value)) {
+      throw new Refusal('invalid_request', `${shown} must be a number in decimal digits.`);
+    }
+  }
+}
+
+function hint(known: Readonly<Record<string, Parameter>>): string {
+  const names = Object.keys(known).map((name) => `\`${name}\``);
+  return names.length === 0 ? 'it takes none' : `it takes ${names.join(', ')}`;
+}
