@@ -49,6 +49,15 @@ test('the earlier version is the newest one whose tables differ, uncommitted mig
   assert.deepEqual(findEarlierCommit(folder), { commit: head, isOtherSchema: true });
 });
 
+test('a commit that lacks a migration in the middle is no earlier version', (t) => {
+  const { folder, git, commit } = repository(t);
+  git('init', '-q');
+  const before = commit(STORE, ENTRY);
+  commit(migration('0003-third'));
+  commit(migration('0002-second'));
+  assert.deepEqual(findEarlierCommit(folder), { commit: before, isOtherSchema: true });
+});
+
 test('without other tables it is the newest one whose server differs', (t) => {
   const { folder, git, commit } = repository(t);
   git('init', '-q');

@@ -29,9 +29,10 @@ const git =
 const migrationsIn = (names: readonly string[]) => names.filter((name) => /^\d.*\.ts$/.test(name)).toSorted();
 
 /**
- * The newest commit on the way here, merges followed by their first parent, that has the store on PostgreSQL and other
- * migrations than this tree; where there is none, the newest whose server differs from this one. In a sentence why not,
- * where there is neither.
+ * The newest commit on the way here, merges followed by their first parent, that has the store on PostgreSQL and only the
+ * first of this tree's migrations. A commit that lacks one in the middle is skipped: two migrations that were written
+ * concurrently were merged in the other order, and its databases cannot be migrated. If there is no such commit, the newest
+ * whose server differs from this one. If there is neither, a sentence that says why.
  */
 export function findEarlierCommit(repository = REPOSITORY): EarlierCommit | string {
   const ask = git(repository);
@@ -43,8 +44,9 @@ export function findEarlierCommit(repository = REPOSITORY): EarlierCommit | stri
     if (commit === '' || !hasFile(commit, STORE) || !hasFile(commit, ENTRY)) break;
     const paths = ask('ls-tree', '--name-only', commit, '--', `./${MIGRATIONS}/`).out.split('\n');
     const theirs = migrationsIn(paths.map((path) => basename(path)));
-    if (theirs.join() !== migrations.join()) return { commit, isOtherSchema: true };
-    if (nearest === null && !ask('diff', '--quiet', commit, '--', SERVER).isGood) nearest = commit;
+    const isBeginning = theirs.every((name, index) => name === migrations[index]);
+    if (isBeginning && theirs.length < migrations.length) return { commit, isOtherSchema: true };
+    if (nearest === null && isBeginning && !ask('diff', '--quiet', commit, '--', SERVER).isGood) nearest = commit;
   }
   if (nearest !== null) return { commit: nearest, isOtherSchema: false };
   return 'this clone has no earlier commit with the store on PostgreSQL';
