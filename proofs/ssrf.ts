@@ -158,14 +158,45 @@ async function checkRebinding(fault: string | null): Promise<number> {
   return loopback;
 }
 
+/** Public addresses that this machine itself has: by name, in every form, and behind a redirect. Resolves to the dials. */
+async function checkOwnInterfaces(fault: string | null): Promise<number> {
+  const own = ['104.16.0.9', '2606:4700::9'];
+  const forms = [...own, '::ffff:104.16.0.9', '64:ff9b::6810:9'];
+  const file = serverOf({ id: '', stage: 'dns', expect: 'allow', reason: '' });
+  const onwards = serverOf({
+    id: '',
+    stage: 'redirect',
+    expect: 'reject',
+    reason: '',
+    redirect_chain: [{ status: 302, location: 'https://own-0.test/b' }],
+  });
+  const names = {
+    ...Object.fromEntries(forms.map((address, index) => [`own-${index}.test`, [[PUBLIC_ADDRESS, address]]])),
+    'other.test': [[PUBLIC_ADDRESS]],
+  };
+  let dials = 0;
+  const check = async (url: string, serve: typeof file, allowedDials: number) => {
+    const subject = new GuardedSubject(fault, names, serve, own);
+    const what = `an own address at ${url}`;
+    expectRefused(what, await outcome(subject, new URL(url), what), ['refused']);
+    dials += expectNumber(`dials for ${what}`, subject.network.dialled.length, allowedDials) - allowedDials;
+  };
+  for (const host of [...forms.keys().map((index) => `own-${index}.test`), '104.16.0.9', '[2606:4700::9]']) {
+    await check(`https://${host}/a`, file, 0);
+  }
+  await check('https://other.test/a', onwards, 1);
+  return dials;
+}
+
 export const proof: Proof = {
   name: 'ssrf',
-  faults: ['first-address', 'unchecked-redirects', 'dial-by-name', 'mended-text', 'real-socket'],
+  faults: ['first-address', 'unchecked-redirects', 'dial-by-name', 'mended-text', 'own-interfaces', 'real-socket'],
   async run({ fault }) {
     using sockets = new RealSockets();
     const tally = new Tally();
     for (const item of ssrfItems) await checkItem(item, fault, tally);
     const loopback = await checkRebinding(fault);
+    const own = await checkOwnInterfaces(fault);
     const { refused, fetched, failed, refreshes, dials, dialledRefused } = tally;
     return {
       items: expectNumber('items', refused + fetched + failed + refreshes, ssrfItems.length),
@@ -176,6 +207,7 @@ export const proof: Proof = {
       dials,
       dialled_refused: dialledRefused,
       loopback_dials: loopback,
+      own_dials: own,
       real_sockets: expectNumber('real sockets and questions to name servers', sockets.count, 0),
     };
   },

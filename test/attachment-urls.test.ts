@@ -52,7 +52,7 @@ test('what the text of a URL shows is refused, the field named, and nothing is r
     ['https://ann:secret@files.example.com/a.pdf', /has a user or a password/],
     ['https://ann@files.example.com/a.pdf', /has a user or a password/],
     ['https://files.example.com:8443/a.pdf', /has the port 8443/],
-    ['https://127.0.0.1/a.pdf', /not on the public internet/],
+    ['https://127.0.0.1/a.pdf', /not on the public internet; .* RUNWIRE_FETCH_ALLOW\.$/],
     ['https://0x7f000001/a.pdf', /not on the public internet/],
     ['https://2130706433/a.pdf', /not on the public internet/],
     ['https://169.254.169.254/latest/meta-data/', /not on the public internet/],

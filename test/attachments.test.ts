@@ -148,11 +148,15 @@ test('what cannot be had or read fails the run, names it without its query, and 
   files.serve('/gone.txt', 'Gone', 'text/plain', 410);
   files.redirect('/inside.txt', 'https://169.254.169.254/latest/meta-data');
   files.lie('/cut.txt', Buffer.from('abc'), 10);
+  files.gzipped('/zipped.txt', Buffer.from('abc'));
+  files.lie('/large.txt', Buffer.from('abc'), 1e9);
   const cases: readonly (readonly [string, RegExp])[] = [
     ['/nothing.txt', /could not be fetched: its server answered 404; attach it again to a new message\.$/],
     ['/gone.txt', /its server answered 410; attach it again/],
-    ['/inside.txt', /its server sent it on to a place that files are not fetched from/],
-    ['/cut.txt', /ended the connection before the end/],
+    ['/inside.txt', /sent it on to a place that files are not fetched from; use a link [^;]+ RUNWIRE_FETCH_ALLOW\.$/],
+    ['/zipped.txt', /sent it compressed, which it was asked not to do; switch `Content-Encoding` off for it\.$/],
+    ['/large.txt', /it is larger than \d+ bytes; attach a smaller one\.$/],
+    ['/cut.txt', /ended the connection before the end of its answer; attach it again to a new message\.$/],
     ['/old.doc', /, is (an old|in the old|a Word)[^;]+; [^;]+\.$/],
     ['/login.pdf', /, is said to be [^;]+; check that the link gives the file itself\.$/],
   ];

@@ -41,7 +41,7 @@ export function leakQuery(): Overrides {
     } catch (error) {
       if (!(error instanceof FetchFailed)) throw error;
       const why = error.message.replace('could not be fetched: ', '');
-      throw new FetchFailed(error.kind, `${why}; it was asked for as ${url.href}`, error.status);
+      throw new FetchFailed(error.kind, `${why}; it was asked for as ${url.href}`, { isFinal: error.isFinal });
     }
   };
   return {};

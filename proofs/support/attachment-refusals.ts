@@ -84,7 +84,7 @@ export const NOT_TO_BE_HAD: readonly RefusedFile[] = [
   {
     name: 'a name of a private address',
     path: '/a.pdf',
-    says: fetched('its host has an address that is not on the public internet'),
+    says: fetched("its host has an address that is not on the public internet, or is this server's own"),
     url: () => 'https://localhost/a.pdf?token=SECRET',
     serve: () => {},
   },

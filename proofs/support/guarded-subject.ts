@@ -21,12 +21,19 @@ export class GuardedSubject {
   readonly #fetcher: GuardedFetcher;
   readonly #allow: FetchAllow;
 
-  constructor(fault: string | null, names: Names, serve: Serve) {
+  constructor(fault: string | null, names: Names, serve: Serve, own: readonly string[] = []) {
     this.#fault = fault;
     this.network = new WatchedNetwork(names, serve);
     this.#allow = this.#allowed(names);
     const network = this.#faultyNetwork();
-    this.#fetcher = new GuardedFetcher({ allow: this.#allow, maxBytes: MAX_BYTES, maxMs: MAX_MS, network });
+    const ownAddresses = () => (fault === 'own-interfaces' ? [] : own);
+    this.#fetcher = new GuardedFetcher({
+      allow: this.#allow,
+      maxBytes: MAX_BYTES,
+      maxMs: MAX_MS,
+      network,
+      ownAddresses,
+    });
   }
 
   check(text: string): CheckedUrl {

@@ -249,7 +249,7 @@ export const errors = {
   },
   attachment_unavailable: {
     status: null,
-    sentence: 'An attachment could not be read; attach it again to a new message.',
+    sentence: 'An attachment could not be fetched or read; the message names it, and says why and what to do.',
     retryable: false,
     inStream: true,
   },

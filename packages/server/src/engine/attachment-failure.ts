@@ -4,7 +4,7 @@ import { BlobUnavailable } from '../files/attachment-blobs.ts';
 import { Unreadable } from '../files/documents/unreadable.ts';
 import { FetchFailed } from '../lib/guarded-fetch/fetch-failed.ts';
 
-/** What its people are told of an attachment that cannot be sent; null: that is not what this error says. */
+/** What the caller is told about an attachment that cannot be sent. Returns null if the error is about something else. */
 export function attachmentFailure(error: unknown, attachment: Attachment, ownRunId: string): RunFailure | null {
   const says = endOfSentence(error, attachment.runId === ownRunId);
   if (says === null) return null;
@@ -15,12 +15,13 @@ function endOfSentence(error: unknown, isOwn: boolean): string | null {
   if (error instanceof BlobUnavailable) return `${error.message}; ${error.remedy}`;
   if (error instanceof Unreadable) return error.message;
   if (!(error instanceof FetchFailed)) return null;
+  if (error.isFinal) return isOwn ? error.message : `${error.message}, or begin a new chat`;
   if (isOwn) return `${error.message}; attach it again to a new message`;
   const otherwise = error.status !== null && GONE.has(error.status) ? ', or begin a new chat' : '';
   return `${error.message}; give a fresh link to it in \`attachmentUrlRefreshes\` of a new message${otherwise}`;
 }
 
-/** Perhaps no link leads to it any more. */
+/** The file may have been deleted, so that no link leads to it. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 /** The beginning of a sentence about it, for the people who attached it: never with a URL's query. */

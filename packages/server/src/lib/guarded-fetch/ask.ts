@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { FetchFailed } from './fetch-failed.ts';
+import { FetchFailed, finalFailure } from './fetch-failed.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Answers before the answer (`103 Early Hints`): a few are usual, more are a way to keep somebody busy. */
@@ -44,10 +44,12 @@ export async function ask(url: URL, socket: Duplex, userAgent: string): Promise<
   return promise;
 }
 
-const unclear = () => new FetchFailed('broken', 'its server gave an answer that is not understood');
+const unclear = () => finalFailure('broken', 'its server gave an answer that is not understood', 'check the link');
 export const cut = () => new FetchFailed('broken', 'its server ended the connection before the end of its answer');
 
 function failureOf(error: NodeJS.ErrnoException): FetchFailed {
-  if (error.code === 'HPE_HEADER_OVERFLOW') return new FetchFailed('broken', 'its server sent headers without end');
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    return finalFailure('broken', 'its server sent headers without end', 'check the link');
+  }
   return error.code?.startsWith('HPE_') ? unclear() : cut();
 }

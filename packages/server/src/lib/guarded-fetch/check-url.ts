@@ -51,5 +51,5 @@ function hostProblem(hostname: string, port: number, allow: FetchAllow): string 
     return `has the port ${port}; files are fetched from port 443 alone, unless RUNWIRE_FETCH_ALLOW names another`;
   }
   if (address === null || isPublicAddress(address) || allow.mayAllowPort(hostname, port)) return null;
-  return 'has an address as its host that is not on the public internet; put the file where others can reach it';
+  return 'has an address as its host that is not on the public internet; put the file where others can reach it, or name the address in RUNWIRE_FETCH_ALLOW';
 }

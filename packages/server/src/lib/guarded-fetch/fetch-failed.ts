@@ -8,16 +8,28 @@ export type FetchFailure =
   | 'redirects'
   | 'broken';
 
+export interface FetchFailedOptions {
+  readonly status?: number;
+  readonly isFinal?: boolean;
+}
+
 /** The message is the end of a sentence about what was to be fetched. It names no address, and nothing of a query. */
 export class FetchFailed extends Error {
   override readonly name = 'FetchFailed';
   readonly kind: FetchFailure;
-  /** What the server answered; null: nothing, or nothing that matters. */
+  /** What the server answered, if that is why. */
   readonly status: number | null;
+  /** True if neither a second try nor a fresh link can help. The message then ends with what does. */
+  readonly isFinal: boolean;
 
-  constructor(kind: FetchFailure, why: string, status: number | null = null) {
+  constructor(kind: FetchFailure, why: string, options: FetchFailedOptions = {}) {
     super(`could not be fetched: ${why}`);
     this.kind = kind;
-    this.status = status;
+    this.status = options.status ?? null;
+    this.isFinal = options.isFinal ?? false;
   }
 }
+
+/** A failure that only what the sentence says can cure. */
+export const finalFailure = (kind: FetchFailure, why: string, whatToDo: string): FetchFailed =>
+  new FetchFailed(kind, `${why}; ${whatToDo}`, { isFinal: true });

@@ -5,6 +5,7 @@ import { answers, assertAllDestroyed, failure, guarded, names, never, PUBLIC } f
 import { httpAnswer, type Names, type Serve, WatchedNetwork } from '../../testing/watched-network.ts';
 import { ALLOW_NOTHING, parseFetchAllow } from './fetch-allow.ts';
 import { GuardedFetcher } from './guarded-fetch.ts';
+import { ownAddresses } from './own-addresses.ts';
 
 test('fetches what a public host has, asks for it plainly, and leaves nothing open', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
@@ -69,6 +70,31 @@ test('refuses a host of which one address is not public, and dials none of them'
     assert.equal((await failure(fetch('https://a.test/?sig=secret'))).kind, 'refused', bad);
     assert.deepEqual(network.dialled, []);
   }
+});
+
+test('dials no address of this machine, public ones too, unless it is allowed', async () => {
+  const ownAddresses = () => [PUBLIC, '2606:4700::5'];
+  const file = answers(httpAnswer(200, {}, 'x'));
+  const names = { 'a.test': [[PUBLIC]], 'six.test': [['2606:4700::5']], 'b.test': [['104.16.0.1']] };
+  for (const host of ['a.test', 'six.test', PUBLIC, '[2606:4700::5]']) {
+    const { network, fetch } = guarded(file, { names, ownAddresses });
+    const { kind, isFinal, message } = await failure(fetch(`https://${host}/`));
+    assert.deepEqual([kind, isFinal, network.dialled], ['refused', true, []], host);
+    assert.match(message, /or is this server's own; .* RUNWIRE_FETCH_ALLOW$/);
+  }
+  for (const form of [`::ffff:${PUBLIC}`, '64:ff9b::5db8:d822']) {
+    const { fetch } = guarded(file, { names: { 'a.test': [[form]] }, ownAddresses });
+    assert.equal((await failure(fetch('https://a.test/'))).kind, 'refused', form);
+  }
+  assert.equal((await guarded(file, { names, ownAddresses }).fetch('https://b.test/')).bytes.length, 1);
+  for (const text of ['a.test', PUBLIC]) {
+    const allow = parseFetchAllow(text);
+    assert.equal((await guarded(file, { names, ownAddresses, allow }).fetch('https://a.test/')).bytes.length, 1, text);
+  }
+});
+
+test('knows the addresses of this machine without being told', () => {
+  assert.ok(ownAddresses().includes('127.0.0.1'));
 });
 
 test('resolves once for each hop: a second answer is never dialled', async () => {

@@ -2,10 +2,11 @@ import { unlessAborted } from '../unless-aborted.ts';
 import { ask } from './ask.ts';
 import { checkFetchUrl } from './check-url.ts';
 import type { FetchAllow } from './fetch-allow.ts';
-import { FetchFailed } from './fetch-failed.ts';
+import { FetchFailed, finalFailure } from './fetch-failed.ts';
 import type { Network } from './network.ts';
 import { isRedirect, nextHop } from './next-hop.ts';
 import { openChecked } from './open-checked.ts';
+import { ownAddresses } from './own-addresses.ts';
 import { readBody } from './read-body.ts';
 import { realNetwork } from './real-network.ts';
 
@@ -18,6 +19,8 @@ export interface GuardedFetchOptions {
   /** For everything together: names, connections, redirects, bytes. */
   readonly maxMs: number;
   readonly network?: Network;
+  /** The addresses of this machine, from which nothing is fetched unless `allow` names them. */
+  readonly ownAddresses?: () => readonly string[];
   readonly userAgent?: string;
 }
 
@@ -55,7 +58,7 @@ export class GuardedFetcher {
     signal.throwIfAborted();
     const { allow, maxMs } = this.#options;
     const checked = checkFetchUrl(url.href, allow);
-    if ('problem' in checked) throw new FetchFailed('refused', `it ${checked.problem}`);
+    if ('problem' in checked) throw new FetchFailed('refused', `it ${checked.problem}`, { isFinal: true });
     const stop = new AbortController();
     const onAbort = () => stop.abort(signal.reason);
     const onLate = () => stop.abort(new FetchFailed('too_slow', `it took longer than ${maxMs / 1000} seconds`));
@@ -76,21 +79,25 @@ export class GuardedFetcher {
       if (!(found instanceof URL)) return found;
       url = found;
     }
-    throw new FetchFailed('redirects', `its server sent it on more than ${MAX_REDIRECTS} times`);
+    throw finalFailure(
+      'redirects',
+      `its server sent it on more than ${MAX_REDIRECTS} times`,
+      'use a link that leads to the file itself',
+    );
   }
 
-  /** What is there, or where it is to be found instead. */
+  /** Resolves to the file, or to the URL that the server redirects to. */
   async #hop(url: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<Fetched | URL> {
-    const { allow, maxBytes, userAgent = 'Runwire' } = this.#options;
-    const socket = await openChecked(url, allow, this.#network, signal);
-    // What happens to it is told by the request; what happens behind that concerns nobody.
+    const { allow, maxBytes, userAgent = 'Runwire', ownAddresses: own = ownAddresses } = this.#options;
+    const socket = await openChecked(url, { allow, network: this.#network, ownAddresses: own }, signal);
+    // The request reports what happens to it. What happens after the request is of no interest.
     socket.on('error', () => {});
     try {
       const answer = await unlessAborted(signal, ask(url, socket, userAgent));
       answer.on('error', () => {});
       const { statusCode: status = 0, headers } = answer;
       if (isRedirect(status)) return nextHop(url, headers.location, allow);
-      if (status !== 200) throw new FetchFailed('status', `its server answered ${status}`, status);
+      if (status !== 200) throw new FetchFailed('status', `its server answered ${status}`, { status });
       const bytes = await unlessAborted(signal, readBody(answer, maxBytes, onSize));
       return { bytes, contentType: headers['content-type'] ?? null, url };
     } finally {

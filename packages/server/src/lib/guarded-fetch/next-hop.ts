@@ -1,12 +1,14 @@
 import { checkFetchUrl } from './check-url.ts';
 import type { FetchAllow } from './fetch-allow.ts';
-import { FetchFailed } from './fetch-failed.ts';
+import { finalFailure } from './fetch-failed.ts';
 
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
 /** Where an answer sends on to: checked by its text as the first URL was. */
 export function nextHop(from: URL, location: string | undefined, allow: FetchAllow): URL {
-  if (location === undefined) throw new FetchFailed('broken', 'its server sent it on without saying where to');
+  if (location === undefined) {
+    throw finalFailure('broken', 'its server sent it on without saying where to', 'check the link');
+  }
   // Headers are bytes; those beyond ASCII are UTF-8 wherever they occur.
   const text = Buffer.from(location, 'latin1').toString();
   const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(text);
@@ -15,7 +17,11 @@ export function nextHop(from: URL, location: string | undefined, allow: FetchAll
   const target = shape === null ? null : isAbsolute ? shape : (URL.parse(shape, from)?.href ?? null);
   const checked = target === null ? null : checkFetchUrl(target, allow);
   if (checked === null || 'problem' in checked) {
-    throw new FetchFailed('refused', 'its server sent it on to a place that files are not fetched from');
+    throw finalFailure(
+      'refused',
+      'its server sent it on to a place that files are not fetched from',
+      'use a link that leads to the file itself, or name the place in RUNWIRE_FETCH_ALLOW',
+    );
   }
   return checked.url;
 }

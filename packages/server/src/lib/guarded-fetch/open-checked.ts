@@ -1,27 +1,41 @@
 import type { Duplex } from 'node:stream';
 import { unlessAborted } from '../unless-aborted.ts';
-import { addressOfHost, parseAddress } from './address.ts';
+import { type Address, addressOfHost, parseAddress } from './address.ts';
 import { portOf } from './check-url.ts';
 import { type FetchAllow, HTTPS_PORT } from './fetch-allow.ts';
-import { FetchFailed } from './fetch-failed.ts';
+import { FetchFailed, finalFailure } from './fetch-failed.ts';
 import type { DialTo, Network } from './network.ts';
-import { isPublicAddress } from './public-address.ts';
+import { isPublicAddress, reachedAddress } from './public-address.ts';
 
 /** How many addresses of one name are tried, and how long each but the last. */
 const MAX_DIALS = 4;
 const ATTEMPT_MS = 5_000;
 
+export interface OpenOptions {
+  readonly allow: FetchAllow;
+  readonly network: Network;
+  readonly ownAddresses: () => readonly string[];
+}
+
 /**
- * A connection for a URL whose text was checked. Its name is resolved once; one address that may not be reached refuses
- * all of them, for which one is dialled must not be a matter of luck; and what is dialled is an address, never the name.
+ * Opens a connection for a URL whose text was checked. Its name is resolved once. One address that may not be reached
+ * refuses all of them, because it must not be a matter of luck which one is dialled. What is dialled is an address,
+ * never the name.
  */
-export async function openChecked(url: URL, allow: FetchAllow, network: Network, signal: AbortSignal): Promise<Duplex> {
+export async function openChecked(url: URL, options: OpenOptions, signal: AbortSignal): Promise<Duplex> {
+  const { allow, network } = options;
   const servername = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const port = portOf(url);
   const addresses = addressOfHost(url.hostname) === null ? await resolved(network, servername, signal) : [servername];
-  if (addresses.length === 0) throw new FetchFailed('unresolved', 'its host name is not known');
-  if (!addresses.every((address) => mayDial({ address, port, servername }, allow))) {
-    throw new FetchFailed('refused', 'its host has an address that is not on the public internet');
+  if (addresses.length === 0) throw finalFailure('unresolved', 'its host name is not known', 'check the link');
+  const own = options.ownAddresses().flatMap((text) => parseAddress(text) ?? []);
+  if (!addresses.every((address) => mayDial({ address, port, servername }, allow, own))) {
+    // It does not say which of the two: a caller who guesses names learns nothing about this machine.
+    throw finalFailure(
+      'refused',
+      "its host has an address that is not on the public internet, or is this server's own",
+      'put the file where others can reach it, or name its host in RUNWIRE_FETCH_ALLOW',
+    );
   }
   return dialOne(
     addresses.slice(0, MAX_DIALS).map((address) => ({ address, port, servername })),
@@ -30,11 +44,13 @@ export async function openChecked(url: URL, allow: FetchAllow, network: Network,
   );
 }
 
-function mayDial({ address, port, servername }: DialTo, allow: FetchAllow): boolean {
+function mayDial({ address, port, servername }: DialTo, allow: FetchAllow, own: readonly Address[]): boolean {
   const parsed = parseAddress(address);
-  // What is no address would be resolved once more, by whoever dials it.
+  // Text that is no address would be resolved once more when it is dialled.
   if (parsed === null) return false;
-  if (port === HTTPS_PORT && isPublicAddress(parsed)) return true;
+  const { bits, value } = reachedAddress(parsed);
+  const isOwn = own.some((one) => one.bits === bits && one.value === value);
+  if (port === HTTPS_PORT && isPublicAddress(parsed) && !isOwn) return true;
   return allow.allowsHost(servername, port) || allow.allowsAddress(address, port);
 }
 
@@ -48,7 +64,7 @@ async function resolved(network: Network, hostname: string, signal: AbortSignal)
   }
 }
 
-/** The first that can be reached; where none can, what the last one failed with. */
+/** Resolves to a connection to the first that can be reached. Rejects with the last one's failure if none can. */
 async function dialOne(places: readonly DialTo[], network: Network, signal: AbortSignal): Promise<Duplex> {
   let last: unknown;
   for (const [index, place] of places.entries()) {
@@ -72,7 +88,7 @@ async function dial(place: DialTo, network: Network, signal: AbortSignal, limitM
   try {
     return await unlessAborted(attempt.signal, socket);
   } catch (error) {
-    // One that is there after all is there for nobody.
+    // If the dial succeeds after we gave up, close the socket.
     socket.then(
       (late) => late.destroy(),
       () => {},

@@ -43,11 +43,16 @@ const NAT64 = range('64:ff9b::/96');
 /** ISATAP: behind any prefix this, then an IPv4 address; with the bit for "globally unique" set or not. */
 const ISATAP = [0x0000_5efen, 0x0200_5efen];
 
-/** Global unicast: a place on the public internet, and nothing else. */
-export function isPublicAddress(given: Address): boolean {
+/** The address that a packet reaches: IPv4 if the given one is IPv4 written as IPv6, or leads to it by NAT64. */
+export function reachedAddress(given: Address): Address {
   const address = unmapped(given);
+  return isWithin(address, NAT64) ? embeddedIpv4(address) : address;
+}
+
+/** True if it is global unicast: a place on the public internet, and nothing else. */
+export function isPublicAddress(given: Address): boolean {
+  const address = reachedAddress(given);
   if (address.bits === 32) return !isAnyOf(address, SPECIAL_IPV4);
-  if (isWithin(address, NAT64)) return isPublicAddress(embeddedIpv4(address));
   if (ISATAP.includes((address.value >> 32n) & 0xffff_ffffn)) return false;
   return isWithin(address, GLOBAL_IPV6) && !isAnyOf(address, SPECIAL_IPV6);
 }

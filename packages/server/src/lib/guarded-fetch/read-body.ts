@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { cut } from './ask.ts';
-import { FetchFailed } from './fetch-failed.ts';
+import { FetchFailed, finalFailure } from './fetch-failed.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 
 /** All bytes of an answer, at most `maxBytes`; one that ends before its announced end fails. */
@@ -11,11 +11,15 @@ export async function readBody(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { 'content-encoding': encoding = '', 'transfer-encoding': transfer = 'chunked' } = answer.headers;
   if (!/^(identity)?$/i.test(encoding.trim()) || transfer.toLowerCase() !== 'chunked') {
-    throw new FetchFailed('broken', 'its server sent it compressed, which it was asked not to do');
+    throw finalFailure(
+      'broken',
+      'its server sent it compressed, which it was asked not to do',
+      'switch `Content-Encoding` off for it',
+    );
   }
   const length = answer.headers['content-length'];
   const declared = length === undefined ? null : Number(length);
-  const tooLarge = () => new FetchFailed('too_large', `it is larger than ${maxBytes} bytes`);
+  const tooLarge = () => finalFailure('too_large', `it is larger than ${maxBytes} bytes`, 'attach a smaller one');
   if (declared !== null && !(declared <= maxBytes)) throw tooLarge();
   if (declared !== null) onSize?.(declared);
   const bytes = new GrowingBytes(declared, maxBytes);

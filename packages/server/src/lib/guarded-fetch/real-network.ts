@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { checkServerIdentity, connect } from 'node:tls';
-import { FetchFailed } from './fetch-failed.ts';
+import { finalFailure } from './fetch-failed.ts';
 import type { Network } from './network.ts';
 import { resolveName } from './resolve-name.ts';
 
@@ -28,7 +28,11 @@ export const realNetwork: Network = {
       socket.destroy();
       signal.throwIfAborted();
       if (!socket.authorizationError) throw error;
-      throw new FetchFailed('unreachable', "its server's certificate is not valid for it, or not trusted here");
+      throw finalFailure(
+        'unreachable',
+        "its server's certificate is not valid for it, or not trusted here",
+        'give that server a valid certificate, or add its authority to NODE_EXTRA_CA_CERTS',
+      );
     }
   },
 };

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Attachment } from '../domain/attachment.ts';
+import { FetchFailed, finalFailure } from '../lib/guarded-fetch/fetch-failed.ts';
+import { attachmentFailure } from './attachment-failure.ts';
+
+const attachment = { runId: 'run_a', position: 0, urlKey: 'https://a.test/x' } as Attachment;
+const sentence = (error: FetchFailed, ownRunId: string) =>
+  attachmentFailure(error, attachment, ownRunId)?.message ?? '';
+
+test('advises to attach again only if that can help', () => {
+  const passing = new FetchFailed('unreachable', 'its server could not be reached');
+  assert.match(sentence(passing, 'run_a'), /could not be reached; attach it again to a new message\.$/);
+  assert.match(sentence(passing, 'run_b'), /could not be reached; give a fresh link to it in `attachmentUrlRefreshes`/);
+  const final = finalFailure('refused', 'its host is private', 'name it in RUNWIRE_FETCH_ALLOW');
+  assert.match(sentence(final, 'run_a'), /: its host is private; name it in RUNWIRE_FETCH_ALLOW\.$/);
+  assert.match(sentence(final, 'run_b'), /; name it in RUNWIRE_FETCH_ALLOW, or begin a new chat\.$/);
+});
