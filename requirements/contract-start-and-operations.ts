@@ -224,6 +224,13 @@ export const contractStartAndOperations = [
     section: '3',
     quote: 'lists are `{items, nextCursor}` with `limit` (1–200, default 50) and `cursor`, newest first;',
   },
+  {
+    id: 'contract-3-page-bytes',
+    section: '3',
+    quote:
+      'A list ends its page after 200 items or 4 MiB of JSON, whichever comes first, with at least one item (the item that would cross the limit begins the next page); `nextCursor` continues.',
+  },
+  { id: 'contract-3-member-metadata', section: '3', quote: 'Member `metadata` is at most 16 KiB of JSON.' },
   { id: 'contract-3-statuses', section: '3', quote: 'POST that creates 201, DELETE 204, else 200;' },
   {
     id: 'contract-3-errors',

@@ -5,6 +5,7 @@ import type { EventLog } from '../packages/server/src/eventlog/event-log.ts';
 import { RunReads } from '../packages/server/src/runs/read-runs.ts';
 import { usageCsv } from '../packages/server/src/runs/usage-csv.ts';
 import { usageSummary } from '../packages/server/src/runs/usage-summary.ts';
+import type { LargePages } from '../packages/server/src/store/large-pages.ts';
 import { cites } from '../requirements/cite.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 
@@ -202,7 +203,7 @@ test('in slices and pages of any size the same comes out, and no more of it is i
     }
   }
   const csv = (await rig.api.get(`/v2/integrations/${integration}/usage?format=csv`)).body;
-  const runReads = new RunReads(store, null as unknown as EventLog);
+  const runReads = new RunReads(store, null as unknown as EventLog, null as unknown as LargePages);
   for (const size of [1, 5, 6, 12]) {
     const pages = await Array.fromAsync(usageCsv(runReads, integration, {}, size));
     assert.equal(pages.join(''), csv);

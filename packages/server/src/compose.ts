@@ -75,6 +75,7 @@ import { FarReaders } from './runs/far-readers.ts';
 import { RunReads } from './runs/read-runs.ts';
 import { runSteps } from './runs/run-steps.ts';
 import { mountFiles } from './sandbox/mount-files.ts';
+import { LargePages } from './store/large-pages.ts';
 import type { Notifier } from './store/notifier.ts';
 import { patientReads } from './store/patient-reads.ts';
 import type { JudgeCommit } from './store/postgres/commit-outcome.ts';
@@ -305,8 +306,9 @@ export async function compose(
     reserveTokens: limits.reserveTokens,
     logger,
   });
-  const runReads = new RunReads(store, eventLog);
-  const chats = new Chats(store);
+  const pages = new LargePages(newBudget(1));
+  const runReads = new RunReads(store, eventLog, pages);
+  const chats = new Chats(store, pages);
   const streams = stack.use(new Streams(limits, disconnects, waitAt, () => lease?.isHeld === true));
   onLost = () => streams.cutRuns(engine.loseAll());
   stack.use(new RevokedStreams({ streams, reads, everyMs: limits.accountsVersionMs, logger }));
@@ -356,7 +358,7 @@ export async function compose(
     ownership,
     runReads,
     cancel,
-    steps: (integrationId, runId, query) => runSteps(store.reads, runReads, integrationId, runId, query),
+    steps: runSteps.bind(null, { reads: store.reads, runReads, pages }),
   });
   receiveUpload(app, {
     mount,
@@ -382,7 +384,7 @@ export async function compose(
   accountRoutes(app, {
     ownership,
     integrations: new Integrations(store, changes, agencies, limits.maxRunSeconds, config.prices),
-    members: new Members(store),
+    members: new Members(store, pages),
     keys: new Keys(store, changes, signing, hasOpaqueKey),
     owners: new Owners(store, changes, signing),
   });

@@ -1,10 +1,12 @@
 import type { MemberInput } from '../domain/account-inputs.ts';
 import { allowanceJson } from '../domain/allowance.ts';
 import { isBlank, isCallerId } from '../domain/ids.ts';
+import { jsonWith } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { sortableId } from '../lib/sortable-id.ts';
 import { parseOwnJson } from '../lib/strict-json.ts';
+import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import {
   deleteMember,
   insertMember,
@@ -12,19 +14,22 @@ import {
   listMembers,
   type MemberRow,
   memberById,
+  memberSizes,
   updateMember,
 } from '../store/queries/accounts.ts';
 import { memberAllowance, periodDays } from '../store/queries/allowance.ts';
 import { keepIntegration, lockMember } from '../store/queries/locks.ts';
-import type { Page } from '../store/queries/page.ts';
-import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Reads, type Store, type Tx } from '../store/store.ts';
+
+const MAX_METADATA_BYTES = 16 * 1024;
 
 export class Members {
   readonly #store: Store;
+  readonly #pages: LargePages;
 
-  constructor(store: Store) {
+  constructor(store: Store, pages: LargePages) {
     this.#store = store;
+    this.#pages = pages;
   }
 
   /** Registers the member, or changes the given fields and keeps the others. */
@@ -33,6 +38,13 @@ export class Members {
       throw new Refusal(
         'invalid_request',
         '`consumerId` must be 1 to 256 characters, not blank and without control characters.',
+      );
+    }
+    const metadataBytes = input.metadata === undefined ? 0 : Buffer.byteLength(JSON.stringify(input.metadata));
+    if (metadataBytes > MAX_METADATA_BYTES) {
+      throw new Refusal(
+        'invalid_request',
+        `\`metadata\` has ${metadataBytes} bytes as JSON; send at most ${MAX_METADATA_BYTES}.`,
       );
     }
     return this.#store.transact('account', async (tx) => {
@@ -81,10 +93,19 @@ export class Members {
     return memberJson(reads, row);
   }
 
-  list(integrationId: string, query: ListQuery) {
-    const members = (page: Page) => listMembers(integrationId, page);
-    const position = (row: MemberRow) => ({ createdAt: row.created_at, id: row.sort_key });
-    return readPage(this.#store.reads, query, members, position, (row) => memberJson(this.#store.reads, row));
+  list(integrationId: string, query: LargeListQuery) {
+    const { reads } = this.#store;
+    return this.#pages.read(query, {
+      showsAll: true,
+      sizes: (page) => reads.query(memberSizes(integrationId, page)),
+      rows: (page) => reads.query(listMembers(integrationId, page)),
+      position: (row) => ({ createdAt: row.created_at, id: row.sort_key }),
+      show: async (row) => {
+        // Earlier versions took metadata of any size: it is shown as it is stored.
+        const { metadata: _, ...member } = await memberJson(reads, { ...row, metadata_json: '{}' });
+        return jsonWith(member, 'metadata', row.metadata_json);
+      },
+    });
   }
 
   /** What the member used stays: it is kept by the day, under the member's id. */

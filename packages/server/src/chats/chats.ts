@@ -1,8 +1,10 @@
 import { isBlank, newId } from '../domain/ids.ts';
-import { decodeCursor, page } from '../domain/list-cursor.ts';
+import { numberBefore } from '../domain/list-cursor.ts';
+import { jsonWith } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { iso } from '../domain/time.ts';
+import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import { integrationById, memberById } from '../store/queries/accounts.ts';
 import { insertChat } from '../store/queries/admission.ts';
 import {
@@ -19,6 +21,7 @@ import {
   deleteMessages,
   listChats,
   type MessageRow,
+  messageSizes,
   messagesBefore,
 } from '../store/queries/chats.ts';
 import { deleteChunksOfChat, deleteStepsOfChat } from '../store/queries/eventlog.ts';
@@ -59,20 +62,20 @@ function inlineImage({ media_type, blob_key, size_bytes }: AttachmentRow): strin
   return `data:${media_type};sha256=${blob_key?.slice(0, 64)};bytes=${size_bytes},`;
 }
 
-function messageJson(chatId: string, row: MessageRow, attachments: readonly AttachmentRow[]) {
-  return {
+function messageJson(chatId: string, row: MessageRow, attachments: readonly AttachmentRow[]): string {
+  const message = {
     messageId: row.message_id,
     chatId,
     runId: row.run_id,
     role: row.role,
     status: row.status,
     agent: row.agent,
-    content: JSON.parse(row.content_json) as string,
     attachments: attachments.map(attachmentJson),
     sandboxFiles: sandboxFilesOf(row.sandbox_files_json),
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     createdAt: iso(row.created_at),
   };
+  return jsonWith(message, 'content', row.content_json);
 }
 
 async function chatRow(reads: Reads, integrationId: string, chatId: string): Promise<ChatRow> {
@@ -83,9 +86,11 @@ async function chatRow(reads: Reads, integrationId: string, chatId: string): Pro
 
 export class Chats {
   readonly #store: Store;
+  readonly #pages: LargePages;
 
-  constructor(store: Store) {
+  constructor(store: Store, pages: LargePages) {
     this.#store = store;
+    this.#pages = pages;
   }
 
   row(integrationId: string, chatId: string): Promise<ChatRow> {
@@ -139,18 +144,23 @@ export class Chats {
     return readPage(this.#store.reads, query, chats, position, chatJson);
   }
 
-  async messages(integrationId: string, chatId: string, query: { limit?: number; cursor?: string }) {
-    const chat = await this.row(integrationId, chatId);
-    const limit = query.limit ?? 50;
-    const before = decodeCursor(query.cursor)?.createdAt ?? Number.MAX_SAFE_INTEGER;
-    const rows = await this.#store.reads.all(messagesBefore, { chatKey: chat.chat_key, before, limit: limit + 1 });
-    const at = (row: MessageRow) => ({ createdAt: row.position, id: '' });
-    const runIds = rows.filter((row) => row.role === 'user').map((row) => row.run_id);
-    const attachments =
-      runIds.length === 0 ? [] : await this.#store.reads.query(attachmentsOfRuns(chat.chat_key, runIds));
-    return page(rows, limit, at, (row) => {
-      const own = row.role === 'user' ? attachments.filter((one) => one.run_id === row.run_id) : [];
-      return messageJson(chat.chat_id, row, own);
+  async messages(integrationId: string, chatId: string, query: LargeListQuery) {
+    const { chat_key: chatKey } = await this.row(integrationId, chatId);
+    const { reads } = this.#store;
+    return this.#pages.read(query, {
+      showsAll: true,
+      sizes: ({ before, limit }) => reads.all(messageSizes, { chatKey, before: numberBefore(before), limit }),
+      rows: async ({ before, limit }) => {
+        const rows = await reads.all(messagesBefore, { chatKey, before: numberBefore(before), limit });
+        const runIds = rows.filter((row) => row.role === 'user').map((row) => row.run_id);
+        const all = runIds.length === 0 ? [] : await reads.query(attachmentsOfRuns(chatKey, runIds));
+        return rows.map((row) => {
+          const attachments = row.role === 'user' ? all.filter((one) => one.run_id === row.run_id) : [];
+          return { row, attachments };
+        });
+      },
+      position: ({ row }) => ({ createdAt: row.position, id: '' }),
+      show: ({ row, attachments }) => messageJson(chatId, row, attachments),
     });
   }
 

@@ -22,21 +22,12 @@ export function decodeCursor(cursor: string | undefined): ListPosition | null {
   throw invalidCursor();
 }
 
-export function invalidCursor(): Refusal {
-  return new Refusal('invalid_cursor', '`cursor` is not one that this server gave out; start again without it.');
+/** The number that the rows of a page are below: of lists whose order is a number alone. */
+export function numberBefore(before: (ListPosition & { readonly inclusive?: boolean }) | null): number {
+  if (before === null) return Number.MAX_SAFE_INTEGER;
+  return before.createdAt + (before.inclusive === true ? 1 : 0);
 }
 
-/** A page and where it goes on: `rows` holds one more than `limit` where there is more. */
-export function page<R, T>(
-  rows: readonly R[],
-  limit: number,
-  position: (row: R) => ListPosition,
-  show: (row: R) => T,
-): { items: T[]; nextCursor: string | null } {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map(show),
-    nextCursor: rows.length > limit && last !== undefined ? encodeCursor(position(last)) : null,
-  };
+export function invalidCursor(): Refusal {
+  return new Refusal('invalid_cursor', '`cursor` is not one that this server gave out; start again without it.');
 }

@@ -1,4 +1,5 @@
 import { invalidCursor } from '../domain/list-cursor.ts';
+import { pageOfRows } from '../domain/list-page.ts';
 import { filenameProblem, lastSegment, MOUNT, wholePath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
@@ -17,15 +18,16 @@ export interface FolderQuery {
 export async function listFolder(mount: Pick<MountStore, 'list'>, integrationId: string, query: FolderQuery) {
   const folder = askedFolder('folder', query.folder ?? MOUNT);
   const after = query.cursor === undefined ? null : decodeName(query.cursor);
-  const page = await mount.list(integrationId, folder, after, query.limit ?? DEFAULT_LIMIT);
+  const { limit = DEFAULT_LIMIT } = query;
+  const page = await mount.list(integrationId, folder, after, limit);
   if (page === null) {
     throw new Refusal('file_not_found', 'There is no such folder; check `folder`, or upload a file into it first.');
   }
+  const cursorOf = ({ path }: MountEntry) => encodeName(lastSegment(path));
+  const shown = pageOfRows(page.entries, limit, cursorOf, entryJson);
   const last = page.entries.at(-1);
-  return {
-    items: page.entries.map(entryJson),
-    nextCursor: page.hasMore && last !== undefined ? encodeName(lastSegment(last.path)) : null,
-  };
+  if (page.hasMore && last !== undefined) shown.nextCursor ??= cursorOf(last);
+  return shown;
 }
 
 function entryJson(entry: MountEntry) {

@@ -5,6 +5,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Authentication } from '../accounts/authenticate.ts';
 import type { Principal } from '../accounts/principal.ts';
 import { MAX_URL_CHARACTERS } from '../domain/attachment.ts';
+import { ListPage } from '../domain/list-page.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -147,7 +148,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   app.decorateRequest('receivedAt', 0);
   app.decorateRequest('principal', null as unknown as Principal);
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  app.setSerializerCompiler(() => (data) => (data instanceof ListPage ? data.json : JSON.stringify(data)));
   app.removeAllContentTypeParsers();
   options.bodies.register(app);
   app.addHook('onRequest', async (request, reply) => {

@@ -1,6 +1,7 @@
 import type { Operation } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
+import type { Principal } from '../accounts/principal.ts';
 import { cursorTag, unboundCursor } from './bound-cursor.ts';
 import { schemaOf } from './openapi.ts';
 
@@ -52,6 +53,12 @@ async function withBoundCursors(
   const query = request.query as { cursor?: string; folder?: string; groupBy?: string };
   const tag = cursorTag({ operationId, ownerId: request.principal.ownerId, params: request.params, query });
   if (query.cursor !== undefined) query.cursor = unboundCursor(query.cursor, tag);
-  const page = (await list()) as { readonly nextCursor?: string | null };
-  return typeof page.nextCursor === 'string' ? { ...page, nextCursor: tag + page.nextCursor } : page;
+  const page = (await list()) as { nextCursor?: string | null };
+  if (typeof page.nextCursor === 'string') page.nextCursor = tag + page.nextCursor;
+  return page;
+}
+
+/** The query of a list that waits for its owner's turn if its page is large. */
+export function ownersQuery<Q>({ query, principal }: { readonly query: Q; readonly principal: Principal }) {
+  return { ...query, ownerId: principal.ownerId };
 }

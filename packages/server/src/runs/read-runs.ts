@@ -2,15 +2,16 @@ import { Refusal } from '../domain/refusal.ts';
 import { isFinished } from '../domain/run-state.ts';
 import { admissionTimes } from '../domain/time.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
+import type { LargeListQuery, LargePages } from '../store/large-pages.ts';
 import type { Page } from '../store/queries/page.ts';
-import { listRuns, type RunRow, runById } from '../store/queries/runs.ts';
+import { listRuns, type RunRow, runById, runSizes } from '../store/queries/runs.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import { type ChatStatusQuery, chatStatus } from './chat-status.ts';
-import { runJson, usageRecordJson } from './run-json.ts';
+import { runItem, runJson, usageRecordJson } from './run-json.ts';
 import { type SummaryQuery, usageSummary } from './usage-summary.ts';
 
-export interface RunQuery extends ListQuery {
+export interface RunQuery extends LargeListQuery {
   readonly chatId?: string;
   readonly consumerId?: string;
   readonly status?: string;
@@ -34,10 +35,12 @@ function listUsage(integrationId: string, query: UsageQuery, page: Page) {
 export class RunReads {
   readonly #store: Store;
   readonly #eventLog: EventLog;
+  readonly #pages: LargePages;
 
-  constructor(store: Store, eventLog: EventLog) {
+  constructor(store: Store, eventLog: EventLog, pages: LargePages) {
     this.#store = store;
     this.#eventLog = eventLog;
+    this.#pages = pages;
   }
 
   async row(integrationId: string, runId: string): Promise<RunRow> {
@@ -53,21 +56,25 @@ export class RunReads {
   }
 
   async get(integrationId: string, runId: string) {
-    return this.#json(await this.row(integrationId, runId));
+    const row = await this.row(integrationId, runId);
+    return runJson(row, this.lastEventId(row));
   }
 
   chatStatus(integrationId: string, query: ChatStatusQuery) {
     return chatStatus(this.#store.reads, integrationId, query, (run) => this.lastEventId(run));
   }
 
-  #json(row: RunRow) {
-    return runJson(row, this.lastEventId(row));
-  }
-
   list(integrationId: string, query: RunQuery) {
     const { chatId, consumerId, status } = query;
-    const runs = (page: Page) => listRuns({ integrationId, chatId, consumerId, status, ...page });
-    return readPage(this.#store.reads, query, runs, position, (row) => this.#json(row));
+    const filter = { integrationId, chatId, consumerId, status };
+    const { reads } = this.#store;
+    return this.#pages.read(query, {
+      showsAll: true,
+      sizes: (page) => reads.query(runSizes({ ...filter, ...page })),
+      rows: (page) => reads.query(listRuns({ ...filter, ...page })),
+      position,
+      show: (row) => runItem(row, this.lastEventId(row)),
+    });
   }
 
   usage(integrationId: string, query: UsageQuery) {

@@ -1,3 +1,4 @@
+import { jsonWith } from '../domain/list-page.ts';
 import { isFinished } from '../domain/run-state.ts';
 import { iso } from '../domain/time.ts';
 import { type ModelUsage, type Usage, usageJson } from '../domain/usage.ts';
@@ -41,6 +42,12 @@ export function runJson(row: RunRow, lastEventId: number) {
     message: answerOf(row),
     usage: endUsage(row),
   };
+}
+
+/** A run in a list, as JSON: its answer can be long. */
+export function runItem(row: RunRow, lastEventId: number): string {
+  const { message: _, ...run } = runJson({ ...row, answer_json: null }, lastEventId);
+  return jsonWith(run, 'message', row.answer_json ?? 'null');
 }
 
 /** `run` inside a chat status. */

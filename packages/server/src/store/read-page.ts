@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
-import { decodeCursor, type ListPosition, page } from '../domain/list-cursor.ts';
+import { decodeCursor, type ListPosition } from '../domain/list-cursor.ts';
+import { cursorBy, type ListPage, pageOfRows } from '../domain/list-page.ts';
 import type { Page } from './queries/page.ts';
 import type { Schema } from './schema.ts';
 import type { QueryOf, Reads } from './store.ts';
@@ -10,19 +11,18 @@ export interface ListQuery {
   readonly cursor?: string;
 }
 
-const DEFAULT_LIMIT = 50;
+export const DEFAULT_LIMIT = 50;
 
-/** A page of a list as callers ask for it and get it. */
-export async function readPage<R, T>(
+/** A page of a list whose rows are small. `LargePages` reads the others. */
+export async function readPage<R>(
   reads: Reads,
   query: ListQuery,
   list: (page: Page) => (db: Kysely<Schema>) => QueryOf<R>,
   position: (row: R) => ListPosition,
-  show: (row: R) => T | Promise<T>,
-): Promise<{ items: T[]; nextCursor: string | null }> {
+  show: (row: R) => unknown,
+): Promise<ListPage> {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  // One more than is shown: whether there is another page.
+  // One more than is shown: it says whether there is another page.
   const rows = await reads.query(list({ before: decodeCursor(query.cursor), limit: limit + 1 }));
-  const { items, nextCursor } = page(rows, limit, position, show);
-  return { items: await Promise.all(items), nextCursor };
+  return pageOfRows(rows, limit, cursorBy(position), show);
 }

@@ -6,7 +6,7 @@ import type { Members } from '../../accounts/members.ts';
 import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { Owners } from '../../accounts/owners.ts';
 import { iso } from '../../domain/time.ts';
-import { route } from '../route.ts';
+import { ownersQuery, route } from '../route.ts';
 
 export interface AccountRoutesDeps {
   readonly ownership: IntegrationOwnership;
@@ -67,7 +67,7 @@ export function accountRoutes(app: FastifyInstance, deps: AccountRoutesDeps): vo
   route(app, operations.listMembers, async (request) => {
     const { apiIntegrationId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
-    return members.list(apiIntegrationId, request.query);
+    return members.list(apiIntegrationId, ownersQuery(request));
   });
 
   route(app, operations.createApiKey, async (request, reply) =>

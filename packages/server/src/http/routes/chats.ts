@@ -2,7 +2,7 @@ import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
 import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { Chats } from '../../chats/chats.ts';
-import { route } from '../route.ts';
+import { ownersQuery, route } from '../route.ts';
 
 export function chatRoutes(app: FastifyInstance, ownership: IntegrationOwnership, chats: Chats): void {
   route(app, operations.createChat, async (request, reply) => {
@@ -26,7 +26,7 @@ export function chatRoutes(app: FastifyInstance, ownership: IntegrationOwnership
   route(app, operations.listChatMessages, async (request) => {
     const { apiIntegrationId, chatId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
-    return chats.messages(apiIntegrationId, chatId, request.query);
+    return chats.messages(apiIntegrationId, chatId, ownersQuery(request));
   });
 
   route(app, operations.deleteChat, async (request, reply) => {

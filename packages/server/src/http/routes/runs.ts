@@ -4,7 +4,7 @@ import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import { type CancelDeps, cancelRun } from '../../runs/cancel-run.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { runSteps, StepQuery } from '../../runs/run-steps.ts';
-import { route } from '../route.ts';
+import { ownersQuery, route } from '../route.ts';
 
 export interface RunRoutesDeps {
   readonly ownership: IntegrationOwnership;
@@ -25,7 +25,7 @@ export function runRoutes(app: FastifyInstance, deps: RunRoutesDeps): void {
   route(app, operations.listRuns, async (request) => {
     const { apiIntegrationId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
-    return runReads.list(apiIntegrationId, request.query);
+    return runReads.list(apiIntegrationId, ownersQuery(request));
   });
 
   route(app, operations.getRun, async (request) => {
@@ -37,7 +37,7 @@ export function runRoutes(app: FastifyInstance, deps: RunRoutesDeps): void {
   route(app, operations.listRunSteps, async (request) => {
     const { apiIntegrationId, runId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
-    return steps(apiIntegrationId, runId, request.query);
+    return steps(apiIntegrationId, runId, ownersQuery(request));
   });
 
   route(app, operations.cancelRun, async (request, reply) => {

@@ -2,7 +2,8 @@ import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Nodes } from '../../accounts/nodes.ts';
 import { type Agencies, type LoadedAgency, toolNames } from '../../agencies/agencies.ts';
-import { decodeCursor, page } from '../../domain/list-cursor.ts';
+import { decodeCursor } from '../../domain/list-cursor.ts';
+import { cursorBy, pageOfRows } from '../../domain/list-page.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { DOCS_POLICY, type OpenApiDocument, renderDocs } from '../docs/render-docs.ts';
 import { METRICS_TYPE } from '../metrics-listener.ts';
@@ -27,7 +28,7 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
     const limit = query.limit ?? 50;
     const rows = listed.map((agency, place) => ({ agency, place })).slice(start, start + limit + 1);
     const at = (row: { place: number }) => ({ createdAt: row.place + 1, id: '' });
-    return page(rows, limit, at, ({ agency }) => agencyJson(agency));
+    return pageOfRows(rows, limit, cursorBy(at), ({ agency }) => agencyJson(agency));
   });
 
   route(app, operations.listNodes, async ({ principal, query }) => nodes.list(principal, query));

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { AllowancePeriod, AllowanceUnit } from '../../domain/allowance.ts';
 import { statement } from '../statement.ts';
-import { type Page, pageOf } from './page.ts';
+import { type Page, pageOf, sizesOf } from './page.ts';
 
 type Db = Parameters<(typeof ownerById)['build']>[0];
 type RowOf<S extends { build: (...args: never[]) => { execute(): Promise<unknown[]> } }> = Awaited<
@@ -301,6 +301,9 @@ export const listMembers = (integrationId: string, page: Page) => (db: Db) =>
     'created_at',
     'sort_key',
   );
+
+export const memberSizes = (integrationId: string, page: Page) => (db: Db) =>
+  sizesOf(listMembers(integrationId, page)(db), 'created_at', 'sort_key', sql`octet_length(metadata_json)`);
 
 export const creditIntegrations = statement('credit integrations', (db, _: Record<string, never>) =>
   db

@@ -69,6 +69,18 @@ const messageColumns = [
   'created_at',
 ] as const;
 
+/** Of the messages that `messagesBefore` reads. */
+export const messageSizes = statement('message sizes', (db, p: { chatKey: string; before: number; limit: number }) =>
+  db
+    .selectFrom('messages')
+    .select(['position as created_at', sql<string>`''`.as('id')])
+    .select(sql<number>`octet_length(content_json) + coalesce(octet_length(sandbox_files_json), 0)`.as('bytes'))
+    .where('chat_key', '=', p.chatKey)
+    .where('position', '<', sql<number>`cast(${p.before} as bigint)`)
+    .orderBy('position', 'desc')
+    .limit(p.limit),
+);
+
 export const messagesBefore = statement(
   'messages before',
   (db, p: { chatKey: string; before: number; limit: number }) =>

@@ -1,9 +1,11 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 
-/** Where the next page of a list goes on: after the row of this time and id, towards older ones. */
+/** Where a page of a list begins: after the row of this time and id, towards older rows. */
 export interface PageStart {
   readonly createdAt: number;
   readonly id: string;
+  /** The page begins with that row. */
+  readonly inclusive?: boolean;
 }
 
 export interface Page {
@@ -15,7 +17,8 @@ export interface Page {
 export function olderThan(before: PageStart | null, createdAt: string, id: string): RawBuilder<boolean> {
   if (before === null) return sql<boolean>`1 = 1`;
   const at = sql.ref(createdAt);
-  return sql<boolean>`(${at} < ${before.createdAt} or (${at} = ${before.createdAt} and ${sql.ref(id)} < ${before.id}))`;
+  const isOlder = before.inclusive === true ? sql`<=` : sql`<`;
+  return sql<boolean>`(${at} < ${before.createdAt} or (${at} = ${before.createdAt} and ${sql.ref(id)} ${isOlder} ${before.id}))`;
 }
 
 /** "Lists are newest first without exception": a page of these rows in that order. */
@@ -30,4 +33,20 @@ export function pageOf<DB, TB extends keyof DB, R>(
     .orderBy(sql.ref(createdAt), 'desc')
     .orderBy(sql.ref(id), 'desc')
     .limit(page.limit);
+}
+
+/** Where the rows of a page are and how many bytes `size` says that they have: the page itself is not read. */
+export function sizesOf<DB, TB extends keyof DB>(
+  rows: SelectQueryBuilder<DB, TB, unknown>,
+  createdAt: string,
+  id: string,
+  size: RawBuilder<number>,
+) {
+  return rows
+    .clearSelect()
+    .select([
+      sql.ref<number>(createdAt).as('created_at'),
+      sql.ref<string>(id).as('id'),
+      sql<number>`coalesce(${size}, 0)`.as('bytes'),
+    ]);
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { CancelMode, RunEndStatus } from '../../domain/run-state.ts';
 import type { StepsTable } from '../schema.ts';
 import { statement } from '../statement.ts';
-import { type Page, pageOf } from './page.ts';
+import { type Page, pageOf, sizesOf } from './page.ts';
 
 const unfinished = sql<boolean>`status in ('admitted', 'running')`;
 
@@ -258,6 +258,24 @@ export function listRuns(filter: RunFilter) {
     return pageOf(query, filter, 'runs.created_at', 'runs.run_id');
   };
 }
+
+const answerBytes = sql<number>`(select octet_length(content_json) from messages
+  where messages.chat_key = runs.chat_key and messages.run_id = runs.run_id and messages.role = 'assistant')`;
+
+/** Of the runs of a page, by their answers. */
+export const runSizes = (filter: RunFilter) => (db: Parameters<(typeof runById)['build']>[0]) =>
+  sizesOf(listRuns(filter)(db), 'runs.created_at', 'runs.run_id', answerBytes);
+
+/** Of the steps that `stepsBefore` reads. */
+export const stepSizes = statement('step sizes', (db, p: { runId: string; before: number; limit: number }) =>
+  db
+    .selectFrom('steps')
+    .select(['step as created_at', sql<string>`''`.as('id'), sql<number>`octet_length(record_json)`.as('bytes')])
+    .where('run_id', '=', p.runId)
+    .where('step', '<', sql<number>`cast(${p.before} as bigint)`)
+    .orderBy('step', 'desc')
+    .limit(p.limit),
+);
 
 export const stepsBefore = statement('steps before', (db, p: { runId: string; before: number; limit: number }) =>
   db

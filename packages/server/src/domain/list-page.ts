@@ -1,0 +1,69 @@
+import { encodeCursor, type ListPosition } from './list-cursor.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+/** "A list ends its page after 200 items or 4 MiB of JSON, whichever comes first, with at least one item". */
+export const MAX_PAGE_BYTES = 4 * MEBIBYTE;
+
+/** A page of a list. It holds the JSON of its items, which is made one by one and sent as it is. */
+export class ListPage {
+  readonly #items: string[] = [];
+  readonly #maxBytes: number;
+  #bytes = 0;
+  nextCursor: string | null = null;
+
+  constructor(maxBytes = MAX_PAGE_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get length(): number {
+    return this.#items.length;
+  }
+
+  /** True if an item of so many bytes may be added; the first one always may. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#items.length === 0 || this.#bytes + bytes <= this.#maxBytes;
+  }
+
+  /** Returns false if the item would cross the limit: it begins the next page. */
+  add(json: string): boolean {
+    // With the comma, or with the bracket after the last one.
+    const bytes = Buffer.byteLength(json) + 1;
+    if (!this.hasRoomFor(bytes)) return false;
+    this.#items.push(json);
+    this.#bytes += bytes;
+    return true;
+  }
+
+  /** The whole answer. */
+  get json(): string {
+    return `{"items":[${this.#items.join(',')}],"nextCursor":${JSON.stringify(this.nextCursor)}}`;
+  }
+}
+
+/** A page of rows that are in memory: `rows` holds one more than `limit` if there is more. */
+export function pageOfRows<R>(
+  rows: readonly R[],
+  limit: number,
+  cursorOf: (row: R) => string,
+  show: (row: R) => unknown,
+): ListPage {
+  const page = new ListPage();
+  let last: R | undefined;
+  for (const row of rows) {
+    if (page.length === limit || !page.add(JSON.stringify(show(row)))) break;
+    last = row;
+  }
+  if (page.length < rows.length && last !== undefined) page.nextCursor = cursorOf(last);
+  return page;
+}
+
+export const cursorBy =
+  <R>(position: (row: R) => ListPosition) =>
+  (row: R): string =>
+    encodeCursor(position(row));
+
+/** The JSON of an object with one more member, whose value is JSON already: a long text is not parsed and written again. */
+export function jsonWith(object: object, name: string, json: string): string {
+  return `${JSON.stringify(object).slice(0, -1)},${JSON.stringify(name)}:${json}}`;
+}

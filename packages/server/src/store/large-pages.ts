@@ -1,0 +1,90 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { decodeCursor, encodeCursor, type ListPosition } from '../domain/list-cursor.ts';
+import { ListPage, MAX_PAGE_BYTES } from '../domain/list-page.ts';
+import type { FairBudget } from '../lib/fair-budget.ts';
+import type { Page } from './queries/page.ts';
+import { DEFAULT_LIMIT, type ListQuery } from './read-page.ts';
+
+export interface LargeListQuery extends ListQuery {
+  /** The owner that asks. */
+  readonly ownerId: string;
+}
+
+export interface RowSize {
+  readonly created_at: number;
+  readonly id: string;
+  readonly bytes: number;
+}
+
+/** A list whose rows can have many bytes. */
+export interface LargeList<R> {
+  /** Reads where the rows of a page are and how many bytes they have, without reading them. */
+  sizes(page: Page): Promise<RowSize[]>;
+  rows(page: Page): Promise<R[]>;
+  position(row: R): ListPosition;
+  /** The JSON of an item. */
+  show(row: R): string | Promise<string>;
+  /** True if the JSON of an item has at least as many bytes as its row. Otherwise a page can show more rows than 4 MiB. */
+  readonly showsAll: boolean;
+}
+
+/** Smaller portions take a few milliseconds and wait for no turn. */
+const SMALL_BYTES = 256 * 1024;
+
+/**
+ * Reads lists whose rows can have many bytes, such as messages. It reads the sizes first, then portions of rows of at
+ * most 4 MiB, or one row, until the page is full: so it never reads what the page does not show. Large portions are read
+ * and serialised one at a time per node, with a turn of the event loop in between, and owners take turns.
+ */
+export class LargePages {
+  readonly #turns: FairBudget;
+
+  constructor(turns: FairBudget) {
+    this.#turns = turns;
+  }
+
+  async read<R>({ ownerId, limit = DEFAULT_LIMIT, cursor }: LargeListQuery, list: LargeList<R>): Promise<ListPage> {
+    const page = new ListPage();
+    // One more than is shown: it says whether there is another page.
+    const sizes = await list.sizes({ before: decodeCursor(cursor), limit: limit + 1 });
+    let next = 0;
+    let last: R | undefined;
+    let isFull = false;
+    while (next < Math.min(limit, sizes.length) && !isFull) {
+      const portion = nextPortion(sizes.slice(next, limit));
+      const [first] = portion;
+      if (first === undefined || (list.showsAll && !page.hasRoomFor(first.bytes))) break;
+      next += portion.length;
+      using _ = await this.#turn(ownerId, sum(portion));
+      const before = { createdAt: Number(first.created_at), id: first.id, inclusive: true };
+      const rows = await list.rows({ before, limit: portion.length });
+      const items = await Promise.all(rows.map((row) => list.show(row)));
+      for (const [index, item] of items.entries()) {
+        isFull = !page.add(item);
+        if (isFull) break;
+        last = rows[index];
+      }
+    }
+    if ((isFull || next < sizes.length) && last !== undefined) page.nextCursor = encodeCursor(list.position(last));
+    return page;
+  }
+
+  async #turn(ownerId: string, bytes: number): Promise<Disposable | null> {
+    if (bytes <= SMALL_BYTES) return null;
+    const turn = await this.#turns.reserve(ownerId, 1, new AbortController().signal);
+    await nextTurn();
+    return turn;
+  }
+}
+
+const sum = (sizes: readonly RowSize[]): number => sizes.reduce((bytes, row) => bytes + Number(row.bytes), 0);
+
+/** As many as have at most 4 MiB together, and at least one. */
+function nextPortion(sizes: readonly RowSize[]): RowSize[] {
+  let bytes = 0;
+  const end = sizes.findIndex((row, index) => {
+    bytes += Number(row.bytes);
+    return index > 0 && bytes > MAX_PAGE_BYTES;
+  });
+  return sizes.slice(0, end === -1 ? sizes.length : end);
+}
