@@ -90,13 +90,9 @@ export class CommitCrashes implements AsyncDisposable {
     const url = direct.replace(`:${postgres.port}/`, `:${proxy.port}/`);
     const env = { DATABASE_URL: url };
     const options = { dataDir: folder.path, controllerPort: load.model.port, limits: SHORT_LEASE, env };
-    const start = async () => building.use(await startServer(fault, options));
-    const main = await start();
-    expectNumber(
-      'status of the integration',
-      (await main.api.post('/v2/integrations', { apiIntegrationId: INTEGRATION, agency: 'gate' })).status,
-      201,
-    );
+    const main = building.use(await startServer(fault, options));
+    const made = await main.api.post('/v2/integrations', { apiIntegrationId: INTEGRATION, agency: 'gate' });
+    expectNumber('status of the integration', made.status, 201);
     const stack = building.move();
     const startAnother = async () => stack.use(await startServer(fault, options));
     return new CommitCrashes({ postgres, proxy, load, direct, startServer: startAnother }, main, stack);
