@@ -158,9 +158,15 @@ export class PostgresServer implements AsyncDisposable {
     const child = this.#child;
     this.#child = null;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    child.ref();
     const gone = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);
     await gone;
+  }
+
+  /** Its running does not keep this process alive. */
+  unref(): void {
+    this.#child?.unref();
   }
 
   get pid(): number {

@@ -28,8 +28,16 @@ let own: Promise<PostgresServer> | null = null;
 export async function sharedPostgresUrl(): Promise<string> {
   const given = process.env.TEST_POSTGRES_URL;
   if (given !== undefined && given !== '') return given;
-  own ??= PostgresServer.start();
+  own ??= startOwn();
   return (await own).url();
+}
+
+/** A test file that is run alone ends when its tests have: the server does not keep its process alive. */
+async function startOwn(): Promise<PostgresServer> {
+  const server = await PostgresServer.start();
+  server.unref();
+  process.once('beforeExit', () => void stopOwnPostgres());
+  return server;
 }
 
 /** Ends the server of this process, if there is one; a process that is killed takes it along anyway. */
