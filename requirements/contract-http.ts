@@ -49,4 +49,16 @@ export const contractHttp = [
     quote:
       'An unknown query parameter is 400 `invalid_request`, and the error names it, on every operation below `/v2` (events, content and CSV too); so is a repeated one.',
   },
+  {
+    id: 'contract-4-near-miss',
+    section: '4',
+    quote:
+      'On `POST /get_completion_v2` an unknown field is 400 `invalid_request`, with a hint such as "did you mean `usageRequestId`?", at the top level, if its name is close to a known one: remove `_` and `-` and lower-case both names; they are equal, or one insertion, deletion, replacement or transposition apart. The other unknown fields are still ignored; `meta.ignored_fields` lists them in the order sent, the first 20, each cut to 64 characters (omitted if there are none).',
+  },
+  {
+    id: 'contract-4-charset',
+    section: '4',
+    quote:
+      'A `charset` other than UTF-8 in `Content-Type` is refused as a wrong media type. An empty body counts as no body, whatever its media type. In `POST …/chats` null equals absent.',
+  },
 ] as const satisfies readonly Requirement[];

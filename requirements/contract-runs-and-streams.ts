@@ -31,7 +31,8 @@ export const contractRunsAndStreams = [
   {
     id: 'contract-4-blank-attribution',
     section: '4',
-    quote: 'A blank `consumerId` or `usageRequestId` counts as missing.',
+    quote:
+      'A blank `consumerId` or `usageRequestId` (only white space, tabs included, of any length) counts as missing; also when bodies are compared for a replay.',
   },
   {
     id: 'contract-4-order',

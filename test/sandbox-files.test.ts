@@ -92,7 +92,7 @@ test('a path that is not canonical, and a name that is not its last segment, are
     [{ path: '/app/mnt/u\u0007/report.csv' }, /^`sandboxFiles\[1\]\.path` must not hold control characters/],
     [{ name: 'Report.csv' }, /^`sandboxFiles\[1\]\.name` must equal the last segment of `path`\.$/],
     [{ name: '42/report.csv' }, /^`sandboxFiles\[1\]\.name` must/],
-    [{ name: 'report.csv\u0000' }, /^`sandboxFiles\[1\]\.name` holds characters/],
+    [{ name: 'report.csv\u0000' }, /^`sandboxFiles\[1\]\.name` must not contain control characters/],
     [{ name: '' }, /^`sandboxFiles\[1\]\.name` must/],
   ];
   finds.count = 0;

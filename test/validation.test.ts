@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { after, before, test } from 'node:test';
+import { namedSchemas, operations, patternSentences } from '@runwire/contract/schemas';
 import {
   type ApiClient,
   ModelController,
@@ -271,6 +272,56 @@ test('unknown fields of a completion are ignored, also when it is sent again', a
   assert.deepEqual([again.headers.get('x-run-replayed'), again.headers.get('x-run-id')], ['true', first.run_id]);
 });
 
+test('a misspelt field of a completion is refused, with the field that was meant', async (t) => {
+  cites(t, 'contract-4-near-miss');
+  for (const [name, meant] of [
+    ['usageRequestID', 'usageRequestId'],
+    ['usage_request_id', 'usageRequestId'],
+    ['usageRequstId', 'usageRequestId'],
+    ['usageReqeustId', 'usageRequestId'],
+    ['chat_id', 'chatId'],
+    ['userContext', 'user_context'],
+    ['agents', 'agent'],
+    ['SANDBOX-FILES', 'sandboxFiles'],
+  ] as const) {
+    await wrong(
+      { [name]: 'a' },
+      new RegExp(`^\`${name}\` is not a field of this request; did you mean \`${meant}\`\\?$`),
+    );
+    // Also beside the field itself.
+    await wrong({ usageRequestId: 'a', chatId: 'a', [name]: 'a' }, /did you mean/);
+  }
+  await refused(send({ apiIntegrationId: 'demo', mesage: 'Hi' }), /did you mean `message`\?/);
+  await taken({ user_context: { usageRequestID: 'below the top level' } });
+});
+
+test('meta lists the fields that were ignored, in every replay', async (t) => {
+  cites(t, 'contract-4-near-miss', 'contract-4-unknown-fields');
+  const extra = { stream: true, temperature: 1, ['x'.repeat(70)]: null, ['\u{1f600}'.repeat(65)]: 1 };
+  const many = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`field${i}`, i]));
+  const listed = ['stream', 'temperature', 'x'.repeat(64), '\u{1f600}'.repeat(64)];
+  const meta: Record<string, unknown> = await taken({ usageRequestId: 'ignored', ...extra, ...many });
+  assert.deepEqual(meta.ignored_fields, [...listed, ...Object.keys(many).slice(0, 16)]);
+  const replay = await taken({ usageRequestId: 'ignored' });
+  assert.deepEqual(replay, meta, 'as the first request sent them');
+  const events = await api.events(String(meta.run_id), null);
+  assert.deepEqual(JSON.parse((await events.whole())[0]?.data ?? ''), meta);
+  assert.ok(!('ignored_fields' in (await taken({}))));
+});
+
+test('a blank consumerId or usageRequestId counts as missing, also when bodies are compared', async (t) => {
+  cites(t, 'contract-4-blank-attribution');
+  for (const blank of ['', ' ', '\t', ' \n\t\r', '\u3000', ' '.repeat(300)]) {
+    const meta = await taken({ consumerId: blank, usageRequestId: blank });
+    assert.deepEqual([meta.consumerId, meta.usageRequestId], [null, null], JSON.stringify(blank));
+  }
+  const { run_id } = await taken({ usageRequestId: 'blank-1', consumerId: '\t ' });
+  for (const fields of [{}, { consumerId: '' }, { consumerId: ' '.repeat(300) }]) {
+    const again = await complete({ usageRequestId: 'blank-1', ...fields });
+    assert.deepEqual([again.headers.get('x-run-replayed'), again.headers.get('x-run-id')], ['true', run_id]);
+  }
+});
+
 test('everywhere else an unknown field is refused, and named', async (t) => {
   cites(t, 'contract-9-unknown-field', 'contract-4-strict');
   const says = /`colour` is not a field that is known here/;
@@ -306,12 +357,12 @@ test('ids that callers choose: 1 to 256 characters without control characters, c
   for (const field of Object.keys(all)) {
     await wrong({ [field]: `${longest}a` }, new RegExp(`\`${field}\` must have at most 256 characters`));
     for (const control of ['\0', '\n', '\x1f', '\x7f', '\x9f']) {
-      await wrong({ [field]: `a${control}b` }, new RegExp(`\`${field}\` holds characters that are not allowed`));
+      await wrong({ [field]: `a${control}b` }, new RegExp(`\`${field}\` must not contain control characters`));
     }
   }
   for (const field of ['chatId', 'aliasChatId']) await wrong({ [field]: '' }, /must have at least 1 characters/);
   await refused(api.put(member(`${longest}a`), {}), /`consumerId` must have at most 256 characters/);
-  await refused(api.put(member('a\n'), {}), /`consumerId` holds characters that are not allowed/);
+  await refused(api.put(member('a\n'), {}), /`consumerId` must not contain control characters/);
   await refused(api.put(member(' \u3000'), {}), /not blank/);
   await refused(complete({ consumerId: '\u200b' }), /not a member/, 404, 'member_not_found');
   const different = ['é', 'e\u0301', 'E\u0301', 'a', 'A', 'a ', ' a', '\uff41'];
@@ -331,14 +382,17 @@ test('duplicate members, bytes that are not UTF-8, lone surrogates and nesting b
   assert.equal((await send(nested(64) + rest)).status, 200);
   const traps: readonly (readonly [string | Uint8Array<ArrayBuffer>, RegExp])[] = [
     [nested(65) + rest, /nested deeper than 64 levels/],
-    [`{"message":"a"${rest}`, /"message" twice/],
+    [`{"message":"a"${rest}`, /"message" twice in one object: see line 1, column 42\.$/],
     [`{"user_context":{"a":1,"\\u0061":2}${rest}`, /"a" twice/],
     [`{"user_context":"\\ud800"${rest}`, /`user_context` holds a lone surrogate/],
     [`{"user_context":{"\\udc00":1}${rest}`, /lone surrogate/],
-    [new Uint8Array(Buffer.from(`{"user_context":"\xff"${rest}`, 'latin1')), /not valid UTF-8/],
+    [new Uint8Array(Buffer.from(`{"user_context":"\xff"${rest}`, 'latin1')), /not valid UTF-8: see byte 17\.$/],
     [`\ufeff{"a":1${rest}`, /byte order mark/],
-    [`{"a":1,${rest}`, /not valid JSON/],
-    ['{"apiIntegrationId":"demo"', /not valid JSON/],
+    [`{"a":1,${rest}`, /not valid JSON: see line 1, column 8\.$/],
+    ['{"apiIntegrationId":"demo"', /not valid JSON: it ends too early, at line 1, column 27\.$/],
+    ['{"apiIntegrationId":"demo",\n "message": Hi}', /not valid JSON: see line 2, column 13\.$/],
+    [`{"user_context":"\u{1f600}",\n\n"a" 1${rest}`, /not valid JSON: see line 3, column 5\.$/],
+    ['{"message":"a\tb"}', /not valid JSON: see line 1, column 12\.$/],
   ];
   for (const [body, says] of traps) {
     for (const [method, path] of [
@@ -360,6 +414,7 @@ test('what is not JSON, or too large, is 400 at completions and 415 or 413 elsew
     t,
     'contract-4-media-and-size',
     'contract-4-media-and-size-elsewhere',
+    'contract-4-charset',
     'contract-8-400-completions',
     'contract-8-413-body-too-large',
     'contract-8-415-unsupported-media-type',
@@ -375,7 +430,13 @@ test('what is not JSON, or too large, is 400 at completions and 415 or 413 elsew
       body: typeof body === 'string' ? Buffer.from(body) : body,
       duplex: 'half',
     });
-  const json = ['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON'];
+  const json = [
+    'application/json',
+    'application/json; charset=utf-8',
+    'APPLICATION/JSON',
+    'application/json;charset="UTF-8"',
+    'application/json; profile=a; Charset=utf8',
+  ];
   for (const type of json) {
     const answer = await post('/get_completion_v2', good, type);
     assert.equal(answer.status, 200, type);
@@ -388,12 +449,18 @@ test('what is not JSON, or too large, is 400 at completions and 415 or 413 elsew
     'multipart/form-data; boundary=a',
     'text/json',
     '',
+    'nonsense',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset=utf-16',
+    'application/json; charset=us-ascii',
+    'application/json; charset=utf-8; charset=latin1',
   ];
   for (const path of ['/get_completion_v2', '/get_completion_v2/', '/v2/api_keys', '/create_agency_upload']) {
     const isCompletion = path.startsWith('/get_completion_v2');
     const expect = async (answer: Response, status: number, code: string) => {
-      const body = (await answer.json()) as { code: string };
+      const body = (await answer.json()) as { code: string; error: string };
       assert.deepEqual([answer.status, body.code], [isCompletion ? 400 : status, code], path);
+      if (code === 'body_too_large') assert.match(body.error, /larger than 100000 bytes;/);
       assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
       assert.equal(answer.headers.get('x-agent-run-admitted'), isCompletion ? 'false' : null);
     };
@@ -401,6 +468,70 @@ test('what is not JSON, or too large, is 400 at completions and 415 or 413 elsew
     await expect(await post(path, large, 'application/json'), 413, 'body_too_large');
     await expect(await post(path, streamed(), 'application/json'), 413, 'body_too_large');
   }
+});
+
+test('an empty body counts as no body, whatever its media type', async (t) => {
+  cites(t, 'contract-4-charset');
+  const types = ['application/json', 'text/plain', 'nonsense', '', 'application/json; charset=latin1'];
+  const empty = (path: string, type: string, chunked: boolean) =>
+    new Promise<{ status: number; code: string }>((resolve, reject) => {
+      const framing = chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': '0' };
+      const headers = { ...api.authorization, 'content-type': type, ...framing };
+      const sent = request(server.url + path, { method: 'POST', headers }, async (answer) => {
+        const text = Buffer.concat(await answer.toArray()).toString();
+        resolve({ status: answer.statusCode ?? 0, code: JSON.parse(text).code });
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+  for (const type of types) {
+    for (const chunked of [false, true]) {
+      const cancel = await empty('/v2/integrations/demo/runs/run_nowhere/cancel', type, chunked);
+      assert.deepEqual(cancel, { status: 404, code: 'run_not_found' }, `${type} ${chunked}`);
+      const completion = await empty('/get_completion_v2', type, chunked);
+      assert.deepEqual(completion, { status: 400, code: 'invalid_request' }, `${type} ${chunked}`);
+    }
+  }
+});
+
+test('creating a chat, null equals absent', async (t) => {
+  cites(t, 'contract-4-charset');
+  const { status, body } = await api.post('/v2/integrations/demo/chats', {
+    chatId: null,
+    aliasChatId: null,
+    consumerId: null,
+  });
+  assert.deepEqual([status, body.aliasChatId, body.consumerId], [201, null, null]);
+  assert.match(body.chatId, /^chat_/);
+});
+
+test('an error about a pattern says what is allowed, not the expression', async () => {
+  await refused(
+    api.post('/v2/integrations', { apiIntegrationId: '-a' }),
+    /1 to 64 letters, digits, `_` or `-` \(ASCII\)/,
+  );
+  const form = {
+    apiIntegrationId: 'demo',
+    folder: '/app/mnt/a',
+    filename: 'a/b',
+    contentType: 'text/plain',
+    sizeBytes: 1,
+  };
+  await refused(
+    api.post('/create_agency_upload', form),
+    /^`filename` must not contain `\/`, `\\` or control characters\.$/,
+  );
+  const patterns = new Set<string>();
+  const collect = (value: unknown): void => {
+    if (value === null || typeof value !== 'object') return;
+    for (const [key, below] of Object.entries(value)) {
+      if (key === 'pattern' && typeof below === 'string') patterns.add(below);
+      else collect(below);
+    }
+  };
+  collect([namedSchemas, operations]);
+  assert.ok(patterns.size >= 3);
+  for (const pattern of patterns) assert.ok(pattern in patternSentences, pattern);
 });
 
 test('a body that may be left out may not be null', async () => {

@@ -376,9 +376,9 @@ export interface ChatStatus {
 }
 
 export interface CreateChatRequest {
-  chatId?: string;
-  aliasChatId?: string;
-  consumerId?: string;
+  chatId?: string | null;
+  aliasChatId?: string | null;
+  consumerId?: string | null;
 }
 
 export interface Message {

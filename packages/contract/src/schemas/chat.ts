@@ -23,9 +23,9 @@ export const ChatList = listOf('ChatList', Chat);
 export const CreateChatRequest = named(
   'CreateChatRequest',
   strictObject({
-    chatId: Type.Optional(callerId()),
-    aliasChatId: Type.Optional(callerId()),
-    consumerId: Type.Optional(callerId()),
+    chatId: Type.Optional(nullable(callerId())),
+    aliasChatId: Type.Optional(nullable(callerId())),
+    consumerId: Type.Optional(nullable(callerId())),
   }),
 );
 

@@ -15,7 +15,7 @@ export { Attachment, FileAttachment, GetCompletionV2Request, ImageAttachment, Sa
 export { ApiErrorResponse } from './error.ts';
 export { File, FileList } from './file.ts';
 export { CreateIntegrationRequest, Integration, IntegrationList, UpdateIntegrationRequest } from './integration.ts';
-export { noControlCharacters } from './kit.ts';
+export { noControlCharacters, patternSentences } from './kit.ts';
 export { Member, MemberList, PutMemberRequest } from './member.ts';
 export { type NamedSchema, namedSchemas } from './named-schemas.ts';
 export type { Operation, OperationResponse } from './operation.ts';

@@ -1,4 +1,4 @@
-import { displayName, listOf, named, nullable, oneOfStrings, strictObject, time } from './kit.ts';
+import { displayName, integrationId, listOf, named, nullable, oneOfStrings, strictObject, time } from './kit.ts';
 import { Type } from './type.ts';
 import { AllowanceSetting } from './usage.ts';
 
@@ -42,7 +42,7 @@ const changeable = {
 export const CreateIntegrationRequest = named(
   'CreateIntegrationRequest',
   strictObject({
-    apiIntegrationId: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$' })),
+    apiIntegrationId: Type.Optional(Type.String({ pattern: integrationId })),
     ...changeable,
   }),
 );

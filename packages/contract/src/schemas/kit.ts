@@ -4,6 +4,18 @@ import { Type } from './type.ts';
 /** A string without C0, DEL and C1 control characters. Ajv compiles patterns with the `u` flag. */
 export const noControlCharacters = '^[^\\u0000-\\u001F\\u007F-\\u009F]*$';
 
+/** An `apiIntegrationId` that a caller chooses. */
+export const integrationId = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$';
+/** The name of a file without its folder. */
+export const fileName = '^[^/\\\\\\u0000-\\u001F\\u007F-\\u009F]*$';
+
+/** What a pattern of the schemas allows, for a person: the end of a sentence that begins with the field's name. */
+export const patternSentences: Readonly<Record<string, string>> = {
+  [noControlCharacters]: 'must not contain control characters (such as tabs, line breaks or NUL)',
+  [integrationId]: 'must be 1 to 64 letters, digits, `_` or `-` (ASCII), and begin with a letter or a digit',
+  [fileName]: 'must not contain `/`, `\\` or control characters',
+};
+
 type Named = TSchema & { readonly $id: string };
 
 /** TypeBox's options erase the literal, so a name is put on afterwards and the schema's own type stays as it was. */

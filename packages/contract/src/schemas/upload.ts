@@ -1,5 +1,5 @@
 import { maxFileBytes } from '../limits.ts';
-import { mapOf, named } from './kit.ts';
+import { fileName, mapOf, named } from './kit.ts';
 import { Type } from './type.ts';
 
 export const CreateAgencyUploadRequest = named(
@@ -9,7 +9,7 @@ export const CreateAgencyUploadRequest = named(
     folder: Type.String({ description: 'Canonical folder below /app/mnt/, chosen by your server for the app member.' }),
     filename: Type.String({
       minLength: 1,
-      pattern: '^[^/\\\\\\u0000-\\u001F\\u007F-\\u009F]*$',
+      pattern: fileName,
       description: 'Not blank; no directory separators; no control characters.',
     }),
     contentType: Type.String({

@@ -42,6 +42,7 @@ export interface CompletionRequest extends AdmissionRequest {
   readonly trace: RequestTrace;
   readonly message: string;
   readonly userContext: unknown;
+  readonly ignoredFields: readonly string[];
   readonly attachments: readonly GivenAttachment[];
   readonly sandboxFiles: readonly { readonly file: SandboxFile; readonly below: MountPath }[];
 }
@@ -341,6 +342,7 @@ export class RunAdmission {
       consumerId,
       agent: decision.agent,
       createdAt: now,
+      ...(request.ignoredFields.length === 0 ? {} : { ignoredFields: request.ignoredFields }),
     };
     const event: RunEvent = { type: 'meta', meta, id: 1 };
     writes.push(tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([event]) }));

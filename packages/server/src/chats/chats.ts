@@ -84,6 +84,13 @@ async function chatRow(reads: Reads, integrationId: string, chatId: string): Pro
   return row;
 }
 
+/** Null counts as absent. */
+export interface NewChat {
+  readonly chatId?: string | null;
+  readonly aliasChatId?: string | null;
+  readonly consumerId?: string | null;
+}
+
 export class Chats {
   readonly #store: Store;
   readonly #pages: LargePages;
@@ -97,7 +104,7 @@ export class Chats {
     return chatRow(this.#store.reads, integrationId, chatId);
   }
 
-  async create(integrationId: string, input: { chatId?: string; aliasChatId?: string; consumerId?: string }) {
+  async create(integrationId: string, input: NewChat) {
     const chatId = input.chatId ?? newId('chat');
     const alias = input.aliasChatId ?? null;
     const consumerId = input.consumerId ?? null;

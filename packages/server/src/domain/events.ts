@@ -74,6 +74,8 @@ export interface Meta {
   readonly consumerId: string | null;
   readonly agent: string;
   readonly createdAt: number;
+  /** Fields of the request that nothing reads; absent if there are none. */
+  readonly ignoredFields?: readonly string[];
 }
 
 export interface ResponseRef {

@@ -6,6 +6,7 @@ import { JsonWorker, type ParsedBody } from '../lib/json-worker.ts';
 import { JsonRefused, parseStrictJson, type StrictJsonLimits } from '../lib/strict-json.ts';
 import { type ImagePlaces, takeOutImages } from '../lib/take-out-images.ts';
 import { InlineImages } from './inline-images.ts';
+import { isUtf8Json } from './json-type.ts';
 import { COMPLETION_PATH } from './paths.ts';
 
 export interface BodyLimits {
@@ -37,6 +38,33 @@ export interface BodyBudgets {
   readonly parsing: FairBudget;
 }
 
+function tooLarge(maxBytes: number): Refusal {
+  const sentence = `The request body is larger than ${maxBytes} bytes; send less, or upload files instead of sending them inline.`;
+  return new Refusal('body_too_large', sentence);
+}
+
+function refuseFirstByte(
+  request: FastifyRequest,
+  payload: IncomingMessage,
+  done: (error: Error | null, body?: unknown) => void,
+): void {
+  if (Number(request.headers['content-length']) > 0) {
+    done(new Refusal('unsupported_media_type'));
+    return;
+  }
+  const end = (error: Error | null) => {
+    payload.off('data', onData).off('end', onEnd).off('timeout', onSlow).off('close', onGone);
+    payload.on('error', ignore);
+    done(error, undefined);
+  };
+  const onData = () => end(new Refusal('unsupported_media_type'));
+  const onEnd = () => end(null);
+  const onSlow = () => end(new Refusal('request_timeout'));
+  const onGone = () => end(new Refusal('invalid_request', 'The connection closed before the whole body arrived.'));
+  payload.on('data', onData).on('end', onEnd).on('timeout', onSlow).on('close', onGone);
+  payload.resume();
+}
+
 /** Reads JSON bodies, within the limits of one body and of all bodies together. */
 export class BodyReader implements AsyncDisposable {
   readonly #limits: BodyLimits;
@@ -62,6 +90,16 @@ export class BodyReader implements AsyncDisposable {
     app.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage, done) =>
       this.#read(request, payload, done),
     );
+    // Every other media type: an empty body counts as no body whatever its type, so the first byte decides.
+    app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage, done) =>
+      refuseFirstByte(request, payload, done),
+    );
+    app.addHook('preParsing', (request, _reply, payload, done) => {
+      const type = request.headers['content-type'];
+      // Without a type Fastify takes the parser `*`; it would refuse a type that it cannot read itself.
+      if (type !== undefined && !isUtf8Json(type)) delete request.headers['content-type'];
+      done(null, payload);
+    });
     app.decorateRequest('inlineImages', null);
     // For every refusal and failure. The connection's `close` would not do: if the caller leaves while its body is being
     // parsed, `close` is emitted before the images exist.
@@ -75,7 +113,7 @@ export class BodyReader implements AsyncDisposable {
     const { bodyBytes } = this.#limits;
     const announced = request.headers['content-length'];
     if (Number(announced) > bodyBytes) {
-      done(new Refusal('body_too_large'));
+      done(tooLarge(bodyBytes));
       return;
     }
     const chunks: Buffer[] = [];
@@ -88,7 +126,7 @@ export class BodyReader implements AsyncDisposable {
     };
     const onData = (chunk: Buffer) => {
       length += chunk.length;
-      if (length > bodyBytes) stop(new Refusal('body_too_large'));
+      if (length > bodyBytes) stop(tooLarge(bodyBytes));
       else if (!hold.tryGrow(chunk.length)) stop(new Refusal('unavailable', undefined, {}, 1));
       else chunks.push(chunk);
     };

@@ -19,20 +19,20 @@ export function route<O extends Operation>(
   app: FastifyInstance,
   operation: O,
   handler: (request: RequestOf<O>, reply: FastifyReply) => Promise<unknown>,
+  /** Sees the body before its schema does. */
+  prepareBody?: (body: unknown) => void,
 ): void {
   app.route({
     method: operation.method,
     url: operation.path,
     schema: schemaOf(operation),
     config: { operation },
-    ...(operation.bodyOptional === true
-      ? {
-          preValidation: async (request: FastifyRequest) => {
-            // No body at all; `null` is one, and not one that is taken.
-            if (request.body === undefined) request.body = {};
-          },
-        }
-      : {}),
+    preValidation: (request, _reply, done) => {
+      // No body at all counts as an empty object; `null` is a body, and is refused.
+      if (operation.bodyOptional === true && request.body === undefined) request.body = {};
+      prepareBody?.(request.body);
+      done();
+    },
     handler: isList(operation)
       ? (request, reply) =>
           withBoundCursors(operation, request, () => handler(request as unknown as RequestOf<O>, reply))

@@ -1,3 +1,4 @@
+import { patternSentences } from '@runwire/contract/schemas';
 import type { ErrorObject } from 'ajv';
 import { MAX_URL_CHARACTERS } from '../domain/attachment.ts';
 import { memberName } from '../lib/member-name.ts';
@@ -53,7 +54,7 @@ export function validationSentence(error: ErrorObject, part: string): string {
     case 'maxLength':
       return `${subject} must have at most ${String(params.limit)} characters.`;
     case 'pattern':
-      return `${subject} holds characters that are not allowed, or has not the required form.`;
+      return `${subject} ${patternSentences[String(params.pattern)] ?? 'does not have the required form'}.`;
     case 'format':
       if (params.format === 'uri') {
         return `${subject} must be a URL such as https://files.example.com/a.pdf, of at most ${MAX_URL_CHARACTERS} characters, with spaces and all but ASCII percent-encoded.`;

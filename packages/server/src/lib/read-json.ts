@@ -1,16 +1,24 @@
-/** The text is not JSON. */
+/** The text is not JSON, from this offset on. */
 export class NotJson extends Error {
   override readonly name = 'NotJson';
+  readonly offset: number;
+
+  constructor(offset: number) {
+    super(`The text is not JSON, from offset ${offset} on.`);
+    this.offset = offset;
+  }
 }
 
-/** JSON, but a member of this name stands twice in one object. */
+/** The text is JSON, but an object has two members of this name; the second is at the offset. */
 export class DuplicateMember extends Error {
   override readonly name = 'DuplicateMember';
   readonly member: string;
+  readonly offset: number;
 
-  constructor(member: string) {
-    super(`The member ${JSON.stringify(member)} stands twice in one object.`);
+  constructor(member: string, offset: number) {
+    super(`One object has two members called ${JSON.stringify(member)}.`);
     this.member = member;
+    this.offset = offset;
   }
 }
 
@@ -59,7 +67,7 @@ class Reader {
 
   end(): void {
     this.#skipBlanks();
-    if (this.#at < this.#text.length) throw new NotJson();
+    if (this.#at < this.#text.length) throw new NotJson(this.#at);
   }
 
   #object(): Record<string, unknown> {
@@ -68,16 +76,17 @@ class Reader {
     if (this.#takes('}')) return object;
     do {
       this.#skipBlanks();
+      const nameAt = this.#at;
       const name = this.#string();
-      if (Object.hasOwn(object, name)) throw new DuplicateMember(name);
-      if (!this.#takes(':')) throw new NotJson();
+      if (Object.hasOwn(object, name)) throw new DuplicateMember(name, nameAt);
+      if (!this.#takes(':')) throw new NotJson(this.#at);
       const value = this.value();
       // Assigned, it would become the prototype.
       if (name === '__proto__') {
         Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
       } else object[name] = value;
     } while (this.#takes(','));
-    if (!this.#takes('}')) throw new NotJson();
+    if (!this.#takes('}')) throw new NotJson(this.#at);
     return object;
   }
 
@@ -87,21 +96,21 @@ class Reader {
     if (this.#takes(']')) return array;
     do array.push(this.value());
     while (this.#takes(','));
-    if (!this.#takes(']')) throw new NotJson();
+    if (!this.#takes(']')) throw new NotJson(this.#at);
     return array;
   }
 
   #string(): string {
     const start = this.#at;
-    if (this.#text[start] !== '"') throw new NotJson();
+    if (this.#text[start] !== '"') throw new NotJson(this.#at);
     let end = this.#text.indexOf('"', start + 1);
     while (end !== -1 && this.#isEscaped(end)) end = this.#text.indexOf('"', end + 1);
-    if (end === -1) throw new NotJson();
+    if (end === -1) throw new NotJson(this.#text.length);
     this.#at = end + 1;
     try {
       return JSON.parse(this.#text.slice(start, end + 1)) as string;
     } catch {
-      throw new NotJson();
+      throw new NotJson(start);
     }
   }
 
@@ -126,7 +135,7 @@ class Reader {
   #match(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text)?.[0];
-    if (found === undefined) throw new NotJson();
+    if (found === undefined) throw new NotJson(this.#at);
     this.#at += found.length;
     return found;
   }

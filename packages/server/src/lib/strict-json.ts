@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { memberName } from './member-name.ts';
 import { DuplicateMember, NotJson, readJson } from './read-json.ts';
+import { textPosition } from './text-position.ts';
 
 export interface StrictJsonLimits {
   readonly maxDepth: number;
@@ -19,8 +20,8 @@ export class JsonRefused extends Error {
  * escape, or a count that differs, is for the slower reader, which errs in no name and knows what stands twice.
  */
 export function parseStrictJson(bytes: Buffer, limits: StrictJsonLimits): unknown {
-  if (!isUtf8(bytes)) throw new JsonRefused('The body is not valid UTF-8.');
   const text = bytes.toString('utf8');
+  if (!isUtf8(bytes)) throw new JsonRefused(`The body is not valid UTF-8: see byte ${firstInvalidByte(bytes, text)}.`);
   if (text.charCodeAt(0) === 0xfeff) throw new JsonRefused('The body starts with a byte order mark; send it without.');
   const { members, escapes, escapedNames } = scan(text, limits);
   const value = escapedNames ? readSlowly(text) : readFast(text);
@@ -41,6 +42,8 @@ function readFast(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
+    // `JSON.parse` does not always say where. The slower reader does, and refuses what `JSON.parse` refuses.
+    readSlowly(text);
     throw new JsonRefused('The body is not valid JSON.');
   }
 }
@@ -49,10 +52,27 @@ function readSlowly(text: string): unknown {
   try {
     return readJson(text);
   } catch (error) {
-    if (error instanceof NotJson) throw new JsonRefused('The body is not valid JSON.');
+    if (error instanceof NotJson) {
+      const where = textPosition(text, error.offset);
+      throw new JsonRefused(
+        error.offset >= text.trimEnd().length
+          ? `The body is not valid JSON: it ends too early, at ${where}.`
+          : `The body is not valid JSON: see ${where}.`,
+      );
+    }
     if (!(error instanceof DuplicateMember)) throw error;
-    throw new JsonRefused(`The body names the member ${JSON.stringify(memberName(error.member))} twice in one object.`);
+    const name = JSON.stringify(memberName(error.member));
+    const where = textPosition(text, error.offset);
+    throw new JsonRefused(`The body names the member ${name} twice in one object: see ${where}.`);
   }
+}
+
+/** Counted from 0. Decoding replaces what is invalid, so the bytes of the decoded text differ from there on. */
+function firstInvalidByte(bytes: Buffer, decoded: string): number {
+  const valid = Buffer.from(decoded, 'utf8');
+  let at = 0;
+  while (at < bytes.length && bytes[at] === valid[at]) at += 1;
+  return at;
 }
 
 const QUOTE = 34;

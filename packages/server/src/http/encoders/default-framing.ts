@@ -83,9 +83,11 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
   const { id } = event;
   switch (event.type) {
     case 'meta': {
-      const { runId, chatId, aliasChatId, usageRequestId, consumerId, agent, createdAt } = event.meta;
+      const { runId, chatId, aliasChatId, usageRequestId, consumerId, agent, createdAt, ignoredFields } = event.meta;
       const ids = { run_id: runId, chatId, aliasChatId, usageRequestId, consumerId };
-      return frame(id, 'meta', JSON.stringify({ ...ids, agent, createdAt: iso(createdAt) }));
+      // `JSON.stringify` leaves out what is undefined.
+      const rest = { agent, createdAt: iso(createdAt), ignored_fields: ignoredFields };
+      return frame(id, 'meta', JSON.stringify({ ...ids, ...rest }));
     }
     case 'response_created': {
       const response = responseJson(event.response, 'in_progress', [], null);

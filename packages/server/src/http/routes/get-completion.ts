@@ -1,6 +1,6 @@
 import { type GetCompletionV2Request, headerNames } from '@runwire/contract';
 import { operations } from '@runwire/contract/schemas';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import type { CompletionRequest, RunAdmission } from '../../admission/admit-run.ts';
 import { readRefreshes } from '../../domain/attachment-refresh.ts';
@@ -9,8 +9,10 @@ import { isBlank } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { isFinished } from '../../domain/run-state.ts';
 import { checkSandboxFile } from '../../domain/sandbox-file.ts';
+import { listedFields, nearestField, unknownFields } from '../../domain/unknown-fields.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
 import type { FetchAllow } from '../../lib/guarded-fetch/fetch-allow.ts';
+import { memberName } from '../../lib/member-name.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Encoder } from '../encoders/encoder.ts';
@@ -33,9 +35,11 @@ export interface GetCompletionDeps {
   readonly fetchAllow: FetchAllow;
 }
 
+type Request = RequestOf<typeof operations.getCompletionV2>;
+
 /** Admit, then follow from the start. */
 export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): void {
-  route(app, operations.getCompletionV2, async (request, reply) => {
+  const complete = async (request: Request, reply: FastifyReply) => {
     const body = request.body;
     const completion = completionRequest(request, deps);
     await deps.ownership.check(request.principal, body.apiIntegrationId);
@@ -64,7 +68,8 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
     const source = { runId: admission.runId, after, keyId: request.principal.key.keyId };
     reply.hijack();
     new RunStream(reply.raw, encoder, deps.streams, deps.eventLog, source).start(headers);
-  });
+  };
+  route(app, operations.getCompletionV2, complete, prepareBody);
 }
 
 /**
@@ -84,7 +89,7 @@ async function replayCursor(
   return isFinished(run.status) && after >= (run.last_event_id ?? 0) ? 0 : after;
 }
 
-const FIELDS: readonly (keyof GetCompletionV2Request)[] = [
+const FIELDS: ReadonlySet<string> = new Set<keyof GetCompletionV2Request>([
   'apiIntegrationId',
   'message',
   'agent',
@@ -96,13 +101,30 @@ const FIELDS: readonly (keyof GetCompletionV2Request)[] = [
   'consumerId',
   'usageRequestId',
   'attachmentUrlRefreshes',
-];
+]);
 
-type Request = RequestOf<typeof operations.getCompletionV2>;
+/**
+ * Before the schema sees the body: a blank `consumerId` or `usageRequestId` counts as missing, whatever it consists of; and
+ * a misspelt field is refused by its name. Ignored, `usageRequestID` would lose the request its idempotency.
+ */
+function prepareBody(body: unknown): void {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return;
+  const fields = body as { -readonly [field in keyof GetCompletionV2Request]?: unknown };
+  for (const id of ['consumerId', 'usageRequestId'] as const) {
+    const value = fields[id];
+    if (typeof value === 'string' && isBlank(value)) fields[id] = undefined;
+  }
+  for (const name of unknownFields(body, FIELDS)) {
+    const meant = nearestField(name, FIELDS);
+    if (meant === null) continue;
+    const sentence = `\`${memberName(name)}\` is not a field of this request; did you mean \`${meant}\`?`;
+    throw new Refusal('invalid_request', sentence);
+  }
+}
 
 function completionRequest(request: Request, { limits, fetchAllow }: GetCompletionDeps): CompletionRequest {
   const { body, principal, inlineImages } = request;
-  const usageRequestId = given(body.usageRequestId);
+  const usageRequestId = body.usageRequestId ?? null;
   const context = body.user_context;
   const maxContextBytes = limits.userContextBytes;
   if (context !== undefined && context !== null && Buffer.byteLength(JSON.stringify(context)) > maxContextBytes) {
@@ -111,7 +133,7 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
   const attachments = givenAttachments(body.attachments, inlineImages, fetchAllow);
   const known: Record<string, unknown> = {};
   // Unknown fields are ignored, so they do not make another body either.
-  for (const field of FIELDS) known[field] = body[field];
+  for (const field of FIELDS) known[field] = body[field as keyof GetCompletionV2Request];
   const sandboxFiles = givenFiles(body);
   if (body.sandboxFiles !== undefined) known.sandboxFiles = sandboxFiles.map(({ file }) => file);
   return {
@@ -123,12 +145,13 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
     userContext: context ?? undefined,
     attachments,
     sandboxFiles,
-    consumerId: given(body.consumerId),
+    consumerId: body.consumerId ?? null,
     usageRequestId,
     chatId: body.chatId ?? null,
     aliasChatId: body.aliasChatId ?? null,
     agent: body.agent ?? null,
     fingerprint: usageRequestId === null ? null : fingerprint(known),
+    ignoredFields: listedFields(unknownFields(body, FIELDS)),
     refreshes: readRefreshes(body.attachmentUrlRefreshes ?? {}, fetchAllow),
   };
 }
@@ -139,9 +162,4 @@ function givenFiles({ sandboxFiles = [] }: GetCompletionV2Request): CompletionRe
     if ('file' in checked) return checked;
     throw new Refusal('invalid_request', `\`sandboxFiles[${place}].${checked.field}\` ${checked.problem}.`);
   });
-}
-
-/** "A blank `consumerId` or `usageRequestId` counts as missing." */
-function given(value: string | undefined): string | null {
-  return value === undefined || isBlank(value) ? null : value;
 }
