@@ -21,6 +21,7 @@ import { SWEEP_AT_ONCE } from './support/kill-scripts.ts';
 import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
 import { SizedDisk } from './support/sized-disk.ts';
 import { startServer } from './support/start-server.ts';
+import { Strace } from './support/strace.ts';
 
 /*
  * A server on a small disk of its own. At each wait point the server's own thread fills the disk to the last block; then
@@ -42,6 +43,7 @@ class Counts {
   wrong = 0;
   refused = 0;
   starts = 0;
+  failedSyncs = 0;
   checkpointsFailed = 0;
 }
 
@@ -138,7 +140,8 @@ async function stage(fault: string | null, compacts = false): Promise<Stage> {
   model.onCall = (call) => void play(call).catch(() => {});
   const files = stack.use(await FileServer.start());
   const over = new AbortController();
-  const env = { ...files.env, RUNWIRE_LOG_LEVEL: 'error' };
+  // About the embedded store, whatever store other proofs are run on.
+  const env = { ...files.env, DATABASE_URL: '', RUNWIRE_LOG_LEVEL: 'error' };
   const limits = compacts ? SWEEP_AT_ONCE : {};
   const options = { dataDir: disk.dataDir, controllerPort: model.port, limits };
   const start: Stage['start'] = (more = {}) =>
@@ -185,6 +188,29 @@ async function startAt(point: WaitPoint, counts: Counts): Promise<void> {
   await checkClaims(after, counts);
 }
 
+/** The one failure that ends the process: it is not known then what of a commit is on the disk. The next start finds out. */
+async function failSync(counts: Counts): Promise<void> {
+  await using own = await stage(null);
+  const { scene, start } = own;
+  const before = await scene.claims.post(scene.server.api, bodyOf('synced'), 'synced');
+  if (before === null) throw new Shortfall('runs admitted before a failed sync: expected 1, found 0.');
+  await checkRun(scene, before, 'completed', 'One two.');
+  const body = bodyOf('unsynced');
+  {
+    await using _ = await Strace.attach(scene.server.pid, 'fsync,fdatasync:error=EIO');
+    const answer = await scene.server.api.complete({ ...body, usageRequestId: 'unsynced' }).catch(() => null);
+    expectEqual('answer to a request whose sync failed', answer?.headers['x-agent-run-admitted'] ?? null, null);
+    await within('the end of a process whose sync failed', WAIT_MS, scene.server.gone);
+  }
+  await using server = await start();
+  const after = { ...scene, server };
+  const again = await scene.claims.post(server.api, body, 'unsynced');
+  if (again === null) throw new Shortfall('runs admitted after a failed sync: expected 1, found 0.');
+  await checkRun(after, again, 'completed', 'One two.');
+  await checkClaims(after, counts);
+  counts.failedSyncs += 1;
+}
+
 /** It listens, says that it is alive and not ready, and refuses with the header. */
 async function expectWaiting(url: string, counts: Counts): Promise<void> {
   await until('readiness 503 of a start on a full disk', isReady(url, 503));
@@ -199,9 +225,9 @@ async function expectWaiting(url: string, counts: Counts): Promise<void> {
 }
 
 /** `runwire serve` as a person starts it: first on an empty folder, then on the installation that it made. */
-async function startOnFull(counts: Counts): Promise<void> {
+async function startOnFull(rounds: number, counts: Counts): Promise<void> {
   using disk = SizedDisk.mount();
-  for (const _ of ['an empty folder', 'an installation']) {
+  for (let round = 0; round < rounds; round += 1) {
     disk.fill();
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
@@ -251,7 +277,8 @@ export const proof: Proof = {
     await live(rest, fault, counts);
     if (sweeps.length > 0) await live(sweeps, fault, counts);
     for (const point of takeovers) await startAt(point as WaitPoint, counts);
-    if (fault === null) await startOnFull(counts);
+    if (fault === null) await startOnFull(short ? 1 : 2, counts);
+    if (!short) await failSync(counts);
     return {
       points: points.length,
       filled: expectNumber('filled', counts.filled, points.length),
@@ -259,6 +286,7 @@ export const proof: Proof = {
       refused: counts.refused,
       checkpoints_failed: expectAtLeast('failed checkpoints', counts.checkpointsFailed, 1),
       starts: counts.starts,
+      failed_syncs: counts.failedSyncs,
       lost: 0,
       died: 0,
       wrong_header: counts.wrong,

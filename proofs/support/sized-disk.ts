@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { fillDisk, temporaryFolder } from '@runwire/server/testing';
 import { LeftOut } from './proof.ts';
 
-const SIZE = '16m';
+/** All points together store about 16 MiB. */
+const SIZE = '64m';
 
 /** A small disk of its own (tmpfs), with a data folder on it and a file that fills it. */
 export class SizedDisk implements Disposable {

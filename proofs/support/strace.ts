@@ -23,23 +23,20 @@ export class Strace implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #gone: Promise<unknown>;
 
-  private constructor(pid: number) {
-    this.#child = spawn(
-      STRACE,
-      ['-f', '-y', '-s', '200', '-e', `trace=${CALLS}`, '-o', this.#file, '-p', String(pid)],
-      {
-        stdio: ['ignore', 'ignore', 'pipe'],
-      },
-    );
+  private constructor(pid: number, inject: string | null) {
+    const faults = inject === null ? [] : ['-e', `inject=${inject}`];
+    const args = ['-f', '-y', '-s', '200', '-e', `trace=${CALLS}`, ...faults, '-o', this.#file, '-p', String(pid)];
+    this.#child = spawn(STRACE, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#gone = new Promise((resolve) => this.#child.once('exit', resolve));
   }
 
-  static async attach(pid: number): Promise<Strace> {
-    const strace = new Strace(pid);
+  /** `inject`: system calls that fail from now on, as strace names them (`fsync:error=EIO`). */
+  static async attach(pid: number, inject: string | null = null): Promise<Strace> {
+    const strace = new Strace(pid, inject);
     const attached = new Promise<void>((resolve, reject) => {
       let said = '';
       const fail = () =>
-        reject(new LeftOut(`upload-kill: strace cannot watch the server (${said.trim()}); run it as root.`));
+        reject(new LeftOut(`strace cannot watch the server (${said.trim()}); install it, and run the proof as root.`));
       strace.#child.stderr?.on('data', (chunk: Buffer) => {
         said += chunk.toString();
         if (said.includes('attached')) resolve();
