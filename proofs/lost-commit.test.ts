@@ -10,7 +10,7 @@ test('a crash of PostgreSQL at a COMMIT leaves no wrong answer', { skip }, async
   assert.equal(code, 0, stderr);
   assert.match(
     stdout,
-    /^PROVED lost-commit commits=7 crashes=7 under_load=0 ids_reused=[1-9]\d* requests=\d+ unknown=\d+ runs=6 wrong_true=0 wrong_false=0 lost=0 stuck=0 holes=0\n$/m,
+    /^PROVED lost-commit commits=7 crashes=7 under_load=0 ids_reused=[1-9]\d* requests=\d+ refused=[1-9]\d* unknown=\d+ runs=6 wrong_true=0 wrong_false=0 lost=0 stuck=0 holes=0\n$/m,
   );
 });
 

@@ -179,6 +179,7 @@ export const proof: Proof = {
       under_load: CASES.length * rounds.underLoad,
       ids_reused: expectAtLeast('crashes after which the id was used again', stage.reused, 1),
       requests: stage.claims.size,
+      refused: expectAtLeast('lost admissions that were refused', stage.claims.count('false'), 1),
       unknown: stage.claims.count('none'),
       runs: stage.runs,
       ...stage.found,
