@@ -130,7 +130,7 @@ test('the log has one JSON line per request, refusal and run, the reasons of fai
   for (const line of [
     ['POST', '/v2/api_keys', 201, 'string'],
     ['POST', '/get_completion_v2', 200, 'string'],
-    ['GET', '/v2/integrations/:apiIntegrationId', 404, 'string'],
+    ['GET', '/v2/integrations/:apiIntegrationId', 400, 'string'],
     ['GET', null, 404, 'object'],
     ['GET', '/v2/me', 401, 'object'],
   ]) {
