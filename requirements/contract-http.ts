@@ -50,6 +50,11 @@ export const contractHttp = [
       'An unknown query parameter is 400 `invalid_request`, and the error names it, on every operation below `/v2` (events, content and CSV too); so is a repeated one.',
   },
   {
+    id: 'contract-3-chat-filters',
+    section: '3',
+    quote: '`GET …/chats` takes the filters `consumerId`, `status` and `updatedAfter`.',
+  },
+  {
     id: 'contract-4-near-miss',
     section: '4',
     quote:

@@ -293,3 +293,53 @@ test('a deleted chat frees its id and alias; its runs stay, without their text a
   await again.reader.whole();
   assert.equal((await rig.api.get(`${below}/chats/c1`)).body.numMessages, 2);
 });
+
+test('the list of chats is filtered by member, status and time of change', async (t) => {
+  cites(t, 'contract-3-chat-filters');
+  const integration = await rig.integration();
+  const chats = `/v2/integrations/${integration}/chats`;
+  for (const consumerId of ['ann', 'bob']) await rig.member(integration, consumerId);
+  for (const [chatId, consumerId] of [
+    ['a1', 'ann'],
+    ['b1', 'bob'],
+    ['n1', null],
+    ['a2', 'ann'],
+    ['a3', 'ann'],
+  ]) {
+    assert.equal((await rig.api.post(chats, { chatId, consumerId })).status, 201);
+  }
+  const listed = async (query: string): Promise<string[]> => {
+    const { status, body } = await rig.api.get(`${chats}?${query}`);
+    assert.equal(status, 200, query);
+    return body.items.map((item: { chatId: string }) => item.chatId);
+  };
+  assert.deepEqual(await listed(''), ['a3', 'a2', 'n1', 'b1', 'a1']);
+  assert.deepEqual(await listed('consumerId=ann'), ['a3', 'a2', 'a1']);
+  assert.deepEqual(await listed('consumerId=nobody'), []);
+  const { reader, call } = await rig.hold({ apiIntegrationId: integration, chatId: 'a1', consumerId: 'ann' });
+  assert.deepEqual(await listed('status=running'), ['a1']);
+  assert.deepEqual(await listed('status=idle'), ['a3', 'a2', 'n1', 'b1']);
+  assert.deepEqual(await listed('status=running&consumerId=bob'), []);
+  assert.deepEqual(await listed('status=idle&consumerId=ann'), ['a3', 'a2']);
+  await call.end();
+  await reader.whole();
+  const { updatedAt } = (await rig.api.get(`${chats}/a3`)).body;
+  assert.deepEqual(
+    await listed(`updatedAfter=${updatedAt}`),
+    ['a1'],
+    'changed by its run, later than the newest was made',
+  );
+  assert.deepEqual(await listed('updatedAfter=2000-01-01T00:00:00Z&consumerId=bob'), ['b1']);
+  const paged: string[] = [];
+  for (let cursor = ''; ; ) {
+    const { body } = await rig.api.get(`${chats}?consumerId=ann&limit=1${cursor}`);
+    paged.push(...body.items.map((item: { chatId: string }) => item.chatId));
+    if (body.nextCursor === null) break;
+    cursor = `&cursor=${body.nextCursor}`;
+  }
+  assert.deepEqual(paged, ['a3', 'a2', 'a1'], 'page by page');
+  for (const wrong of ['status=busy', 'updatedAfter=yesterday', 'consumer=ann']) {
+    const { status, body } = await rig.api.get(`${chats}?${wrong}`);
+    assert.deepEqual([status, body.code], [400, 'invalid_request'], wrong);
+  }
+});

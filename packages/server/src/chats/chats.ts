@@ -84,6 +84,12 @@ async function chatRow(reads: Reads, integrationId: string, chatId: string): Pro
   return row;
 }
 
+export interface ChatQuery extends ListQuery {
+  readonly consumerId?: string;
+  readonly status?: 'idle' | 'running';
+  readonly updatedAfter?: string;
+}
+
 /** Null counts as absent. */
 export interface NewChat {
   readonly chatId?: string | null;
@@ -145,8 +151,14 @@ export class Chats {
     return chatJson(await this.row(integrationId, chatId));
   }
 
-  list(integrationId: string, query: ListQuery) {
-    const chats = (shown: Page) => listChats(integrationId, shown);
+  list(integrationId: string, query: ChatQuery) {
+    const { consumerId, status, updatedAfter } = query;
+    const filter = {
+      ...(consumerId === undefined ? {} : { consumerId }),
+      ...(status === undefined ? {} : { status }),
+      ...(updatedAfter === undefined ? {} : { updatedAfter: Date.parse(updatedAfter) }),
+    };
+    const chats = (shown: Page) => listChats(integrationId, filter, shown);
     const position = (row: ChatRow) => ({ createdAt: row.created_at, id: row.chat_key });
     return readPage(this.#store.reads, query, chats, position, chatJson);
   }

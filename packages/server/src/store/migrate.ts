@@ -11,6 +11,7 @@ import * as files from './migrations/0008-files.ts';
 import * as attachmentsByUrl from './migrations/0009-attachments-by-url.ts';
 import * as commitMarks from './migrations/0010-commit-marks.ts';
 import * as nodeAddresses from './migrations/0011-node-addresses.ts';
+import * as chatFilters from './migrations/0012-chat-filters.ts';
 import type { Schema } from './schema.ts';
 import type { StoreKind } from './store.ts';
 
@@ -25,6 +26,7 @@ const MIGRATIONS = {
   '0009-attachments-by-url': attachmentsByUrl,
   '0010-commit-marks': commitMarks,
   '0011-node-addresses': nodeAddresses,
+  '0012-chat-filters': chatFilters,
 };
 
 /** The names of migrations that this program does not know: a newer one made them. */

@@ -1,5 +1,5 @@
 import { Chat, ChatList, CreateChatRequest, MessageList } from '../chat.ts';
-import { ref } from '../kit.ts';
+import { oneOfStrings, ref, time } from '../kit.ts';
 import { bodyRefusals, integrationPath, integrationRefusals, operation, pageQuery, refusals } from '../operation.ts';
 import { Type } from '../type.ts';
 
@@ -31,7 +31,12 @@ export const listChats = operation({
   tags: ['Chats'],
   auth: true,
   params: integrationParams,
-  query: Type.Object(pageQuery),
+  query: Type.Object({
+    consumerId: Type.Optional(Type.String({ description: 'Chats of this member.' })),
+    status: Type.Optional(oneOfStrings(['idle', 'running'])),
+    updatedAfter: Type.Optional(time({ description: 'Chats that changed after this time.' })),
+    ...pageQuery,
+  }),
   responses: { 200: { description: 'A page of chats.', schema: ref(ChatList) }, ...integrationRefusals() },
 });
 

@@ -44,8 +44,36 @@ export const chatByAlias = statement('chat by alias', (db, p: { integrationId: s
 
 export type ChatRow = Awaited<ReturnType<ReturnType<(typeof chatById)['build']>['execute']>>[number];
 
-export const listChats = (integrationId: string, page: Page) => (db: Kysely<Schema>) =>
-  pageOf(liveChats(db, integrationId), page, 'chats.created_at', 'chats.chat_key');
+export interface ChatFilter {
+  readonly consumerId?: string;
+  readonly status?: 'idle' | 'running';
+  /** In milliseconds; chats whose last change is later. */
+  readonly updatedAfter?: number;
+}
+
+export const listChats = (integrationId: string, filter: ChatFilter, page: Page) => (db: Kysely<Schema>) => {
+  const { consumerId, status, updatedAfter } = filter;
+  const all = status === 'running' ? busyChats(db, integrationId) : liveChats(db, integrationId);
+  const chosen = all
+    .$if(consumerId !== undefined, (chats) => chats.where('chats.consumer_id', '=', consumerId ?? ''))
+    .$if(updatedAfter !== undefined, (chats) => chats.where('chats.updated_at', '>', updatedAfter ?? 0))
+    .$if(status === 'idle', (chats) => chats.where(active('run_id'), 'is', null));
+  return pageOf(chosen, page, 'chats.created_at', 'chats.chat_key');
+};
+
+/**
+ * From the active runs to their chats: the other way round, SQLite reads all chats of the integration. A cross join keeps
+ * the order of the tables there.
+ */
+const busyChats = (db: Kysely<Schema>, integrationId: string) =>
+  db
+    .selectFrom('runs as busy')
+    .crossJoin('chats')
+    .select([...chatColumns, ...activeRun])
+    .where(sql<boolean>`busy.status in ('admitted', 'running')`)
+    .whereRef('chats.chat_key', '=', 'busy.chat_key')
+    .where('chats.integration_id', '=', integrationId)
+    .where(live) as unknown as ReturnType<typeof liveChats>;
 
 export const deleteChat = statement('delete chat', (db, p: { chatKey: string; now: number }) =>
   db.updateTable('chats').set({ deleted_at: p.now, updated_at: p.now }).where('chat_key', '=', p.chatKey),

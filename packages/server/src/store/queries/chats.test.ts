@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { test } from 'node:test';
+import { temporaryFolder } from '../../testing/index.ts';
+import { embeddedStore } from '../../testing/test-store.ts';
+import { type ChatFilter, listChats } from './chats.ts';
+
+test('every filter of the chat list reads by an index, not the whole table', async (t) => {
+  const folder = temporaryFolder();
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const store = await embeddedStore(folder);
+  const page = { before: { createdAt: 5, id: 'c' }, limit: 51 };
+  const asked = async (filter: ChatFilter) => {
+    let compiled: { sql: string; parameters: readonly unknown[] } | undefined;
+    await store.reads.query((db) => {
+      const query = listChats('demo', filter, page)(db);
+      compiled = query.compile();
+      return query;
+    });
+    return compiled ?? { sql: '', parameters: [] };
+  };
+  const queries = {
+    chats_newest: [await asked({}), await asked({ status: 'idle' })],
+    chats_consumer: [await asked({ consumerId: 'ann' }), await asked({ consumerId: 'ann', status: 'idle' })],
+    chats_updated: [await asked({ updatedAfter: 1 })],
+    runs_active_chat: [await asked({ status: 'running' })],
+  };
+  await store[Symbol.asyncDispose]();
+  using database = new DatabaseSync(join(folder, 'test.db'));
+  for (const [index, list] of Object.entries(queries)) {
+    for (const { sql, parameters } of list) {
+      const rows = database.prepare(`explain query plan ${sql}`).all(...(parameters as SQLInputValue[]));
+      const plan = rows.map(({ detail }) => String(detail));
+      // The index of active runs is small, and read whole.
+      const scans = plan.filter((step) => /^SCAN (chats|runs|busy)\b/.test(step) && !step.includes('runs_active_chat'));
+      assert.deepEqual(scans, [], plan.join('\n'));
+      assert.ok(plan[0]?.includes(index), `${index}:\n${plan.join('\n')}`);
+    }
+  }
+});
