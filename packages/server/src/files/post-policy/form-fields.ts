@@ -61,7 +61,7 @@ export function readFields(form: ReceivedForm, region: string): SignedForm {
   if (algorithm !== ALGORITHM) throw invalidArgument(`Only ${ALGORITHM} is supported`, 'X-Amz-Algorithm', algorithm);
   const signedAt = momentOfBasicDate(date);
   if (signedAt === null) {
-    // S3 spells it so.
+    // S3 spells it so (`aws.bad_date`).
     throw invalidArgument('X-Amz-Date must be formated via ISO8601 Long format', 'X-Amz-Date', date);
   }
   return { fields, names, signing: { ...readCredential(credential, region), signedAt, policy, signature } };
