@@ -52,6 +52,10 @@ export class RequestDeadlines implements Disposable {
       arrival.startedAt ??= now;
       arrival.movedAt = now;
       arrival.current = { request, answer };
+      // Its headers hold the caller's key: an idle connection must not keep them until the timer looks.
+      answer.once('close', () => {
+        if (arrival.current?.answer === answer && request.complete) settle(request.socket, arrival);
+      });
     });
     this.#timer = setInterval(() => this.#look(performance.now()), times.requestIdleMs / 10);
     this.#timer.unref();
@@ -69,10 +73,9 @@ export class RequestDeadlines implements Disposable {
   #isLate(socket: Socket, arrival: Arrival, now: number): boolean {
     const { current } = arrival;
     if (current?.request.complete === true) {
-      arrival.startedAt = null;
-      arrival.bytes = socket.bytesRead;
+      settle(socket, arrival);
       // What arrives while the answer is being sent is the next request at most, and is not read to its end.
-      if (current.answer.writableFinished || current.answer.destroyed) arrival.current = null;
+      if (!current.answer.writableFinished && !current.answer.destroyed) arrival.current = current;
       return false;
     }
     if (current !== null && isUpload(current.request.url)) return false;
@@ -89,4 +92,11 @@ export class RequestDeadlines implements Disposable {
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
   }
+}
+
+/** The newest request has arrived whole. */
+function settle(socket: Socket, arrival: Arrival): void {
+  arrival.startedAt = null;
+  arrival.bytes = socket.bytesRead;
+  arrival.current = null;
 }
