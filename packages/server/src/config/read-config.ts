@@ -43,15 +43,13 @@ const UNUSED_PROVIDER_KEYS = ['ANTHROPIC_API_KEY'];
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_CHARACTERS = 32;
 
-export function readConfig(environment: Environment): { readonly config: Config; readonly secrets: Secrets } {
-  const env = Object.fromEntries(
-    Object.entries(environment).filter(([name, value]) => !isKubernetesVariable(name, value ?? '')),
-  );
+/** Reads values one by one and keeps no copy of the environment: `RUNWIRE_API_KEY` may stay in memory only as its hash. */
+export function readConfig(env: Environment): { readonly config: Config; readonly secrets: Secrets } {
   for (const name of NOT_BUILT) {
     if (isSet(env, name)) throw new SettingRefused(`${name} is not supported by this version of Runwire; unset it.`);
   }
   for (const name of Object.keys(env)) {
-    if (name.startsWith('RUNWIRE_') && !KNOWN.has(name)) {
+    if (name.startsWith('RUNWIRE_') && !KNOWN.has(name) && !isInjected(env, name)) {
       throw new SettingRefused(`${name} is not a setting of Runwire; check its spelling, or unset it.`);
     }
   }
@@ -91,7 +89,11 @@ export function readConfig(environment: Environment): { readonly config: Config;
 
 /** Set to nothing is not set: `PORT= npm start` is a common way to say so. */
 function isSet(env: Environment, name: string): boolean {
-  return env[name] !== undefined && env[name] !== '';
+  return env[name] !== undefined && env[name] !== '' && !isInjected(env, name);
+}
+
+function isInjected(env: Environment, name: string): boolean {
+  return isKubernetesVariable(name, env[name] ?? '');
 }
 
 function readUrl(env: Environment, name: string): string | null {
