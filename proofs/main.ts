@@ -5,6 +5,7 @@ import type { Proof } from './support/proof.ts';
 const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>> = {
   'fresh-clone': () => import('./fresh-clone.ts'),
   'one-run': () => import('./one-run.ts'),
+  pairs: () => import('./pairs.ts'),
   'allowance-race': () => import('./allowance-race.ts'),
   'far-reader': () => import('./far-reader.ts'),
   'kill-anywhere': () => import('./kill-anywhere.ts'),

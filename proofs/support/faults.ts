@@ -7,6 +7,7 @@ import {
   type JudgeCommit,
   type Overrides,
   type ProcessOptions,
+  type Store,
   StoreUnavailable,
   scriptedModel,
   type Tx,
@@ -41,6 +42,30 @@ function forgetHolds(): Overrides {
     wrapStore: tamper({
       params: (statement, params) => (statement === 'insert run' ? { ...params, held: 0 } : params),
     }),
+  };
+}
+
+/** Changes of accounts, chats and admissions read outside their transaction, without locks, before they write. */
+function readThenWrite(): Overrides {
+  return {
+    wrapStore: (store) => ({
+      ...around((transact) => (name, job) => transact(name, (tx) => job(readingOutside(store, tx))))(store),
+    }),
+  };
+}
+
+function readingOutside(store: Store, tx: Tx): Tx {
+  let hasWritten = false;
+  return {
+    all: async (statement, params) => {
+      if (hasWritten) return tx.all(statement, params);
+      return statement.locks === true ? [] : store.reads.all(statement, params);
+    },
+    query: (build) => tx.query(build),
+    run: (statement, params) => {
+      hasWritten = true;
+      return tx.run(statement, params);
+    },
   };
 }
 
@@ -256,6 +281,7 @@ function dieOnCheckpoint(): Overrides {
 const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> = {
   'forget-requests': forgetRequests,
   'forget-holds': forgetHolds,
+  'read-then-write': readThenWrite,
   'leave-orphans': leaveOrphans,
   'fence-old-nodes': fenceOldNodes,
   'forget-journal': forgetJournal,

@@ -30,7 +30,7 @@ const SENTENCES: Readonly<Record<KeyProblem, string>> = {
   invalid: 'The API key is not valid; send a key of this server as `Authorization: Bearer <key>`.',
 };
 
-const refused = (problem: KeyProblem) => new Refusal('invalid_api_key', SENTENCES[problem]);
+export const keyRefused = (problem: KeyProblem) => new Refusal('invalid_api_key', SENTENCES[problem]);
 
 /**
  * Turns a bearer token into its owner. A verified token is remembered by its hash (2 µs instead of 70) until accounts
@@ -60,7 +60,7 @@ export class Authentication {
     const now = Date.now();
     const verified = await this.#verified.get(hash('sha256', token, 'base64'), () => this.#verify(token, now));
     const { keyId, expiresAt } = verified.key;
-    if (expiresAt !== null && expiresAt <= now) throw refused('expired');
+    if (expiresAt !== null && expiresAt <= now) throw keyRefused('expired');
     if (keyId !== null && now - (this.#touchedAt.get(keyId) ?? 0) > LAST_USE_EVERY_MS) {
       this.#touchedAt.set(keyId, now);
       this.#store
@@ -74,17 +74,17 @@ export class Authentication {
     const reads = this.#reads;
     if (this.#opaqueKeyHash !== null && timingSafeEqual(opaqueHash(token), this.#opaqueKeyHash)) {
       const owner = await first(reads.all(firstOwner, {}));
-      if (owner === undefined) throw refused('invalid');
+      if (owner === undefined) throw keyRefused('invalid');
       return principal(owner, { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null });
     }
     const claims = await this.#signing.verify(token);
-    if (typeof claims === 'string') throw refused(claims);
+    if (typeof claims === 'string') throw keyRefused(claims);
     const key = await first(reads.all(keyById, { keyId: claims.keyId }));
-    if (key === undefined || key.owner_id !== claims.ownerId) throw refused('invalid');
-    if (key.revoked_at !== null) throw refused('revoked');
-    if (key.expires_at !== null && key.expires_at <= now) throw refused('expired');
+    if (key === undefined || key.owner_id !== claims.ownerId) throw keyRefused('invalid');
+    if (key.revoked_at !== null) throw keyRefused('revoked');
+    if (key.expires_at !== null && key.expires_at <= now) throw keyRefused('expired');
     const owner = await first(reads.all(ownerById, { ownerId: claims.ownerId }));
-    if (owner === undefined) throw refused('invalid');
+    if (owner === undefined) throw keyRefused('invalid');
     return principal(owner, {
       keyId: key.key_id,
       name: JSON.parse(key.name_json) as string,

@@ -16,6 +16,7 @@ import type { Page } from '../store/queries/page.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
+import { keyRefused } from './authenticate.ts';
 import type { KeySigning } from './key-signing.ts';
 import type { Principal } from './principal.ts';
 
@@ -61,6 +62,13 @@ export async function createKeyOfFirstOwner(store: Store, signing: KeySigning, n
   return key.apiKey;
 }
 
+/** The caller's key may have been revoked after the request was authenticated: then it no longer revokes others. */
+async function refuseRevoked(tx: Tx, { key }: Principal): Promise<void> {
+  if (key.keyId === null) return;
+  const row = await first(tx.all(keyById, { keyId: key.keyId }));
+  if (row !== undefined && row.revoked_at !== null) throw keyRefused('revoked');
+}
+
 export class Keys {
   readonly #store: Store;
   readonly #changes: AccountChanges;
@@ -103,6 +111,7 @@ export class Keys {
   async revoke(principal: Principal, keyId: string): Promise<void> {
     const now = Date.now();
     await this.#changes.change(async (tx) => {
+      await refuseRevoked(tx, principal);
       const key = await first(tx.all(keyById, { keyId }));
       if (key === undefined || key.owner_id !== principal.ownerId) throw new Refusal('key_not_found');
       if (key.revoked_at !== null) return;

@@ -39,8 +39,9 @@ export function runJson(row: RunRow, lastEventId: number) {
     startedAt: iso(row.started_at),
     completedAt: iso(row.completed_at),
     error: errorJson(row),
-    message: answerOf(row),
     usage: endUsage(row),
+    // Last, as in a list.
+    message: answerOf(row),
   };
 }
 
