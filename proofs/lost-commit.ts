@@ -116,9 +116,8 @@ async function missingAfter(
   const untilDone = async () => {
     for (;;) {
       const { status } = await ask();
-      await crashed;
       // 409: the answer to an earlier try was lost, and it is there.
-      if (status < 300 || status === 409) return;
+      if (status < 300 || status === 409) return crashed;
       expectNumber(`status of a refused ${what}`, status, 503);
       await sleep(200);
     }
@@ -155,7 +154,7 @@ async function round(stage: CommitCrashes, one: Case, place: number, rounds: typ
   const moment = place < rounds.lost ? 'before' : 'after';
   const matches = (said: string) =>
     one.has.some((name) => said.includes(name)) && !(one.hasNot ?? []).some((name) => said.includes(name));
-  const play = () => one.play(stage, id, () => stage.crashAt({ matches, way, moment }));
+  const play = () => one.play(stage, id, () => stage.crashAt({ what: id, matches, way, moment }));
   if (place >= rounds.underLoad) await play();
   else await underLoad(stage, id, play);
 }

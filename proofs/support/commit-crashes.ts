@@ -31,6 +31,8 @@ const STEPS = 3;
 
 /** Which COMMIT is interrupted, how PostgreSQL ends there, and whether it has committed by then. */
 export interface CrashAt {
+  /** What the proof says if the COMMIT never comes. */
+  readonly what: string;
   readonly matches: (said: string) => boolean;
   readonly way: Crash;
   readonly moment: 'before' | 'after';
@@ -107,7 +109,7 @@ export class CommitCrashes implements AsyncDisposable {
   }
 
   /** Resolves after the crash and the recovery. No server reaches the database before other transactions had their ids. */
-  crashAt({ matches, way, moment }: CrashAt): Promise<void> {
+  crashAt({ what, matches, way, moment }: CrashAt): Promise<void> {
     const crash = async () => {
       const [found] = await this.query('select max(backend_xid::text::bigint) as id from pg_stat_activity');
       await this.#parts.postgres.crash(way);
@@ -117,7 +119,7 @@ export class CommitCrashes implements AsyncDisposable {
       if (first <= lost && lost <= last) this.reused += 1;
     };
     const crashed = this.#parts.proxy.interrupt({ matches, moment, crash });
-    return awaitedLater(within(`crash at a commit (${moment}, ${way})`, WAIT_MS, crashed));
+    return awaitedLater(within(`crash at the commit of ${what} (${moment}, ${way})`, WAIT_MS, crashed));
   }
 
   async #burnIds(): Promise<{ readonly first: number; readonly last: number }> {
