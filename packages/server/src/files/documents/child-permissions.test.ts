@@ -92,13 +92,15 @@ test('every package that the code imports is one that it may read', () => {
 
 /** Files of all kinds whose libraries are loaded when they are first needed. */
 const READ_BUILT = `
-  const { DocumentReader } = await import(process.argv[1]);
-  const { DEFAULT_DOCUMENT_LIMITS } = await import(new URL('./document-limits.js', process.argv[1]));
+  const built = (name) => import(new URL(name, process.argv[1]));
+  const { DocumentProcess } = await built('./document-process.js');
+  const { startDocumentChild } = await built('./start-document-child.js');
+  const { DEFAULT_DOCUMENT_LIMITS: limits } = await built('./document-limits.js');
   const { readFileSync } = await import('node:fs');
-  await using reader = new DocumentReader(DEFAULT_DOCUMENT_LIMITS);
+  await using child = new DocumentProcess(startDocumentChild);
   for (const path of process.argv.slice(2)) {
     const given = { bytes: new Uint8Array(readFileSync(path)), contentType: null, name: path, kind: 'input_file' };
-    const file = await reader.read(given, { pdf: false, whose: 'a' }, new AbortController().signal);
+    const file = await child.read({ given, limits, pdf: false }, new AbortController().signal);
     console.log(file.mediaType, file.bytes.length > 100);
   }
 `;
@@ -109,10 +111,9 @@ test('documents are read by built code in a folder with spaces and linked packag
   const modules = join(top, 'my server, (first)', 'node_modules');
   const source = join(import.meta.dirname, '../..');
   const built = join(modules, '@runwire/server/dist');
-  const names = [
-    'lib/image-type.ts',
-    ...modulesBelow(import.meta.dirname).map((name) => join('files/documents', name)),
-  ];
+  const names = ['lib', 'files/documents'].flatMap((folder) =>
+    modulesBelow(join(source, folder)).map((name) => join(folder, name)),
+  );
   for (const name of names) {
     const code = stripTypeScriptTypes(readFileSync(join(source, name), 'utf8'));
     const path = join(built, name.replace(/ts$/, 'js'));
@@ -127,8 +128,8 @@ test('documents are read by built code in a folder with spaces and linked packag
   const files = ['chromium.pdf', 'pandoc.docx', 'report.html'].map((name) =>
     join(import.meta.dirname, 'fixtures', name),
   );
-  const reader = pathToFileURL(join(built, 'files/documents/document-reader.js')).href;
-  const args = ['--input-type=module', '-e', READ_BUILT, reader, ...files];
+  const folder = pathToFileURL(join(built, 'files/documents/')).href;
+  const args = ['--input-type=module', '-e', READ_BUILT, folder, ...files];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
   const types = stdout.trim().split('\n');
   assert.deepEqual(types, [
