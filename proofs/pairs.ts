@@ -26,6 +26,7 @@ const SHORT_PAIRS: readonly (readonly [string, string, string])[] = [
   ['integration', 'patch name', 'patch text'],
   ['integration', 'complete', 'delete'],
   ['owner', 'revoke first', 'revoke second by first'],
+  ['file', 'delete', 'delete folder'],
   ['quota', 'sign a', 'sign b'],
 ];
 

@@ -3,7 +3,7 @@ import { Refusal } from '../domain/refusal.ts';
 import { askedFile } from './asked-path.ts';
 import type { MountStore } from './mount-store.ts';
 
-/** Deletes a file, or where the caller says so a folder with all that is in it. */
+/** Deletes a file, or a folder with everything in it if the caller asks for that. */
 export async function deletePath(
   mount: Pick<MountStore, 'delete' | 'deleteFolder' | 'list'>,
   integrationId: string,
@@ -12,7 +12,11 @@ export async function deletePath(
   const below = askedFile('path', path);
   const mayBeFolder = 'below' in checkFolderPath(path);
   if (await mount.delete(integrationId, below)) return;
-  if (mayBeFolder && recursive && (await mount.deleteFolder(integrationId, below)) !== null) return;
+  if (mayBeFolder && recursive) {
+    // A folder exists by its files: one whose last file a concurrent DELETE removed is gone, also if it is still on the disk.
+    const files = await mount.deleteFolder(integrationId, below);
+    if (files !== null && files > 0) return;
+  }
   if (mayBeFolder && !recursive && (await mount.list(integrationId, below, null, 1)) !== null) {
     throw new Refusal(
       'invalid_request',
