@@ -24,6 +24,7 @@ const PROOFS: Readonly<Record<string, () => Promise<{ readonly proof: Proof }>>>
   outage: () => import('./outage.ts'),
   'lost-commit': () => import('./lost-commit.ts'),
   'full-disk': () => import('./full-disk.ts'),
+  fair: () => import('./fair.ts'),
   restore: () => import('./restore.ts'),
   upgrade: () => import('./upgrade.ts'),
   paths: () => import('./paths.ts'),

@@ -4,6 +4,7 @@ import {
   CommitUnknown,
   checkForm,
   createLogger,
+  FairBudget,
   type JudgeCommit,
   type Overrides,
   type ProcessOptions,
@@ -278,6 +279,13 @@ function dieOnCheckpoint(): Overrides {
   return { logger: Object.assign(logger, { error }) };
 }
 
+/**
+ * No owner has a share: an owner with several integrations may hold everything, as when each integration had its half.
+ */
+function shareByIntegration(): Overrides {
+  return { newBudget: (total) => new FairBudget(total, () => false) };
+}
+
 const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> = {
   'forget-requests': forgetRequests,
   'forget-holds': forgetHolds,
@@ -310,6 +318,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'share-copies': shareCopies,
   'take-any-key': takeAnyKey,
   'die-on-checkpoint': dieOnCheckpoint,
+  'shared-by-integration': shareByIntegration,
 };
 
 export function plantFault(fault: string, options: ProcessOptions): Overrides {

@@ -5,9 +5,9 @@ const MEBIBYTE = 1024 * 1024;
 /** "A list ends its page after 200 items or 4 MiB of JSON, whichever comes first, with at least one item". */
 export const MAX_PAGE_BYTES = 4 * MEBIBYTE;
 
-/** A page of a list. It holds the JSON of its items, which is made one by one and sent as it is. */
+/** A page of a list. It holds the JSON of its items, which is encoded one by one and sent as it is. */
 export class ListPage {
-  readonly #items: string[] = [];
+  readonly #items: Buffer[] = [];
   readonly #maxBytes: number;
   #bytes = 0;
   nextCursor: string | null = null;
@@ -27,17 +27,17 @@ export class ListPage {
 
   /** Returns false if the item would cross the limit: it begins the next page. */
   add(json: string): boolean {
-    // With the comma, or with the bracket after the last one.
-    const bytes = Buffer.byteLength(json) + 1;
-    if (!this.hasRoomFor(bytes)) return false;
-    this.#items.push(json);
-    this.#bytes += bytes;
+    const item = Buffer.from(this.#items.length === 0 ? json : `,${json}`);
+    if (!this.hasRoomFor(item.length)) return false;
+    this.#items.push(item);
+    this.#bytes += item.length;
     return true;
   }
 
   /** The whole answer. */
-  get json(): string {
-    return `{"items":[${this.#items.join(',')}],"nextCursor":${JSON.stringify(this.nextCursor)}}`;
+  get json(): Buffer {
+    const rest = `],"nextCursor":${JSON.stringify(this.nextCursor)}}`;
+    return Buffer.concat([Buffer.from('{"items":['), ...this.#items, Buffer.from(rest)]);
   }
 }
 

@@ -148,7 +148,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   app.decorateRequest('receivedAt', 0);
   app.decorateRequest('principal', null as unknown as Principal);
-  app.setSerializerCompiler(() => (data) => (data instanceof ListPage ? data.json : JSON.stringify(data)));
+  // Fastify sends a buffer too, which its types do not say.
+  app.setSerializerCompiler(
+    () => (data) => (data instanceof ListPage ? (data.json as unknown as string) : JSON.stringify(data)),
+  );
   app.removeAllContentTypeParsers();
   options.bodies.register(app);
   app.addHook('onRequest', async (request, reply) => {

@@ -15,6 +15,7 @@ export { MountConflict, type MountFile, type MountStore } from '../files/mount-s
 export { checkForm } from '../files/post-policy/check-form.ts';
 export { type FormTerms, type SigningKey, signatureOf, signForm } from '../files/post-policy/sign-form.ts';
 export { uploadKey } from '../files/upload-secrets.ts';
+export { FairBudget } from '../lib/fair-budget.ts';
 export { type CheckedUrl, checkFetchUrl } from '../lib/guarded-fetch/check-url.ts';
 export { ALLOW_NOTHING, type FetchAllow } from '../lib/guarded-fetch/fetch-allow.ts';
 export { FetchFailed, GuardedFetcher, type Network } from '../lib/guarded-fetch/guarded-fetch.ts';
