@@ -22,6 +22,7 @@ const SHORT_ROUNDS = 3;
 const SHORT_PAIRS: readonly (readonly [string, string, string])[] = [
   ['new member', 'put name', 'put inactive'],
   ['member', 'complete', 'complete elsewhere'],
+  ['new chat', 'create', 'complete by both'],
   ['idle chat', 'complete', 'delete'],
   ['integration', 'patch name', 'patch text'],
   ['integration', 'complete', 'delete'],

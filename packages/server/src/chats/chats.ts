@@ -15,8 +15,8 @@ import {
 } from '../store/queries/attachments.ts';
 import {
   type ChatRow,
-  chatByAlias,
   chatById,
+  chatsInTheWay,
   deleteChat,
   deleteMessages,
   listChats,
@@ -127,10 +127,9 @@ export class Chats {
         if (consumerId !== null && (await first(tx.all(memberById, { integrationId, consumerId }))) === undefined) {
           throw new Refusal('member_not_found');
         }
-        if ((await first(tx.all(chatById, { integrationId, chatId }))) !== undefined) throw new Refusal('chat_exists');
-        if (alias !== null && (await first(tx.all(chatByAlias, { integrationId, alias }))) !== undefined) {
-          throw new Refusal('alias_taken');
-        }
+        const others = await tx.all(chatsInTheWay, { integrationId, chatId, alias });
+        if (others.some((other) => other.chat_id === chatId)) throw new Refusal('chat_exists');
+        if (others.length > 0) throw new Refusal('alias_taken');
         await tx.run(insertChat, {
           chatKey: newId('chat'),
           integrationId,

@@ -38,8 +38,16 @@ export const chatById = statement('chat by id', (db, p: { integrationId: string;
   liveChats(db, p.integrationId).where('chats.chat_id', '=', p.chatId),
 );
 
-export const chatByAlias = statement('chat by alias', (db, p: { integrationId: string; alias: string }) =>
-  liveChats(db, p.integrationId).where('chats.alias', '=', p.alias),
+/** The chats that have this id or alias, in one snapshot: a chat that appears between two reads would count by its alias. */
+export const chatsInTheWay = statement(
+  'chats in the way',
+  (db, p: { integrationId: string; chatId: string; alias: string | null }) =>
+    db
+      .selectFrom('chats')
+      .select('chat_id')
+      .where('integration_id', '=', p.integrationId)
+      .where(live)
+      .where((eb) => eb.or([eb('chat_id', '=', p.chatId), eb('alias', '=', p.alias)])),
 );
 
 export type ChatRow = Awaited<ReturnType<ReturnType<(typeof chatById)['build']>['execute']>>[number];
