@@ -112,6 +112,18 @@ export interface ApiErrorResponse {
    * consumer_allowance_exhausted: when the next period begins; null for a lifetime allowance.
    */
   resetAt?: string | null;
+  /**
+   * mount_quota_exceeded: bytes of the stored files.
+   */
+  usedBytes?: number;
+  /**
+   * mount_quota_exceeded: bytes with this upload and all open forms.
+   */
+  foreseenBytes?: number;
+  /**
+   * mount_quota_exceeded: bytes that the integration may have.
+   */
+  quotaBytes?: number;
 }
 
 export interface CreateAgencyUploadRequest {

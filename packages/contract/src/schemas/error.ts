@@ -18,6 +18,13 @@ export const ApiErrorResponse = named(
         }),
       ),
     ),
+    usedBytes: Type.Optional(Type.Integer({ description: 'mount_quota_exceeded: bytes of the stored files.' })),
+    foreseenBytes: Type.Optional(
+      Type.Integer({ description: 'mount_quota_exceeded: bytes with this upload and all open forms.' }),
+    ),
+    quotaBytes: Type.Optional(
+      Type.Integer({ description: 'mount_quota_exceeded: bytes that the integration may have.' }),
+    ),
   }),
 );
 

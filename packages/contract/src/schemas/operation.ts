@@ -33,9 +33,31 @@ export interface Operation {
   readonly responses: { readonly [status: number]: OperationResponse };
 }
 
+/** With the answers and headers that operations have without naming them. */
 export function operation<const T extends Operation>(definition: T): T {
-  return definition;
+  const { path, method, responses } = definition;
+  // At completions these are 400.
+  const ofBody = method === 'GET' || method === 'HEAD' || path === '/get_completion_v2' ? {} : refusals(408, 413, 415);
+  const all: Operation['responses'] = { ...refusals(400, 500), ...ofBody, ...responses };
+  const described = Object.entries(all).map(([status, response]) => {
+    const headers = { 'X-Request-Id': requestId, ...statusHeaders[status], ...response.headers };
+    return [status, { ...response, headers }];
+  });
+  return { ...definition, responses: Object.fromEntries(described) as T['responses'] };
 }
+
+const requestId = Type.String({ description: 'Names the request in the log of the server.' });
+const retryAfter = {
+  'Retry-After': Type.String({ description: 'After so many seconds the same request may succeed.' }),
+};
+
+/** Headers that come with a status at every operation. */
+const statusHeaders: Readonly<Record<string, { readonly [name: string]: TSchema }>> = {
+  401: { 'WWW-Authenticate': Type.String({ description: '`Bearer`.' }) },
+  416: { 'Content-Range': Type.String({ description: 'The size of the file: `bytes */123`.' }) },
+  429: retryAfter,
+  503: retryAfter,
+};
 
 /** HEAD of an operation that has GET: the same statuses and headers, without bodies. */
 export function headOf(get: Operation, operationId: string) {

@@ -1,4 +1,5 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { checkHead, checkJsonBody } from './described-answers.ts';
 
 export interface Frame {
   readonly id: number;
@@ -123,8 +124,28 @@ export function openStream(
 ): Promise<StreamReader> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method: options.method, headers: options.headers, agent: false });
-    sent.on('response', (message) => resolve(new StreamReader(message)));
+    sent.on('response', (message) => {
+      const reader = new StreamReader(message);
+      try {
+        checkReader(options.method, url, reader);
+        resolve(reader);
+      } catch (error) {
+        message.destroy();
+        reject(error);
+      }
+    });
     sent.on('error', reject);
     sent.end(options.body);
   });
+}
+
+/** Server-sent events and plain text are checked by their head, refusals when they are read; see `described-answers.ts`. */
+function checkReader(method: string, url: string, reader: StreamReader): void {
+  const { pathname, search } = new URL(url);
+  const pairs = Object.entries(reader.headers).map(([name, value]): [string, string] => [name, String(value)]);
+  const head = { method, path: pathname + search, status: reader.status, headers: new Headers(pairs) };
+  checkHead(head);
+  if (!String(reader.headers['content-type']).startsWith('application/json')) return;
+  // Rejected without a handler, it fails the test that runs.
+  void reader.over.then((isWhole) => isWhole && checkJsonBody(head, JSON.parse(reader.text)));
 }

@@ -50,6 +50,12 @@ const headers = {
   'Content-Disposition': Type.String({ description: '`attachment`, with the name of the file.' }),
 };
 
+const unchangedHeaders = {
+  ETag: headers.ETag,
+  'Last-Modified': headers['Last-Modified'],
+  'Accept-Ranges': headers['Accept-Ranges'],
+};
+
 const conditions = {
   'if-none-match': Type.Optional(Type.String({ description: '`ETag`s: where one is the file’s, the answer is 304.' })),
   'if-modified-since': Type.Optional(Type.String({ description: 'Counts where there is no `If-None-Match`.' })),
@@ -59,6 +65,18 @@ const ranges = {
   range: Type.Optional(Type.String({ description: 'One range of bytes; several, or another unit, are ignored.' })),
   'if-range': Type.Optional(Type.String({ description: 'An `ETag`: the range counts only while it is the file’s.' })),
 };
+
+/** As which types files are answered; all others are `application/octet-stream`. */
+const fileTypes = [
+  'application/octet-stream',
+  'application/pdf',
+  'image/gif',
+  'image/jpeg',
+  'image/png',
+  'image/webp',
+  'text/csv',
+  'text/plain',
+];
 
 const contentDescription =
   'Types that a browser might run are given as `application/octet-stream`; `Content-Disposition` is always `attachment`.';
@@ -78,16 +96,16 @@ export const getFileContent = operation({
     200: {
       description: 'The bytes of the file.',
       schema: Type.String({ format: 'binary' }),
-      contentTypes: ['application/octet-stream'],
+      contentTypes: fileTypes,
       headers,
     },
     206: {
       description: 'The bytes of the range.',
       schema: Type.String({ format: 'binary' }),
-      contentTypes: ['application/octet-stream'],
+      contentTypes: fileTypes,
       headers: { ...headers, 'Content-Range': Type.String() },
     },
-    304: { description: 'The caller has these bytes already.' },
+    304: { description: 'The caller has these bytes already.', headers: unchangedHeaders },
     ...integrationRefusals(),
     ...refusals(416),
   },
@@ -106,7 +124,7 @@ export const headFileContent = operation({
   headers: Type.Object(conditions),
   responses: {
     200: { description: 'There is such a file.', headers },
-    304: { description: 'The caller has these bytes already.' },
+    304: { description: 'The caller has these bytes already.', headers: unchangedHeaders },
     ...integrationRefusals(),
   },
 });

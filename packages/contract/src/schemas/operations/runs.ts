@@ -68,7 +68,12 @@ export const getRunEvents = operation({
   }),
   headers: Type.Object({ 'last-event-id': Type.Optional(Type.String()) }),
   responses: {
-    200: { description: 'The events.', schema: Type.String(), contentTypes: ['text/event-stream'] },
+    200: {
+      description: 'The events.',
+      schema: Type.String(),
+      contentTypes: ['text/event-stream'],
+      headers: { 'X-Run-Id': Type.String({ description: 'The run.' }) },
+    },
     204: { description: 'The cursor is at or after the end of the run: nothing will follow.' },
     ...integrationRefusals(),
     ...refusals(410),
