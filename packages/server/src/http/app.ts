@@ -204,11 +204,15 @@ function refuseSecondHost(rawHeaders: readonly string[]): void {
   if (hosts > 1) throw new Refusal('invalid_request', 'The request has more than one `Host` header; send exactly one.');
 }
 
+const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
+
 async function principalOf(authentication: Authentication, header: string | undefined): Promise<Principal> {
   if (header === undefined || /^(bearer)? *$/i.test(header)) {
     throw new Refusal('invalid_api_key', 'The API key is missing; send it as `Authorization: Bearer <key>`.');
   }
-  const token = /^bearer +([\x21-\x7e]+) *$/i.exec(header)?.[1];
+  const [, token] = BEARER.exec(header) ?? [];
+  // The last match of any expression keeps its text alive; this one keeps the key out of memory after the request.
+  BEARER.exec('bearer -');
   if (token === undefined) {
     const sentence = 'The `Authorization` header is malformed; send the API key as `Authorization: Bearer <key>`.';
     throw new Refusal('invalid_api_key', sentence);

@@ -65,7 +65,10 @@ export function checkHead(head: ReceivedHead): void {
   if (requestId === null && headers.has('server')) return;
   if (requestId === null) throw undescribed(head, '`X-Request-Id` is missing');
   const response = describedAs(head);
-  if (response === null) return checkUnknown(head);
+  if (response === null) {
+    checkUnknown(head);
+    return;
+  }
   const described = Object.entries(response.headers ?? {}).map(
     ([name, schema]) => [name.toLowerCase(), schema] as const,
   );
