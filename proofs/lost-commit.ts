@@ -32,7 +32,7 @@ const CASES: readonly Case[] = [
   { name: 'end', has: ['finish run'], hasNot: ['take run'], play: playRun },
   { name: 'cancel', has: ['request cancel'], play: playCancel },
   { name: 'takeover', has: ['take run'], play: playTakeover },
-  { name: 'account', has: ['put member', 'insert integration', 'insert key'], play: playAccount },
+  { name: 'account', has: ['insert member', 'insert integration', 'insert key'], play: playAccount },
 ];
 
 /** A run from its admission to its end. The crash comes at one of its commits. */
