@@ -9,7 +9,7 @@ import { isBlank } from '../../domain/ids.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { isFinished } from '../../domain/run-state.ts';
 import { checkSandboxFile } from '../../domain/sandbox-file.ts';
-import { listedFields, nearestField, unknownFields } from '../../domain/unknown-fields.ts';
+import { comparedFields, listedFields, nearestField, unknownFields } from '../../domain/unknown-fields.ts';
 import type { EventLog } from '../../eventlog/event-log.ts';
 import type { FetchAllow } from '../../lib/guarded-fetch/fetch-allow.ts';
 import { memberName } from '../../lib/member-name.ts';
@@ -103,6 +103,8 @@ const FIELDS: ReadonlySet<string> = new Set<keyof GetCompletionV2Request>([
   'attachmentUrlRefreshes',
 ]);
 
+const COMPARED_FIELDS = comparedFields(FIELDS);
+
 /**
  * Before the schema sees the body: a blank `consumerId` or `usageRequestId` counts as missing, whatever it consists of; and
  * a misspelt field is refused by its name. Ignored, `usageRequestID` would lose the request its idempotency.
@@ -115,7 +117,7 @@ function prepareBody(body: unknown): void {
     if (typeof value === 'string' && isBlank(value)) fields[id] = undefined;
   }
   for (const name of unknownFields(body, FIELDS)) {
-    const meant = nearestField(name, FIELDS);
+    const meant = nearestField(name, COMPARED_FIELDS);
     if (meant === null) continue;
     const sentence = `\`${memberName(name)}\` is not a field of this request; did you mean \`${meant}\`?`;
     throw new Refusal('invalid_request', sentence);
