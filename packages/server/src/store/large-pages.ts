@@ -47,25 +47,30 @@ export class LargePages {
     const page = new ListPage();
     // One more than is shown: it says whether there is another page.
     const sizes = await list.sizes({ before: decodeCursor(cursor), limit: limit + 1 });
-    let next = 0;
+    let rest: readonly RowSize[] = sizes;
+    let end: ListPosition | undefined;
     let last: R | undefined;
     let isFull = false;
-    while (next < Math.min(limit, sizes.length) && !isFull) {
-      const portion = nextPortion(sizes.slice(next, limit));
+    while (page.length < limit && !isFull) {
+      const portion = nextPortion(rest.slice(0, limit - page.length));
       const [first] = portion;
-      if (first === undefined || (list.showsAll && !page.hasRoomFor(first.bytes))) break;
-      next += portion.length;
+      if (first === undefined || (list.showsAll && !page.hasRoomFor(Number(first.bytes)))) break;
       using _turn = await this.#turn(ownerId, sum(portion));
-      const before = { createdAt: Number(first.created_at), id: first.id, inclusive: true };
-      const rows = await list.rows({ before, limit: portion.length });
+      const rows = await list.rows({ before: { ...placeOf(first), inclusive: true }, limit: portion.length });
       const items = await Promise.all(rows.map((row) => list.show(row)));
       for (const [index, item] of items.entries()) {
         isFull = !page.add(item);
         if (isFull) break;
         last = rows[index];
       }
+      // Rows may have been added or deleted since the sizes were read: the next portion follows the rows, not the sizes.
+      const lastRow = rows.at(-1);
+      const after = lastRow === undefined ? placeOf(portion.at(-1) ?? first) : list.position(lastRow);
+      rest = rest.filter((row) => isOlder(placeOf(row), after));
+      end = after;
     }
-    if ((isFull || next < sizes.length) && last !== undefined) page.nextCursor = encodeCursor(list.position(last));
+    if (isFull && last !== undefined) end = list.position(last);
+    if ((isFull || rest.length > 0) && end !== undefined) page.nextCursor = encodeCursor(end);
     return page;
   }
 
@@ -83,6 +88,12 @@ export class LargePages {
     return { [Symbol.dispose]: end };
   }
 }
+
+const placeOf = (row: RowSize): ListPosition => ({ createdAt: Number(row.created_at), id: row.id });
+
+/** Lists are newest first. Ids are ASCII, so they are compared here as both stores compare them. */
+const isOlder = (one: ListPosition, other: ListPosition): boolean =>
+  one.createdAt < other.createdAt || (one.createdAt === other.createdAt && one.id < other.id);
 
 const sum = (sizes: readonly RowSize[]): number => sizes.reduce((bytes, row) => bytes + Number(row.bytes), 0);
 
