@@ -96,6 +96,26 @@ test('a request that drips for too long is 408, or closed if it was answered', a
   assert.match((await upload?.closed) ?? '', /^HTTP\/1\.1 400 [\s\S]*<Code>RequestTimeout<\/Code>/);
 });
 
+test('only a form that is being received has the limits of uploads', async (t) => {
+  cites(t, 'contract-4-limit-discarded-body', 'contract-4-limit-upload-time');
+  await using server = await ScriptedServer.start({ limits: { requestMs: 500, requestIdleMs: 500 } });
+  const refused = (target: string, host: string) => {
+    const connection = open(server.server.url);
+    connection.send(`${target} HTTP/1.1\r\n${host}content-length: 1000000\r\n\r\n`);
+    return connection.drip();
+  };
+  const answers = await Promise.all([
+    refused('OPTIONS /uploads/demo', 'host: x\r\n'),
+    refused('PUT /uploads/demo', 'host: x\r\n'),
+    refused('POST /uploads/%zz', 'host: x\r\n'),
+    refused('POST /uploads/demo', 'host: x\r\nhost: y\r\n'),
+  ]);
+  assert.deepEqual(
+    answers.map((answer) => answer.slice(9, 12)),
+    ['200', '405', '400', '400'],
+  );
+});
+
 test('a request with pauses that ends in time is served', async (t) => {
   cites(t, 'contract-4-limit-request-time');
   await using server = await ScriptedServer.start({ limits: { requestMs: 60_000, requestIdleMs: 30_000 } });

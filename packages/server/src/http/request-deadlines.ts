@@ -1,12 +1,18 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { isUpload } from './paths.ts';
 
 export interface RequestTimes {
   /** How long a request may take to arrive, headers and body. */
   readonly requestMs: number;
   /** How long it may be without a byte. */
   readonly requestIdleMs: number;
+}
+
+const exempted = new WeakSet<IncomingMessage>();
+
+/** For a request whose body is received within limits of its own: an upload. */
+export function exemptFromDeadlines(request: IncomingMessage): void {
+  exempted.add(request);
 }
 
 interface Arrival {
@@ -78,7 +84,7 @@ export class RequestDeadlines implements Disposable {
       if (!current.answer.writableFinished && !current.answer.destroyed) arrival.current = current;
       return false;
     }
-    if (current !== null && isUpload(current.request.url)) return false;
+    if (current !== null && exempted.has(current.request)) return false;
     if (socket.bytesRead !== arrival.bytes) {
       arrival.bytes = socket.bytesRead;
       arrival.movedAt = now;

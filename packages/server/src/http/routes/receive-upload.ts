@@ -13,6 +13,7 @@ import { knownBase } from '../callers-base.ts';
 import { throwAway } from '../discarded-body.ts';
 import { type FormTimes, MultipartForm } from '../multipart-form.ts';
 import { UPLOAD_PATH } from '../paths.ts';
+import { exemptFromDeadlines } from '../request-deadlines.ts';
 import { traceOf } from '../request-id.ts';
 
 export interface ReceiveUploadDeps {
@@ -57,6 +58,7 @@ export function receiveUpload(app: FastifyInstance, deps: ReceiveUploadDeps): vo
     schema,
     handler,
     onRequest: async (request, reply) => {
+      exemptFromDeadlines(request.raw);
       amazonHeaders(request, reply);
       try {
         await receive(deps, request, reply);
