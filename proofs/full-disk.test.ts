@@ -4,7 +4,7 @@ import { LeftOut } from './support/proof.ts';
 import { runProof } from './support/run-proof.ts';
 import { SizedDisk } from './support/sized-disk.ts';
 
-/** Why it cannot run here: only root may mount. In CI this throws, because nothing is left out there. */
+/** Why the proof cannot run here: only root may mount. In CI this throws, because no test is skipped there. */
 function reasonToSkip(): string | false {
   try {
     SizedDisk.mount()[Symbol.dispose]();

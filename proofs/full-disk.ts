@@ -24,7 +24,7 @@ import { startServer } from './support/start-server.ts';
 import { Strace } from './support/strace.ts';
 
 /*
- * A server on a small disk of its own. At each wait point the server's own thread fills the disk to the last block; then
+ * A server runs on a small disk of its own. At each wait point the server's own thread fills the disk to the last block; then
  * callers are refused, a checkpoint fails, and the disk is freed. One process lives through all of it.
  */
 
@@ -36,7 +36,7 @@ const cli = join(import.meta.dirname, '../packages/cli/src/main.ts');
 
 type Point = WaitPoint | UploadPoint;
 
-/** What the parts of the proof count together. */
+/** The counts of all parts of the proof. */
 class Counts {
   filled = 0;
   runs = 0;
@@ -57,7 +57,7 @@ async function until(what: string, holds: () => Promise<boolean> | boolean): Pro
   );
 }
 
-/** Null while nothing listens. */
+/** Resolves to null while no server listens. */
 const statusOf = async (url: string, path: string) => (await fetch(url + path).catch(() => null))?.status ?? null;
 
 const isReady = (url: string, status: number) => async () => (await statusOf(url, '/readyz')) === status;
@@ -67,7 +67,7 @@ async function expectAlive(server: ServerProcess): Promise<void> {
   expectNumber('died', Number(isGone), 0);
 }
 
-/** Rejects as soon as the process is gone: nothing else would be told then. */
+/** Rejects as soon as the process ends, so that the proof reports that and not a timeout. */
 async function whileAlive<T>(server: ServerProcess, work: Promise<T>): Promise<T> {
   const died = server.gone.then(() => {
     throw new Shortfall(`died: expected 0, found 1. ${server.said.slice(-2000)}`);
@@ -78,7 +78,7 @@ async function whileAlive<T>(server: ServerProcess, work: Promise<T>): Promise<T
 
 const failuresOf = ({ said }: ServerProcess) => said.split('a checkpoint failed').length - 1;
 
-/** What every caller gets while the disk is full. */
+/** Checks what every caller gets while the disk is full. */
 async function expectRefusals({ server, claims }: Scene, id: string, upload: () => Promise<number>): Promise<number> {
   const { api, url } = server;
   await until('readiness 503 on a full disk', isReady(url, 503));
@@ -114,7 +114,7 @@ async function fillAt(scene: Scene, disk: SizedDisk, point: Point, counts: Count
   await checkRun(scene, late, 'completed', 'One two.');
 }
 
-/** No header contradicts what is stored. */
+/** Checks that no header contradicts what is stored. */
 async function checkClaims({ server: { api }, claims }: Scene, counts: Counts): Promise<void> {
   const stored = new Set<string>();
   for (const id of claims.ids) {
@@ -140,7 +140,7 @@ async function stage(fault: string | null, compacts = false): Promise<Stage> {
   model.onCall = (call) => void play(call).catch(() => {});
   const files = stack.use(await FileServer.start());
   const over = new AbortController();
-  // About the embedded store, whatever store other proofs are run on.
+  // This proof is about the embedded store, also if other proofs run on PostgreSQL.
   const env = { ...files.env, DATABASE_URL: '', RUNWIRE_LOG_LEVEL: 'error' };
   const limits = compacts ? SWEEP_AT_ONCE : {};
   const options = { dataDir: disk.dataDir, controllerPort: model.port, limits };
@@ -155,7 +155,7 @@ async function stage(fault: string | null, compacts = false): Promise<Stage> {
   return { disk, scene, model, start, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** One process, one point after the other. */
+/** Runs all points in one process, one after the other. */
 async function live(points: readonly Point[], fault: string | null, counts: Counts): Promise<void> {
   const compacts = points.some((point) => point.startsWith('sweep.'));
   await using own = await stage(fault, compacts);
@@ -164,7 +164,7 @@ async function live(points: readonly Point[], fault: string | null, counts: Coun
   await checkClaims(scene, counts);
 }
 
-/** A run is left unfinished by a kill, and the start that takes it over fills its disk at the point. */
+/** A kill leaves a run unfinished. The start that takes it over fills its disk at the point. */
 async function startAt(point: WaitPoint, counts: Counts): Promise<void> {
   await using own = await stage(null);
   const { scene, disk, start } = own;
@@ -188,7 +188,7 @@ async function startAt(point: WaitPoint, counts: Counts): Promise<void> {
   await checkClaims(after, counts);
 }
 
-/** The one failure that ends the process: it is not known then what of a commit is on the disk. The next start finds out. */
+/** A failed sync must end the process: what is on the disk is unknown then. The next start recovers. */
 async function failSync(counts: Counts): Promise<void> {
   await using own = await stage(null);
   const { scene, start } = own;
@@ -211,7 +211,7 @@ async function failSync(counts: Counts): Promise<void> {
   counts.failedSyncs += 1;
 }
 
-/** It listens, says that it is alive and not ready, and refuses with the header. */
+/** Checks that it listens, is alive and not ready, and refuses with the header. */
 async function expectWaiting(url: string, counts: Counts): Promise<void> {
   await until('readiness 503 of a start on a full disk', isReady(url, 503));
   await until('health 200 of a start on a full disk', async () => (await statusOf(url, '/healthz')) === 200);
@@ -224,7 +224,7 @@ async function expectWaiting(url: string, counts: Counts): Promise<void> {
   counts.refused += 1;
 }
 
-/** `runwire serve` as a person starts it: first on an empty folder, then on the installation that it made. */
+/** Starts `runwire serve` as a person does: first on an empty folder, then on the installation that it made. */
 async function startOnFull(rounds: number, counts: Counts): Promise<void> {
   using disk = SizedDisk.mount();
   for (let round = 0; round < rounds; round += 1) {

@@ -6,7 +6,7 @@ import { expectAtLeast, expectNumber, type Proof, within } from './support/proof
 /*
  * A proxy sees the COMMIT of a server's transaction. Instead of forwarding it, or after the database has committed, it
  * crashes PostgreSQL and lets other transactions use the ids that the crash undid. Then the server has to find out what
- * became of its transaction, and everything that it said must be true.
+ * became of its transaction, and all its answers must be true.
  */
 
 const WAYS: readonly Crash[] = ['postmaster', 'immediate', 'backend'];
@@ -16,10 +16,10 @@ const LOAD_CLIENTS = 4;
 
 interface Case {
   readonly name: string;
-  /** The statements by which its transaction is known, and those that it must not have. */
+  /** The statements that its transaction has, and the statements that it must not have. */
   readonly has: readonly string[];
   readonly hasNot?: readonly string[];
-  /** Does what leads to the COMMIT, and checks the result. `crash` arms the crash and resolves when the database is back. */
+  /** Does what causes the COMMIT, and checks the result. `crash` arms the crash and resolves when the database is back. */
   readonly play: (stage: CommitCrashes, id: string, crash: () => Promise<void>) => Promise<void>;
 }
 
@@ -35,7 +35,7 @@ const CASES: readonly Case[] = [
   { name: 'account', has: ['insert member', 'insert integration', 'insert key'], play: playAccount },
 ];
 
-/** A run from its admission to its end. The crash comes at one of its commits. */
+/** Plays a run from its admission to its end. The crash happens at one of its commits. */
 async function playRun(stage: CommitCrashes, id: string, crash: () => Promise<void>): Promise<void> {
   const crashed = crash();
   const reader = await stage.admitted(id);
@@ -68,7 +68,7 @@ async function playCancel(stage: CommitCrashes, id: string, crash: () => Promise
   await stage.checkRun(await followed, 'cancelled');
 }
 
-/** The node that runs a run dies, and the crash comes when another node takes the run over. */
+/** The node of a run dies, and the crash happens when another node takes the run over. */
 async function playTakeover(stage: CommitCrashes, id: string, crash: () => Promise<void>): Promise<void> {
   const doomed = await stage.startAnother();
   const reader = await stage.admitted(id, HOLD, doomed.api);
@@ -80,7 +80,7 @@ async function playTakeover(stage: CommitCrashes, id: string, crash: () => Promi
   stage.release(runId);
   await crashed;
   await stage.checkRun(await followed);
-  // The call that was held when its node died, the same call again, and the one after the tool.
+  // Three calls: the call that was held when its node died, the same call again, and the call after the tool.
   stage.found.lost += expectNumber('lost: model calls beyond those of one takeover', stage.callsOf(runId) - 3, 0);
 }
 
@@ -100,13 +100,13 @@ async function playAccount(stage: CommitCrashes, id: string, crash: () => Promis
       stored: () => stage.query('select 1 from api_keys where name_json = $1', [JSON.stringify(id)]),
     },
   ];
-  // Every operation meets every way to crash.
+  // Every operation is combined with every way to crash.
   const turn = Math.floor(stage.crashes / WAYS.length);
   const operation = operations[turn % operations.length] as (typeof operations)[number];
   stage.found.lost += await missingAfter('account change', operation.change, crash(), operation.stored);
 }
 
-/** Asks until it is acknowledged. From then on the database must have it. Resolves to how many are missing: none. */
+/** Repeats a change until it is acknowledged. Then the database must have it. Resolves to how many are missing: 0. */
 async function missingAfter(
   what: string,
   ask: () => Promise<Answer>,
@@ -116,7 +116,7 @@ async function missingAfter(
   const untilDone = async () => {
     for (;;) {
       const { status } = await ask();
-      // 409: the answer to an earlier try was lost, and it is there.
+      // 409: the answer to an earlier attempt was lost, but its change is stored.
       if (status < 300 || status === 409) return crashed;
       expectNumber(`status of a refused ${what}`, status, 503);
       await sleep(200);
@@ -126,7 +126,7 @@ async function missingAfter(
   return expectNumber(`lost: acknowledged ${what} missing from the database`, (await stored()).length > 0 ? 0 : 1, 0);
 }
 
-/** Runs `work` while clients post all the time; then checks everything that they were told and read. */
+/** Runs `work` while clients post without a pause; then checks every answer and every stream that they got. */
 async function underLoad(stage: CommitCrashes, id: string, work: () => Promise<void>): Promise<void> {
   const streams: Promise<Followed>[] = [];
   let isLoading = true;

@@ -5,7 +5,7 @@ import { runProof } from './support/run-proof.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
-test('two concurrent operations on one thing come out as one after the other', { skip }, async () => {
+test('two concurrent operations have the result of one of their orders', { skip }, async () => {
   const { code, stdout, stderr } = await runProof('pairs');
   assert.equal(code, 0, stderr);
   assert.match(stdout, /^PROVED pairs stores=2 operations=\d+ pairs=9 rounds=3 mixed=0\n$/m);

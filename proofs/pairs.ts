@@ -6,9 +6,9 @@ import { expectNumber, LeftOut, type Proof, within } from './support/proof.ts';
 import { startServer } from './support/start-server.ts';
 
 /*
- * Every two operations on one member, chat, integration, owner or file, at the same time. First both orders are run one
- * after the other, each on a fresh subject; then the two are sent concurrently, each round on a fresh subject. What comes
- * out, both answers and what is read afterwards, must be what came out of one of the two orders.
+ * Runs every two operations on one member, chat, integration, owner or file. First it runs both orders, one operation
+ * after the other, each on a fresh subject. Then it sends the two concurrently, each round on a fresh subject. The outcome,
+ * both answers and what is read afterwards, must equal the outcome of one of the two orders.
  */
 
 const ROUNDS = 50;
@@ -17,7 +17,7 @@ const WAIT_MS = 60_000;
 const CONCURRENT = 8;
 const SHOWN = 5;
 
-/** The short form: one pair of each way in which two operations can meet. */
+/** The short form has one pair of each way in which two operations can meet. */
 const SHORT_ROUNDS = 3;
 const SHORT_PAIRS: readonly (readonly [string, string, string])[] = [
   ['new member', 'put name', 'put inactive'],
@@ -51,7 +51,7 @@ const togetherReversed: Send = async (one, other) => {
   return Promise.all([one(), second]);
 };
 
-/** Of no account: times, and what is made up for an answer. A run is `active` from its admission to its end. */
+/** Fields that are not compared: times, and values that differ in every answer. */
 const LEFT_OUT =
   /^(createdAt|updatedAt|startedAt|completedAt|modifiedAt|lastUsedAt|expiresAt|lastEventId|cancelRequested|apiKey|uploadFields|uploadUrl|etag)$/;
 const ID = /\b(?:run|chat|msg|key|own|int|form)_[0-9a-z]{26}\b/g;
@@ -63,12 +63,13 @@ const byText = (a: unknown, b: unknown) => {
 
 function settled(key: string, value: unknown): unknown {
   if (LEFT_OUT.test(key)) return undefined;
+  // How far an active run has come depends on time.
   if (key === 'status' && (value === 'admitted' || value === 'running')) return 'active';
   if (key === 'items' && Array.isArray(value)) return value.toSorted(byText);
   return value;
 }
 
-/** An outcome as text in which only what it means is left: ids are numbered in the order in which they appear. */
+/** Returns an outcome as text without what differs by chance: ids are numbered in the order in which they appear. */
 function outcomeText(outcome: unknown, name: string): string {
   const numbers = new Map<string, string>();
   return JSON.stringify(outcome, settled)
@@ -81,7 +82,7 @@ function outcomeText(outcome: unknown, name: string): string {
     });
 }
 
-/** One store's server. */
+/** Plays the rounds on the server of one store. */
 class Rounds {
   readonly #stage: PairStage;
   #subjects = 0;

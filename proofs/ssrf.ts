@@ -124,16 +124,14 @@ async function checkItem(item: SsrfItem, fault: string | null, tally: Tally): Pr
   tally.dials += subject.network.dialled.length;
 }
 
+const file = serverOf({ id: '', stage: 'dns', expect: 'allow', reason: '' });
+
+const redirectTo = (location: string) =>
+  serverOf({ id: '', stage: 'redirect', expect: 'reject', reason: '', redirect_chain: [{ status: 302, location }] });
+
 /** A name that is public when it is looked at and loopback a moment later. Resolves to the dials to loopback. */
 async function checkRebinding(fault: string | null): Promise<number> {
-  const file = serverOf({ id: '', stage: 'dns', expect: 'allow', reason: '' });
-  const onwards = serverOf({
-    id: '',
-    stage: 'redirect',
-    expect: 'reject',
-    reason: '',
-    redirect_chain: [{ status: 302, location: 'https://turns.test/b' }],
-  });
+  const onwards = redirectTo('https://turns.test/b');
   const turning = { 'turns.test': [[PUBLIC_ADDRESS], ['127.0.0.1', '::1']] };
   const cases = [
     {
@@ -158,18 +156,11 @@ async function checkRebinding(fault: string | null): Promise<number> {
   return loopback;
 }
 
-/** Public addresses that this machine itself has: by name, in every form, and behind a redirect. Resolves to the dials. */
+/** Asks for public addresses of this machine: by name, in every form, and after a redirect. Resolves to the dials. */
 async function checkOwnInterfaces(fault: string | null): Promise<number> {
   const own = ['104.16.0.9', '2606:4700::9'];
   const forms = [...own, '::ffff:104.16.0.9', '64:ff9b::6810:9'];
-  const file = serverOf({ id: '', stage: 'dns', expect: 'allow', reason: '' });
-  const onwards = serverOf({
-    id: '',
-    stage: 'redirect',
-    expect: 'reject',
-    reason: '',
-    redirect_chain: [{ status: 302, location: 'https://own-0.test/b' }],
-  });
+  const onwards = redirectTo('https://own-0.test/b');
   const names = {
     ...Object.fromEntries(forms.map((address, index) => [`own-${index}.test`, [[PUBLIC_ADDRESS, address]]])),
     'other.test': [[PUBLIC_ADDRESS]],

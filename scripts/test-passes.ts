@@ -35,7 +35,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/attachment-limits.test.ts':
     'about time, memory and kills while files are fetched; what is recorded on both stores: test/attachment-turns.test.ts',
   'test/backup-attachments.test.ts': 'goes through both stores itself',
-  'test/request-limits.test.ts': 'about connections, on which requests arrive before a store is asked',
+  'test/request-limits.test.ts': 'about connections; requests are cut before a store is asked',
   'test/attachment-samples.test.ts':
     'about the samples of a page; refreshes on both stores: test/attachment-refreshes.test.ts',
   'test/attachment-urls.test.ts': 'about the text of requests, which is looked at before a store is asked',

@@ -120,7 +120,7 @@ test('an id may be chosen by its pattern and is never free again', async (t) => 
   await refused(other.post('/v2/integrations', { apiIntegrationId: 'demo' }), 409, 'integration_exists');
 });
 
-test('integration ids are unique regardless of letter case; look-ups are exact', async (t) => {
+test('integration ids are unique regardless of case; lookups are exact', async (t) => {
   cites(t, 'contract-9-integration-id-case');
   await created('/v2/integrations', { apiIntegrationId: 'Mixed-Case' });
   for (const apiIntegrationId of ['mixed-case', 'MIXED-CASE', 'mIXED-cASE']) {
@@ -205,7 +205,7 @@ test('a member is registered with 201, changed with 200, keeps what is not given
   assert.equal((await api.put(path, { name: null })).body.name, null);
 });
 
-test('concurrent PUTs of a new member keep all fields, and one of them answers 201', async (t) => {
+test('concurrent PUTs of a new member keep all fields; one answers 201', async (t) => {
   cites(t, 'contract-3-member-put', 'contract-3-member-kept-fields');
   const allowances = { unit: 'runs', limit: 5, period: 'day' };
   await api.post('/v2/integrations', { apiIntegrationId: 'crowded', allowances });
@@ -473,7 +473,7 @@ test('a cursor is bound to its list, its integration and its owner', async (t) =
   await refused(other.get(`/v2/integrations?cursor=${await cursor('/v2/integrations')}`), 400, 'invalid_cursor');
 });
 
-test('an unknown or repeated query parameter is refused by its name on every operation below /v2', async (t) => {
+test('refuses unknown and repeated query parameters below /v2 by name', async (t) => {
   cites(t, 'contract-3-unknown-parameter');
   const all = Object.values(operations as Record<string, Operation>).filter(({ path }) => path.startsWith('/v2/'));
   assert.ok(all.length > 30);

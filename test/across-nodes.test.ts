@@ -337,7 +337,7 @@ test('a revoked key and a changed or deleted integration are seen on every node'
   await until('it is gone', async () => (await there.api.get(`/v2/integrations/${integration}`)).status === 404);
 });
 
-test('streams end on every node when their key is revoked, and the run continues', { skip }, async (t) => {
+test('a revoked key ends its streams on every node; the run continues', { skip }, async (t) => {
   cites(t, 'contract-2-revoked-streams');
   const [here, there] = [cluster(true).node(0), cluster(true).node(1)];
   const integration = await here.integration();

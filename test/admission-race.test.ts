@@ -10,7 +10,7 @@ import { signing } from './support/uploads.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
-/** Does something once in a transaction, after the named statement: between what it has read and what it writes. */
+/** Calls a function once in a transaction, after the named statement and before the writes. */
 class Between {
   #next: (() => Promise<unknown>) | null = null;
   #after = '';
@@ -91,7 +91,7 @@ test('of a completion and the DELETE of its integration exactly one wins', { ski
   }
 });
 
-test('a signing does not wait for a completion, nor a completion for a signing', { skip }, async () => {
+test('a signing and a completion do not wait for each other', { skip }, async () => {
   await using database = await freshDatabase();
   const between = new Between();
   await using rig = await ScriptedServer.start({ env: { DATABASE_URL: database.url }, wrapStore: between.wrapStore });

@@ -96,7 +96,7 @@ test('concurrent requests cannot exceed a token limit many times over', async (t
   assert.deepEqual(await admittedOf(2500), { admitted: 3, reserved: 3006, used: 315 });
 });
 
-test('`RUNWIRE_RESERVE_TOKENS` says what is reserved for instructions and answer; 0 is nothing', async (t) => {
+test('`RUNWIRE_RESERVE_TOKENS` sets the reserve for instructions and answer', async (t) => {
   cites(t, 'contract-6-reserve-answer');
   for (const reserve of ['0', '70']) {
     await using own = await ScriptedServer.start({ env: { RUNWIRE_RESERVE_TOKENS: reserve } });
@@ -186,7 +186,7 @@ test('keeps what a member used when it is deleted and registered again', async (
   assert.equal((await refusal(await rig.api.complete(ask(integration, 'u2')))).status, 429);
 });
 
-test('charges real usage, or an estimate of a step cut short, and one run, once the model has answered', async (t) => {
+test('charges one run and its usage, estimated if a step was cut short', async (t) => {
   cites(
     t,
     'contract-6-charged-real',
@@ -229,11 +229,7 @@ test('charges real usage, or an estimate of a step cut short, and one run, once 
   const sum = 77 + 2 * Math.ceil(promptBytes / 4) + 3 + 4;
   assert.equal((await rig.allowance(integration)).used, sum);
   await rig.api.patch(below, { allowances: { unit: 'runs', limit: 100, period: 'day' } });
-  assert.equal(
-    (await rig.allowance(integration)).used,
-    3,
-    'one run each, but for the one that the model said nothing to',
-  );
+  assert.equal((await rig.allowance(integration)).used, 3, 'one run each, except the run whose model answered nothing');
 });
 
 test('charges nothing in any unit for a run that a fault of the server ended', async (t) => {

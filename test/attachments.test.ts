@@ -174,9 +174,9 @@ test('what cannot be had or read fails the run, names it without its query, and 
     assert.ok(!reader.text.includes('hush') && !JSON.stringify(run).includes('hush'));
   }
   assert.equal((await rig.rig.allowance(apiIntegrationId)).used, 0);
-  const told = lines.filter((line) => line.includes('attachment could not be fetched or read'));
-  assert.equal(told.length, cases.length);
-  assert.ok(told.every((line, place) => line.includes(files.url(cases[place]?.[0] ?? 'none'))));
+  const logged = lines.filter((line) => line.includes('attachment could not be fetched or read'));
+  assert.equal(logged.length, cases.length);
+  assert.ok(logged.every((line, place) => line.includes(files.url(cases[place]?.[0] ?? 'none'))));
   assert.ok(!lines.join('').includes('hush'), 'no query is in the log');
   assert.equal(rig.rig.controller.calls.length, 0);
   assert.equal(rig.rig.server.server.probes.attachmentsBytes(), 0);

@@ -161,7 +161,7 @@ test('a revoked, expired, foreign-signed or unsigned token is refused, and so is
   await assertRefused(api.as(brief.apiKey).get('/v2/me'), 'expired');
 });
 
-test('the 401 sentence says what is wrong with the key, and nothing about a wrong signature', async (t) => {
+test('the 401 sentence names the problem, except for a wrong signature', async (t) => {
   cites(t, 'contract-2-key-sentences');
   const { apiKey } = await newKey();
   const header = decoded(apiKey, 0);
@@ -197,7 +197,7 @@ test('the 401 sentence says what is wrong with the key, and nothing about a wron
   }
 });
 
-test('only a token whose header says typ JWT is a key', async (t) => {
+test('only a token with typ JWT in its header is a key', async (t) => {
   cites(t, 'contract-2-typ-jwt');
   const { apiKey } = await newKey();
   const claims = decoded(apiKey, 1);

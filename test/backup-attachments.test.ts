@@ -77,7 +77,7 @@ test('chats with attachments by URL go on where a back-up of them is restored, o
   await goesOn(postgres, files, seen);
 });
 
-/** The columns that each table got after the version before attachments by URL. */
+/** The columns that tables got since the last version without attachments by URL. */
 const NEW_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   attachments: ['kind', 'url', 'url_key', 'filename_json', 'form', 'pages'],
   nodes: ['host', 'address'],
@@ -87,7 +87,7 @@ interface BackedUpTable {
   readonly columns: readonly string[];
 }
 
-/** Rewrites a back-up as that version wrote it: it knew inline images alone. */
+/** Rewrites a backup as that version wrote it: it knew only inline images. */
 function toEarlier(backup: string): void {
   const path = join(backup, 'manifest.json');
   const { manifest } = JSON.parse(readFileSync(path, 'utf8'));

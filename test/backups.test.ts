@@ -135,7 +135,7 @@ test('a back-up goes from either store to either store and stays what it is', { 
   assert.deepEqual(await look(server.api(house.apiKey)), house.seen);
 });
 
-test('only its owner can read a back-up or what is restored, and the secret is in it unless a setting gives it', async (t) => {
+test('a backup is private, and has the secret unless a setting gives it', async (t) => {
   for (const { parentPath, name } of filesOf(backup)) {
     assert.equal(statSync(join(parentPath, name)).mode & 0o077, 0, name);
   }

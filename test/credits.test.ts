@@ -36,7 +36,7 @@ test('meters credits: reserves at the entry agent’s input price, settles the r
   const integration = await rig.metered(limited('credits', 20));
   const body = { apiIntegrationId: integration, consumerId: 'ann', message: 'x'.repeat(21) };
   const first = await rig.hold({ ...body, usageRequestId: 'u1' });
-  // 21 bytes are 6 tokens, with 1 000 for instructions and answer, at half a credit each.
+  // 21 bytes are 6 tokens. With 1 000 for instructions and answer, at half a credit each, that is 503 credits.
   const held = await rig.allowance(integration);
   assert.deepEqual([held.unit, held.used, held.reserved, held.remaining], ['credits', 0, 503, 0]);
   await first.call.text('Hi');
@@ -128,7 +128,7 @@ for (const [name, kind, end] of ENDS) {
   });
 }
 
-test('a run cancelled before its model said a word is free in every unit', async (t) => {
+test('a run cancelled before its model answers is free in every unit', async (t) => {
   cites(t, 'contract-6-charged-not-accepted', 'contract-6-accepted');
   for (const unit of UNITS) {
     const integration = await rig.metered(limited(unit));

@@ -46,7 +46,7 @@ test('a run that nobody reads any more is cancelled: intent, provider, partial t
   assert.ok(allowance.used > 0);
 });
 
-test('a stream ends when its key is revoked; the run and other readers continue', async (t) => {
+test('a revoked key ends its stream; the run and other readers continue', async (t) => {
   cites(t, 'contract-2-revoked-streams');
   const integration = await server.integration();
   const made = (await server.api.post('/v2/api_keys', {})).body;

@@ -37,7 +37,7 @@ test('the reference is one page, served without a key, with every operation and 
   assert.ok(page.includes(server.url), 'its address works as pasted');
 });
 
-test('GET / leads to the reference without a key', async (t) => {
+test('GET / redirects to the reference without a key', async (t) => {
   cites(t, 'contract-2-without-key-root');
   const answer = await fetch(server.url, { redirect: 'manual' });
   assert.deepEqual([answer.status, answer.headers.get('location')], [302, '/docs']);

@@ -177,7 +177,7 @@ test('unknown paths are 404 and unknown methods 405 with Allow, both as ApiError
   }
 });
 
-test('HEAD answers like GET without a body where it is allowed, and is 405 elsewhere', async (t) => {
+test('HEAD answers like GET without a body, or 405 if it is not allowed', async (t) => {
   cites(t, 'contract-3-head');
   const all = Object.values(operations as Record<string, Operation>);
   const withHead = [
@@ -383,7 +383,7 @@ test('every answer carries an X-Request-Id of its own, whatever was asked', asyn
   }
 });
 
-test('every answer carries the X-Request-Id of its caller, if that is usable', async (t) => {
+test('every answer has the X-Request-Id of its caller, if it is valid', async (t) => {
   cites(t, 'contract-3-request-id-of-caller');
   const mine = (place: string) => `mine/${place}`;
   for (const [method, path, body] of [
@@ -404,7 +404,7 @@ test('every answer carries the X-Request-Id of its caller, if that is usable', a
   await reader.whole();
   for (const request of [
     'GET /v2/%zz HTTP/1.1\r\nhost: a\r\nx-request-id: mine/raw\r\n\r\n',
-    // Breaks off in its body, after its headers were read.
+    // This request breaks off in its body, after its headers were read.
     'POST /v2/api_keys HTTP/1.1\r\nhost: a\r\nx-request-id: mine/raw\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
   ]) {
     assert.match(await raw(request), /^HTTP\/1\.1 400 .*^x-request-id: mine\/raw\r$/ms, request);

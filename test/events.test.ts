@@ -70,7 +70,7 @@ test('an empty cursor counts as absent, in the header and in the query', async (
   );
 });
 
-test('a reader whose cursor is after everything waits for the end of a live run', async (t) => {
+test('a reader with a cursor after all events waits for the end', async (t) => {
   cites(t, 'contract-3-events-ahead');
   const integration = await rig.integration();
   const { reader, call, runId } = await rig.hold({ apiIntegrationId: integration });

@@ -87,7 +87,7 @@ test('a list ends its page at 4 MiB of JSON and reads no row beyond it', async (
   assert.ok(read.bytes < PAGE_BYTES, `${read.bytes} characters were read for two runs`);
 });
 
-test('steps with large outputs are one page, as their outputs are not shown', async (t) => {
+test('steps with large outputs fit on one page without the outputs', async (t) => {
   cites(t, 'contract-3-page-bytes');
   await using server = await ScriptedServer.start();
   const apiIntegrationId = await server.integration({ agency: 'test' });

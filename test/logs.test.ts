@@ -18,9 +18,9 @@ interface Line {
   readonly [field: string]: unknown;
 }
 
-test('the log has one JSON line per request, refusal and run, the reasons of failures, and no secret', async (t) => {
+test('logs one JSON line per request, refusal and run, without secrets', async (t) => {
   cites(t, 'contract-8-500-internal-error', 'contract-3-request-id-of-caller', 'contract-3-traceparent');
-  // The provider echoes what it was sent: an error that contains the key.
+  // The provider echoes what it was sent, so its error contains the key.
   const provider = createServer((request, response) => {
     response.writeHead(400, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ error: { message: `Bad: ${request.headers.authorization}` } }));

@@ -196,7 +196,7 @@ test('tokens are counted by model and kind, also those of failed runs', async (t
   assert.equal((await tokens())[2], (answered[2] ?? 0) + 2, 'estimated: the provider reported nothing');
 });
 
-test('requests are counted by method, route and status; ids and unknown paths make no series', async (t) => {
+test('counts requests by method, route and status, in bounded series', async (t) => {
   cites(t, 'contract-3-metrics');
   const before = await metrics();
   const run = '/v2/integrations/:apiIntegrationId/runs/:runId';
@@ -226,7 +226,7 @@ test('requests are counted by method, route and status; ids and unknown paths ma
   assert.equal((now.get(timed) ?? 0) - (before.get(timed) ?? 0), 3);
 });
 
-test('the process shows its processor time, memory, descriptors and how late its timers run', async (t) => {
+test('shows processor time, memory, descriptors and event loop delay', async (t) => {
   cites(t, 'contract-3-metrics');
   const before = await metrics();
   // The server runs in this process: while this loop runs, its timers wait.

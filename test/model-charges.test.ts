@@ -149,7 +149,7 @@ async function meteredServer(baseUrl: string) {
   return { ask, used, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-test('a run is free if no model accepted a call, and charged from the first acceptance on', async (t) => {
+test('a run is charged from the first call that a model accepted', async (t) => {
   cites(t, 'contract-6-charged-not-accepted', 'contract-6-accepted', 'contract-6-cancelled-before-output');
   await using provider = await FakeProvider.start();
   await using metered = await meteredServer(provider.baseUrl);
@@ -180,7 +180,7 @@ test('a run is free if no model accepted a call, and charged from the first acce
   assert.deepEqual((await begun.ended()).usage.total_tokens, shown);
   assert.deepEqual(await metered.used(), [1, shown, shown]);
 
-  // A first step that is journalled counts, whatever becomes of the second.
+  // A journalled first step is charged even if the second step fails.
   const usage = { requestCount: 1, inputTokens: 100, cachedTokens: 0, outputTokens: 10, reasoningTokens: 0 };
   const calls = [['call_1', 'clock', '{}']] as const;
   const twoSteps = await metered.ask();
@@ -200,10 +200,10 @@ test('a run is free if no model accepted a call, and charged from the first acce
   await provider[Symbol.asyncDispose]();
   const gone = await metered.ask();
   assert.deepEqual((await gone.ended()).error.code, 'model_error');
-  assert.equal((await metered.used())[0], 3, 'nobody pays for a refused connection');
+  assert.equal((await metered.used())[0], 3, 'a refused connection costs nothing');
 });
 
-test('nobody pays for a provider whose name is unknown, nor for a connection that is not made', async (t) => {
+test('a provider that cannot be reached costs nothing', async (t) => {
   cites(t, 'contract-6-charged-not-accepted');
   {
     await using unknown = await meteredServer('http://model.invalid/v1');
@@ -218,7 +218,7 @@ test('nobody pays for a provider whose name is unknown, nor for a connection tha
     const { port } = silent.address() as AddressInfo;
     await using metered = await meteredServer(`https://127.0.0.1:${port}/v1`);
     const connecting = await metered.ask();
-    // From here on the client waits for the handshake of TLS.
+    // From now on the client waits for the TLS handshake.
     await connected.promise;
     await connecting.cancel();
     assert.equal((await connecting.ended()).status, 'cancelled');

@@ -126,10 +126,10 @@ test('a node that has been gone for a day is forgotten, with what it left behind
   }
   const mark = (process: string, raisedAt: number) =>
     askDatabase(database.url, 'insert into commit_marks values ($1, 1, 1, $2)', [process, raisedAt]);
-  await mark('gone', Date.now() - day - 60_000);
+  await mark('old', Date.now() - day - 60_000);
   await mark('open', Date.now() - day / 2);
   await server.server.probes.sweepNodes();
-  const marks = await askDatabase(database.url, `select process from commit_marks where process in ('gone', 'open')`);
+  const marks = await askDatabase(database.url, `select process from commit_marks where process in ('old', 'open')`);
   assert.deepEqual(marks, [{ process: 'open' }]);
   const left = async (table: string) =>
     (await askDatabase(database.url, `select node_id from ${table} where node_id not like 'node_%' order by 1`)).map(

@@ -9,7 +9,7 @@ import { refusal, ScriptedServer } from './support/scripted-server.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-test('a second owner ends the right of the first to all active runs', async (t) => {
+test('with a second owner the first may use half of the active runs', async (t) => {
   cites(t, 'contract-4-owner-half', 'contract-4-owner-queue', 'contract-4-single-owner');
   await using server = await ScriptedServer.start({ env: { RUNWIRE_MAX_ACTIVE_RUNS: '4' } });
   const held = [await server.hold({}), await server.hold({}), await server.hold({}), await server.hold({})];

@@ -59,12 +59,12 @@ test('two servers that start at once on an empty database share owner, key and s
 const SENTENCE =
   /^The (database of DATABASE_URL cannot be used \(.+\); fix that, or DATABASE_URL|start was given up because the store cannot be used now \(The database is away: .+\); start again when it is back)\.$/;
 
-test('a start during which the database goes away ends with one sentence', { skip }, async (t) => {
+test('a start that loses the database ends with one sentence', { skip }, async (t) => {
   await using database = await freshDatabase();
   const { port } = new URL(database.url);
   await using proxy = await CommitProxy.start(Number(port));
   const env = { RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: database.url.replace(`:${port}`, `:${proxy.port}`) };
-  // In the order of a start: each gets further than the one before.
+  // In the order of a start: each attempt gets further than the last.
   const phases = [
     'server_version_num',
     'create table "messages"',
@@ -81,7 +81,7 @@ test('a start during which the database goes away ends with one sentence', { ski
     const sentences = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
     assert.equal(sentences.length, 1, `${phase}: ${stderr}`);
     assert.match(sentences[0] ?? '', SENTENCE, phase);
-    // Log lines have none either.
+    // Log lines have no stack either.
     assert.doesNotMatch(stderr, /\bat .+:\d+:\d+/, phase);
   }
 });

@@ -109,7 +109,7 @@ test('a run whose server died too often ends as interrupted, free of charge, and
   assert.equal(server.controller.calls.length, 3);
 });
 
-test('after kill -9 a run that was to be cancelled is cancelled; without a journalled step it is free', async (t) => {
+test('after kill -9 a requested cancel ends the run, free without a step', async (t) => {
   cites(
     t,
     'contract-5-resumed',

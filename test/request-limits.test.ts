@@ -20,7 +20,7 @@ function open(url: string) {
   const closed = new Promise<string>((resolve) => socket.on('close', () => resolve(text)));
   return {
     send: (bytes: string) => socket.write(bytes),
-    /** Sends a byte now and then, until the server closes the connection. Resolves to all that it answered. */
+    /** Sends a byte at intervals until the server closes the connection. Resolves to everything that it answered. */
     async drip(): Promise<string> {
       while (!socket.destroyed) {
         socket.write('x');
@@ -28,7 +28,7 @@ function open(url: string) {
       }
       return closed;
     },
-    /** Resolves to all that the server answered before it closed the connection. */
+    /** Resolves to everything that the server answered before it closed the connection. */
     closed,
     get text() {
       return text;
@@ -50,7 +50,7 @@ function isTimeout(answer: string, admitted: boolean): void {
   assert.deepEqual([code, typeof error], ['request_timeout', 'string']);
 }
 
-test('a request without a byte for too long is 408, or closed if it was answered', async (t) => {
+test('a request that pauses too long is 408, or closed if answered', async (t) => {
   cites(t, 'contract-4-limit-request-time', 'contract-4-limit-discarded-body', 'contract-8-408-request-timeout');
   await using server = await ScriptedServer.start({ limits: { requestIdleMs: 300, requestMs: HOUR_MS } });
   const { url } = server.server;
@@ -80,7 +80,7 @@ test('a request without a byte for too long is 408, or closed if it was answered
   assert.equal((await held.reader.whole()).at(-1)?.event, 'end');
 });
 
-test('a request that drips for too long is 408, or closed if it was answered', async (t) => {
+test('a request that arrives too slowly is 408, or closed if answered', async (t) => {
   cites(t, 'contract-4-limit-request-time', 'contract-4-limit-discarded-body', 'contract-4-limit-upload-time');
   const limits = { requestMs: 500, requestIdleMs: 3000, uploadIdleMs: 3000 };
   await using server = await ScriptedServer.start({ limits });

@@ -137,7 +137,7 @@ test('a call of the model that died is made again, and what it had said is charg
   assert.deepEqual(messagesFrame(replay).usage, record.usage);
 });
 
-test('of earlier attempts only a journalled step is charged, if the last attempt was never accepted', async (t) => {
+test('charges earlier attempts only for journalled steps', async (t) => {
   cites(t, 'contract-6-accepted-attempt');
   await using server = await KillableServer.start({ limits: NEVER_BY_THE_CLOCK });
   await server.metered();

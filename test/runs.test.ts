@@ -222,7 +222,7 @@ test('tells the status of a chat by usage request id, chat id or alias: exactly 
   await rig.answer({ ...body, usageRequestId: 'u9' });
 });
 
-test('a chat status shows chat and run of one moment, also if the run ends while it is read', async (t) => {
+test('a chat status shows chat and run of one snapshot', async (t) => {
   cites(t, 'contract-6-chat-status');
   let between: (() => Promise<unknown>) | null = null;
   const wrapStore = (store: Store): Store => ({
@@ -233,7 +233,7 @@ test('a chat status shows chat and run of one moment, also if the run ends while
       all: async (statement, params) => {
         const rows = await store.reads.all(statement, params);
         const next = between;
-        // After whatever is read first of the chat or the run.
+        // After the first statement that reads the chat or the run.
         if (next !== null && /chat|run|alias/.test(statement.name)) {
           between = null;
           await next();
@@ -257,7 +257,7 @@ test('a chat status shows chat and run of one moment, also if the run ends while
     assert.match(body.run.status, /admitted|running/);
     assert.deepEqual([body.status, body.activeRunId, body.numMessages], ['running', body.run.runId, 1]);
     const { id } = held.reader.frames.at(-1) ?? {};
-    assert.ok(body.run.lastEventId < Number(id), 'the end is no event of a run that still runs');
+    assert.ok(body.run.lastEventId < Number(id), 'a running run has no end event');
   }
 });
 

@@ -160,7 +160,7 @@ test('variables that Kubernetes injects for its Services are ignored', (t) => {
   }
 });
 
-test('a setting counts beside the variables of Kubernetes, and a misspelled one is refused', (t) => {
+test('reads settings beside variables of Kubernetes, and refuses misspelt ones', (t) => {
   cites(t, 'contract-1-kubernetes', 'contract-1-wrong-settings');
   const injected = {
     ...serviceVariables('runwire', '10.96.0.12'),
@@ -247,7 +247,7 @@ async function inTurn<A, B>(all: readonly A[], job: (one: A) => Promise<B>): Pro
 
 const OWN_KEY = 'a-key-of-my-own-0123456789-0123456789';
 
-test('a provider that is not used stops nothing: the start says so, and what to set', async (t) => {
+test('the start reports a provider that is set up but not used', async (t) => {
   cites(t, 'contract-1-offline-says-so');
   const env = {
     RUNWIRE_DATA_DIR: folderOf(t),

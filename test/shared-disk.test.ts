@@ -33,7 +33,7 @@ function readmeSettings(): Record<string, string> {
 /** Nobody said that the disk is shared. */
 const alone = (url: string) => ({ DATABASE_URL: url, RUNWIRE_SHARED_DISK: '' });
 
-test('a second node with files on a disk is refused; by the command of the README it starts', {
+test('a second node with files on a disk starts only as the README shows', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();

@@ -120,7 +120,7 @@ test('a key cannot be made where there is no installation, and none is made for 
   assert.equal(existsSync(join(dataDir, 'nothing')), false);
 });
 
-test('a wrong command line says what is wrong and what exists, with exit code 2', async () => {
+test('a wrong command line prints the error and the help, with exit code 2', async () => {
   const all = /^Usage:\n.*runwire serve .*runwire keys create .*runwire restore /ms;
   const cases: readonly (readonly [readonly string[], RegExp, RegExp])[] = [
     [[], /^A command is missing\.$/m, all],
@@ -141,7 +141,7 @@ test('a wrong command line says what is wrong and what exists, with exit code 2'
 
 test('-h, --version and <command> --help print to stdout and exit with code 0', async () => {
   const print = async (...args: readonly string[]) => {
-    // A setting that stops every command: help looks at none.
+    // This setting stops every command, but the help reads no setting.
     const { code, stdout, stderr } = await runwire(args, { env: { RUNWIRE_NO_SUCH_SETTING: '1' } });
     assert.deepEqual([code, stderr], [0, ''], args.join(' '));
     return stdout;
@@ -182,11 +182,11 @@ test('a data folder has one server; kill -9 frees it, and Ctrl-C ends it with co
   assert.deepEqual([end.code, end.signal, end.stderr], [0, null, '']);
 });
 
-test('no other user can read what the server writes, also in an existing open folder', async (t) => {
+test('no other user can read what the server writes', async (t) => {
   cites(t, 'contract-1-umask');
   const dataDir = folderOf(t);
   chmodSync(dataDir, 0o755);
-  // As a version without a umask left it.
+  // A version without a umask left such files.
   writeFileSync(join(dataDir, 'lock.db'), '', { mode: 0o644 });
   const env = { RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: OWN_KEY };
   await using server = await CliServer.start({ env });
@@ -237,7 +237,7 @@ test('the project brings its own Node: npm scripts run it, whatever Node is inst
     assert.equal(locked.optional, true);
     assert.ok('node' in locked.bin);
   }
-  // npm warns about packages that ask for a newer Node than the one that installs them; the README says why.
+  // npm warns about packages that ask for a newer Node than the one that installs them; the README explains this.
   const engines = Object.values<{ engines?: { node?: string } }>(lock.packages).map(
     ({ engines }) => engines?.node ?? '',
   );

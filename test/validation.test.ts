@@ -272,7 +272,7 @@ test('unknown fields of a completion are ignored, also when it is sent again', a
   assert.deepEqual([again.headers.get('x-run-replayed'), again.headers.get('x-run-id')], ['true', first.run_id]);
 });
 
-test('a misspelt field of a completion is refused, with the field that was meant', async (t) => {
+test('refuses a misspelt field of a completion and names the right one', async (t) => {
   cites(t, 'contract-4-near-miss');
   for (const [name, meant] of [
     ['usageRequestID', 'usageRequestId'],
@@ -288,7 +288,7 @@ test('a misspelt field of a completion is refused, with the field that was meant
       { [name]: 'a' },
       new RegExp(`^\`${name}\` is not a field of this request; did you mean \`${meant}\`\\?$`),
     );
-    // Also beside the field itself.
+    // Also if the right field is given too.
     await wrong({ usageRequestId: 'a', chatId: 'a', [name]: 'a' }, /did you mean/);
   }
   await refused(send({ apiIntegrationId: 'demo', mesage: 'Hi' }), /did you mean `message`\?/);
@@ -309,7 +309,7 @@ test('meta lists the fields that were ignored, in every replay', async (t) => {
   assert.ok(!('ignored_fields' in (await taken({}))));
 });
 
-test('a blank consumerId or usageRequestId counts as missing, also when bodies are compared', async (t) => {
+test('a blank consumerId or usageRequestId counts as missing', async (t) => {
   cites(t, 'contract-4-blank-attribution');
   for (const blank of ['', ' ', '\t', ' \n\t\r', '\u3000', ' '.repeat(300)]) {
     const meta = await taken({ consumerId: blank, usageRequestId: blank });
@@ -494,7 +494,7 @@ test('an empty body counts as no body, whatever its media type', async (t) => {
   }
 });
 
-test('creating a chat, null equals absent', async (t) => {
+test('null equals absent when a chat is created', async (t) => {
   cites(t, 'contract-4-charset');
   const { status, body } = await api.post('/v2/integrations/demo/chats', {
     chatId: null,
@@ -505,7 +505,7 @@ test('creating a chat, null equals absent', async (t) => {
   assert.match(body.chatId, /^chat_/);
 });
 
-test('an error about a pattern says what is allowed, not the expression', async () => {
+test('an error about a pattern explains what is allowed', async () => {
   await refused(
     api.post('/v2/integrations', { apiIntegrationId: '-a' }),
     /1 to 64 letters, digits, `_` or `-` \(ASCII\)/,

@@ -125,7 +125,7 @@ async function checkRun({
     [record.runId, record.usageRequestId, record.status, record.usage],
     [run.runId, REQUEST.usageRequestId, run.status, run.usage],
   );
-  // Cancelled by the server that took it over, which asked no model; and no step was stored before.
+  // The server that took it over cancelled it without calling a model, and no step was stored before.
   const isCancelledLater = run.status === 'cancelled' && run.attempt > 1;
   const charged = FREE_ENDS.includes(run.error?.code) || isCancelledLater ? 0 : 1;
   expectEqual('charged', record.charged, { unit: 'runs', amount: charged });

@@ -38,7 +38,7 @@ export class Claims {
     return [...this.#said.values()].filter((said) => said === claim).length;
   }
 
-  /** A copy that later answers do not change: a run is stored before its answer, so stored runs are read after the answers. */
+  /** A copy that later answers do not change. A run is stored before its answer, so read the stored runs after this copy. */
   soFar(): Claims {
     const copy = new Claims();
     for (const [id, said] of this.#said) copy.#said.set(id, said);

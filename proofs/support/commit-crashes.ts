@@ -22,14 +22,14 @@ import { startServer } from './start-server.ts';
 export const INTEGRATION = 'mine';
 export const PATH = `/v2/integrations/${INTEGRATION}`;
 export const WAIT_MS = 60_000;
-/** At this message the model says a text and waits until the run is released. */
+/** For this message the model sends a text and waits until the run is released. */
 export const HOLD = 'Wait.';
 const PAUSE_MS = 50;
 /** More than the transactions that are in progress at a crash. */
 const BURNED_IDS = 64;
 const STEPS = 3;
 
-/** Which COMMIT is interrupted, how PostgreSQL ends there, and whether it has committed by then. */
+/** Names the COMMIT that is interrupted, how PostgreSQL ends there, and whether it commits before. */
 export interface CrashAt {
   /** What the proof says if the COMMIT never comes. */
   readonly what: string;
@@ -48,7 +48,7 @@ interface Parts {
   readonly startServer: () => Promise<ServerProcess>;
 }
 
-/** A server on a PostgreSQL that crashes at a chosen COMMIT, and what is asked of both. */
+/** A server on a PostgreSQL that crashes at a chosen COMMIT, and the checks of both. */
 export class CommitCrashes implements AsyncDisposable {
   readonly main: ServerProcess;
   readonly claims = new Claims();

@@ -17,7 +17,7 @@ import { rawUpload, sendRaw } from './multipart-load.ts';
 import { expectEqual, expectNumber, within } from './proof.ts';
 import { signed } from './signed-form.ts';
 
-/* What callers do while the disk fills, and what must be found of it when there is space again. */
+/* What callers do while the disk fills, and what must be stored when there is space again. */
 
 const WAIT_MS = 60_000;
 const MEMBER = 'ann';
@@ -25,7 +25,7 @@ const DEMO = '/v2/integrations/demo';
 /** Larger than what a database has free in its pages: a checkpoint after it needs space. */
 const MESSAGE_BYTES = 96 * 1024;
 const FILE_BYTES = 300_000;
-/** After flushes that failed the next one comes within 1 s. */
+/** After failed flushes the next one follows within 1 s. */
 const FLUSH_MS = 1500;
 const ATTACHED = 'Attached by its URL.';
 
@@ -47,7 +47,7 @@ export type Act = (scene: Scene, id: string) => Promise<Finish>;
 const message = (script: string) => `${script} ${randomBytes(MESSAGE_BYTES / 2).toString('hex')}`;
 export const bodyOf = (id: string, script = 'speak') => ({ consumerId: MEMBER, chatId: id, message: message(script) });
 
-/** The model says two words, after a tool or with a pause between them if it is asked for that, or waits to be cancelled. */
+/** The model sends two words. The script can ask for a tool before them, a pause between them, or no end at all. */
 export async function play(call: ModelCall): Promise<void> {
   const script = call.request.prompt.map((item) => (item.kind === 'user' ? item.text : '')).join('');
   if (script.startsWith('useTool') && !call.request.prompt.some(({ kind }) => kind === 'tool_output')) {
@@ -61,7 +61,7 @@ export async function play(call: ModelCall): Promise<void> {
   await call.end();
 }
 
-/** Until it is admitted: a refusal by a full disk leaves nothing behind. */
+/** Posts until it is admitted: a refusal by a full disk must store nothing. */
 async function postAgain({ server, claims }: Scene, body: Readonly<Record<string, unknown>>, id: string) {
   let reader: StreamReader | null = null;
   while (reader === null) {
@@ -71,7 +71,7 @@ async function postAgain({ server, claims }: Scene, body: Readonly<Record<string
   return reader;
 }
 
-/** What a reader keeps: a `resumed` makes void what came after the event that it names. */
+/** Returns the frames that a reader keeps: a `resumed` makes void the frames after the event that it names. */
 function withoutVoid(all: readonly Frame[]): readonly Frame[] {
   let frames = all;
   for (const { event, data, id } of all) {
@@ -82,7 +82,7 @@ function withoutVoid(all: readonly Frame[]): readonly Frame[] {
   return frames;
 }
 
-/** The run ends, and what a reader was sent is what is stored. */
+/** Checks that the run ends, and that its reader got what is stored. */
 export async function checkRun(scene: Scene, reader: StreamReader, status: string, answer: string): Promise<void> {
   const { api } = scene.server;
   const { runId, frames } = await within(
@@ -149,7 +149,7 @@ async function form(api: ApiClient, id: string) {
   return { path: new URL(uploadUrl).pathname, uploadFields };
 }
 
-/** Signed while there is space; resolves to how it is sent. */
+/** Signs an upload while there is space. `send` sends it later. */
 export async function prepareUpload({ url, api }: ServerProcess, id: string) {
   const { path, uploadFields } = await form(api, id);
   const bytes = randomBytes(FILE_BYTES);
@@ -169,7 +169,7 @@ const upload: Act = async ({ server }, id) => {
   first.catch(() => {});
   return async () => {
     const status = await within('answer to an upload', WAIT_MS, first);
-    // One that was stored and not acknowledged may be there.
+    // A file that was not acknowledged may be stored.
     if (status === 204) expectEqual('whether an acknowledged file is stored', await isStored(), true);
     else expectNumber('status of an upload with space', await send(), 204);
     expectEqual('whether a file is stored', await isStored(), true);

@@ -29,10 +29,10 @@ const git =
 const migrationsIn = (names: readonly string[]) => names.filter((name) => /^\d.*\.ts$/.test(name)).toSorted();
 
 /**
- * The newest commit on the way here, merges followed by their first parent, that has the store on PostgreSQL and only the
- * first of this tree's migrations. A commit that lacks one in the middle is skipped: two migrations that were written
- * concurrently were merged in the other order, and its databases cannot be migrated. If there is no such commit, the newest
- * whose server differs from this one. If there is neither, a sentence that says why.
+ * Finds the newest commit before this tree, along first parents, that has the store on PostgreSQL and only the first of
+ * this tree's migrations. A commit that lacks one in the middle is skipped: two migrations that were written concurrently
+ * were merged in the other order, and its databases cannot be migrated. If there is no such commit, it is the newest one
+ * whose server differs from this one. If there is neither, returns a sentence with the reason.
  */
 export function findEarlierCommit(repository = REPOSITORY): EarlierCommit | string {
   const ask = git(repository);

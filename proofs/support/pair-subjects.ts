@@ -4,7 +4,7 @@ import { type SignedForm, sendForm, signing } from '../../test/support/uploads.t
 /*
  * What the proof `pairs` runs concurrently. A subject is what two operations are about, in one state. To add an operation,
  * add a line to `operations` of each subject that it can meet: the proof runs it against every operation there, itself
- * included. An operation resolves to its answer; what it leaves behind shows in `state`.
+ * included. An operation resolves to its answer; `state` shows what it changed.
  */
 
 export interface PairSubject {

@@ -20,7 +20,7 @@ export class SizedDisk implements Disposable {
     mkdirSync(this.dataDir);
   }
 
-  /** Throws `LeftOut` if this user may not mount; in CI it throws an error, because nothing is left out there. */
+  /** Throws `LeftOut` if this user may not mount; in CI it throws an error, because no proof is skipped there. */
   static mount(): SizedDisk {
     const folder = temporaryFolder();
     try {
@@ -51,7 +51,7 @@ export class SizedDisk implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    // Lazily: a server that is just ending may still have a file open.
+    // A lazy unmount: a server that is just ending may still have a file open.
     execFileSync('umount', ['-l', this.#folder]);
     rmdirSync(this.#folder);
   }

@@ -5,20 +5,20 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface CommandOption {
   readonly name: string;
-  /** Stands for the value in the help. */
+  /** Shown in the help in place of the value. */
   readonly placeholder: string;
   readonly isRequired: boolean;
   readonly about: string;
 }
 
 export interface Command {
-  /** As typed: `keys create`. */
+  /** The words that the user types, such as `keys create`. */
   readonly name: string;
   readonly summary: string;
   /** Further lines of `<command> --help`. */
   readonly details: readonly string[];
   readonly option?: CommandOption;
-  /** `value` is the option's. */
+  /** `value` is the value of the option. */
   readonly run: (env: Environment, value: string | undefined) => Promise<void>;
 }
 

@@ -24,7 +24,7 @@ async function main(args: readonly string[]): Promise<void> {
     if (asksForHelp) return print(commandHelp(command));
     return command.run(process.env, optionOf(command, words.slice(command.name.split(' ').length)));
   }
-  // `keys` alone: the commands that begin with it.
+  // For `keys` alone: the commands that begin with this word.
   const below = commands.filter(({ name }) => words.length === 1 && name.startsWith(`${words[0]} `));
   const help = usage(below.length > 0 ? below : commands);
   if (asksForHelp && (words.length === 0 || below.length > 0)) return print(help);

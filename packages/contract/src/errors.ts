@@ -54,7 +54,7 @@ export const errors = {
   },
   invalid_cursor: {
     status: 400,
-    sentence: 'The cursor is not one this server gave out; start again without it.',
+    sentence: 'The cursor is not a cursor of this server; start again without it.',
     retryable: false,
   },
   invalid_api_key: {
@@ -111,7 +111,7 @@ export const errors = {
   },
   method_not_allowed: {
     status: 405,
-    sentence: 'This path does not take this method; use one of those that the message and the Allow header name.',
+    sentence: 'This path does not take this method; use a method that the message and the Allow header name.',
     retryable: false,
     headers: 'Allow',
   },
@@ -249,7 +249,7 @@ export const errors = {
   },
   attachment_unavailable: {
     status: null,
-    sentence: 'An attachment could not be fetched or read; the message names it, and says why and what to do.',
+    sentence: 'An attachment could not be fetched or read; the message names it, the reason, and what to do.',
     retryable: false,
     inStream: true,
   },

@@ -617,7 +617,7 @@ export interface ServiceNode {
    */
   host: string | null;
   /**
-   * Where it listens, such as `10.0.0.11:8787`. Null while it starts, and for an earlier version.
+   * The address at which it listens, such as `10.0.0.11:8787`. Null while it starts, and for an earlier version.
    */
   address: string | null;
   startedAt: string;

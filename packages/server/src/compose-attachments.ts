@@ -15,7 +15,7 @@ interface Outside {
   readonly network?: Network | undefined;
 }
 
-/** What runs fetch and read attachments with; what it holds is let go by `stack`. */
+/** Puts together what runs use to fetch and read attachments. `stack` releases its resources. */
 export function openAttachments(
   { attachmentBytes, attachmentMs, attachmentsBytes, ...limits }: Limits,
   { allow, blobs, network, newBudget }: Outside,

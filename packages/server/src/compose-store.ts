@@ -26,7 +26,7 @@ import type { Logger } from './telemetry/logger.ts';
 
 const SLOW_SYNC_MS = 5;
 
-/** Loaded where a database is named: whoever has none does not wait for its client at each start. */
+/** Loaded if a database is set: a start on the embedded store does not load its client. */
 const postgresParts = async () => ({
   ...(await import('./store/postgres/postgres-store.ts')),
   ...(await import('./store/postgres/postgres-node-beats.ts')),
@@ -60,7 +60,7 @@ export interface StoreHooks {
   /** A transaction found that the others took this node for dead. */
   readonly onFenced: (identity: NodeIdentity) => void;
   readonly onConflict: (kind: ConflictKind) => void;
-  /** The node whose news the others are told of; null: they are told nothing. */
+  /** The node in whose name hints are sent to other nodes; null if none are sent. */
   readonly hintsOf: () => string | null;
   readonly judgeCommit: JudgeCommit | undefined;
 }
@@ -96,7 +96,7 @@ export async function openStore(
     };
   }
   const folder = makeDataFolder(config.dataDir);
-  // Before anything is written: a start that fails halfway is harder to understand than one that waits.
+  // Checked before anything is written: a start that fails halfway is harder to understand than one that waits.
   if (!hasDiskSpace(config.dataDir)) throw new DiskFull();
   stack.use(lockDataFolder(folder.lock));
   refuseMoved(folder.movedMark);

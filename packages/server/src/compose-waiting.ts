@@ -9,9 +9,9 @@ const RETRY_MS = 1000;
 
 export interface WaitingOptions {
   readonly config: Config;
-  /** One whole start. What a failed one has done, the next one finds and continues. */
+  /** One whole start. The next start continues what a failed start has done. */
   readonly start: (config: Config) => Promise<RunningServer>;
-  /** Called once, when the start begins to wait: at this address it answers that it is not ready. */
+  /** Called once, when the start begins to wait. `url` is the address that answers that the server is not ready. */
   readonly onWaiting: (url: string) => void;
   /** Resolves when the process has to end. */
   readonly signalled: Promise<void>;
@@ -24,7 +24,7 @@ export interface WaitingOptions {
 export async function startWhenDiskHasSpace(options: WaitingOptions): Promise<RunningServer | null> {
   const { start, onWaiting, signalled } = options;
   let { config } = options;
-  let isTold = false;
+  let isReported = false;
   for (;;) {
     try {
       return await start(config);
@@ -32,10 +32,10 @@ export async function startWhenDiskHasSpace(options: WaitingOptions): Promise<Ru
       if (!isDiskFull(error)) throw error;
     }
     await using listener = await WaitingListener.start(config);
-    // If the setting leaves the port to the system, the server gets the one that was told.
+    // If the system chose the port, the server must listen on the port that was reported.
     config = { ...config, port: listener.port };
-    if (!isTold) onWaiting(listener.url);
-    isTold = true;
+    if (!isReported) onWaiting(listener.url);
+    isReported = true;
     do {
       const isSignalled = await Promise.race([sleep(RETRY_MS, false), signalled.then(() => true)]);
       if (isSignalled) return null;

@@ -101,21 +101,21 @@ export interface Overrides {
   readonly healTurn?: typeof healTurn;
   readonly checkForm?: typeof checkForm;
   readonly logger?: Logger;
-  /** Stands between the server and its store: how a proof plants a fault. */
+  /** Wraps the store, so that a proof can plant a fault. */
   readonly wrapStore?: (store: Store) => Store;
-  /** Stands between the server and the files of its integrations. */
+  /** Wraps the files of the integrations. */
   readonly wrapMount?: (mount: MountStore) => MountStore;
-  /** Stands between the server and the bytes of attachments. */
+  /** Wraps the bytes of attachments. */
   readonly wrapBlobs?: (blobs: BlobStore) => BlobStore;
-  /** In place of the one that hears the hints of other nodes: how a proof drops them. */
+  /** Replaces the listener for hints of other nodes, so that a proof can drop them. */
   readonly notifier?: Notifier;
-  /** Makes the budgets that owners share: how a proof plants a fault. */
+  /** Makes the budgets that owners share, so that a proof can plant a fault. */
   readonly newBudget?: (total: number) => FairBudget;
-  /** In place of the one that attachments are fetched over. */
+  /** Replaces the network over which attachments are fetched. */
   readonly network?: Network;
 }
 
-/** Its client is 0.13 s of processor to load: only where there is a provider. */
+/** Loading the client takes 0.13 s of processor time, so it is loaded only if a provider is set. */
 export async function openAiModels(options: OpenAiOptions): Promise<OpenAiModels> {
   const { OpenAiModels } = await import('./agent/models/openai-model.ts');
   return new OpenAiModels(options);
@@ -142,7 +142,7 @@ export async function compose(
   };
   const onFenced = (identity: NodeIdentity) => lease?.lose(identity);
   const onConflict = (kind: string) => metrics.conflicts.add({ kind });
-  // Nobody is told of anything by a node that has no others beside it.
+  // A node without peers sends no hints.
   const hintsOf = () => (lease?.hasPeers === false ? null : (node.identity?.nodeId ?? null));
   const hooks = { waitAt, onFatal, onCommit, onConflict, hintsOf, node, onFenced, judgeCommit };
   const { leaseMs, beatMs } = limits;
@@ -182,9 +182,9 @@ export async function compose(
   const identity = await register();
   node.registered(identity);
 
-  // Behind the last flush: a run that this stop leaves unfinished did not crash.
+  // After the last flush: a run that this stop leaves unfinished did not crash.
   stack.defer(() => releaseThisNode(store, node, logger));
-  // What there is to lose, and who takes what others lose, come further down.
+  // Set below, when the parts exist that stop runs and that take over runs of other nodes.
   let onLost = () => {};
   let onCertain = () => {};
   let taking: TakeFromDead | null = null;

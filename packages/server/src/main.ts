@@ -62,8 +62,8 @@ export async function serve(env: Readonly<Record<string, string | undefined>>, o
 }
 
 /**
- * Reads the settings, and keeps everything that this process writes from other users of the machine, also in a folder
- * that others may enter (`contract-1-umask`).
+ * Reads the settings. Sets the umask, so that no other user of the machine can read what this process writes, even in a
+ * folder that others may enter (`contract-1-umask`).
  */
 function prepareProcess(env: Readonly<Record<string, string | undefined>>): ReturnType<typeof readConfig> {
   process.umask(0o077);
@@ -80,7 +80,7 @@ function filesSentence({ s3 }: Config): string {
   return `Files: in the bucket ${s3.bucket} at ${s3.endpoint ?? `Amazon S3 in ${s3.region}`}; ${uploads}`;
 }
 
-/** Which model answers, and what to set if a provider is set up but not used. */
+/** Returns lines that name the model, and what to set if a provider is set up but not used. */
 function modelSentences({ model, openAi, unusedProviderKeys }: Config): string[] {
   if (openAi !== null && model.startsWith('openai/')) {
     const protocol = openAi.api === 'chat' ? 'Chat Completions' : 'Responses';
@@ -115,7 +115,7 @@ function curl(url: string, apiKey: string | null): string {
   ].join('\n');
 }
 
-/** What the operator can fix is one sentence. Anything else is a fault of ours and is printed with its stack. */
+/** An error that the operator can fix is printed as one sentence. Any other is our fault and is printed with its stack. */
 function startSentence(error: Error & { code?: string; syscall?: string; errcode?: number }, dataDir: string): string {
   if (error instanceof StartRefused) return error.message;
   if (error instanceof StoreUnavailable) {

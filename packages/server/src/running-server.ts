@@ -1,18 +1,18 @@
 /** A composed server: what its process, tests and proofs can do with it. */
 export interface RunningServer extends AsyncDisposable {
   /**
-   * Takes no new run, and resolves when all that runs or is read has ended, or when its time is over. Where other nodes
-   * can take them, runs that are longer are handed over first, each at the end of its step.
+   * Admits no new run. Resolves when all runs and streams have ended, or after the time limit. If other nodes can take
+   * over, longer runs are handed over first, each at the end of its step.
    */
   drain(): Promise<void>;
-  /** Where it listens. */
+  /** The address at which it listens. */
   readonly url: string;
-  /** Where it shows its metrics without a key; null: nowhere. */
+  /** The address that serves the metrics without a key; null if there is none. */
   readonly metricsUrl: string | null;
-  /** Shown once, at the first start. */
+  /** The key that is printed once, at the first start; null at later starts. */
   readonly apiKey: string | null;
   readonly isFirstStart: boolean;
-  /** Runs that the last stop left unfinished: those that go on, and those that were ended. */
+  /** Runs that the last stop left unfinished: how many were resumed, and how many were ended. */
   readonly resumedRuns: number;
   readonly endedRuns: number;
   readonly probes: {
@@ -20,20 +20,20 @@ export interface RunningServer extends AsyncDisposable {
     readonly openStreams: () => number;
     readonly fullStreams: () => number;
     readonly unstoredBytes: () => number;
-    /** Of bodies that are being read or parsed, and of images that are not stored yet. */
+    /** Bytes of bodies that are being read or parsed, and of images that are not stored yet. */
     readonly heldBodyBytes: () => number;
-    /** Reserved for attachments that are being fetched or read. */
+    /** Bytes reserved for attachments that are being fetched or read. */
     readonly attachmentsBytes: () => number;
     readonly syncMs: number;
-    /** Compacts at once what is old enough; resolves to how many runs that were. */
+    /** Compacts runs that are old enough, immediately. Resolves to the number of runs. */
     readonly sweepEvents: () => Promise<number>;
-    /** Deletes at once the stored files that nothing has referred to long enough; resolves to how many. */
+    /** Deletes stored files that were unused long enough, immediately. Resolves to the number of files. */
     readonly sweepBlobs: () => Promise<number>;
-    /** Deletes at once the files of integrations that were deleted long enough ago, and left-overs; resolves to how many. */
+    /** Deletes leftovers and files of integrations that were deleted long enough ago, immediately. Resolves to their number. */
     readonly sweepMounts: () => Promise<number>;
-    /** Forgets at once the nodes that have been gone long enough; resolves to how many. */
+    /** Deletes nodes that stopped long enough ago, immediately. Resolves to the number of nodes. */
     readonly sweepNodes: () => Promise<number>;
-    /** Forgets at once the upload forms that expired long enough ago; resolves to how many. */
+    /** Deletes upload forms that expired long enough ago, immediately. Resolves to the number of forms. */
     readonly sweepForms: () => Promise<number>;
   };
 }

@@ -18,8 +18,8 @@ export interface Scene {
 }
 
 /**
- * If sources differ, AWS as recorded wins, then versitygw, then minio. A note that says what we do wins over these, and
- * the contract's rule of paths over everything.
+ * If sources differ, AWS as recorded wins, then versitygw, then minio. A note about our own behaviour wins over these, and
+ * the contract's rule of paths wins over everything.
  */
 const OURS: Readonly<Record<string, Partial<Expected>>> = {
   // The notes: refused as no good policy.
@@ -32,7 +32,7 @@ const OURS: Readonly<Record<string, Partial<Expected>>> = {
   'minio.uncovered_x-amz-checksum-sha256': extraField('x-amz-checksum-sha256'),
   // versitygw has the same request as `vgw.bad_algorithm`.
   'minio.mismatch_x-amz-algorithm_incorrect': { status: 400, code: 'InvalidArgument' },
-  // AWS says this before it looks at the conditions (`aws.bad_date`).
+  // AWS answers this before it checks the conditions (`aws.bad_date`).
   'minio.mismatch_x-amz-date_incorrect': { status: 400, code: 'InvalidArgument' },
   // AWS spells the fields and the condition so (`aws.missing_x-amz-signature`).
   'vgw.partial_auth_x-amz-signature': {

@@ -19,7 +19,8 @@ export const ServiceNode = named(
     host: nullable(Type.String({ description: 'The name of its machine. Null if an earlier version registered it.' })),
     address: nullable(
       Type.String({
-        description: 'Where it listens, such as `10.0.0.11:8787`. Null while it starts, and for an earlier version.',
+        description:
+          'The address at which it listens, such as `10.0.0.11:8787`. Null while it starts, and for an earlier version.',
       }),
     ),
     startedAt: time(),

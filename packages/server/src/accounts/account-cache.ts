@@ -1,6 +1,6 @@
 import { LruCache } from '../lib/lru-cache.ts';
 
-/** Remembers what was read about accounts: only since their last change, and only while this node would know of one. */
+/** Remembers what was read about accounts since their last change, while this node hears of every change. */
 export class AccountCache<V> {
   readonly #isCertain: () => boolean;
   readonly #entries: LruCache<string, V>;
@@ -16,7 +16,7 @@ export class AccountCache<V> {
     this.#entries.clear();
   }
 
-  /** Remembers what `read` returns. If it throws, nothing is remembered: what does not exist may exist a moment later. */
+  /** Remembers what `read` returns. If it throws, nothing is remembered: a missing row may be created a moment later. */
   async get(key: string, read: () => Promise<V>): Promise<V> {
     const known = this.#isCertain() ? this.#entries.get(key) : undefined;
     if (known !== undefined) return known;

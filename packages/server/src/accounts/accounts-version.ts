@@ -23,7 +23,7 @@ export class AccountChanges implements Disposable {
   #hasSeveralOwners = false;
   /** When the newest reading of the version began that was answered. */
   #certainAt = performance.now();
-  /** When the current reading began; null if there is none. */
+  /** When the current reading began; null if no reading is in progress. */
   #askedAt: number | null = null;
 
   constructor(store: Store, limits: AccountsVersionLimits, logger: Logger) {
@@ -35,7 +35,7 @@ export class AccountChanges implements Disposable {
     this.#timer.unref();
   }
 
-  /** A cache that is told of every change. */
+  /** Adds a cache that is cleared at every change. */
   cache<V>(max: number): AccountCache<V> {
     const cache = new AccountCache<V>(max, () => performance.now() - this.#certainAt <= this.#trustedMs);
     this.#caches.push(cache);

@@ -123,7 +123,7 @@ export class Integrations {
     });
   }
 
-  /** What is given, over what was there, over the defaults. */
+  /** The given fields take precedence over the stored ones, and those over the defaults. */
   #values(input: IntegrationChange, row: IntegrationRow | null): IntegrationValues {
     const agency = input.agency ?? row?.agency ?? DEMO_AGENCY;
     const entryPoints = this.#agencies.entryPoints(agency);

@@ -3,7 +3,7 @@ import { isCallerId } from '../domain/ids.ts';
 /** Loaded when a key is first signed or verified: a start does not need it if `RUNWIRE_API_KEY` is set. */
 const jose = () => import('jose');
 
-/** `invalid` also stands for a wrong signature: its sender learns nothing more. */
+/** A wrong signature is `invalid` too: its sender must learn nothing more. */
 export type KeyProblem = 'malformed' | 'expired' | 'revoked' | 'invalid';
 
 export interface KeyClaims {
@@ -30,17 +30,17 @@ export class KeySigning {
     return token.sign(this.#secret);
   }
 
-  /** Returns the claims of a key that this installation signed, or why the token is none. */
+  /** Returns the claims of a key that this installation signed, or why the token is not such a key. */
   async verify(token: string): Promise<KeyClaims | KeyProblem> {
     if (!LOOKS_LIKE_JWT.test(token)) return 'malformed';
     const { errors, jwtVerify } = await jose();
     try {
-      // Without `typ`, tokens that the installation signs for another purpose would be keys.
+      // Without the check of `typ`, tokens that the installation signs for another purpose would be keys.
       const { payload } = await jwtVerify(token, this.#secret, { algorithms: ['HS256'], typ: 'JWT' });
       const { sub, jti } = payload;
       return isId(sub) && isId(jti) ? { ownerId: sub, keyId: jti } : 'invalid';
     } catch (error) {
-      // `exp` is checked after the signature, so this is said only about a token of ours.
+      // `exp` is checked after the signature, so `expired` is reported only for a token of ours.
       return error instanceof errors.JWTExpired ? 'expired' : 'invalid';
     }
   }

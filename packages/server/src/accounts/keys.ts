@@ -62,7 +62,7 @@ export async function createKeyOfFirstOwner(store: Store, signing: KeySigning, n
   return key.apiKey;
 }
 
-/** The caller's key may have been revoked after the request was authenticated: then it no longer revokes others. */
+/** If the caller's key was revoked after the request was authenticated, it must not revoke other keys. */
 async function refuseRevoked(tx: Tx, { key }: Principal): Promise<void> {
   if (key.keyId === null) return;
   const row = await first(tx.all(keyById, { keyId: key.keyId }));
@@ -107,7 +107,7 @@ export class Keys {
     return readPage(this.#store.reads, query, keys, (row) => ({ createdAt: row.created_at, id: row.key_id }), keyJson);
   }
 
-  /** Revoked keys stay listed; the last one that works cannot go, or its owner would be locked out. */
+  /** Revoked keys stay listed. The last working key cannot be revoked, because its owner would be locked out. */
   async revoke(principal: Principal, keyId: string): Promise<void> {
     const now = Date.now();
     await this.#changes.change(async (tx) => {

@@ -108,7 +108,7 @@ export class Members {
     });
   }
 
-  /** What the member used stays: it is kept by the day, under the member's id. */
+  /** The usage of the member stays: it is stored by day, under the member's id. */
   async delete(integrationId: string, consumerId: string): Promise<void> {
     const deleted = await this.#store.transact('account', (tx) => tx.run(deleteMember, { integrationId, consumerId }));
     if (deleted === 0) throw new Refusal('member_not_found', 'There is no such member in this integration.');

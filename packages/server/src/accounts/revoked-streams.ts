@@ -2,12 +2,12 @@ import { revokedAmong } from '../store/queries/accounts.ts';
 import type { Reads } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** Of one question to the store: databases bound how many parameters a statement may have. */
+/** Keys in one query: databases limit how many parameters a statement may have. */
 const MAX_KEYS = 500;
 
 /** The open streams of this node. */
 export interface KeyedStreams {
-  /** The keys with which they were asked for, each once. */
+  /** The keys of the requests that opened them, each once. */
   keyIds(): string[];
   cutKeys(keyIds: ReadonlySet<string>): void;
 }

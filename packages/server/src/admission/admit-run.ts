@@ -36,7 +36,7 @@ import { applyRefreshes, earlierUrls } from './earlier-urls.ts';
 
 /** A request whose body is checked and whose caller owns the integration. */
 export interface CompletionRequest extends AdmissionRequest {
-  /** Owns the integration. */
+  /** The owner of the integration. */
   readonly ownerId: string;
   readonly integrationId: string;
   readonly trace: RequestTrace;
@@ -155,7 +155,7 @@ export class RunAdmission {
           made.start = result.start;
           return result;
         });
-        // In the same step in which the commit returns: nobody can know this run before it can be stopped.
+        // In the same turn in which the commit returns, so that no cancel can arrive before the run can be stopped.
         if (result.start !== null) this.#start(result.start, as);
         return result.admission;
       } catch (error) {
@@ -165,7 +165,7 @@ export class RunAdmission {
     }, isConflict);
   }
 
-  /** The bytes that came with it are made durable. */
+  /** Stores the inline bytes of the request durably. */
   async #keep({ integrationId, attachments }: CompletionRequest): Promise<KeptAttachment[]> {
     const inline = attachments.filter(isInline);
     const blobs = inline.length === 0 ? [] : await this.#deps.blobs.keep(integrationId, inline);
@@ -185,15 +185,15 @@ export class RunAdmission {
   }
 
   /**
-   * The caller was told that nobody knows. Once it is known, a run that was admitted after all is not left lying; where
-   * this server stops before, the next one takes it over.
+   * The caller got 503 without a header, because the outcome of the commit is unknown. When the outcome is known, starts
+   * the run if it was admitted. If this server stops before, another one takes the run over.
    */
   #startIfCommitted({ happened }: CommitUnknown, run: AdmittedRun, as: NodeIdentity | null): void {
     const { engine, isShuttingDown, logger } = this.#deps;
     const start = async () => {
       if (!(await happened) || (await this.#unfinished(run.runId)) === undefined || isShuttingDown()) return;
       this.#start(run, as);
-      // Asked for once it can be stopped: a cancel from before found nobody here to tell.
+      // Read after the start: a cancel that arrived earlier found no run here that it could stop.
       const row = await this.#unfinished(run.runId);
       if (row !== undefined && row.cancel_mode !== null) engine.stop(run.runId, row.cancel_mode);
     };
@@ -202,12 +202,12 @@ export class RunAdmission {
     );
   }
 
-  /** Not where the others took the node for dead that admitted it: they have the run. */
+  /** Skips the start if this node was fenced after it admitted the run: another node owns it now. */
   #start(run: AdmittedRun, as: NodeIdentity | null): void {
     if (this.#deps.node.identity === as) this.#deps.engine.start(run);
   }
 
-  /** However long the store does not answer; undefined too where this server stops meanwhile. */
+  /** Retries until the store answers. Returns undefined if the run has ended or this server is shutting down. */
   async #unfinished(runId: string): Promise<UnfinishedRun | undefined> {
     while (!this.#deps.isShuttingDown()) {
       try {
@@ -261,7 +261,7 @@ export class RunAdmission {
     const locked = tx.all(lockForAdmission, { integrationId, consumerId });
     const [, { decision, now }] = await Promise.all([locked, this.#decide(tx, request, files, slot)]);
     if (decision.kind === 'replay') return { admission: replayOf(decision), start: null };
-    if (decision.kind !== 'admit') throw new Error('What is to be asked was asked before.');
+    if (decision.kind !== 'admit') throw new Error('Files and refreshes were checked before the transaction.');
     const start = await this.#reserve(tx, request, attachments, decision, now);
     const { runId, chatId: made } = start;
     return { admission: { runId, chatId: made, textOnly: decision.textOnly, replayed: false }, start };
@@ -285,7 +285,7 @@ export class RunAdmission {
     const sandboxFiles = request.sandboxFiles.map(({ file }) => file);
     const chatKey = decision.chat?.chatKey ?? newId('chat');
     const chatId = decision.chat?.chatId ?? request.chatId ?? chatKey;
-    // All at once: to a database beyond the network that is one trip.
+    // All statements are sent together: that is one round trip to the database.
     const joined =
       decision.chat === null
         ? tx.run(insertChat, {
@@ -346,7 +346,7 @@ export class RunAdmission {
     };
     const event: RunEvent = { type: 'meta', meta, id: 1 };
     writes.push(tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([event]) }));
-    // Behind `joined`, which locks the chat's row: from there on no sweep can let go of its copies.
+    // After `joined`, which locks the chat's row: from then on no sweep can delete its copies.
     const links =
       decision.hasHistory && !decision.keepAttachments
         ? refreshesFact(tx, chatKey, request, now)
@@ -354,7 +354,7 @@ export class RunAdmission {
     await Promise.all([...writes, links]);
     if ((await joined) !== 1) throw new ChatGone();
     if ((await links) instanceof Refusal) throw new CopiesGone();
-    // Behind the others: a job awaits all that it has sent before it sends what depends on answers.
+    // After the others: a job awaits everything that it has sent before it sends what depends on the answers.
     const { refreshes } = request;
     if (!(refreshes instanceof Refusal) && refreshes.length > 0) await applyRefreshes(tx, chatKey, refreshes);
     const attached =

@@ -96,11 +96,11 @@ export interface Room {
   onceRoom(goOn: () => void): void;
 }
 
-/** Called by the model as things come, each at once; a call costs no promise. */
+/** The model calls these methods immediately when its output arrives. A call costs no promise. */
 export interface ModelOutput extends Room {
   /**
-   * The provider has accepted the call (it answered 2xx), perhaps for a second time: what it was shown is charged. A model
-   * without HTTP need not call this: its first event counts as acceptance.
+   * The provider has accepted the call (it answered 2xx), perhaps for a second time: its input is charged. A model without
+   * HTTP need not call this: its first event counts as acceptance.
    */
   begun(): void;
   text(text: string): void;
@@ -131,11 +131,11 @@ export interface Model {
   call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult>;
 }
 
-/** A run that cannot be completed, and what its reader is told. */
+/** A run cannot be completed. The message is the sentence for its reader. */
 export class RunFailure extends Error {
   override readonly name = 'RunFailure';
   readonly code: RunErrorCode;
-  /** The HTTP status with which the model's provider refused the call; null if it did not. For the log. */
+  /** The HTTP status with which the model's provider refused the call; null if it did not refuse. Used for the log. */
   readonly providerStatus: number | null;
 
   constructor(code: RunErrorCode, sentence: string, options: ErrorOptions & { readonly providerStatus?: number } = {}) {

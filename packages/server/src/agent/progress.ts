@@ -22,7 +22,7 @@ export class Progress {
   steps = 0;
   /** True once a model has accepted a call, in this attempt or in a journalled step: from then on the run is charged. */
   accepted = false;
-  /** Of all tool calls that the model was shown or made. */
+  /** The ids of all tool calls that the model was shown or made. */
   readonly callIds = new Set<string>();
   /** Called once per response, when the model begins to answer. */
   onFirstOutput: ((afterMs: number, model: string) => void) | null = null;

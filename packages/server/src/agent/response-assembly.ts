@@ -56,7 +56,7 @@ export class ResponseAssembly implements ModelOutput {
     return said + Math.max(called, this.#argumentsBytes);
   }
 
-  /** What an answer before it half said is void: nothing of it was handed on. What it reported was used all the same. */
+  /** The output of an earlier, unfinished answer is void: no reader got it. The usage that it reported still counts. */
   begun(): void {
     this.#accept();
     this.#argumentsBytes = 0;

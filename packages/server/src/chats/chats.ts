@@ -186,8 +186,7 @@ export class Chats {
   async delete(integrationId: string, chatId: string): Promise<void> {
     await this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });
-      const chat = await first(tx.all(chatById, { integrationId, chatId }));
-      if (chat === undefined) throw new Refusal('chat_not_found', 'There is no such chat in this integration.');
+      const chat = await chatRow(tx, integrationId, chatId);
       if (chat.active_run_id !== null) {
         throw new Refusal('run_active', undefined, {
           runId: chat.active_run_id,
@@ -197,7 +196,7 @@ export class Chats {
       }
       const chatKey = chat.chat_key;
       await tx.run(deleteChat, { chatKey, now: Date.now() });
-      // The messages say which runs there were, so they go last.
+      // The messages name the runs of the chat, so they are deleted after what belongs to the runs.
       await tx.run(deleteChunksOfChat, { chatKey });
       await tx.run(deleteStepsOfChat, { chatKey });
       await tx.run(deleteMessages, { chatKey });

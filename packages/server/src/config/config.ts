@@ -85,27 +85,27 @@ export interface Limits {
   readonly attachmentPages: number;
   readonly attachmentCharacters: number;
   readonly conversionMs: number;
-  /** Bytes of attachments that are being fetched or read on this node; of several owners, each has at most half. */
+  /** Bytes of attachments that are being fetched or read on this node; if there are several owners, each has at most half. */
   readonly attachmentsBytes: number;
   readonly stepsPerRun: number;
-  /** A node whose beat stands still so long is dead for the others; itself it starts no call then. */
+  /** A node without a heartbeat for so long is dead for the others, and starts no call itself. */
   readonly leaseMs: number;
   readonly beatMs: number;
   /** How often a run is begun by processes that then die. */
   readonly maxAttempts: number;
-  /** What admission reserves of an allowance besides the text of the prompt: for the instructions and the answer. */
+  /** Tokens that admission reserves for the instructions and the answer, besides the text of the prompt. */
   readonly reserveTokens: number;
-  /** Of runs whose integration does not say. */
+  /** For runs whose integration has no setting. */
   readonly maxRunSeconds: number;
   readonly modelSilenceMs: number;
-  /** On this node; of several owners, each has at most half. */
+  /** Active runs on this node; if there are several owners, each has at most half. */
   readonly activeRuns: number;
   readonly disconnectMs: number;
-  /** How long running streams may go on once the process was told to end. */
+  /** How long running streams may continue after the process got the signal to end. */
   readonly shutdownMs: number;
-  /** How long, after that, runs may go on to the end of their step, to be handed over; where other nodes can take them. */
+  /** How long, after that, runs may continue to the end of their step, if other nodes can take them over. */
   readonly handOverMs: number;
-  /** Bytes of bodies that are being read on this node; of several owners, each has at most half. */
+  /** Bytes of bodies that are being read on this node; if there are several owners, each has at most half. */
   readonly bodiesBytes: number;
   readonly bodyThreadBytes: number;
   readonly cancelPatienceMs: number;
@@ -121,7 +121,7 @@ export interface Limits {
   readonly drainMs: number;
   readonly heartbeatMs: number;
   readonly accountsVersionMs: number;
-  /** How long after the last reading of that version what is remembered of accounts counts. */
+  /** How long after the last reading of that version the caches of accounts are trusted. */
   readonly accountsTrustedMs: number;
   /** How long a request waits for the store to say whose key and integration it names. */
   readonly accountsPatienceMs: number;
@@ -136,7 +136,7 @@ export interface Limits {
   /** How long any other request may take to arrive, headers and body, and how long it may be without a byte. */
   readonly requestMs: number;
   readonly requestIdleMs: number;
-  /** How long after its form expired an upload that is under way may go on; so long the form counts towards the quota. */
+  /** How long an upload may continue after its form expired; the form counts towards the quota until then. */
   readonly uploadGraceMs: number;
   /** How long a node that is gone stays listed. */
   readonly goneNodeMs: number;

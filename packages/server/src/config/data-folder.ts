@@ -46,9 +46,12 @@ export function makeDataFolder(dataDir: string): DataFolder {
     makeFolder(dataDir);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new SettingRefused(`The data folder cannot be made (${reason}); set RUNWIRE_DATA_DIR to a place that can.`, {
-      cause: error,
-    });
+    throw new SettingRefused(
+      `The data folder cannot be made (${reason}); set RUNWIRE_DATA_DIR to a folder that can be made.`,
+      {
+        cause: error,
+      },
+    );
   }
   const folder = dataFolder(dataDir);
   for (const path of [folder.database, `${folder.database}-wal`, `${folder.database}-shm`, folder.lock]) {
@@ -71,7 +74,7 @@ function makePrivate(path: string): void {
   }
 }
 
-/** Not by `recursive`: where a parent takes no folders, as /proc, that never returns. */
+/** Does not use `recursive`: if a parent takes no folders, such as /proc, that never returns. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   if (dirname(path) !== path) makeFolder(dirname(path));

@@ -16,7 +16,7 @@ const SERVICE_NAMES = [
  * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
  *
  * A name that ends in `_PORT` can be a setting: a Service called `runwire-metrics` makes `RUNWIRE_METRICS_PORT`. Its value
- * decides: Kubernetes writes the protocol in front, and no setting of ours has such a value.
+ * decides: the value of Kubernetes begins with the protocol, and no setting of ours has such a value.
  */
 export function isKubernetesVariable(name: string, value: string): boolean {
   return SERVICE_NAMES.some((pattern) => pattern.test(name)) || (PORT_NAME.test(name) && SERVICE_ADDRESS.test(value));

@@ -33,7 +33,7 @@ export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
   RUNWIRE_MAX_STEPS: { limit: 'stepsPerRun', scale: 1, min: 1, max: 10_000 },
   // 1 ends a run whose server died.
   RUNWIRE_MAX_ATTEMPTS: { limit: 'maxAttempts', scale: 1, min: 1, max: 1000 },
-  // 0 reserves for the text of the prompt alone.
+  // 0 reserves only for the text of the prompt.
   RUNWIRE_RESERVE_TOKENS: { limit: 'reserveTokens', scale: 1, min: 0, max: 999_999_999 },
   RUNWIRE_MAX_ACTIVE_RUNS: { limit: 'activeRuns', scale: 1, min: 1, max: 1_000_000 },
   // 0 compacts a run at the next sweep after its end.

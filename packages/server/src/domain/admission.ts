@@ -60,19 +60,19 @@ export interface AdmissionRequest {
 }
 
 export interface EntryPoints {
-  /** Null where the agency is not there. */
+  /** Returns null if the agency does not exist. */
   of(agency: string): readonly string[] | null;
 }
 
 export interface EntryPrices {
-  /** Null where the entry agent's model has no price. */
+  /** Returns null if the entry agent's model has no price. */
   of(agency: string, agent: string): ModelPrice | null;
 }
 
-/** What is known of a request's sandbox files; null: it has none, or all are there. */
+/** What is known of a request's sandbox files; null if it has none, or if all exist. */
 export type FilesFact = { readonly missing: MountPath } | 'unasked' | null;
 
-/** What is known of the links of earlier attachments; null: all are good. */
+/** What is known of the links of earlier attachments; null if all are good. */
 export type RefreshesFact = Refusal | 'unasked' | null;
 
 export type AdmissionDecision =
@@ -105,7 +105,7 @@ const refuse = (...args: ConstructorParameters<typeof Refusal>): AdmissionDecisi
   refusal: new Refusal(...args),
 });
 
-/** What admission decides from besides the stored facts and the request. */
+/** What admission needs for its decision, besides the stored facts and the request. */
 export interface AdmissionSetting {
   readonly nowMs: number;
   readonly entryPoints: EntryPoints;

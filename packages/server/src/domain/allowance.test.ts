@@ -71,7 +71,7 @@ test('a lifetime has no beginning and no end, and counts every day', () => {
   );
 });
 
-test('admission reserves one run, or a quarter of the bytes, rounded up and at least 1, plus the setting', () => {
+test('reserves one run, or a quarter of the bytes plus the setting', () => {
   const held = (unit: 'runs' | 'tokens', textBytes: number, reserveTokens: number) =>
     heldAmount({ unit, textBytes, reserveTokens, price: null });
   assert.equal(held('runs', 1000, 1000), 1);
@@ -100,7 +100,7 @@ test('a fault of the server is free in every unit; every other end costs what wa
   }
 });
 
-test('a run that fails or is cancelled before a model accepted a call is free; a completed one never is', () => {
+test('a failed or cancelled run is free if no model accepted a call', () => {
   const usage = { requestCount: 1, inputTokens: 10, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 };
   const charged = (status: 'completed' | 'failed' | 'cancelled', accepted: boolean) =>
     chargeFor({ status, errorCode: status === 'failed' ? 'model_error' : null, accepted }, usage, []);

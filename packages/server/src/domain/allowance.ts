@@ -60,7 +60,7 @@ export interface Reservation {
   readonly textBytes: number;
   /** `RUNWIRE_RESERVE_TOKENS`: for the instructions and the answer, whose length is not known yet. */
   readonly reserveTokens: number;
-  /** Of the entry agent's model; null if it has none. */
+  /** The price of the entry agent's model; null if it has none. */
   readonly price: ModelPrice | null;
 }
 
@@ -74,7 +74,7 @@ export function heldAmount({ unit, textBytes, reserveTokens, price }: Reservatio
   return creditsOf(price, { inputTokens: tokens, cachedTokens: 0, outputTokens: 0 });
 }
 
-/** What an end costs in each unit. */
+/** What the end of a run costs in each unit. */
 export interface Charge {
   readonly runs: number;
   readonly tokens: number;
@@ -90,7 +90,7 @@ export interface ChargedEnd {
   readonly accepted: boolean;
 }
 
-/** Free: a fault of the server, an attachment that could not be had, and a run that no model accepted a call of. */
+/** A run is free if the server or an attachment failed it, or if it ended early and no model accepted a call. */
 export function chargeFor(end: ChargedEnd, usage: Usage, byModel: readonly ModelUsage[]): Charge {
   const isFree = end.errorCode !== null && FREE_ENDS.has(end.errorCode);
   if (isFree || (end.status !== 'completed' && !end.accepted)) return { runs: 0, tokens: 0, credits: 0 };

@@ -74,7 +74,7 @@ export interface Meta {
   readonly consumerId: string | null;
   readonly agent: string;
   readonly createdAt: number;
-  /** Fields of the request that nothing reads; absent if there are none. */
+  /** Fields of the request that the server does not read; absent if there are none. */
   readonly ignoredFields?: readonly string[];
 }
 

@@ -22,12 +22,12 @@ export function decodeCursor(cursor: string | undefined): ListPosition | null {
   throw invalidCursor();
 }
 
-/** The number that the rows of a page are below: of lists whose order is a number alone. */
+/** Returns the number that all rows of a page are below. For lists that are ordered by one number. */
 export function numberBefore(before: (ListPosition & { readonly inclusive?: boolean }) | null): number {
   if (before === null) return Number.MAX_SAFE_INTEGER;
   return before.createdAt + (before.inclusive === true ? 1 : 0);
 }
 
 export function invalidCursor(): Refusal {
-  return new Refusal('invalid_cursor', '`cursor` is not one that this server gave out; start again without it.');
+  return new Refusal('invalid_cursor', '`cursor` is not a cursor of this server; start again without it.');
 }

@@ -41,7 +41,7 @@ export class ListPage {
   }
 }
 
-/** A page of rows that are in memory: `rows` holds one more than `limit` if there is more. */
+/** Makes a page of rows that are in memory. `rows` holds one more than `limit` if there is another page. */
 export function pageOfRows<R>(
   rows: readonly R[],
   limit: number,
@@ -63,7 +63,7 @@ export const cursorBy =
   (row: R): string =>
     encodeCursor(position(row));
 
-/** The JSON of an object with one more member, whose value is JSON already: a long text is not parsed and written again. */
+/** Returns the JSON of an object with one more member, whose value is JSON already, so that a long text is not parsed. */
 export function jsonWith(object: object, name: string, json: string): string {
   return `${JSON.stringify(object).slice(0, -1)},${JSON.stringify(name)}:${json}}`;
 }

@@ -2,9 +2,9 @@
 export interface RequestTrace {
   /** What the caller got as `X-Request-Id`; null if the line belongs to a run that another process admitted. */
   readonly requestId: string | null;
-  /** The caller's, if it sent one that W3C's Trace Context allows. */
+  /** The header of the caller, if W3C Trace Context allows its value. */
   readonly traceparent?: string;
 }
 
-/** For a run that another process admitted: which request that was is not stored. */
+/** For a run that another process admitted: the id of its request is not stored. */
 export const NO_TRACE: RequestTrace = { requestId: null };

@@ -6,7 +6,7 @@ export class StoreUnavailable extends Error {
 /** The disk of the data folder has no space left. */
 export class DiskFull extends StoreUnavailable {
   override readonly name = 'DiskFull';
-  /** As the system's own errors have it. */
+  /** The same code as in the errors of the system. */
   readonly code = 'ENOSPC';
 
   constructor(cause?: unknown) {

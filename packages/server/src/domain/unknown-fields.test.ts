@@ -4,7 +4,7 @@ import { comparedFields, listedFields, nearestField, unknownFields } from './unk
 
 const FIELDS = ['message', 'agent', 'chatId', 'aliasChatId', 'user_context', 'usageRequestId'];
 
-test('a name is near a field if it is equal without case, `_` and `-`, or one edit apart', () => {
+test('a name is near a field without case, `_`, `-`, or one edit apart', () => {
   for (const [name, field] of [
     ['usageRequestID', 'usageRequestId'],
     ['usage_request_id', 'usageRequestId'],
@@ -34,7 +34,7 @@ test('a name two edits away, or with too many characters, is near no field', () 
   }
 });
 
-test('an equal name wins over one that is an edit apart', () => {
+test('an equal name wins over a name that is an edit apart', () => {
   assert.equal(nearestField('CHATID', comparedFields(['chatIds', 'chatId'])), 'chatId');
 });
 

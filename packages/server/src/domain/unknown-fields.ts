@@ -3,7 +3,7 @@ const MAX_CHARACTERS = 64;
 /** A name with more characters than this is near no field: the longest field has 22. */
 const MAX_COMPARED = 32;
 
-/** The fields of a body that are not known, in the order sent. */
+/** Returns the fields of a body that are not known, in the order in which they were sent. */
 export function unknownFields(body: object, known: ReadonlySet<string>): string[] {
   const unknown: string[] = [];
   for (const name in body) if (!known.has(name) && Object.hasOwn(body, name)) unknown.push(name);
@@ -13,7 +13,7 @@ export function unknownFields(body: object, known: ReadonlySet<string>): string[
 /** Ignored fields as `meta` lists them: the first 20, each cut to 64 characters. */
 export function listedFields(names: readonly string[]): string[] {
   return names.slice(0, MAX_LISTED).map((name) =>
-    // Twice as many code units hold at least so many characters.
+    // A character has at most two code units. The first cut keeps a long name from being split whole.
     [...name.slice(0, 2 * MAX_CHARACTERS)].slice(0, MAX_CHARACTERS).join(''),
   );
 }
@@ -23,14 +23,15 @@ interface ComparedField {
   readonly characters: readonly string[];
 }
 
-/** Fields made ready to compare names with, once. */
+/** Prepares the fields for comparisons. Call it once. */
 export function comparedFields(known: Iterable<string>): readonly ComparedField[] {
   return [...known].map((field) => ({ field, characters: compared(field) ?? [] }));
 }
 
 /**
- * The known field that a name was probably meant to be; null if it is near none. Both are compared in lower case without
- * `_` and `-`: they are equal, or one insertion, deletion, replacement or transposition apart. Costs 1 µs.
+ * Returns the known field that a name was probably meant to be, or null if it is near none. Both are compared in lower
+ * case without `_` and `-`: they are equal, or one insertion, deletion, replacement or transposition apart.
+ * It takes 1 µs.
  */
 export function nearestField(name: string, known: readonly ComparedField[]): string | null {
   const written = compared(name);
@@ -45,7 +46,7 @@ export function nearestField(name: string, known: readonly ComparedField[]): str
   return near;
 }
 
-/** Returns null if too much is left: names may have megabytes. */
+/** Returns null if the name is too long to be compared: a name can have megabytes. */
 function compared(name: string): string[] | null {
   const characters: string[] = [];
   for (const character of name) {

@@ -4,7 +4,7 @@ import { BlobUnavailable } from '../files/attachment-blobs.ts';
 import { Unreadable } from '../files/documents/unreadable.ts';
 import { FetchFailed } from '../lib/guarded-fetch/fetch-failed.ts';
 
-/** What the caller is told about an attachment that cannot be sent. Returns null if the error is about something else. */
+/** Returns the sentence for the caller if an attachment cannot be sent, or null if the error is about something else. */
 export function attachmentFailure(error: unknown, attachment: Attachment, ownRunId: string): RunFailure | null {
   const says = endOfSentence(error, attachment.runId === ownRunId);
   if (says === null) return null;
@@ -21,7 +21,7 @@ function endOfSentence(error: unknown, isOwn: boolean): string | null {
   return `${error.message}; give a fresh link to it in \`attachmentUrlRefreshes\` of a new message${otherwise}`;
 }
 
-/** The file may have been deleted, so that no link leads to it. */
+/** A new chat helps too: the file may have been deleted, and then no fresh link exists. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 /** The beginning of a sentence about it, for the people who attached it: never with a URL's query. */

@@ -25,7 +25,7 @@ export interface EngineDeps {
   readonly attachments: AttachmentTools;
   /** Active runs of this node, by owner. */
   readonly runSlots: FairBudget;
-  /** Of runs whose integration does not say. */
+  /** For runs whose integration has no setting. */
   readonly maxRunSeconds: number;
   readonly modelSilenceMs: number;
   readonly disconnects: DisconnectWatch;

@@ -38,7 +38,7 @@ export class Engine implements RunEngine, AsyncDisposable {
   }
 
   start(run: AdmittedRun, letGo: Promise<void> | null = null): void {
-    // Admitted at the last moment: nobody would stop it any more. Its row goes with this node's release.
+    // The run was admitted at the last moment and could not be stopped any more. The release of this node frees its row.
     if (this.#isClosed) return;
     const { eventLog, disconnects, maxRunSeconds } = this.#deps;
     // A run that is admitted, or was taken over, is never refused here.
@@ -47,8 +47,8 @@ export class Engine implements RunEngine, AsyncDisposable {
     const stop = new StopHandle();
     if (this.#handsOver) stop.handOver();
     const log = eventLog.open(run.runId, run.attempt, [run.opening]);
-    // The clock of the first attempt counts on: the time between two attempts is the run's own. That may have been
-    // another machine's clock: one that is ahead of this one's gives the run no more time than it had at first.
+    // The time limit counts from the first attempt, and includes the time between two attempts. That attempt may have run
+    // on a machine whose clock is ahead: the run then gets no more time than it had at first.
     const spentMs = run.resumed === null ? 0 : Math.max(0, Date.now() - run.resumed.startedAt);
     const watched = this.#watch.begin(stop, run.maxRunSeconds ?? maxRunSeconds, spentMs, log);
     if (run.onDisconnect === 'cancel') disconnects.watch(run.runId, run.integrationId);
@@ -61,7 +61,7 @@ export class Engine implements RunEngine, AsyncDisposable {
       this.#watch.end(watched);
       this.#drops.drop(aside, run.runId);
       slot[Symbol.dispose]();
-      // Lost, it may have been taken here again meanwhile.
+      // If this node lost the run, it may have taken the run over again since then.
       if (stop.isLost) return;
       this.#active.delete(run.runId);
       disconnects.forget(run.runId);

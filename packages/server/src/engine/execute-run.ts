@@ -50,7 +50,7 @@ export async function executeRun(
   try {
     const outcome = await attempt(deps, run, log, stop, watched, aside, progress, steps);
     stop.throwIfRefused();
-    // One that was cancelled at the last moment ends here; so it would at whoever took it.
+    // A run that was cancelled at the last moment ends here, as it would on the node that takes it over.
     if (stop.isHandedOver && outcome.status === 'failed') return await handOver(deps, run, log, stop);
     if (stop.isShutDown && outcome.status !== 'completed') {
       // What its readers saw is kept, as far as the store takes it.
@@ -91,8 +91,8 @@ const INTERNAL_ERROR: RunError = {
 };
 
 /**
- * The store refuses what this run has to say. It ends as a run whose process is gone would: what is stored counts, and
- * the rest is void. Its readers are cut once that is durable, so that whoever comes back finds it. No chat stays busy.
+ * The store refuses the events of this run. The run ends like a run whose process died: what is stored counts, and the
+ * rest is void. Its readers are cut after the end is durable, so that a reader that reconnects finds it. No chat stays busy.
  */
 async function giveUp(
   deps: EngineDeps,

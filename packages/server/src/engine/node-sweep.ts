@@ -4,12 +4,12 @@ import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 export interface NodeSweepOptions {
-  /** How long a node that is gone stays listed, and how long a commit mark is kept. */
+  /** How long a stopped node stays listed, and how long a commit mark is kept. */
   readonly goneNodeMs: number;
   readonly sweepMs: number;
 }
 
-/** T7 of the nodes: deletes nodes that have been gone for long and have no runs left, and old commit marks. */
+/** T7 of the nodes: deletes nodes that stopped long ago and have no runs left, and old commit marks. */
 export class NodeSweep extends Sweep {
   readonly #store: Store;
   readonly #options: NodeSweepOptions;

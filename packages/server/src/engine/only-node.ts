@@ -7,9 +7,9 @@ import { OtherNodes, type OtherNodesOptions } from './other-nodes.ts';
 import { insertIdentity, newIdentity } from './register-node.ts';
 
 /**
- * Puts this process on the list of nodes where no other may stand on it: files are on a disk that nobody said is shared.
- * One that lives has this start refused; one that is silent for the length of a lease is fenced, as any node would fence
- * it. Who is listed is decided under the installation's lock: of several that start at once, one comes in.
+ * Adds this process to the list of nodes as the only node, because its files are on a disk that is not set as shared. If
+ * another node is alive, this start is refused. A node that is silent for the length of a lease is fenced, as any node
+ * would fence it. The list changes under the installation's lock: of several concurrent starts, one succeeds.
  */
 export async function registerOnlyNode(
   store: Store,
@@ -26,7 +26,7 @@ export async function registerOnlyNode(
   }
 }
 
-/** Null: somebody else is there by now, or has beaten after all. */
+/** Resolves to null if another node has registered since, or has sent a heartbeat again. */
 function enterAlone(store: Store, silent: readonly SeenBeat[], address: string | null): Promise<NodeIdentity | null> {
   return store.transact('account', async (tx) => {
     await tx.all(lockInstallation, {});

@@ -20,7 +20,7 @@ export interface ResumedFrom {
   readonly startedAt: number;
 }
 
-/** What the engine needs of a run that was admitted, or taken over; the rows are the truth, this saves reading them again. */
+/** What the engine needs of a run that was admitted or taken over. The rows are authoritative; this saves a second read. */
 export interface AdmittedRun {
   readonly runId: string;
   /** The request that admitted it. */

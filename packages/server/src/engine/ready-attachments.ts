@@ -135,7 +135,7 @@ export class RunAttachments {
     const given = { ...givenAs(row), bytes, contentType: row.mediaType };
     const file = await this.#readAs(row, given, signal);
     if (file === null) return unread(row);
-    // The copy stays as it is where none is kept any more: others may be sent it as it is.
+    // If copies are not kept any more, the copy stays unchanged: another run may send it as it is.
     const blobKey = this.#run.keepAttachments
       ? await keepCopy(this.#deps, this.#run, [row], file, this.#stop, signal)
       : await putAside(this.#deps, file, this.#aside, this.#stop, signal);

@@ -17,8 +17,8 @@ export interface Recovered {
 }
 
 /**
- * At the start: takes over every unfinished run whose node is gone, or ends it where it cannot go on. On the embedded
- * store the data folder's lock is the lease: whoever holds it finds the runs of all other nodes orphaned, by definition.
+ * Runs at the start. Takes over every unfinished run whose node is dead, or ends the run if it cannot continue. On the
+ * embedded store the data folder's lock is the lease: its holder finds the runs of all other nodes orphaned.
  */
 export async function recoverOrphans(deps: TakeOverDeps, room: () => number): Promise<Recovered> {
   const resumed: TakenRun[] = [];
@@ -30,7 +30,7 @@ export async function recoverOrphans(deps: TakeOverDeps, room: () => number): Pr
   try {
     await orphans.take();
   } catch (error) {
-    // Where several nodes share the store, it is looked for them again as long as one runs.
+    // If several nodes can share the store, every running node continues to look for orphaned runs.
     if (!(error instanceof StoreUnavailable) || deps.store.kind !== 'postgres') throw error;
     deps.logger.warn({ reason: error.message }, 'not all orphaned runs could be taken yet');
   }

@@ -9,8 +9,8 @@ import type { NodeIdentity, ThisNode } from '../store/this-node.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /**
- * Adds this process to the list of nodes. `address` is null before it listens. `isAlone`: the store has one node, so all
- * others that are listed are dead.
+ * Adds this process to the list of nodes. `address` is null before it listens. If `isAlone`, the store has one node, so
+ * all others that are listed are dead.
  */
 export async function registerNode(store: Store, isAlone: boolean, address: string | null): Promise<NodeIdentity> {
   const identity = newIdentity();
@@ -29,7 +29,7 @@ export async function insertIdentity(tx: Tx, { nodeId, boot }: NodeIdentity, add
   await tx.run(insertBeat, { nodeId, now });
 }
 
-/** A node registers before it listens, and port 0 is a port only then. */
+/** Stores the address after the server listens. A node registers before that, when port 0 has no number yet. */
 export async function storeNodeAddress(store: Store, { identity }: ThisNode, address: string): Promise<void> {
   if (identity === null) return;
   await store.transact('account', (tx) => tx.run(setNodeAddress, { nodeId: identity.nodeId, address }));

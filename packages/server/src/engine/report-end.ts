@@ -10,7 +10,7 @@ export interface EndReport {
   readonly consumerId: string | null;
   /** Null if its agent no longer exists. */
   readonly model: string | null;
-  /** The status with which the model's provider refused the call that failed the run; null if that is not why. */
+  /** The status with which the provider refused the call that failed the run; null if it failed for another reason. */
   readonly providerStatus: number | null;
   readonly attempt: number;
   readonly status: RunEndStatus;
@@ -20,8 +20,8 @@ export interface EndReport {
 }
 
 /**
- * One count and one line per run, after its end is durable, and one more line if the run failed. No line has anything
- * that the user or the model said.
+ * Counts the run and logs one line, after its end is durable, and one more line if the run failed. No line contains text
+ * of the user or the model.
  */
 export function reportEnd(deps: Pick<EngineDeps, 'logger' | 'metrics'>, end: EndReport): void {
   const { runId, trace, attempt, status, error, usage, startedAt } = end;

@@ -101,7 +101,7 @@ export class Follower implements LiveReader {
     while (start < events.length && lastFrameId(events[start] as RunEvent) <= this.#cursor) start += 1;
     if (start < events.length) this.#cursor = this.#sink.take(events, start, this.#cursor);
     if (this.#cursor < lastFrameId(last)) return false;
-    // Also if the cursor was after the end all along: nothing will follow.
+    // Also if the cursor was after the end from the start: nothing will follow.
     if (last.type === 'end') {
       this.close();
       this.#sink.finish();

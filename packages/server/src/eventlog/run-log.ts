@@ -49,7 +49,7 @@ export class RunLog implements LiveLog {
   /** When the oldest event was appended that no chunk holds yet, and when the oldest in an unacknowledged one; 0: none. */
   #unchunkedSince = 0;
   #unstoredSince = 0;
-  /** Told how long the oldest event of a batch waited for the store. */
+  /** Called with the time that the oldest event of a batch waited for the store. */
   onStored: ((lagMs: number) => void) | null = null;
   readonly startedAt = Date.now();
   /** Whether the run's row already says `running`. */

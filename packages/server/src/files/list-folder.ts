@@ -14,7 +14,7 @@ export interface FolderQuery {
   readonly cursor?: string;
 }
 
-/** What lies right below a folder, by name: a list of names has no newest. */
+/** Lists what is directly below a folder, ordered by name. */
 export async function listFolder(mount: Pick<MountStore, 'list'>, integrationId: string, query: FolderQuery) {
   const folder = askedFolder('folder', query.folder ?? MOUNT);
   const after = query.cursor === undefined ? null : decodeName(query.cursor);

@@ -22,7 +22,7 @@ import { type RequestIds, traceOf } from './request-id.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal;
-    /** By the monotonic clock. */
+    /** When the request arrived, by the monotonic clock. */
     receivedAt: number;
   }
   interface FastifyInstance {
@@ -140,7 +140,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorate('noteRefusal', ({ code }, request) => {
     const path = request.routeOptions.url ?? null;
     if ((path ?? pathOf(request.url)) === COMPLETION_PATH) options.metrics.admissions.add({ outcome: 'refused', code });
-    // The route and never the address, because a query may hold a secret.
+    // Logs the route and never the address, because a query may hold a secret.
     if (code !== 'internal_error') logger.debug({ ...traceOf(request), method: request.method, path, code }, 'refused');
   });
   app.decorate('noteAnswer', ({ method, routeOptions, receivedAt }, status) => {
@@ -159,17 +159,17 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     logRequest(request, reply, logger);
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
-    // True is sent only after the reservation; until then every answer at this path says that there is none.
+    // `true` is sent only after the reservation; until then every answer at this path has `false`.
     if ((request.routeOptions.url ?? pathOf(request.url)) === COMPLETION_PATH)
       reply.header('x-agent-run-admitted', 'false');
     refuseSecondHost(request.raw.rawHeaders);
-    // Before its body is read: nobody without a key makes the server take one in.
+    // Checked before the body is read, so that a caller without a key cannot make the server read one.
     if (request.is404) return notFound(request, reply);
     const operation = request.routeOptions.config.operation;
     if (operation?.auth === true) request.principal = await principalOf(authentication, request.headers.authorization);
     if (operation !== undefined) checkQuery(operation, request.query);
   });
-  // Last of all, where nothing takes it away again: a connection that is kept would be closed under the next request.
+  // The last hook, so that no other removes the header: otherwise the next request would lose its connection.
   app.addHook('onSend', (request, reply, payload, done) => {
     app.noteAnswer(request, reply.statusCode);
     if (options.isShuttingDown()) reply.header('connection', 'close');
@@ -194,7 +194,7 @@ function inWords(methods: readonly string[]): string {
   return methods.join(', ').replace(/, (\w+)$/, ' or $1');
 }
 
-/** A proxy and this server might each take another of two `Host` headers. Node keeps only the first in `headers`. */
+/** Of two `Host` headers, a proxy might use one and this server the other. Node keeps only the first in `headers`. */
 function refuseSecondHost(rawHeaders: readonly string[]): void {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -26,8 +26,8 @@ declare module 'fastify' {
 }
 
 /**
- * A caller may leave while the rest of its body is discarded. This is not a closure of the reading: the listener lives as
- * long as the request, and would keep the body's bytes in memory while the answer streams.
+ * Ignores the error of a caller that leaves while the rest of its body is discarded. This is not a closure in `#read`: the
+ * listener lives as long as the request, and would keep the body's bytes in memory while the answer streams.
  */
 const ignore = () => {};
 
@@ -90,19 +90,19 @@ export class BodyReader implements AsyncDisposable {
     app.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage, done) =>
       this.#read(request, payload, done),
     );
-    // Every other media type: an empty body counts as no body whatever its type, so the first byte decides.
+    // For every other media type: an empty body of any type counts as no body, so the first byte decides.
     app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage, done) =>
       refuseFirstByte(request, payload, done),
     );
     app.addHook('preParsing', (request, _reply, payload, done) => {
       const type = request.headers['content-type'];
-      // Without a type Fastify takes the parser `*`; it would refuse a type that it cannot read itself.
+      // Without a type Fastify uses the parser `*`; it would refuse a type that it cannot read itself.
       if (type !== undefined && !isUtf8Json(type)) delete request.headers['content-type'];
       done(null, payload);
     });
     app.decorateRequest('inlineImages', null);
-    // For every refusal and failure. The connection's `close` would not do: if the caller leaves while its body is being
-    // parsed, `close` is emitted before the images exist.
+    // Releases the images after every refusal and failure. The connection's `close` is not enough: if the caller leaves
+    // while its body is being parsed, `close` is emitted before the images exist.
     app.addHook('onError', (request, _reply, _error, done) => {
       request.inlineImages?.release();
       done();
@@ -133,7 +133,7 @@ export class BodyReader implements AsyncDisposable {
     const onEnd = () => {
       unlisten();
       if (announced !== undefined && Number(announced) !== length) {
-        stop(new Refusal('invalid_request', 'The body’s length is not the one that `Content-Length` names.'));
+        stop(new Refusal('invalid_request', 'The body does not have the length that `Content-Length` names.'));
       } else if (length === 0) done(null, undefined);
       else this.#parse(request, chunks.splice(0), hold, done);
     };

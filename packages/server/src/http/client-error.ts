@@ -27,9 +27,9 @@ const tooSlow = () => Object.assign(new Error('The request arrives too slowly.')
 
 /** Answers on the bare socket what is not HTTP, from its first byte on or in the middle of a body, or is too slow. */
 export class ClientErrors {
-  /** The newest on each connection, while it is under way: its request holds the caller's key. */
+  /** The newest answer on each connection, until it ends: its request holds the caller's key. */
   readonly #answers = new WeakMap<Socket, ServerResponse>();
-  /** Connections on which the newest request had its answer before its body came whole. */
+  /** Connections on which the newest request was answered before its whole body arrived. */
   readonly #answeredEarly = new WeakSet<Socket>();
   readonly #requestIds: RequestIds;
   readonly #logger: Logger;
@@ -68,10 +68,10 @@ export class ClientErrors {
       answer.once('close', () => socket.destroySoon());
       return;
     }
-    // Broken in the middle of its body, or behind a whole request.
+    // The request broke off in the middle of its body, or bytes after a whole request are not HTTP.
     const broken = answer !== undefined && !answer.req.complete ? answer : null;
-    // Nothing may be written into an answer that is under way, nor before one that is still to come: a whole request may
-    // have been admitted. One with a broken body was not: a run is reserved after its body is read.
+    // Nothing may be written into an answer that has begun, nor before an answer that will follow: a whole request may have
+    // been admitted. A request with a broken body was not: a run is reserved after its body is read.
     const mayAnswer =
       broken === null ? (answer?.writableFinished ?? true) : !broken.headersSent && broken.socket !== null;
     if (socket.writable && mayAnswer) {

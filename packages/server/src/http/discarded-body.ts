@@ -24,7 +24,7 @@ export function throwAway(request: IncomingMessage, { uploadIdleMs, uploadMs }: 
     else idle.refresh();
   });
   request.on('error', stop).on('end', stop);
-  // A request that was answered is not told that its connection closed.
+  // A request that was answered gets no event when its connection closes.
   socket.on('close', stop);
   request.resume();
 }

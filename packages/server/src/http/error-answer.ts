@@ -35,7 +35,7 @@ function asRefusal(error: unknown): Refusal | null {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new Refusal('not_found');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new Refusal('invalid_request', 'The body’s length is not the one that `Content-Length` names.');
+      return new Refusal('invalid_request', 'The body does not have the length that `Content-Length` names.');
   }
   return typeof problem.statusCode === 'number' && problem.statusCode >= 400 && problem.statusCode < 500
     ? new Refusal('invalid_request')
@@ -50,7 +50,7 @@ function statusOf(code: ErrorCode, path: string): number {
 export function refusalAnswer(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.routeOptions.url ?? '';
   request.server.noteRefusal(refusal, request);
-  // Also here: no hook has run if the path could not be decoded.
+  // Set here too: no hook has run if the path could not be decoded.
   reply.header('x-request-id', request.id);
   reply.header('x-content-type-options', 'nosniff');
   // Fastify closes the connection after a body that could not be parsed; one that was read whole leaves it usable.
@@ -72,7 +72,7 @@ export function answerError(
   logger: Logger,
 ): FastifyReply {
   const refusal = asRefusal(error);
-  // Whether there is a run is not known: neither word would be true.
+  // It is not known whether there is a run, so neither `true` nor `false` is sent.
   if (error instanceof CommitUnknown) reply.removeHeader('x-agent-run-admitted');
   if (refusal !== null) return refusalAnswer(refusal, request, reply);
   logger.error({ err: error, ...traceOf(request), method: request.method, path: request.routeOptions.url }, 'fault');

@@ -26,7 +26,7 @@ export function answerHead(reply: FastifyReply, file: MountFile, reading: Readin
   return reply.headers({
     'content-type': safeMediaType(file.contentType),
     'content-length': last - first + 1,
-    // What somebody uploaded never becomes a page of this origin, whatever it holds and whoever is led to it.
+    // An uploaded file must never become a page of this origin, even if a victim follows a link to it.
     'content-disposition': attachmentOf(lastSegment(file.path)),
     'content-security-policy': 'sandbox',
   });

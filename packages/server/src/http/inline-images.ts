@@ -6,7 +6,7 @@ export class InlineImages {
   #taken: ReadonlyMap<string, TakenOut[number][1]>;
   readonly #hold: Hold;
 
-  /** Takes over the hold of the body that the images were in: decoded, they are smaller. */
+  /** Takes over the hold of the body that contained the images, and shrinks it: decoded, they are smaller. */
   constructor(taken: TakenOut, hold: Hold) {
     this.#taken = new Map(taken);
     this.#hold = hold;

@@ -1,13 +1,13 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** As `host:port`, such as `0.0.0.0:8787` or `[::1]:8787`. */
+/** Returns `host:port`, such as `0.0.0.0:8787` or `[::1]:8787`. */
 export function listeningAddress(server: Server): string {
   const { address, port } = server.address() as AddressInfo;
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
-/** An address that works on this machine, also where it listens on all of them. */
+/** Returns a URL that works on this machine, also if the server listens on all addresses. */
 export function listeningUrl(server: Server): string {
   const { address, port } = server.address() as AddressInfo;
   const any = address === '0.0.0.0' || address === '::';

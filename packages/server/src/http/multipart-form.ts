@@ -54,7 +54,7 @@ export class MultipartForm implements Disposable {
     request.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onGone).on('close', this.#onGone);
   }
 
-  /** Resolves when the file begins, or at the end where there is none. */
+  /** Resolves when the file begins, or at the end if there is no file. */
   get head(): Promise<ReceivedForm> {
     return this.#head.promise;
   }
@@ -63,11 +63,11 @@ export class MultipartForm implements Disposable {
   endAt(moment: number, error: S3Error): void {
     if (this.#isOver) return;
     const leftMs = moment - Date.now();
-    // The form's own deadline is earlier otherwise, and a timer cannot wait for longer than 24 days.
+    // A later deadline never matters, because the upload has its own limit, and a timer cannot wait longer than 24 days.
     if (leftMs < this.#times.uploadMs) this.#expiry = setTimeout(() => this.#fail(error), leftMs);
   }
 
-  /** The file's bytes; they end when the whole form has come and was well-formed, or throw. */
+  /** Yields the file's bytes. Ends after the whole form arrived and was well-formed; otherwise it throws. */
   async *bytes(): AsyncGenerator<Uint8Array> {
     if (this.#file !== null) {
       for await (const chunk of this.#file) yield chunk as Uint8Array;
@@ -214,7 +214,7 @@ function parserOf({ headers }: IncomingMessage): BusboyInstance {
       limits: { fieldSize: MAX_FORM_BYTES, headerSize: MAX_FORM_BYTES },
     });
   } catch {
-    // It names no boundary.
+    // The header names no boundary.
     throw malformed();
   }
 }

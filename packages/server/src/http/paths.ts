@@ -6,7 +6,7 @@ export const UPLOAD_PATH = '/uploads/:apiIntegrationId';
 export const isUpload = (url: string | undefined): boolean =>
   url !== undefined && pattern(UPLOAD_PATH).test(pathOf(url));
 
-/** The methods that a path takes; empty if the path is unknown. */
+/** Returns the methods that a path takes; empty if the path is unknown. */
 export function allowedMethods(operations: readonly Operation[], path: string): string[] {
   return operations.filter((operation) => pattern(operation.path).test(path)).map((operation) => operation.method);
 }

@@ -31,10 +31,10 @@ interface Arrival {
  *
  *   headers arrive ──▶ body arrives ──▶ whole
  *         └──────────────────┴────▶ expired: `timeout` is emitted on the request if its body is being read (the reader
- *                                   answers 408); otherwise `onExpired` answers on the socket, or closes it
+ *                                   answers 408); otherwise `onExpired` answers on the socket or closes it
  *
- * Node's own `requestTimeout` would not do: it knows no idle limit, and it would cut uploads, which have limits of their
- * own. Node's `headersTimeout` is set too, for headers that began in the same packet in which the last request ended.
+ * Node's own `requestTimeout` is not enough: it has no idle limit, and it would cut uploads, which have their own
+ * limits. Node's `headersTimeout` is set too, for headers that began in the same packet in which the last request ended.
  */
 export class RequestDeadlines implements Disposable {
   readonly #times: RequestTimes;
@@ -53,7 +53,7 @@ export class RequestDeadlines implements Disposable {
       const arrival = this.#arrivals.get(request.socket);
       if (arrival === undefined) return;
       const now = performance.now();
-      // The time of its headers counts, unless the timer has not seen yet that an earlier request is whole.
+      // `startedAt` is when its headers began, unless `current` is still an earlier request: then it belongs to that one.
       if (arrival.current !== null) arrival.startedAt = null;
       arrival.startedAt ??= now;
       arrival.movedAt = now;
@@ -80,7 +80,7 @@ export class RequestDeadlines implements Disposable {
     const { current } = arrival;
     if (current?.request.complete === true) {
       settle(socket, arrival);
-      // What arrives while the answer is being sent is the next request at most, and is not read to its end.
+      // While the answer is being sent, only the next request can arrive, and Node does not read it to its end.
       if (!current.answer.writableFinished && !current.answer.destroyed) arrival.current = current;
       return false;
     }
@@ -100,7 +100,7 @@ export class RequestDeadlines implements Disposable {
   }
 }
 
-/** The newest request has arrived whole. */
+/** Called when the newest request has arrived whole. */
 function settle(socket: Socket, arrival: Arrival): void {
   arrival.startedAt = null;
   arrival.bytes = socket.bytesRead;

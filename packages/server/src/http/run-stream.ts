@@ -72,7 +72,7 @@ export class Streams implements Disposable {
     if (this.#open.delete(stream)) this.#readers.left(stream.runId);
   }
 
-  /** Events may leave again. */
+  /** Events may be sent again. */
   goOn(): void {
     for (const stream of this.#open) stream.goOn();
   }
@@ -108,16 +108,16 @@ function unsentBytes(response: ServerResponse): number {
   return response.writableLength + (handle?.writeQueueSize ?? 0);
 }
 
-/** What a stream reads, and by whose right. */
+/** What a stream reads, and with which key. */
 export interface StreamSource {
   readonly runId: string;
-  /** The id of the last event that the reader has; 0: from the start. */
+  /** The id of the last event that the reader has; 0 if it reads from the start. */
   readonly after: number;
-  /** The key of the request; null: `RUNWIRE_API_KEY`, which cannot be revoked while the server runs. */
+  /** The key of the request; null if it is `RUNWIRE_API_KEY`, which cannot be revoked while the server runs. */
   readonly keyId: string | null;
 }
 
-/** One response that follows one run, in one framing. It has no socket while it waits behind another on a connection. */
+/** One response that follows one run, in one framing. It has no socket while an earlier answer uses the connection. */
 export class RunStream implements Sink {
   readonly runId: string;
   readonly keyId: string | null;
@@ -130,7 +130,7 @@ export class RunStream implements Sink {
   #full = false;
   #breaksOff = false;
   #lastWriteTick = 0;
-  /** When it was last seen to be taken, and what was unsent then; null: not looked at since it is full. */
+  /** When the reader last took bytes, and how many were unsent then; null if that was not checked since it is full. */
   #progressTick = 0;
   #unsentBytes: number | null = null;
 
@@ -157,7 +157,7 @@ export class RunStream implements Sink {
     response.on('error', ignore);
   }
 
-  /** Its reader is. */
+  /** True while the reader is slower than the run. */
   get isBehind(): boolean {
     return this.#full;
   }
@@ -170,9 +170,9 @@ export class RunStream implements Sink {
     if (!this.#full) this.#follower.resume();
   }
 
-  /** The head leaves at once, with a first comment where there are any and whatever the log holds already. */
+  /** Sends the head immediately, with a first comment if the framing has comments, and the events that the log holds. */
   start(headers: Readonly<Record<string, string>>): void {
-    // Gone before its answer began: `close` was long ago and will not come again.
+    // The caller left before its answer began: `close` was emitted already.
     if (this.#response.destroyed) return;
     const { waitAt } = this.#streams;
     const { heartbeat } = this.#encoder;

@@ -7,8 +7,8 @@ import { listeningUrl } from './listening-url.ts';
 import { COMPLETION_PATH, pathOf } from './paths.ts';
 
 /**
- * Listens in place of a server that cannot start yet: it is alive, and not ready. It answers every request but the one for
- * health with 503; a completion was certainly not admitted.
+ * Listens in place of a server that cannot start yet: it is alive, and not ready. It answers every request with 503,
+ * except the one for health. No completion is admitted.
  */
 export class WaitingListener implements AsyncDisposable {
   readonly url: string;
@@ -34,7 +34,7 @@ export class WaitingListener implements AsyncDisposable {
           'content-type': 'application/json; charset=utf-8',
           'x-content-type-options': 'nosniff',
           'x-request-id': randomUUID(),
-          // The next request is for the server that takes this place.
+          // The next request must reach the server that replaces this listener.
           connection: 'close',
           ...(isHealth ? {} : { 'retry-after': '1' }),
           ...(path === COMPLETION_PATH ? { 'x-agent-run-admitted': 'false' } : {}),

@@ -118,7 +118,7 @@ test('an aborted request leaves its queue and the others continue', async () => 
   await assert.rejects(ask('e', 'E', 1, stop.signal), /cancelled/);
 });
 
-test('tryGrow refuses an owner above its share and everyone if the budget is full', () => {
+test('tryGrow refuses above the share of an owner and above the budget', () => {
   const budget = new FairBudget(10, several);
   using a = budget.hold('A');
   assert.deepEqual([a.tryGrow(5), a.tryGrow(1), a.amount], [true, false, 5]);

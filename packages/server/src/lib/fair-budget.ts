@@ -1,4 +1,4 @@
-/** What one owner holds of a budget, until it is disposed of. Disposing twice is the same as once. */
+/** What one owner holds of a budget, until it is disposed of. Disposing is idempotent. */
 export interface Hold extends Disposable {
   readonly amount: number;
   /** Takes more, even if the budget has no room for it. */
@@ -35,7 +35,7 @@ export class FairBudget {
     this.#hasSeveralOwners = hasSeveralOwners;
   }
 
-  /** By all owners. */
+  /** What all owners hold together. */
   get held(): number {
     return this.#held;
   }
@@ -60,7 +60,7 @@ export class FairBudget {
   }
 
   /**
-   * Waits for the owner's turn and for room. Rejects with the signal's reason if that comes first. A request for more
+   * Waits for the owner's turn and for room. Rejects with the signal's reason if it is aborted first. A request for more
    * than a share is granted a share, otherwise it would wait forever.
    */
   async reserve(ownerId: string, amount: number, signal: AbortSignal): Promise<Hold> {
@@ -84,7 +84,7 @@ export class FairBudget {
     }
   }
 
-  /** At least 1: half of a single slot would admit no one. */
+  /** At least 1: half of a single slot would admit no owner. */
   get #share(): number {
     return this.#hasSeveralOwners() ? Math.max(1, Math.floor(this.#total / 2)) : this.#total;
   }
@@ -123,7 +123,7 @@ export class FairBudget {
     };
   }
 
-  /** False if it is not in the queue: it was granted already. */
+  /** Returns false if the request is not in the queue because it was granted already. */
   #leave(ownerId: string, waiting: Waiting): boolean {
     const queue = this.#queues.get(ownerId) ?? [];
     const index = queue.indexOf(waiting);

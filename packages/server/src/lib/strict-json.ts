@@ -42,7 +42,7 @@ function readFast(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // `JSON.parse` does not always say where. The slower reader does, and refuses what `JSON.parse` refuses.
+    // `JSON.parse` does not always report the position. The slower reader does, and it refuses the same texts.
     readSlowly(text);
     throw new JsonRefused('The body is not valid JSON.');
   }

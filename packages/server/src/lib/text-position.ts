@@ -1,4 +1,4 @@
-/** Where an offset is, for a person: `line 3, column 7`, both from 1, in characters. */
+/** Describes an offset for a person: `line 3, column 7`, both counted from 1, in characters. */
 export function textPosition(text: string, offset: number): string {
   const before = text.slice(0, offset);
   const lineStart = before.lastIndexOf('\n') + 1;

@@ -11,7 +11,7 @@ export interface ChatStatusQuery {
   readonly aliasChatId?: string;
 }
 
-/** Asked by `usageRequestId`, `run` is that run; otherwise the newest, or null. Chat and run are of one snapshot. */
+/** `run` is the run of the given `usageRequestId`, otherwise the newest run, or null. Chat and run are of one snapshot. */
 export async function chatStatus(
   reads: Reads,
   integrationId: string,

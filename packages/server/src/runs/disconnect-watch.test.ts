@@ -58,7 +58,7 @@ test('an outage is told once, and the next one again', { skip }, async (t) => {
   }
 });
 
-test('a run is never cancelled before its patience is over after a reader on another node left', {
+test('waits its patience after the last reader on another node left', {
   skip,
 }, async (t) => {
   cites(t, 'contract-4-disconnect-any-node');
@@ -96,7 +96,7 @@ test('a run is never cancelled before its patience is over after a reader on ano
   const look = async () => {
     const before = looks;
     now += TICK_MS;
-    // The look before may not have settled yet: then a tick does nothing.
+    // If the previous look is not finished, a tick does nothing.
     for (; looks === before; await sleep(1)) t.mock.timers.tick(TICK_MS);
     await sleep(5);
   };

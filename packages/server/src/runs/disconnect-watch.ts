@@ -3,7 +3,7 @@ import type { FarReaders } from './far-readers.ts';
 
 interface WatchedRun {
   readonly integrationId: string;
-  /** Since when this node knows of no reader; never earlier than the last reader left. */
+  /** The time since which this node knows of no reader; never before the last reader left. */
   aloneSince: number;
   /** True if the last look found a reader on another node. */
   readElsewhere: boolean;
@@ -14,17 +14,17 @@ const TICKS_PER_PATIENCE = 20;
 
 /**
  * Counts the readers of all runs, and cancels one whose integration says `onDisconnect: "cancel"` and to which "no
- * reader, on any node, has been attached" for its patience. Whoever reads counts: the first, a replay, a resumed
- * stream. It lives as long as the process serves: "shutdown or crash of a node is no disconnect".
+ * reader, on any node, has been attached" for its patience. Every reader counts: of the first answer, of a replay,
+ * of a resumed stream. It lives as long as the process serves: "shutdown or crash of a node is no disconnect".
  */
 export class DisconnectWatch implements Disposable {
-  /** Of this node, with the numbers of their readers. */
+  /** The number of readers of each run on this node. */
   readonly #readers = new Map<string, number>();
   readonly #runs = new Map<string, WatchedRun>();
   readonly #patienceMs: number;
   readonly #tickMs: number;
   readonly #cancel: (integrationId: string, runId: string) => Promise<unknown>;
-  /** Null: there are no other nodes. */
+  /** Null if there are no other nodes. */
   readonly #far: FarReaders | null;
   readonly #logger: Logger;
   readonly #timer: NodeJS.Timeout;
@@ -46,7 +46,7 @@ export class DisconnectWatch implements Disposable {
     this.#timer.unref();
   }
 
-  /** Before any reader of this attempt can come; of a run that was taken over there may be some. */
+  /** Call it before a reader of this attempt can attach. A run that was taken over may have readers already. */
   watch(runId: string, integrationId: string): void {
     this.#runs.set(runId, { integrationId, aloneSince: performance.now(), readElsewhere: false, cancelling: false });
   }
@@ -87,7 +87,7 @@ export class DisconnectWatch implements Disposable {
       });
   };
 
-  /** Said once, however long it lasts. */
+  /** Logs a failure once, however long it lasts. */
   #onFailure = (error: unknown): void => {
     if (!this.#failing) this.#logger.warn({ err: error }, 'readers on other nodes were not found out; tried again');
     this.#failing = true;
@@ -100,7 +100,7 @@ export class DisconnectWatch implements Disposable {
     for (const [runId, run] of alone) {
       if (elsewhere?.has(runId)) run.readElsewhere = true;
       else if (run.readElsewhere) {
-        // The reader left after the look before this one, nobody knows when: its time counts from here.
+        // The reader left at an unknown time after the previous look, so the patience counts from here.
         run.readElsewhere = false;
         run.aloneSince = answeredAt;
       } else if (this.#mayCancel(runId, run, askedAt)) {
@@ -112,7 +112,7 @@ export class DisconnectWatch implements Disposable {
 
   /** While the other nodes were asked, the run may have ended, or a reader may have attached here. */
   #mayCancel(runId: string, run: WatchedRun, askedAt: number): boolean {
-    // A reader that attaches to another node shows one look later: its row is written after the reader attached.
+    // A reader of another node is seen one look later, because its row is written after it attached.
     const patienceMs = this.#patienceMs + (this.#far === null ? 0 : this.#tickMs);
     return this.#runs.get(runId) === run && !this.#readers.has(runId) && askedAt - run.aloneSince >= patienceMs;
   }

@@ -22,7 +22,7 @@ export interface RunEnd {
   readonly day: number;
   /** The attempt that must still be the run's own. */
   readonly attempt: number;
-  /** The attempt under which the end is written: the next one where the run was found dead. */
+  /** The attempt under which the end is written: the next one if the run's process died. */
   readonly nextAttempt: number;
   readonly status: RunEndStatus;
   readonly error: RunError | null;
@@ -48,7 +48,7 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
   const byModel = withCredits(end.byModel, end.prices);
   const { status, accepted } = end;
   const charge = chargeFor({ status, errorCode: end.error?.code ?? null, accepted }, end.usage, byModel);
-  // All at once: to a database beyond the network that is one trip.
+  // All statements are sent together: that is one round trip to the database.
   const writes: Promise<unknown>[] = [];
   writes.push(
     tx.run(growChat, {

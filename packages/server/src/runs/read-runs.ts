@@ -49,7 +49,7 @@ export class RunReads {
     return row;
   }
 
-  /** Of a run on this node also events that are not stored yet; of an unfinished run never those of its end. */
+  /** Includes events that are not stored yet if the run is on this node, and never the end events of an unfinished run. */
   lastEventId(row: RunRow): number {
     if (isFinished(row.status)) return row.last_event_id ?? 0;
     return Math.max(row.last_stored_id ?? 0, this.#eventLog.hot(row.run_id)?.lastIdBeforeEnd ?? 0);

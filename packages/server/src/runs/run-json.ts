@@ -40,12 +40,12 @@ export function runJson(row: RunRow, lastEventId: number) {
     completedAt: iso(row.completed_at),
     error: errorJson(row),
     usage: endUsage(row),
-    // Last, as in a list.
+    // The last member, as in a list.
     message: answerOf(row),
   };
 }
 
-/** A run in a list, as JSON: its answer can be long. */
+/** Returns the JSON of a run in a list. The answer can be long, so it is not parsed. */
 export function runItem(row: RunRow, lastEventId: number): string {
   const { message: _, ...run } = runJson({ ...row, answer_json: null }, lastEventId);
   return jsonWith(run, 'message', row.answer_json ?? 'null');

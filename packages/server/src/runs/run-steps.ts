@@ -27,7 +27,7 @@ export async function runSteps(
   const run = await runReads.row(integrationId, runId);
   if (run.chat_deleted_at !== null) throw new Refusal('chat_not_found', 'The chat of this run was deleted.');
   return pages.read(query, {
-    // The outputs of calls are read and, unless a call failed, not shown.
+    // The outputs of calls are read, but shown only if the call failed.
     showsAll: false,
     sizes: ({ before, limit }) => reads.all(stepSizes, { runId, before: numberBefore(before), limit }),
     rows: ({ before, limit }) => reads.all(stepsBefore, { runId, before: numberBefore(before), limit }),

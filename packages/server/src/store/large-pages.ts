@@ -18,13 +18,13 @@ export interface RowSize {
 
 /** A list whose rows can have many bytes. */
 export interface LargeList<R> {
-  /** Reads where the rows of a page are and how many bytes they have, without reading them. */
+  /** Reads the positions and sizes of the rows of a page, without the rows. */
   sizes(page: Page): Promise<RowSize[]>;
   rows(page: Page): Promise<R[]>;
   position(row: R): ListPosition;
   /** The JSON of an item. */
   show(row: R): string | Promise<string>;
-  /** True if the JSON of an item has at least as many bytes as its row. Otherwise a page can show more rows than 4 MiB. */
+  /** True if the JSON of an item has at least as many bytes as its row. Otherwise a page can show more than 4 MiB of rows. */
   readonly showsAll: boolean;
 }
 
@@ -45,7 +45,7 @@ export class LargePages {
 
   async read<R>({ ownerId, limit = DEFAULT_LIMIT, cursor }: LargeListQuery, list: LargeList<R>): Promise<ListPage> {
     const page = new ListPage();
-    // One more than is shown: it says whether there is another page.
+    // One more than is shown: if it exists, there is another page.
     const sizes = await list.sizes({ before: decodeCursor(cursor), limit: limit + 1 });
     let rest: readonly RowSize[] = sizes;
     let end: ListPosition | undefined;
@@ -97,7 +97,7 @@ const isOlder = (one: ListPosition, other: ListPosition): boolean =>
 
 const sum = (sizes: readonly RowSize[]): number => sizes.reduce((bytes, row) => bytes + Number(row.bytes), 0);
 
-/** As many as have at most 4 MiB together, and at least one. */
+/** Returns the next rows that have at most 4 MiB together, and at least one row. */
 function nextPortion(sizes: readonly RowSize[]): RowSize[] {
   let bytes = 0;
   const end = sizes.findIndex((row, index) => {

@@ -22,7 +22,7 @@ export async function readPage<R>(
   show: (row: R) => unknown,
 ): Promise<ListPage> {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  // One more than is shown: it says whether there is another page.
+  // One more than is shown: if it exists, there is another page.
   const rows = await reads.query(list({ before: decodeCursor(query.cursor), limit: limit + 1 }));
   return pageOfRows(rows, limit, cursorBy(position), show);
 }

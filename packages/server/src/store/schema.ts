@@ -39,7 +39,7 @@ export interface NodesTable {
   started_at: number;
   /** The name of its machine; null if an earlier version registered it. */
   host: string | null;
-  /** Where it listens; null until it does, and if an earlier version registered it. */
+  /** The address at which it listens; null until it does, and if an earlier version registered it. */
   address: string | null;
 }
 

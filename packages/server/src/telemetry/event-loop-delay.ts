@@ -4,8 +4,8 @@ import type { Histogram } from './exposition.ts';
 const INTERVAL_MS = 100;
 
 /**
- * Observes how late timers run: for so long no request was answered, because something else occupied the event loop. Node's
- * own `monitorEventLoopDelay` has no buckets that Prometheus could add up over time.
+ * Observes how late timers run. During this delay no request is answered, because something else occupies the event loop.
+ * Node's own `monitorEventLoopDelay` has no buckets that Prometheus could add up over time.
  */
 export class EventLoopDelay implements Disposable {
   readonly #timer: NodeJS.Timeout;

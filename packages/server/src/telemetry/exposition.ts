@@ -49,7 +49,7 @@ export class Counter implements Metric {
   }
 }
 
-/** A number that is read when the metrics are. */
+/** A number that is read when the metrics are shown. */
 export class Reading implements Metric {
   readonly #type: 'gauge' | 'counter';
   readonly #name: string;
@@ -68,7 +68,7 @@ export class Reading implements Metric {
   }
 }
 
-/** Always 1: its labels are what it tells. */
+/** A metric that is always 1; its labels carry the information. */
 export class Info implements Metric {
   readonly #name: string;
   readonly #help: string;

@@ -4,7 +4,7 @@ type LogMethod = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
 export type Logger = Readonly<Record<LogMethod, (fields: object, message: string) => void>>;
 
-/** A logger that adds these fields to every line. Unlike a child of pino's, it serialises nothing before a line is written. */
+/** A logger that adds these fields to every line. Unlike a child of pino, it serialises nothing before a line is written. */
 export function withFields(logger: Logger, fields: object): Logger {
   const add = (method: LogMethod) => (more: object, message: string) => logger[method]({ ...more, ...fields }, message);
   return { debug: add('debug'), info: add('info'), warn: add('warn'), error: add('error'), fatal: add('fatal') };

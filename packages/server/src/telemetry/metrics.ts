@@ -17,7 +17,7 @@ interface TokenUsage {
   readonly reasoningTokens: number;
 }
 
-/** Figures that the parts of the server keep themselves; read when the metrics are. */
+/** Figures that other parts of the server keep. They are read when the metrics are shown. */
 export interface Probes {
   readonly version: string;
   readonly activeRuns: () => number;
@@ -32,7 +32,7 @@ export interface Probes {
   readonly syncMs: number;
 }
 
-/** All in memory and changed once per request, run, step or commit: never per token, and without a write. */
+/** All metrics are in memory. They change once per request, run, step or commit, never per token, and cost no write. */
 export class Metrics {
   readonly admissions = new Counter(
     'runwire_admissions_total',
@@ -47,12 +47,12 @@ export class Metrics {
   );
   readonly #firstToken = new Histogram(
     'runwire_model_first_token_seconds',
-    'From the call of a model to the first thing it said.',
+    'From the call of a model to its first output.',
     SLOW_MS,
   );
   readonly runFirstToken = new Histogram(
     'runwire_run_first_token_seconds',
-    'From the start of a run to the first thing its model said; attachments and waiting are in it.',
+    'From the start of a run to the first output of its model, attachments and waiting included.',
     SLOW_MS,
   );
   readonly runDuration = new Histogram('runwire_run_seconds', 'From the start of a run to its end, by status.', RUN_MS);
@@ -71,7 +71,7 @@ export class Metrics {
   );
   readonly eventLoopDelay = new Histogram(
     'runwire_event_loop_delay_seconds',
-    'How late timers run: for so long no request was answered. Observed ten times a second.',
+    'How late timers run, observed ten times a second. During this delay no request is answered.',
     LOOP_MS,
   );
   readonly eventLag = new Histogram(
@@ -117,19 +117,19 @@ export class Metrics {
   readonly #process = processMetrics();
   readonly #models = new Set<string>();
 
-  /** Once per answer. `route` is null if there is none for the method and path of the request. */
+  /** Called once per answer. `route` is null if there is none for the method and path of the request. */
   answered(method: string, route: string | null, status: number, afterMs: number): void {
     const labels = { method, route: route ?? 'unmatched' };
     this.#requests.add({ ...labels, status: String(status) });
     this.#requestDuration.observe(afterMs, labels);
   }
 
-  /** Once per response of a model. */
+  /** Called once per response of a model. */
   firstOutput(model: string, afterMs: number): void {
     this.#firstToken.observe(afterMs, { model: this.#modelLabel(model) });
   }
 
-  /** Once per call of a model, when it ends. */
+  /** Called once per call of a model, when it ends. */
   usedTokens(model: string, usage: TokenUsage): void {
     const label = this.#modelLabel(model);
     this.#tokens.add({ model: label, kind: 'input' }, usage.inputTokens);
@@ -156,12 +156,12 @@ export class Metrics {
       this.#requestDuration,
       new Reading('gauge', 'runwire_active_runs', 'Runs under way on this node.', probes.activeRuns),
       new Reading('gauge', 'runwire_open_streams', 'Connections that follow a run.', probes.openStreams),
-      new Reading('gauge', 'runwire_full_streams', 'Of these, those whose reader is behind.', probes.fullStreams),
+      new Reading('gauge', 'runwire_full_streams', 'Open streams whose reader is slow.', probes.fullStreams),
       new Reading('gauge', 'runwire_writer_queue', 'Transactions that wait for the writer.', probes.writerQueue),
       new Reading(
         'gauge',
         'runwire_unstored_bytes',
-        'Said by models and not stored yet, of all runs.',
+        'Output of models that is not stored yet, of all runs.',
         probes.unstoredBytes,
       ),
       new Reading(
@@ -179,7 +179,7 @@ export class Metrics {
       new Reading(
         'gauge',
         'runwire_beat_age_seconds',
-        'Since the last beat of this node began.',
+        'Time since the last heartbeat of this node began.',
         () => probes.beatAgeMs() / 1000,
       ),
       this.attachments,

@@ -18,7 +18,7 @@ export function processMetrics(): Metric[] {
   ];
 }
 
-/** Only Linux tells them without a further process. */
+/** Only Linux shows them without starting another process. */
 function fileDescriptors(): Metric[] {
   const open = () => readdirSync('/proc/self/fd').length;
   try {

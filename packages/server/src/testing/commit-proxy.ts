@@ -85,7 +85,7 @@ export class CommitProxy implements AsyncDisposable {
     this.#blocked = false;
   }
 
-  /** Nothing comes through any more, in either direction; connections are made as ever. */
+  /** From now on no byte is forwarded in either direction; connections are still accepted. */
   hang(): void {
     this.#hangs = true;
   }

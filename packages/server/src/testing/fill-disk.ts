@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 
 const LARGEST_BYTES = 1024 * 1024;
 
-/** Writes this file until no byte more has space on its disk. */
+/** Writes this file until its disk has no space for another byte. */
 export function fillDisk(file: string): void {
   const handle = openSync(file, 'a');
   try {

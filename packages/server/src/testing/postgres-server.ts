@@ -164,7 +164,7 @@ export class PostgresServer implements AsyncDisposable {
     await gone;
   }
 
-  /** Its running does not keep this process alive. */
+  /** From now on PostgreSQL does not keep this process alive. */
   unref(): void {
     this.#child?.unref();
   }

@@ -17,9 +17,9 @@ export interface ProcessOptions {
   /** Dies by SIGKILL when it comes to this point for the `killAfter`th time (1 where not given). */
   readonly killAt?: WaitPoint | UploadPoint;
   readonly killAfter?: number;
-  /** Once its parent has armed it, stops itself by SIGSTOP there, until somebody sends it SIGCONT. */
+  /** After its parent has armed it, stops itself there by SIGSTOP, until it gets SIGCONT. */
   readonly stopAt?: { readonly point: WaitPoint; readonly time: number };
-  /** Stands still at this point until the file is there, takes it away, and goes on; after 10 s it goes on without. */
+  /** Waits at this point until the file exists, removes it, and continues; after 10 s it continues without the file. */
   readonly hold?: { readonly at: WaitPoint; readonly file: string };
   /** Fills the disk of this file, once, at the point `at`, or at the point that its parent names later by `FillAt`. */
   readonly fill?: { readonly file: string; readonly at?: WaitPoint | UploadPoint };
@@ -29,11 +29,11 @@ export interface ProcessOptions {
   readonly fault?: string;
 }
 
-/** What a parent sends to have its `stopAt` count from now on. */
+/** A parent sends this to make `stopAt` count from now on. */
 export const ARM = 'arm';
-/** What a parent sends to have what nothing refers to swept now. */
+/** A parent sends this to sweep unused files now. */
 export const SWEEP = 'sweep';
-/** What a parent sends to have the disk filled at a point, the next time the server gets there. */
+/** A parent sends this to fill the disk the next time that the server reaches this point. */
 export interface FillAt {
   readonly fillAt: WaitPoint | UploadPoint;
 }

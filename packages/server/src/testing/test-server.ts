@@ -178,17 +178,17 @@ export class ServerProcess implements AsyncDisposable {
     });
   }
 
-  /** From now on the process counts how often it comes to its `stopAt`. */
+  /** From now on the process counts how often it reaches its `stopAt`. */
   arm(): void {
     this.#child.send(ARM);
   }
 
-  /** Fills its disk when it next gets to this point; `fill` of its options names the file. */
+  /** The server fills its disk when it next reaches this point; `fill` of its options names the file. */
   fillAt(fillAt: FillAt['fillAt']): void {
     this.#child.send({ fillAt } satisfies FillAt);
   }
 
-  /** Stops all its threads where they are; it goes on by `goOn`. */
+  /** Stops all its threads; `goOn` continues them. */
   standStill(): void {
     this.#child.kill('SIGSTOP');
   }

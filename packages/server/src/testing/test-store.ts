@@ -24,7 +24,7 @@ export function postgresStore(url: string): Promise<Store> {
 
 let own: Promise<PostgresServer> | null = null;
 
-/** The gate's own server where it started one; otherwise one of this process, which ends with it. */
+/** The server that the gate started, if there is one; otherwise a server of this process, which ends with it. */
 export async function sharedPostgresUrl(): Promise<string> {
   const given = process.env.TEST_POSTGRES_URL;
   if (given !== undefined && given !== '') return given;
@@ -32,7 +32,7 @@ export async function sharedPostgresUrl(): Promise<string> {
   return (await own).url();
 }
 
-/** A test file that is run alone ends when its tests have: the server does not keep its process alive. */
+/** A test file that runs alone ends with its tests: the server does not keep the process alive. */
 async function startOwn(): Promise<PostgresServer> {
   const server = await PostgresServer.start();
   server.unref();

@@ -7,7 +7,7 @@ export const getRoot = operation({
   operationId: 'getRoot',
   method: 'GET',
   path: '/',
-  summary: 'Go to this description as a page',
+  summary: 'Redirect to this description as a page',
   tags: ['Service'],
   auth: false,
   responses: {

@@ -201,7 +201,7 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#timer.refresh();
     this.#status = status;
     this.#headers = headers;
-    // The provider has accepted the call, also if what follows is no stream.
+    // The provider has accepted the call, even if the body is no stream.
     if (status >= 200 && status < 300 && !this.#settled) this.#call.output.begun();
   }
 

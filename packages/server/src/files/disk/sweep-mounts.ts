@@ -4,7 +4,7 @@ import type { ConfinedFolder } from './confined-folder.ts';
 import type { MountFolders, MountPart } from './mount-folders.ts';
 import { removeDraft } from './remove-draft.ts';
 
-/** In the order in which they are removed. */
+/** The folders of an integration, in the order in which they are removed. */
 const PARTS: readonly MountPart[] = ['files', 'about', 'drafts'];
 
 /**
@@ -71,7 +71,7 @@ async function oldIn(folder: ConfinedFolder, before: number): Promise<Buffer[]> 
 /**
  * Removes the folders of an integration that has no files any more. It removes nothing if one of them holds something: a
  * write keeps its draft in `drafts` until the end, so a sweep leaves the folders of a running write alone. A write that
- * begins after this look may still find a folder removed; it makes that folder again, at most once for each sweep.
+ * begins after this check may still find a folder removed; it makes that folder again, at most once for each sweep.
  */
 async function dropIfEmpty(outermost: ConfinedFolder, integrationId: string): Promise<void> {
   await using own = await outermost.folder(integrationId);

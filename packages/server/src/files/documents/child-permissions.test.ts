@@ -65,7 +65,7 @@ async function outcomesOf(script: string, args: readonly string[], dataFile: str
 }
 
 for (const [where, script] of Object.entries({ process: IN_PROCESS, thread: IN_THREAD })) {
-  test(`the ${where} that reads documents may read its own code, and do nothing else`, async (t) => {
+  test(`the ${where} that reads documents may read only its own code`, async (t) => {
     const dataDir = temporaryFolder();
     t.after(() => rmSync(dataDir, { recursive: true }));
     const dataFile = join(dataDir, 'secret');
@@ -81,7 +81,7 @@ for (const [where, script] of Object.entries({ process: IN_PROCESS, thread: IN_T
 const modulesBelow = (folder: string) =>
   globSync('**/*.ts', { cwd: folder }).filter((name) => !name.endsWith('.test.ts') && !name.startsWith('fixtures'));
 
-test('every package that the code imports is one that it may read', () => {
+test('the code may read every package that it imports', () => {
   const imports = modulesBelow(import.meta.dirname).flatMap((name) => {
     const source = readFileSync(join(import.meta.dirname, name), 'utf8');
     return [...source.matchAll(/(?:from|import\()\s*'([^'.][^']*)'/g)].map((match) => match[1] ?? '');
@@ -90,7 +90,7 @@ test('every package that the code imports is one that it may read', () => {
   assert.deepEqual([...packages].sort(), [...READER_PACKAGES].sort());
 });
 
-/** Files of all kinds whose libraries are loaded when they are first needed. */
+/** One file of each kind whose library is loaded when it is first needed. */
 const READ_BUILT = `
   const built = (name) => import(new URL(name, process.argv[1]));
   const { DocumentProcess } = await built('./document-process.js');
@@ -105,7 +105,7 @@ const READ_BUILT = `
   }
 `;
 
-test('documents are read by built code in a folder with spaces and linked packages', async (t) => {
+test('built code reads documents in a folder with spaces and links', async (t) => {
   const top = temporaryFolder();
   t.after(() => rmSync(top, { recursive: true }));
   const modules = join(top, 'my server, (first)', 'node_modules');

@@ -19,10 +19,10 @@ export function childReads(): readonly string[] {
 
 const ownFile = realpathSync(fileURLToPath(import.meta.url));
 const own = dirname(ownFile);
-/** Tells Node that the code is made of ES modules. */
+/** This file tells Node that the code is made of ES modules. */
 const packageJson = findPackageJSON(pathToFileURL(ownFile)) ?? ownFile;
 
-/** Of each package the folder in `node_modules`, and if that is a link, also the folder to which it leads. */
+/** Returns the folder of each package in `node_modules`, and if that is a link, also the folder to which it leads. */
 function packageFolders(): ReadonlySet<string> {
   const folders = new Set<string>();
   const add = (name: string, importer: string) => {

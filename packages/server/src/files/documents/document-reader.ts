@@ -18,9 +18,9 @@ export type { Given, ReadFile } from './read-file.ts';
 export { Unreadable } from './unreadable.ts';
 
 export interface ReadOptions {
-  /** The model takes PDFs as they are, where they open and have at most `nativePdfPages`. */
+  /** True if the model takes PDFs as they are. They must open and have at most `nativePdfPages`. */
   readonly pdf: boolean;
-  /** The owner that takes a slot of the reader for it. */
+  /** The owner whose share of the reader's slots it uses. */
   readonly ownerId: string;
 }
 
@@ -34,8 +34,8 @@ const endedTwice = (by: string) =>
   `could not be read: what read it was ended twice (${by}), as happens where a server runs out of memory; attach it again to a new message, or a shorter one`;
 
 /**
- * Converts the bytes of a file to what a model is sent, in child processes that start when they are needed. `slots` says
- * how many files are read concurrently, and whose turn it is.
+ * Converts the bytes of a file to what a model is sent, in child processes that start when they are needed. `slots`
+ * decides how many files are read concurrently, and which owner is next.
  */
 export class DocumentReader implements AsyncDisposable {
   readonly #limits: DocumentLimits;
@@ -81,7 +81,7 @@ export class DocumentReader implements AsyncDisposable {
     return await unlessAborted(signal, reading);
   }
 
-  /** Tries a second process if the first one failed: the machine was short of memory, or somebody killed it. */
+  /** Tries a second process if the first one failed: the machine was short of memory, or an operator killed it. */
   async #readTwice(task: ThreadTask, signal: AbortSignal): Promise<ReadFile> {
     try {
       return await this.#readOnce(task, signal);

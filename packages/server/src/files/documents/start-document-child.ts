@@ -12,7 +12,7 @@ export const childArguments = (): readonly string[] => [
   '--allow-worker',
 ];
 
-/** Starts the process that reads documents. Where the machine has nothing left it throws, or the process tells of an error. */
+/** Starts the process that reads documents. If the machine has no memory left, it throws, or the process emits `error`. */
 export type StartChild = () => ChildProcess;
 
 export const startDocumentChild: StartChild = () => {

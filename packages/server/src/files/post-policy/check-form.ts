@@ -14,7 +14,7 @@ const CLOCK_SKEW_MS = 5000;
 
 /** A key that forms may be signed with. */
 export interface VerifyingKey extends SigningKey {
-  /** Null if it is the one in use. */
+  /** Null if the key is in use. */
   readonly retiredAt: number | null;
 }
 
@@ -29,7 +29,7 @@ export interface AllowedUpload {
   readonly fields: ReadonlyMap<string, string>;
 }
 
-/** The order is S3's: signature, policy, expiry, conditions, coverage. `bucket` comes from the URL, never from a field. */
+/** The order is S3's: signature, policy, expiry, conditions, coverage. `bucket` is the one of the URL, never a field. */
 export function checkForm(form: SignedForm, key: VerifyingKey | null, bucket: string, now: number): AllowedUpload {
   const { fields, signing } = form;
   if (key === null) throw new S3Error('InvalidAccessKeyId', undefined, { AWSAccessKeyId: signing.accessKeyId });
@@ -103,7 +103,7 @@ function checkDate({ expiresAt }: Policy, { fields, signing }: SignedForm, key: 
   if (signedAt > now + FORM_MS) throw new S3Error('RequestTimeTooSkewed');
   if (now - signedAt > MAX_AGE_MS) throw expired();
   if (key.retiredAt === null) return;
-  // An attacker who learnt a retired secret can backdate a form, which then expires with the forms of that time.
+  // An attacker who learnt a retired secret can backdate a form, but it then expires with the forms of that time.
   if (signedAt > key.retiredAt + CLOCK_SKEW_MS || expiresAt > signedAt + FORM_MS + 1000) {
     throw againstPolicy('Signed with a secret that was retired.');
   }

@@ -8,7 +8,7 @@ interface Checksum {
 }
 
 const CHECKSUM = /^x-amz-checksum-(?!algorithm$)(.+)$/;
-/** Algorithm → bytes of its value. */
+/** How many bytes a checksum of each algorithm has. */
 const SIZES: Readonly<Record<string, number>> = { md5: 16, sha256: 32, sha1: 20, crc32: 4 };
 
 export interface SizeLimits {
@@ -18,7 +18,7 @@ export interface SizeLimits {
   readonly fields: ReadonlyMap<string, string>;
 }
 
-/** Passes the bytes of a file on. Throws as soon as they are too many, and at their end if they are too few or others. */
+/** Passes on the bytes of a file. Throws as soon as there are too many, and at the end if too few arrived or a checksum is wrong. */
 export async function* checkedBytes(bytes: AsyncIterable<Uint8Array>, limits: SizeLimits): AsyncGenerator<Uint8Array> {
   const { minBytes, maxBytes } = limits;
   const checksums = checksumsIn(limits.fields);
@@ -46,7 +46,7 @@ interface WantedChecksum {
   readonly checksum: Checksum;
 }
 
-/** Throws if the form asks for an algorithm that is not known, or gives a value that is no checksum. */
+/** Throws if the form asks for an unknown algorithm, or gives a value that is no checksum. */
 export function checksumsIn(fields: ReadonlyMap<string, string>): WantedChecksum[] {
   const found: WantedChecksum[] = [];
   for (const [field, value] of fields) {

@@ -124,7 +124,7 @@ function rangeCondition(condition: readonly unknown[], left: unknown, right: unk
   return { kind: 'range', min, max };
 }
 
-/** Returns null if the bound is text that is no size: S3 then says that the condition failed. */
+/** Returns null if the bound is text that is no size: S3 then reports that the condition failed. */
 function sizeOf(bound: unknown): number | null {
   if (typeof bound === 'string') return /^\d{1,19}$/.test(bound) && BigInt(bound) <= MAX_SIZE ? Number(bound) : null;
   if (typeof bound !== 'number' || bound > Number(MAX_SIZE)) throw invalidJson();

@@ -17,7 +17,7 @@ const ERRORS = {
   InvalidRequest: [400, 'Invalid Request'],
   KeyTooLongError: [400, 'Your key is too long'],
   MalformedPOSTRequest: [400, 'The body of your POST request is not well-formed multipart/form-data.'],
-  /** S3's documentation has another code and another sentence; these are the ones that it sends. */
+  /** S3's documentation has another code and another sentence; S3 sends these. */
   MaxPostPreDataLengthExceeded: [400, 'Your POST request fields preceeding the upload file was too large.'],
   MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
   NoSuchBucket: [404, 'The specified bucket does not exist'],

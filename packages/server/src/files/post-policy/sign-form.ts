@@ -60,7 +60,7 @@ function basicDate(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}|[:-]/g, '');
 }
 
-/** The inverse. Returns null if the text is written in another way, or names a day that does not exist. */
+/** The inverse of `basicDate`. Returns null if the text has another form, or names a day that does not exist. */
 export function momentOfBasicDate(text: string): number | null {
   const [, year, month, day, hours, minutes, seconds] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? [];
   const ms = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);

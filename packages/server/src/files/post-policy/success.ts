@@ -36,12 +36,12 @@ export function successAnswer(fields: ReadonlyMap<string, string>, stored: Store
   }
 }
 
-/** Returns null if there is none, or one that S3 does not follow. */
+/** Returns null if the form has none, or if S3 would not follow it. */
 function redirectOf(to: string | undefined, { bucket, key, etag }: StoredObject): string | null {
   if (to === undefined || !/^https?:\/\//i.test(to)) return null;
   const url = URL.parse(to);
   if (url === null) return null;
-  // S3 appends to the query that is there and leaves its spelling alone.
+  // S3 appends to the existing query and keeps its spelling.
   url.search += `${url.search === '' ? '' : '&'}${new URLSearchParams({ bucket, key, etag })}`;
   return url.href;
 }

@@ -73,8 +73,8 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
 }
 
 /**
- * `Last-Event-ID` of a replay. In a compacted run, or at or after the end of an ended one, it counts as absent; ahead of a
- * live run the reader waits, as at `…/events`.
+ * Returns the cursor of a replay from its `Last-Event-ID`. The header counts as absent if the run is compacted, or if the
+ * run has ended and the header is at or after its end. If it is ahead of a live run, the reader waits, as at `…/events`.
  */
 async function replayCursor(
   deps: GetCompletionDeps,
@@ -106,8 +106,8 @@ const FIELDS: ReadonlySet<string> = new Set<keyof GetCompletionV2Request>([
 const COMPARED_FIELDS = comparedFields(FIELDS);
 
 /**
- * Before the schema sees the body: a blank `consumerId` or `usageRequestId` counts as missing, whatever it consists of; and
- * a misspelt field is refused by its name. Ignored, `usageRequestID` would lose the request its idempotency.
+ * Runs before the schema validates the body. A blank `consumerId` or `usageRequestId` counts as missing. A misspelt field
+ * is refused by its name: if `usageRequestID` were ignored, the request would not be idempotent.
  */
 function prepareBody(body: unknown): void {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) return;

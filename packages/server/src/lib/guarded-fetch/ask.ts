@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { FetchFailed, finalFailure } from './fetch-failed.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Answers before the answer (`103 Early Hints`): a few are usual, more are a way to keep somebody busy. */
+/** Interim answers (`103 Early Hints`): a few are usual, more could be an attack. */
 const MAX_EARLY_ANSWERS = 8;
 
 /**

@@ -17,7 +17,7 @@ export interface FetchFailedOptions {
 export class FetchFailed extends Error {
   override readonly name = 'FetchFailed';
   readonly kind: FetchFailure;
-  /** What the server answered, if that is why. */
+  /** The status that the server answered, if the status is the reason. */
   readonly status: number | null;
   /** True if neither a second try nor a fresh link can help. The message then ends with what does. */
   readonly isFinal: boolean;
@@ -30,6 +30,6 @@ export class FetchFailed extends Error {
   }
 }
 
-/** A failure that only what the sentence says can cure. */
+/** A failure that neither a retry nor a fresh link can fix. `whatToDo` ends the sentence. */
 export const finalFailure = (kind: FetchFailure, why: string, whatToDo: string): FetchFailed =>
   new FetchFailed(kind, `${why}; ${whatToDo}`, { isFinal: true });

@@ -72,7 +72,7 @@ test('refuses a host of which one address is not public, and dials none of them'
   }
 });
 
-test('dials no address of this machine, public ones too, unless it is allowed', async () => {
+test('dials no address of this machine unless it is allowed', async () => {
   const ownAddresses = () => [PUBLIC, '2606:4700::5'];
   const file = answers(httpAnswer(200, {}, 'x'));
   const names = { 'a.test': [[PUBLIC]], 'six.test': [['2606:4700::5']], 'b.test': [['104.16.0.1']] };
@@ -93,7 +93,7 @@ test('dials no address of this machine, public ones too, unless it is allowed', 
   }
 });
 
-test('knows the addresses of this machine without being told', () => {
+test('reads the addresses of this machine by default', () => {
   assert.ok(ownAddresses().includes('127.0.0.1'));
 });
 

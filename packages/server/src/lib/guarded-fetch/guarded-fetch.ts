@@ -53,7 +53,7 @@ export class GuardedFetcher {
     this.#network = options.network ?? realNetwork;
   }
 
-  /** Rejects with `FetchFailed`, or with the signal's reason. `onSize` is told once how much comes, where the server says so. */
+  /** Rejects with `FetchFailed` or the signal's reason. `onSize` is called once, if the server announces the size. */
   async fetch(url: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<Fetched> {
     signal.throwIfAborted();
     const { allow, maxMs } = this.#options;
@@ -90,7 +90,7 @@ export class GuardedFetcher {
   async #hop(url: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<Fetched | URL> {
     const { allow, maxBytes, userAgent = 'Runwire', ownAddresses: own = ownAddresses } = this.#options;
     const socket = await openChecked(url, { allow, network: this.#network, ownAddresses: own }, signal);
-    // The request reports what happens to it. What happens after the request is of no interest.
+    // The request reports errors of its connection. Errors after the request do not matter.
     socket.on('error', () => {});
     try {
       const answer = await unlessAborted(signal, ask(url, socket, userAgent));

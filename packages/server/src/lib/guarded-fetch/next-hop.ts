@@ -4,7 +4,7 @@ import { finalFailure } from './fetch-failed.ts';
 
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
-/** Where an answer sends on to: checked by its text as the first URL was. */
+/** Returns the URL that an answer redirects to. Its text is checked as the first URL was. */
 export function nextHop(from: URL, location: string | undefined, allow: FetchAllow): URL {
   if (location === undefined) {
     throw finalFailure('broken', 'its server sent it on without saying where to', 'check the link');
@@ -12,7 +12,7 @@ export function nextHop(from: URL, location: string | undefined, allow: FetchAll
   // Headers are bytes; those beyond ASCII are UTF-8 wherever they occur.
   const text = Buffer.from(location, 'latin1').toString();
   const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(text);
-  // Relative text is refused for what a parser would mend in it; made absolute, for where it leads.
+  // The relative text is refused if a parser would change it, and the absolute URL if its target is not allowed.
   const shape = isAbsolute || !/[\p{Cc}\p{Z}\\]/u.test(text) ? text : null;
   const target = shape === null ? null : isAbsolute ? shape : (URL.parse(shape, from)?.href ?? null);
   const checked = target === null ? null : checkFetchUrl(target, allow);

@@ -18,9 +18,9 @@ export interface OpenOptions {
 }
 
 /**
- * Opens a connection for a URL whose text was checked. Its name is resolved once. One address that may not be reached
- * refuses all of them, because it must not be a matter of luck which one is dialled. What is dialled is an address,
- * never the name.
+ * Opens a connection for a URL whose text was checked. Its name is resolved once. If one of its addresses is
+ * not allowed, all are refused, so that the result does not depend on which address is dialled. Only an address is
+ * dialled, never the name.
  */
 export async function openChecked(url: URL, options: OpenOptions, signal: AbortSignal): Promise<Duplex> {
   const { allow, network } = options;
@@ -30,7 +30,7 @@ export async function openChecked(url: URL, options: OpenOptions, signal: AbortS
   if (addresses.length === 0) throw finalFailure('unresolved', 'its host name is not known', 'check the link');
   const own = options.ownAddresses().flatMap((text) => parseAddress(text) ?? []);
   if (!addresses.every((address) => mayDial({ address, port, servername }, allow, own))) {
-    // It does not say which of the two: a caller who guesses names learns nothing about this machine.
+    // The sentence does not tell which of the two, so a caller who guesses names learns nothing about this machine.
     throw finalFailure(
       'refused',
       "its host has an address that is not on the public internet, or is this server's own",
@@ -64,7 +64,7 @@ async function resolved(network: Network, hostname: string, signal: AbortSignal)
   }
 }
 
-/** Resolves to a connection to the first that can be reached. Rejects with the last one's failure if none can. */
+/** Resolves to a connection to the first address that can be reached. Rejects with the last failure if none can. */
 async function dialOne(places: readonly DialTo[], network: Network, signal: AbortSignal): Promise<Duplex> {
   let last: unknown;
   for (const [index, place] of places.entries()) {

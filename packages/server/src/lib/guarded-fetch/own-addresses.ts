@@ -1,8 +1,8 @@
 import { networkInterfaces } from 'node:os';
 
 /**
- * The addresses of this machine's interfaces, the public ones too: services that listen there may trust what comes from
- * the machine itself. Read for each connection, because interfaces come and go; it takes 0.2 ms.
+ * Returns the addresses of this machine's interfaces, also the public ones: services that listen there may trust requests
+ * from the machine itself. Called for each connection, because interfaces change; it takes 0.2 ms.
  */
 export function ownAddresses(): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((addresses) => addresses?.map(({ address }) => address) ?? []);

@@ -49,7 +49,7 @@ export function reachedAddress(given: Address): Address {
   return isWithin(address, NAT64) ? embeddedIpv4(address) : address;
 }
 
-/** True if it is global unicast: a place on the public internet, and nothing else. */
+/** True if the address is global unicast, which means that it is on the public internet. */
 export function isPublicAddress(given: Address): boolean {
   const address = reachedAddress(given);
   if (address.bits === 32) return !isAnyOf(address, SPECIAL_IPV4);

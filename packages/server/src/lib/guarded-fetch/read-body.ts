@@ -3,7 +3,7 @@ import { cut } from './ask.ts';
 import { FetchFailed, finalFailure } from './fetch-failed.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 
-/** All bytes of an answer, at most `maxBytes`; one that ends before its announced end fails. */
+/** Reads all bytes of an answer, at most `maxBytes`. Fails if it ends before its announced end. */
 export async function readBody(
   answer: IncomingMessage,
   maxBytes: number,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** For the list of chats, newest first, with its filters. They order by `created_at`; `status` goes by the active runs. */
+/** Indexes for the filters of the list of chats, ordered by `created_at`. `status` uses the index of active runs. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const columns = {
     chats_newest: ['integration_id', 'created_at', 'chat_key'],

@@ -5,7 +5,7 @@ import { CommitMarks } from './commit-marks.ts';
 
 const client = () => ({}) as ClientBase;
 
-test('no two transactions have the same mark, of any connection or process', () => {
+test('no two transactions of any process have the same mark', () => {
   const processes = [new CommitMarks(), new CommitMarks()];
   const clients = [client(), client(), client()];
   const marks = processes.flatMap((marks) =>

@@ -8,10 +8,10 @@ export interface CommitMark {
   readonly serial: number;
 }
 
-/** What is left of a transaction that wrote, for the case that its COMMIT is not answered. */
+/** Identifies a transaction that wrote, in case its COMMIT is not answered. */
 export interface CommitEvidence {
   readonly mark: CommitMark;
-  /** Tells only whether the transaction is still in progress. After a crash another transaction may have this id. */
+  /** Shows only whether the transaction is still in progress. After a crash another transaction may have this id. */
   readonly xid: string;
 }
 

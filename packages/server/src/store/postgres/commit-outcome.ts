@@ -29,7 +29,7 @@ export class CommitOutcomes implements Disposable {
 
   /**
    * Call it after COMMIT failed with `error` and the connection was given up. Returns if the transaction is committed.
-   * Throws why it is not, or `CommitUnknown` if the database does not say within 5 s.
+   * Throws why it is not, or `CommitUnknown` if the database does not answer within 5 s.
    */
   async settle(evidence: CommitEvidence, error: unknown): Promise<void> {
     if (wasRefused(error)) throw translate(error);
@@ -52,7 +52,7 @@ export class CommitOutcomes implements Disposable {
     return 'unknown';
   }
 
-  /** On a new connection, because all others may be as broken as the one that was lost. */
+  /** Uses a new connection, because all others may be broken too. */
   async #ask(evidence: CommitEvidence, withinMs: number): Promise<CommitOutcome> {
     const client = new Client(sessionConfig(this.#settings));
     client.on('error', () => {});

@@ -57,6 +57,6 @@ function isOurs(error: unknown): boolean {
 }
 
 const SOCKET_CODES = /^(E[A-Z]+|ERR_(SSL|TLS|SOCKET|STREAM)_.*|SELF_SIGNED.*|DEPTH_.*|UNABLE_.*|CERT_.*)$/;
-/** The errors of the driver, and of Kysely's migrator, have no code. They are known by their words, which the versions pin. */
+/** Errors of the driver and of Kysely's migrator have no code. They are recognised by their text; the versions are pinned. */
 const DRIVER =
   /^(Postgres connection has been discarded|Connection terminated|timeout expired|timeout exceeded|Query read timeout|Client (has encountered|was closed)|Cannot use a pool|The server does not support SSL|SASL|write after end|This socket)/;

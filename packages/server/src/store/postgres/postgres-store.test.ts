@@ -257,7 +257,7 @@ test('a commit whose answer is lost is found out by another connection', { skip 
   }
 });
 
-test('a commit that never reached the database is lost, whatever statement wrote', { skip }, async () => {
+test('a commit that never reached the database is lost', { skip }, async () => {
   await using database = await freshDatabase();
   const { port } = new URL(database.url);
   await using proxy = await CommitProxy.start(Number(port));
@@ -265,7 +265,7 @@ test('a commit that never reached the database is lost, whatever statement wrote
   const values = { node_id: 'n', boot: 'b', dead: 0, version: '1', started_at: 1 };
   const writes: ((tx: Tx) => Promise<unknown>)[] = [
     (tx) => tx.run(insertNode, { nodeId: 'n', boot: 'b', version: '1', now: 1, host: 'h', address: null }),
-    // Returns rows, and is asked as a read is.
+    // Returns rows, so it is sent like a read.
     (tx) => tx.query((db) => db.insertInto('nodes').values(values).returning('node_id')),
   ];
   for (const name of ['admit', 'flush'] as const) {

@@ -26,11 +26,11 @@ export interface PostgresStoreOptions extends PostgresSettings, FenceOptions, St
   readonly waitAt: WaitAt | undefined;
   /** Told after each commit of the writer: how long it took with all its jobs, and how long the commit itself. */
   readonly onCommit?: (commitMs: number, syncMs: number) => void;
-  /** Told of each transaction that has to be done again because another was in its way. */
+  /** Called for each transaction that has to be repeated because of a conflict with another. */
   readonly onConflict?: (kind: ConflictKind) => void;
-  /** The node whose news the others are told of; absent or null: they are told nothing. */
+  /** The node in whose name hints are sent to other nodes; absent or null if none are sent. */
   readonly hintsOf?: () => string | null;
-  /** How an unanswered COMMIT is judged, if not as usual: how a proof plants a fault. */
+  /** Replaces the judgment of an unanswered COMMIT, so that a proof can plant a fault. */
   readonly judgeCommit?: JudgeCommit | undefined;
 }
 
@@ -57,7 +57,7 @@ export class PostgresStore implements Store {
   private constructor(options: PostgresStoreOptions) {
     const { waitAt, onCommit, onConflict, hintsOf = () => null } = options;
     this.#waitAt = waitAt;
-    // Behind a pooler nobody hears them.
+    // Through a pooler no node receives hints.
     this.#hintsOf = options.pooled ? () => null : hintsOf;
     this.#onConflict = onConflict;
     this.#statements = new Statements(!options.pooled);
@@ -198,7 +198,7 @@ function poolOf(settings: PostgresSettings, max: number): Pool {
   return pool;
 }
 
-/** Nobody waits for it: the connection is free again once it is done. */
+/** The caller does not wait for the rollback: the connection is released after it. */
 function rollBack(client: PoolClient, error: unknown): void {
   if (error instanceof ConnectionLost) client.release(true);
   else {

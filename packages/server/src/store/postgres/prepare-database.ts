@@ -76,6 +76,6 @@ function startRefusal(error: unknown): unknown {
 function reasonOf(error: Error): string {
   // The host name has several addresses, and none of them answered.
   if (error instanceof AggregateError) return String(error.errors[0]?.message);
-  // Kysely's migrator says this after its connection was lost.
+  // Kysely's migrator throws this after its connection was lost.
   return error.message.startsWith('Postgres connection has been discarded') ? 'the connection was lost' : error.message;
 }

@@ -21,7 +21,7 @@ export interface TransactionSetup {
   readonly begin: string;
 }
 
-/** Statements that write. They may return rows too, and then they are asked as a read is. */
+/** Statements that write. If they return rows too, they are sent with `all`, like a read. */
 const WRITES = /^(insert|update|delete)\b/;
 
 /**
@@ -117,8 +117,8 @@ export class PostgresTransaction implements Tx {
   }
 
   /**
-   * The node's row is locked until the transaction ends: whoever marks it dead waits for that, and takes its runs over
-   * behind everything that was written in time.
+   * The node's row is locked until the transaction ends. A node that marks it dead waits for that, and takes its runs over
+   * after everything that was written in time.
    */
   async #checkFence(): Promise<void> {
     const isAlive = await this.#alive?.catch((error: unknown) => {

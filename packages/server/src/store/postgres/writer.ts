@@ -23,7 +23,7 @@ export interface WriterOptions {
   readonly fence: Fence;
   readonly waitAt: WaitAt | undefined;
   readonly onCommit: ((commitMs: number, syncMs: number) => void) | undefined;
-  /** The node that the others are told of with each commit; null: they are told nothing. */
+  /** The node in whose name each commit sends hints to other nodes; null if none are sent. */
   readonly hintsOf: () => string | null;
 }
 

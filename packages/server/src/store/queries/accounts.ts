@@ -12,7 +12,7 @@ export const installation = statement('installation', (db, _: Record<string, nev
   db.selectFrom('installation').selectAll(),
 );
 
-/** The version of accounts, and how many owners there are: 1, or 2 if there are more. */
+/** The version of accounts, and the number of owners: 1, or 2 if there are two or more. */
 export const accountsState = statement('accounts state', (db, _: Record<string, never>) =>
   db
     .selectFrom('installation')
@@ -24,7 +24,7 @@ export const insertInstallation = statement('insert installation', (db, p: { now
   db.insertInto('installation').values({ id: 1, accounts_version: 1, created_at: p.now }),
 );
 
-/** Changes of accounts come one after the other: each looks at what is there before it writes. */
+/** Changes of accounts run one after the other: each reads the stored rows before it writes. */
 export const lockInstallation = statement(
   'lock installation',
   (db, _: Record<string, never>) => db.selectFrom('installation').select('id').forUpdate(),
@@ -112,7 +112,7 @@ export const usableKeys = statement('usable keys', (db, p: { ownerId: string; no
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.now)])),
 );
 
-/** Which of these keys were revoked. */
+/** Returns those of these keys that were revoked. */
 export const revokedAmong = (keyIds: readonly string[]) => (db: Db) =>
   db.selectFrom('api_keys').select('key_id').where('key_id', 'in', keyIds).where('revoked_at', 'is not', null);
 

@@ -5,8 +5,8 @@ import { activeRun, live } from './chats.ts';
 import { answer, runColumns } from './runs.ts';
 
 /*
- * A chat and one of its runs in one statement, so in one snapshot: read one after the other, a chat that runs could be
- * shown with a run that has ended.
+ * One statement reads a chat and one of its runs, so both are of one snapshot. With two statements, a chat that is running
+ * could be shown with a run that has ended.
  */
 
 const chatColumns = [
@@ -32,7 +32,7 @@ export const statusOfRun = statement('status of run', (db, p: { integrationId: s
 const newestRun = (db: Kysely<Schema>, integrationId: string) =>
   db
     .selectFrom('chats')
-    // The newest message is of the newest run: one look into the messages, and no index of runs by chat.
+    // The newest message belongs to the newest run, so no index of runs by chat is needed.
     .leftJoin('runs', (join) =>
       join.on('runs.run_id', '=', (eb) =>
         eb

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../testing/index.ts';
 import { embeddedStore } from '../../testing/test-store.ts';
 import { type ChatFilter, listChats } from './chats.ts';
 
-test('every filter of the chat list reads by an index, not the whole table', async (t) => {
+test('every filter of the chat list uses an index', async (t) => {
   const folder = temporaryFolder();
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const store = await embeddedStore(folder);

@@ -55,7 +55,7 @@ export type ChatRow = Awaited<ReturnType<ReturnType<(typeof chatById)['build']>[
 export interface ChatFilter {
   readonly consumerId?: string;
   readonly status?: 'idle' | 'running';
-  /** In milliseconds; chats whose last change is later. */
+  /** In milliseconds. Selects chats whose last change is later. */
   readonly updatedAfter?: number;
 }
 
@@ -70,8 +70,8 @@ export const listChats = (integrationId: string, filter: ChatFilter, page: Page)
 };
 
 /**
- * From the active runs to their chats: the other way round, SQLite reads all chats of the integration. A cross join keeps
- * the order of the tables there.
+ * Joins the active runs to their chats. In the other order SQLite would read all chats of the integration. In SQLite a
+ * cross join keeps the order of the tables.
  */
 const busyChats = (db: Kysely<Schema>, integrationId: string) =>
   db
@@ -105,7 +105,7 @@ const messageColumns = [
   'created_at',
 ] as const;
 
-/** Of the messages that `messagesBefore` reads. */
+/** The sizes of the messages that `messagesBefore` reads. */
 export const messageSizes = statement('message sizes', (db, p: { chatKey: string; before: number; limit: number }) =>
   db
     .selectFrom('messages')

@@ -1,10 +1,10 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 
-/** Where a page of a list begins: after the row of this time and id, towards older rows. */
+/** A page begins after the row of this time and id, and continues with older rows. */
 export interface PageStart {
   readonly createdAt: number;
   readonly id: string;
-  /** The page begins with that row. */
+  /** If true, the page begins with that row. */
   readonly inclusive?: boolean;
 }
 
@@ -35,7 +35,7 @@ export function pageOf<DB, TB extends keyof DB, R>(
     .limit(page.limit);
 }
 
-/** Where the rows of a page are and how many bytes `size` says that they have: the page itself is not read. */
+/** Reads the position of each row, and its bytes by the expression `size`, without reading the row. */
 export function sizesOf<DB, TB extends keyof DB>(
   rows: SelectQueryBuilder<DB, TB, unknown>,
   createdAt: string,

@@ -196,7 +196,7 @@ export const runColumns = [
   'runs.compacted_at',
   'chats.chat_id',
   'chats.deleted_at as chat_deleted_at',
-  // In the same snapshot as the status: read later, it could be the id of the end of a run that still ran here.
+  // Read in the same snapshot as the status. A later read could return the id of the end of a run that is still active here.
   sql<number | null>`case when runs.status in ('admitted', 'running') then (select c.last_id from event_chunks c
     where c.run_id = runs.run_id order by c.first_id desc limit 1) end`.as('last_stored_id'),
 ] as const;
@@ -262,11 +262,11 @@ export function listRuns(filter: RunFilter) {
 const answerBytes = sql<number>`(select octet_length(content_json) from messages
   where messages.chat_key = runs.chat_key and messages.run_id = runs.run_id and messages.role = 'assistant')`;
 
-/** Of the runs of a page, by their answers. */
+/** The sizes of the answers of a page of runs. */
 export const runSizes = (filter: RunFilter) => (db: Parameters<(typeof runById)['build']>[0]) =>
   sizesOf(listRuns(filter)(db), 'runs.created_at', 'runs.run_id', answerBytes);
 
-/** Of the steps that `stepsBefore` reads. */
+/** The sizes of the steps that `stepsBefore` reads. */
 export const stepSizes = statement('step sizes', (db, p: { runId: string; before: number; limit: number }) =>
   db
     .selectFrom('steps')

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '../../testing/test-server.ts';
 import { Checkpointer } from './checkpointer.ts';
 
-test('a failed checkpoint holds up no writer, and is retried until it succeeds', async (t) => {
+test('a failed checkpoint blocks no writer and is retried', async (t) => {
   const top = temporaryFolder();
   t.after(() => rmSync(top, { recursive: true }));
   const folder = join(top, 'not there yet');

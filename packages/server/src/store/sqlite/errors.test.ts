@@ -16,7 +16,7 @@ test('only a failed sync ends the process', () => {
   );
 });
 
-test('errors of the disk say that the store is unavailable, and whether the disk is full', () => {
+test('disk errors become StoreUnavailable, or DiskFull if the disk is full', () => {
   for (const code of [FULL, IOERR_SHMSIZE]) assert.ok(translate(errorOf(code)) instanceof DiskFull, String(code));
   for (const code of [IOERR, IOERR_READ, IOERR_WRITE]) {
     const translated = translate(errorOf(code));

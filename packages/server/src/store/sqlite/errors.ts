@@ -13,7 +13,7 @@ function errorCode(error: unknown): number {
   return typeof code === 'number' ? code : 0;
 }
 
-/** Foreign errors end here. */
+/** Turns errors of SQLite into errors of the store port. */
 export function translate(error: unknown): unknown {
   const code = errorCode(error);
   if (code === SQLITE_CONSTRAINT_UNIQUE || code === SQLITE_CONSTRAINT_PRIMARYKEY) {
@@ -27,7 +27,7 @@ export function unavailable(error: unknown): StoreUnavailable {
   return new StoreUnavailable('The store cannot be read or written now.', { cause: error });
 }
 
-/** True if the system could not sync the write-ahead log: then it is not known what of it is on the disk. */
+/** True if the system could not sync the write-ahead log. What is on the disk is unknown then. */
 export function isFailedSync(error: unknown): boolean {
   const code = errorCode(error);
   return code === SQLITE_IOERR_FSYNC || code === SQLITE_IOERR_DIR_FSYNC;

@@ -19,12 +19,12 @@ export interface SqliteStoreOptions {
   /** Asked before the tables of an earlier version are changed. */
   readonly beforeMigrating?: (() => Promise<void>) | undefined;
   readonly waitAt: WaitAt | undefined;
-  /** Called after a commit whose sync failed: what is on the disk is not known any more, so the process has to end. */
+  /** Called after a commit whose sync failed. What is on the disk is unknown then, so the process has to end. */
   readonly onFatal: (error: unknown) => void;
   /** Called when the store begins to refuse writes, and with null when it takes them again. */
   readonly onRefusing?: (reason: StoreUnavailable | null) => void;
   readonly onCheckpointFailed?: (error: Error) => void;
-  /** Told after each commit: how long it took with all its jobs, and how long the disk took of that. */
+  /** Called after each commit with its duration, all jobs included, and with the part that the disk took. */
   readonly onCommit?: (commitMs: number, syncMs: number) => void;
 }
 

@@ -2,7 +2,7 @@ import { DiskFull, type StoreUnavailable } from '../../domain/unavailable.ts';
 import { hasDiskSpace } from '../../lib/disk-full.ts';
 import { unavailable } from './errors.ts';
 
-/** A look at the disk costs 2.4 µs, a commit 139 µs: so it is not looked at before each commit. */
+/** A check of the free space takes 2.4 µs, a commit 139 µs, so the space is not checked before each commit. */
 const LOOK_EVERY_MS = 250;
 
 export interface WriteGateOptions {
@@ -39,7 +39,7 @@ export class WriteGate {
     return refusal;
   }
 
-  /** Looks at the disk before the next write: the last one failed. */
+  /** Call this after a failed write: the disk is checked before the next one. */
   lookAgain(): void {
     this.#lookedAtMs = Number.NEGATIVE_INFINITY;
   }

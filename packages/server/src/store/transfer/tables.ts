@@ -25,9 +25,9 @@ export const COPIED_TABLES = [
 
 /** What stays behind. */
 export const LEFT_TABLES = [
-  // Goes by a way of its own: the embedded store keeps it in a file.
+  // Copied in its own way: the embedded store keeps it in a file.
   'installation_secret',
-  // Of processes that are not those of the copy.
+  // These rows belong to processes of the source.
   'node_beats',
   'run_readers',
   'commit_marks',
