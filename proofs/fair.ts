@@ -7,7 +7,7 @@ import { startServer } from './support/start-server.ts';
 const MEBIBYTE = 1024 * 1024;
 const WAIT_MS = 120_000;
 const ANSWER = 'At your service.';
-/** A run with two files, of which one is converted by a process that may have to start. */
+/** The limit of a run with two files. A process that may have to start converts one of them. */
 const FILES_MS = 30_000;
 
 interface Sizes {
@@ -29,7 +29,7 @@ const FULL: Sizes = {
   completions: 120,
   medianMs: 2000,
 };
-/** Smaller, and with three times the time: the machine does other work. */
+/** Smaller sizes, and three times the time, because the machine runs other tests too. */
 const SHORT: Sizes = {
   activeRuns: 20,
   bodyBytes: MEBIBYTE,
@@ -40,7 +40,7 @@ const SHORT: Sizes = {
   medianMs: 6000,
 };
 
-/** What another owner sees while the assault lasts. */
+/** Measures what another owner gets during the assault. */
 class OtherOwner {
   readonly #api: ApiClient;
   readonly #apiIntegrationId: string;
@@ -54,7 +54,7 @@ class OtherOwner {
     this.#apiIntegrationId = apiIntegrationId;
   }
 
-  /** One completion, read to its end. */
+  /** Sends one completion and reads it to its end. */
   async complete(attachments: readonly object[]): Promise<void> {
     const began = performance.now();
     const reader = await this.#api.complete({ apiIntegrationId: this.#apiIntegrationId, attachments });
@@ -77,7 +77,7 @@ const inOrder = (times: readonly number[]) => times.toSorted((a, b) => a - b);
 
 async function measure(other: OtherOwner, files: FileServer, assault: Assault, sizes: Sizes) {
   for (let done = 0; done < sizes.completions; done += 1) {
-    // Each file is another one: none is sent from a copy.
+    // Each file is new, so that none is sent from a stored copy.
     const attachments =
       done % 10 === 5
         ? [

@@ -153,7 +153,10 @@ test('what cannot be had or read fails the run, names it without its query, and 
   const cases: readonly (readonly [string, RegExp])[] = [
     ['/nothing.txt', /could not be fetched: its server answered 404; attach it again to a new message\.$/],
     ['/gone.txt', /its server answered 410; attach it again/],
-    ['/inside.txt', /sent it on to a place that files are not fetched from; use a link [^;]+ RUNWIRE_FETCH_ALLOW\.$/],
+    [
+      '/inside.txt',
+      /its server redirects to a place that files are not fetched from; use a link [^;]+ RUNWIRE_FETCH_ALLOW\.$/,
+    ],
     ['/zipped.txt', /sent it compressed, which it was asked not to do; switch `Content-Encoding` off for it\.$/],
     ['/large.txt', /it is larger than \d+ bytes; attach a smaller one\.$/],
     ['/cut.txt', /ended the connection before the end of its answer; attach it again to a new message\.$/],

@@ -67,7 +67,7 @@ export const NOT_TO_BE_HAD: readonly RefusedFile[] = [
   {
     name: 'too many redirects',
     path: '/round.pdf',
-    says: fetched('its server sent it on more than 3 times'),
+    says: fetched('its server redirects more than 3 times'),
     serve: redirects('/round.pdf'),
   },
   ...[
@@ -78,7 +78,7 @@ export const NOT_TO_BE_HAD: readonly RefusedFile[] = [
   ].map((to, index) => ({
     name: `a redirect to ${to}`,
     path: `/away-${index}.pdf`,
-    says: fetched('its server sent it on to a place that files are not fetched from'),
+    says: fetched('its server redirects to a place that files are not fetched from'),
     serve: redirects(to),
   })),
   {

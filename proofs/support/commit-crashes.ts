@@ -31,7 +31,7 @@ const STEPS = 3;
 
 /** Names the COMMIT that is interrupted, how PostgreSQL ends there, and whether it commits before. */
 export interface CrashAt {
-  /** What the proof says if the COMMIT never comes. */
+  /** Names the transaction if the proof falls short because its COMMIT never arrives. */
   readonly what: string;
   readonly matches: (said: string) => boolean;
   readonly way: Crash;

@@ -279,9 +279,7 @@ function dieOnCheckpoint(): Overrides {
   return { logger: Object.assign(logger, { error }) };
 }
 
-/**
- * No owner has a share: an owner with several integrations may hold everything, as when each integration had its half.
- */
+/** Owners have no share: an owner with several integrations may hold everything, as when shares were by integration. */
 function shareByIntegration(): Overrides {
   return { newBudget: (total) => new FairBudget(total, () => false) };
 }

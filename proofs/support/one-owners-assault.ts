@@ -4,13 +4,13 @@ import { type ApiClient, endlessPdf, type FileServer, type StreamReader } from '
 import { askStore } from '../../test/support/ask-store.ts';
 import { expectAtLeast } from './proof.ts';
 
-/** In a message: its run is never answered. */
+/** The model never answers a run with this message. */
 export const HANG = 'Never answer this.';
 
 const INTEGRATIONS = ['one', 'two', 'three', 'four'];
 const PAUSE_MS = 500;
 const REPLAY_PAUSE_MS = 1000;
-/** Each stalled body leaves so much of its room to the bodies of the replays. */
+/** Each stalled body is smaller than its limit by so much, to leave room for the bodies of the replays. */
 const LEFT_BYTES = 64 * 1024;
 const LIST_READERS = 2;
 
@@ -26,12 +26,12 @@ export interface AssaultOptions {
 }
 
 export interface Assault extends Disposable {
-  /** Resolves when every part of it has met its limit. */
+  /** Resolves when every part of the assault has reached its limit. */
   readonly atItsHeight: Promise<void>;
   figures(): Record<string, number>;
 }
 
-/** Everything that one owner with four integrations can do to the others, all of it concurrently. */
+/** Starts everything with which one owner with four integrations can delay the others, concurrently. */
 export async function startAssault(options: AssaultOptions): Promise<Assault> {
   const { api, files, dataDir, members, memberBytes, replays, activeRuns, bodyBytes } = options;
   const over = new AbortController();
@@ -41,7 +41,7 @@ export async function startAssault(options: AssaultOptions): Promise<Assault> {
   const replayed = { apiIntegrationId: 'one', usageRequestId: 'replayed', message: 'Hello' };
   await (await api.complete(replayed)).whole();
 
-  // Metadata as an earlier version took it.
+  // Earlier versions took metadata of this size.
   for (let member = 0; member < members; member += 1) await api.put(`/v2/integrations/one/members/m${member}`, {});
   const metadata = JSON.stringify({ note: 'x'.repeat(memberBytes) });
   await askStore(dataDir, `update members set metadata_json = '${metadata}'`);
@@ -72,14 +72,14 @@ export async function startAssault(options: AssaultOptions): Promise<Assault> {
   for (let place = 0; place < 4; place += 1) {
     await complete(file(files.serve(`/endless-${place}.pdf`, endlessPdf(), 'application/pdf')), place);
   }
-  // As many runs as are admitted, and again whenever one has ended.
+  // Starts runs until one is refused, again and again.
   const full = Promise.withResolvers<void>();
   repeat(async () => {
     for (let turn = 0; await complete({}, turn); turn += 1) counts.hanging_runs += 1;
     counts.runs_refused += 1;
     full.resolve();
   });
-  // Bodies that stop before their last byte: more than all bodies may take.
+  // Bodies that stop before their last byte, together larger than the limit of all bodies.
   const stalled = Promise.withResolvers<void>();
   for (let place = 0; place < 10; place += 1) {
     repeat(async () => {

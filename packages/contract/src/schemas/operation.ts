@@ -33,7 +33,7 @@ export interface Operation {
   readonly responses: { readonly [status: number]: OperationResponse };
 }
 
-/** With the answers and headers that operations have without naming them. */
+/** Adds the answers and headers that every operation has. */
 export function operation<const T extends Operation>(definition: T): T {
   const { path, method, responses } = definition;
   // At completions these are 400.
@@ -48,10 +48,10 @@ export function operation<const T extends Operation>(definition: T): T {
 
 const requestId = Type.String({ description: 'Names the request in the log of the server.' });
 const retryAfter = {
-  'Retry-After': Type.String({ description: 'After so many seconds the same request may succeed.' }),
+  'Retry-After': Type.String({ description: 'The number of seconds after which the same request may succeed.' }),
 };
 
-/** Headers that come with a status at every operation. */
+/** Headers that a status has at every operation. */
 const statusHeaders: Readonly<Record<string, { readonly [name: string]: TSchema }>> = {
   401: { 'WWW-Authenticate': Type.String({ description: '`Bearer`.' }) },
   416: { 'Content-Range': Type.String({ description: 'The size of the file: `bytes */123`.' }) },

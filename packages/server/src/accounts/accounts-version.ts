@@ -30,7 +30,9 @@ export class AccountChanges implements Disposable {
     this.#store = store;
     this.#trustedMs = limits.accountsTrustedMs;
     this.#timer = setInterval(() => {
-      this.look().catch((error: unknown) => logger.warn({ err: error }, 'the version of accounts was not read'));
+      this.look().catch((error: unknown) =>
+        logger.warn({ err: error }, 'the version of accounts could not be read; it is tried again'),
+      );
     }, limits.accountsVersionMs);
     this.#timer.unref();
   }

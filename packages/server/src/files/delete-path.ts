@@ -13,7 +13,7 @@ export async function deletePath(
   const mayBeFolder = 'below' in checkFolderPath(path);
   if (await mount.delete(integrationId, below)) return;
   if (mayBeFolder && recursive) {
-    // A folder exists by its files: one whose last file a concurrent DELETE removed is gone, also if it is still on the disk.
+    // A folder exists only while it has files. After a concurrent DELETE of its last file it may still be on the disk.
     const files = await mount.deleteFolder(integrationId, below);
     if (files !== null && files > 0) return;
   }

@@ -148,7 +148,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   app.decorateRequest('receivedAt', 0);
   app.decorateRequest('principal', null as unknown as Principal);
-  // Fastify sends a buffer too, which its types do not say.
+  // Fastify also sends a buffer, but its types do not allow one.
   app.setSerializerCompiler(
     () => (data) => (data instanceof ListPage ? (data.json as unknown as string) : JSON.stringify(data)),
   );
@@ -211,7 +211,7 @@ async function principalOf(authentication: Authentication, header: string | unde
     throw new Refusal('invalid_api_key', 'The API key is missing; send it as `Authorization: Bearer <key>`.');
   }
   const [, token] = BEARER.exec(header) ?? [];
-  // The last match of any expression keeps its text alive; this one keeps the key out of memory after the request.
+  // V8 keeps the text of the last match in memory. This match replaces it, so that the key does not stay there.
   BEARER.exec('bearer -');
   if (token === undefined) {
     const sentence = 'The `Authorization` header is malformed; send the API key as `Authorization: Bearer <key>`.';

@@ -10,7 +10,7 @@ export interface RequestTimes {
 
 const exempted = new WeakSet<IncomingMessage>();
 
-/** For a request whose body is received within limits of its own: an upload. */
+/** Exempts a request whose body has its own limits: an upload. */
 export function exemptFromDeadlines(request: IncomingMessage): void {
   exempted.add(request);
 }

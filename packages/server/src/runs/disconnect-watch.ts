@@ -89,7 +89,8 @@ export class DisconnectWatch implements Disposable {
 
   /** Logs a failure once, however long it lasts. */
   #onFailure = (error: unknown): void => {
-    if (!this.#failing) this.#logger.warn({ err: error }, 'readers on other nodes were not found out; tried again');
+    if (!this.#failing)
+      this.#logger.warn({ err: error }, 'readers on other nodes could not be read from the store; it is tried again');
     this.#failing = true;
   };
 
@@ -118,11 +119,11 @@ export class DisconnectWatch implements Disposable {
   }
 
   async #cancelAlone(runId: string, run: WatchedRun): Promise<void> {
-    this.#logger.info({ runId }, 'nobody reads this run any more; it is cancelled, as its integration says');
+    this.#logger.info({ runId }, 'this run has no reader any more; it is cancelled, as its integration is set to do');
     try {
       await this.#cancel(run.integrationId, runId);
     } catch (error) {
-      this.#logger.warn({ err: error, runId }, 'a run that nobody reads could not be cancelled; it is tried again');
+      this.#logger.warn({ err: error, runId }, 'a run without a reader could not be cancelled; it is tried again');
       run.aloneSince = performance.now();
       run.cancelling = false;
     }

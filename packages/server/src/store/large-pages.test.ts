@@ -15,7 +15,7 @@ const row = (at: number, bytes = 2, id = `row_${at}`): Row => ({ at, id, bytes }
 const position = ({ at, id }: Row) => ({ createdAt: at, id });
 const MEBIBYTE = 1024 * 1024;
 
-/** Reads the page of a list whose rows are changed by `change` after the sizes were read. */
+/** Reads a page of a list. `change` changes the rows after the sizes were read. */
 async function pageOf(rows: readonly Row[], limit: number, change: (rows: Row[]) => void, cursor?: string) {
   const pages = new LargePages(new FairBudget(1, () => false));
   const stored = [...rows];
@@ -56,7 +56,7 @@ test('a row that appears between two rows pushes none off the list', async (t) =
   assert.deepEqual([...new Set(all)], ['row_3', 'row_2b', 'row_2', 'row_1']);
 });
 
-test('a row that is deleted meanwhile makes no other appear twice', async (t) => {
+test('a row that is deleted during the read makes no other appear twice', async (t) => {
   cites(t, 'contract-3-page-bytes');
   // Two portions: the rows of the first one are 4 MiB.
   const rows = [row(6, 4), row(5, 2 * MEBIBYTE), row(4, 1.5 * MEBIBYTE), row(3, 1.5 * MEBIBYTE), row(2, 4)];

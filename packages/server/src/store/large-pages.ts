@@ -75,7 +75,7 @@ export class LargePages {
   }
 
   /**
-   * The turn lasts twice as long as the work: for half of the time the event loop has nothing to do with large lists.
+   * The turn lasts twice as long as the work, so the event loop is free of large lists for half of the time.
    * libuv accepts one connection per turn of the loop: with turns of 20 ms a burst of 400 connections would delay the
    * next one by 8 s.
    */

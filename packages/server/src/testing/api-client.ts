@@ -51,7 +51,7 @@ export class ApiClient {
     const text = await response.text();
     const json = method !== 'HEAD' && (response.headers.get('content-type') ?? '').includes('json');
     const answer = { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
-    // `fetch` follows redirects: then the answer is another address's.
+    // `fetch` follows redirects, and then the answer belongs to another address.
     if (response.redirected) return answer;
     const head = { method, path, status: response.status, headers: response.headers };
     checkHead(head);

@@ -2,7 +2,7 @@ import { namedSchemas, type Operation, type OperationResponse, operations } from
 import { Ajv, type ValidateFunction } from 'ajv';
 import * as ajvFormats from 'ajv-formats';
 
-/** Headers of HTTP itself, which OpenAPI need not describe, and those that every answer may have for browsers and proxies. */
+/** Headers that OpenAPI need not describe: those of HTTP itself, and those for browsers and proxies. */
 const PLAIN_HEADERS: ReadonlySet<string> = new Set([
   'cache-control',
   'connection',
@@ -32,7 +32,7 @@ const byPath = Object.values(operations as Record<string, Operation>).map((opera
   pattern: new RegExp(`^${operation.path.replace(/:[A-Za-z]+/g, '[^/]+')}$`),
 }));
 
-/** Paths that OpenAPI does not have: signed forms are posted there, and it answers as S3 does. */
+/** True for paths that OpenAPI does not describe: signed forms are posted there, and the answers are S3's. */
 const isForeign = (path: string) => path.startsWith('/uploads/');
 
 function barePath(path: string): string {
@@ -40,7 +40,7 @@ function barePath(path: string): string {
   return bare.length > 1 && bare.endsWith('/') ? bare.slice(0, -1) : bare;
 }
 
-/** What the description says about this answer; null if the path or the method is not in it. */
+/** Returns the description of this answer; null if the path or the method is not described. */
 function describedAs({ method, path, status }: ReceivedHead): OperationResponse | null {
   const bare = barePath(path);
   const found = byPath.find(({ operation, pattern }) => operation.method === method && pattern.test(bare));
@@ -61,7 +61,7 @@ export function checkHead(head: ReceivedHead): void {
   const { method, path, status, headers } = head;
   if (isForeign(path)) return;
   const requestId = headers.get('x-request-id');
-  // A proxy answered.
+  // The answer is of a proxy.
   if (requestId === null && headers.has('server')) return;
   if (requestId === null) throw undescribed(head, '`X-Request-Id` is missing');
   const response = describedAs(head);
@@ -120,14 +120,14 @@ let made: Ajv | null = null;
 
 function validator(): Ajv {
   if (made !== null) return made;
-  // The schemas themselves are checked by a test of their own: here that would be most of what a test file takes to load.
+  // Another test checks the schemas. A check here would take most of the time that a test file needs to load.
   made = new Ajv({ strict: false, discriminator: true, meta: false, validateSchema: false });
   (ajvFormats.default as unknown as (ajv: Ajv) => void)(made);
   for (const schema of namedSchemas) made.addSchema(strict(schema) as object, (schema as { $id?: string }).$id);
   return made;
 }
 
-/** The same schema, but an object has no fields that it does not name. */
+/** Returns the same schema, but objects may have only the fields that it names. */
 function strict(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(strict);
   if (schema === null || typeof schema !== 'object') return schema;

@@ -139,13 +139,13 @@ export function openStream(
   });
 }
 
-/** Server-sent events and plain text are checked by their head, refusals when they are read; see `described-answers.ts`. */
+/** Checks the head of a stream, and also the body of a refusal after it was read; see `described-answers.ts`. */
 function checkReader(method: string, url: string, reader: StreamReader): void {
   const { pathname, search } = new URL(url);
   const pairs = Object.entries(reader.headers).map(([name, value]): [string, string] => [name, String(value)]);
   const head = { method, path: pathname + search, status: reader.status, headers: new Headers(pairs) };
   checkHead(head);
   if (!String(reader.headers['content-type']).startsWith('application/json')) return;
-  // Rejected without a handler, it fails the test that runs.
+  // A rejection without a handler fails the test that is running.
   void reader.over.then((isWhole) => isWhole && checkJsonBody(head, JSON.parse(reader.text)));
 }

@@ -66,7 +66,7 @@ const ranges = {
   'if-range': Type.Optional(Type.String({ description: 'An `ETag`: the range counts only while it is the file’s.' })),
 };
 
-/** As which types files are answered; all others are `application/octet-stream`. */
+/** The media types of file answers; a file of any other type is sent as `application/octet-stream`. */
 const fileTypes = [
   'application/octet-stream',
   'application/pdf',

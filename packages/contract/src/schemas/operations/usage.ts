@@ -26,7 +26,7 @@ export const listUsage = operation({
       description: 'A page of usage records, or all of them as CSV.',
       schema: ref(UsageRecordList),
       otherContent: { 'text/csv': Type.String() },
-      headers: { 'Content-Disposition': Type.String({ description: 'Of CSV: `attachment`, with a file name.' }) },
+      headers: { 'Content-Disposition': Type.String({ description: 'For CSV: `attachment`, with a file name.' }) },
     },
     ...integrationRefusals(),
   },

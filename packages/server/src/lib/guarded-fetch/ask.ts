@@ -8,7 +8,7 @@ const MAX_EARLY_ANSWERS = 8;
 
 /**
  * One GET over this one connection, which the caller destroys. Nothing is sent that tells who asks: no cookie, no
- * credentials, no referrer. Rejects with `FetchFailed` where what comes is no HTTP or has headers without end.
+ * credentials, no referrer. Rejects with `FetchFailed` if the answer is not HTTP or its headers are too large.
  */
 export async function ask(url: URL, socket: Duplex, userAgent: string): Promise<IncomingMessage> {
   // Brings the client behind `fetch` along: 0.07 s of processor at a start that may fetch nothing.
@@ -44,12 +44,12 @@ export async function ask(url: URL, socket: Duplex, userAgent: string): Promise<
   return promise;
 }
 
-const unclear = () => finalFailure('broken', 'its server gave an answer that is not understood', 'check the link');
+const unclear = () => finalFailure('broken', 'its server sent an answer that is not expected', 'check the link');
 export const cut = () => new FetchFailed('broken', 'its server ended the connection before the end of its answer');
 
 function failureOf(error: NodeJS.ErrnoException): FetchFailed {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
-    return finalFailure('broken', 'its server sent headers without end', 'check the link');
+    return finalFailure('broken', 'its server sent headers that are too large', 'check the link');
   }
   return error.code?.startsWith('HPE_') ? unclear() : cut();
 }

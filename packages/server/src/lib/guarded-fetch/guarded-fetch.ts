@@ -81,7 +81,7 @@ export class GuardedFetcher {
     }
     throw finalFailure(
       'redirects',
-      `its server sent it on more than ${MAX_REDIRECTS} times`,
+      `its server redirects more than ${MAX_REDIRECTS} times`,
       'use a link that leads to the file itself',
     );
   }

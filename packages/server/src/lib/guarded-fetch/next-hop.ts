@@ -7,7 +7,7 @@ export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308]
 /** Returns the URL that an answer redirects to. Its text is checked as the first URL was. */
 export function nextHop(from: URL, location: string | undefined, allow: FetchAllow): URL {
   if (location === undefined) {
-    throw finalFailure('broken', 'its server sent it on without saying where to', 'check the link');
+    throw finalFailure('broken', 'its server redirects without a target', 'check the link');
   }
   // Headers are bytes; those beyond ASCII are UTF-8 wherever they occur.
   const text = Buffer.from(location, 'latin1').toString();
@@ -19,7 +19,7 @@ export function nextHop(from: URL, location: string | undefined, allow: FetchAll
   if (checked === null || 'problem' in checked) {
     throw finalFailure(
       'refused',
-      'its server sent it on to a place that files are not fetched from',
+      'its server redirects to a place that files are not fetched from',
       'use a link that leads to the file itself, or name the place in RUNWIRE_FETCH_ALLOW',
     );
   }

@@ -35,7 +35,7 @@ export class CommitOutcomes implements Disposable {
     if (wasRefused(error)) throw translate(error);
     const outcome = await this.#look(evidence, this.#lookForMs, LOOK_EVERY_MS);
     if (outcome === 'committed') return;
-    if (outcome === 'lost') throw new StoreUnavailable('The database went away before the commit.');
+    if (outcome === 'lost') throw new StoreUnavailable('The connection to the database was lost before the commit.');
     throw new CommitUnknown(
       this.#look(evidence, Number.POSITIVE_INFINITY, LOOK_LATER_EVERY_MS).then((o) => o === 'committed'),
     );

@@ -38,7 +38,7 @@ export const chatById = statement('chat by id', (db, p: { integrationId: string;
   liveChats(db, p.integrationId).where('chats.chat_id', '=', p.chatId),
 );
 
-/** The chats that have this id or alias, in one snapshot: a chat that appears between two reads would count by its alias. */
+/** Reads the chats with this id or alias in one snapshot: two reads could find a new chat only by its alias. */
 export const chatsInTheWay = statement(
   'chats in the way',
   (db, p: { integrationId: string; chatId: string; alias: string | null }) =>
