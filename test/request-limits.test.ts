@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import dns from 'node:dns';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,8 +11,8 @@ import { ScriptedServer } from './support/scripted-server.ts';
 const HOUR_MS = 3_600_000;
 
 /** A connection on which the test sends bytes itself. */
-function open(url: string) {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+function open(url: string, host = '127.0.0.1') {
+  const socket = connect(Number(new URL(url).port), host);
   let text = '';
   socket.on('error', () => {});
   socket.on('data', (chunk) => {
@@ -128,4 +129,24 @@ test('a request with pauses that ends in time is served', async (t) => {
     await sleep(5);
   }
   assert.match(await slow.closed, /^HTTP\/1\.1 200 [\s\S]*event: end/);
+});
+
+test('a server at localhost has one address, with deadlines', async (t) => {
+  cites(t, 'contract-4-limit-request-time');
+  // Most machines have ::1 as the second address; 127.0.0.2 is one that every Linux has.
+  const lookup = dns.lookup as (host: string, ...rest: unknown[]) => void;
+  t.mock.method(dns, 'lookup', (host: string, ...rest: unknown[]) => {
+    const [options, done] = rest as [{ all?: boolean }, (error: null, addresses: object[]) => void];
+    if (host !== 'localhost' || options.all !== true) return lookup(host, ...rest);
+    done(null, [
+      { address: '127.0.0.1', family: 4 },
+      { address: '127.0.0.2', family: 4 },
+    ]);
+  });
+  const env = { HOST: 'localhost' };
+  await using server = await ScriptedServer.start({ env, limits: { requestIdleMs: 300, requestMs: HOUR_MS } });
+  const [first, second] = [open(server.server.url), open(server.server.url, '127.0.0.2')];
+  for (const connection of [first, second]) connection.send(`${head(COMPLETION)}{"apiIntegrationId":`);
+  isTimeout(await first.closed, true);
+  assert.equal(await second.closed, '', 'nothing listens there');
 });

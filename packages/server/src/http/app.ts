@@ -1,3 +1,4 @@
+import { createServer, type ServerOptions } from 'node:http';
 import { type Operation, operations } from '@runwire/contract/schemas';
 import { Ajv, type ValidateFunction } from 'ajv';
 import * as ajvFormats from 'ajv-formats';
@@ -98,6 +99,18 @@ function compiledAtFirstUse(compile: () => ValidateFunction): Validator {
   return validator;
 }
 
+function serverOptions({ requestMs, requestIdleMs }: RequestTimes): ServerOptions {
+  return {
+    keepAliveTimeout: 75_000,
+    // Node would answer a request without `Host` itself, without our headers.
+    requireHostHeader: false,
+    // `RequestDeadlines` has the limits of bodies.
+    requestTimeout: 0,
+    headersTimeout: requestMs,
+    connectionsCheckingInterval: requestIdleMs / 10,
+  };
+}
+
 /** Everything that is the same for all operations: ids, keys, bodies, errors. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { authentication, limits, logger, requestIds } = options;
@@ -109,18 +122,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     exposeHeadRoutes: false,
     // While closing, our own answer carries the header; Fastify's does not.
     return503OnClosing: false,
-    keepAliveTimeout: 75_000,
     forceCloseConnections: true,
     // The router, the hooks and the handlers see a path, whichever form the request target has.
     rewriteUrl: ({ url }) => originForm(url ?? ''),
-    // Node would answer a request without `Host` itself, without our headers.
-    http: {
-      requireHostHeader: false,
-      // `RequestDeadlines` has the limits of bodies.
-      requestTimeout: 0,
-      headersTimeout: limits.requestMs,
-      connectionsCheckingInterval: limits.requestIdleMs / 10,
-    },
+    // One server: at `localhost` Fastify would start another for the second address, which nothing below watches.
+    serverFactory: (handler) => createServer(serverOptions(limits), handler),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
     schemaController: { compilersFactory: { buildValidator: buildValidator as never } },
     frameworkErrors: (error, request, reply) => {
