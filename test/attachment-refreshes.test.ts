@@ -122,7 +122,7 @@ test('a link of megabytes is refused as any that is too long', async () => {
   assert.match(body.error, /of at most 8192 characters/);
 });
 
-test('a key of the wrong type, or that stands twice, is named without its query', async () => {
+test('names a key of the wrong type, or given twice, without its query', async () => {
   const key = '"https://a.example/a?SECRETQ#SECRETF"';
   const answerTo = async (refreshes: string) => {
     const headers = { ...rig.api.authorization, 'content-type': 'application/json' };
@@ -136,7 +136,7 @@ test('a key of the wrong type, or that stands twice, is named without its query'
   ]);
   assert.deepEqual(await answerTo(`{${key}:"a",${key}:"b"}`), [
     400,
-    'The body names the member "https://a.example/a" twice in one object.',
+    'The body names the member "https://a.example/a" twice in one object: see line 1, column 111.',
   ]);
 });
 
