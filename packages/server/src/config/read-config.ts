@@ -38,7 +38,7 @@ const KNOWN = new Set([
   'RUNWIRE_FETCH_ALLOW',
 ]);
 
-/** Keys of providers that this version cannot ask: they stop nothing, and the start says so. */
+/** Keys of providers that this version cannot use. They do not stop the start, which prints that they are not used. */
 const UNUSED_PROVIDER_KEYS = ['ANTHROPIC_API_KEY'];
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_CHARACTERS = 32;

@@ -55,7 +55,7 @@ export interface AdmissionRequest {
   readonly agent: string | null;
   readonly messageBytes: number;
   readonly fingerprint: string | null;
-  /** Or what their text alone stands against them with: it is told in its place in the order. */
+  /** The refreshes, or the refusal of their text, which is answered at its place in the order of checks. */
   readonly refreshes: readonly AttachmentRefresh[] | Refusal;
 }
 

@@ -24,8 +24,8 @@ interface Fetching {
 }
 
 /**
- * Fetches what these attachments of one URL lead to. The room for its bytes is reserved before its server is asked, and
- * held until `use` is done with them. Rejects with `FetchFailed`, the signal's reason, or as `use` does.
+ * Fetches the file of these attachments, which have one URL. Memory for its bytes is reserved before its server is asked,
+ * and held until `use` has resolved. Rejects with `FetchFailed`, the signal's reason, or as `use` does.
  */
 export async function fetchAttachment(
   deps: FetchDeps,
@@ -113,7 +113,7 @@ function failed(
   { runId }: Fetching,
 ): void {
   metrics.attachments.add({ outcome });
-  // Its query may be a key.
+  // `urlKey` has no query, because a query may contain a key.
   const about = { runId, ofRun: row?.runId, position: row?.position, url: row?.urlKey, outcome };
   const why = error instanceof FetchFailed ? { kind: error.kind, status: error.status } : {};
   logger.info({ ...about, ...why, err: error }, 'attachment could not be fetched or read');

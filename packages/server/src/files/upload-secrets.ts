@@ -15,7 +15,7 @@ const FIRST = 1;
 const REGION = 'us-east-1';
 const ACCESS_KEY = /^runwire-([1-9]\d{0,8})$/;
 
-/** Of one number: whoever knows the installation's secret can derive it, and it tells nothing of that or of others. */
+/** Derives the key of this number from the installation's secret. It reveals neither the secret nor other keys. */
 export function uploadKey(secret: string, number: number): SigningKey {
   const derived = hkdfSync('sha256', secret, '', `runwire upload ${number}`, 32);
   return {
@@ -27,8 +27,8 @@ export function uploadKey(secret: string, number: number): SigningKey {
 }
 
 /**
- * The secrets that sign the forms which this server itself receives. The store is asked which number counts each time:
- * a rotation counts at once on all servers.
+ * The secrets that sign the forms which this server itself receives. The store is read for the current number each time,
+ * so that all servers use a new secret immediately.
  */
 export class UploadSecrets {
   readonly region = REGION;

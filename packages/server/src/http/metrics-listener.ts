@@ -15,8 +15,8 @@ export interface MetricsListenerOptions {
 }
 
 /**
- * `/metrics` without a key, on a listener of its own, and nothing else. It asks neither store nor key: without the
- * database, when keys cannot be checked, it still tells how that goes.
+ * Serves `/metrics` without a key, on a listener of its own, and nothing else. It reads neither the store nor a key, so it
+ * also works while the database cannot be reached and keys cannot be checked.
  */
 export class MetricsListener implements AsyncDisposable {
   readonly url: string;

@@ -4,7 +4,7 @@ import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { fieldsTooLarge, MAX_FORM_BYTES, type ReceivedForm } from '../files/post-policy/form-fields.ts';
 import { S3Error } from '../files/post-policy/s3-error.ts';
 
-/** As much as the largest file and its form: so much is waited for of what is thrown away, behind the file or refused. */
+/** As large as the largest file with its form. At most so many bytes after the file, or of a refused form, are discarded. */
 export const MAX_WASTE_BYTES = 24 * 1024 * 1024;
 const NEWLINE = 10;
 
@@ -16,8 +16,8 @@ export interface FormTimes {
 }
 
 /**
- * A form while it comes, field by field and then the file, as fast as the file is taken: never more than a few chunks of
- * it are in memory.
+ * Parses a form while it arrives, field by field and then the file, as fast as the file is read. So at most a few chunks
+ * are in memory.
  *
  *   head ──▶ file ──▶ rest ──▶ done
  *     └────────┴────────┴────▶ failed: too large, too slow, torn off, not multipart
@@ -75,7 +75,7 @@ export class MultipartForm implements Disposable {
     await this.#whole.promise;
   }
 
-  /** Nothing more is read of it; what still comes on the connection is the caller's affair. */
+  /** Stops reading the form. The caller of this function handles further bytes of the connection. */
   [Symbol.dispose](): void {
     this.#fail(malformed());
     this.#file?.destroy();

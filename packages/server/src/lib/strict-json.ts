@@ -16,8 +16,8 @@ export class JsonRefused extends Error {
 /**
  * `JSON.parse` for text from outside. It keeps the last of two equal members, takes lone surrogates and any depth;
  * here these are refused, and so is invalid UTF-8, which decoding would repair silently. A scan before parsing counts
- * depth, values and members (a colon outside strings is a member), at about a nanosecond a character. A name with an
- * escape, or a count that differs, is for the slower reader, which errs in no name and knows what stands twice.
+ * depth, values and members (a colon outside strings is a member), at about a nanosecond a character. If a
+ * name has an escape or the count differs, the slower reader is used: it reads every name correctly and finds duplicates.
  */
 export function parseStrictJson(bytes: Buffer, limits: StrictJsonLimits): unknown {
   const text = bytes.toString('utf8');
@@ -67,7 +67,7 @@ function readSlowly(text: string): unknown {
   }
 }
 
-/** Counted from 0. Decoding replaces what is invalid, so the bytes of the decoded text differ from there on. */
+/** Returns the offset, counted from 0. Decoding replaces invalid bytes, so the decoded text differs from there on. */
 function firstInvalidByte(bytes: Buffer, decoded: string): number {
   const valid = Buffer.from(decoded, 'utf8');
   let at = 0;

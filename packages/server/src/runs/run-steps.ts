@@ -17,7 +17,7 @@ interface StepsDeps {
   readonly pages: LargePages;
 }
 
-/** What the journal holds of a run: its finished steps, newest first. */
+/** Lists the finished steps of a run from its journal, newest first. */
 export async function runSteps(
   { reads, runReads, pages }: StepsDeps,
   integrationId: string,

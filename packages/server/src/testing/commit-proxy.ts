@@ -90,7 +90,7 @@ export class CommitProxy implements AsyncDisposable {
     this.#hangs = true;
   }
 
-  /** Those that were made meanwhile or before are of no use: bytes of theirs are lost. */
+  /** Forwards again. Closes all existing connections, because some of their bytes are lost. */
   flow(): void {
     this.#hangs = false;
     for (const socket of this.#sockets) socket.destroy();

@@ -149,7 +149,7 @@ export class PostgresServer implements AsyncDisposable {
 
   /** An empty database of its own; resolves to its address. */
   async database(): Promise<string> {
-    // Of no other server either: a database is known by its name, also through a proxy, and has a folder of its own.
+    // The name is unique among all servers: a database is known by its name, also through a proxy, and has its own folder.
     return makeDatabase(this.url(), `test_${randomBytes(8).toString('hex')}`);
   }
 

@@ -24,8 +24,8 @@ export const portOf = (url: URL): number => (url.port === '' ? HTTPS_PORT : Numb
 export const urlKey = (url: URL): string => `${url.origin}${url.pathname}`;
 
 /**
- * Parsers of URLs mend a good deal, and no two of them alike: white space is dropped, backslashes are turned, slashes
- * added. Text that needs mending is refused, so that nobody downstream can read another host out of it.
+ * URL parsers repair malformed text, each in another way: they drop white space, turn backslashes, add slashes. Text that
+ * needs a repair is refused, so that no later parser can read another host from it.
  */
 function shapeProblem(text: string): string | null {
   if (!text.isWellFormed()) return 'has half of a surrogate pair in it; send well-formed Unicode';

@@ -38,9 +38,9 @@ const SPECIAL_IPV6 = ranges(
   '3ffe::/16', // 6bone, given back
   '3fff::/20', // documentation
 );
-/** Networks without IPv4 see the whole of it through this prefix (NAT64): what counts is the address within. */
+/** Networks without IPv4 reach all of IPv4 through this prefix (NAT64), so the embedded address is checked. */
 const NAT64 = range('64:ff9b::/96');
-/** ISATAP: behind any prefix this, then an IPv4 address; with the bit for "globally unique" set or not. */
+/** ISATAP: any prefix, then one of these, then an IPv4 address. The bit for "globally unique" may be set. */
 const ISATAP = [0x0000_5efen, 0x0200_5efen];
 
 /** The address that a packet reaches: IPv4 if the given one is IPv4 written as IPv6, or leads to it by NAT64. */

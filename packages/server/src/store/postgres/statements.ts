@@ -20,7 +20,7 @@ export class Statements {
   readonly #compiled = new Map<Statement<never, unknown>, CompiledStatement>();
   readonly #named: boolean;
 
-  /** `named`: false behind a pooler that gives each transaction another connection. */
+  /** `named` is false if a pooler gives each transaction another connection. */
   constructor(named: boolean) {
     this.#named = named;
   }

@@ -38,15 +38,15 @@ interface Job {
 
 /**
  * The node's one writer, on a connection of its own: what is handed in while it commits is committed together next,
- * in order. There are no savepoints, which would cost a trip for each job: where a job is refused, all that commit with
- * it are rolled back and done again one by one, and only the bad one fails.
+ * in order. There are no savepoints, which would cost a round trip for each job. If a job is refused, all jobs of its
+ * commit are rolled back and repeated one by one, and only the refused one fails.
  */
 export class Writer implements AsyncDisposable {
   readonly #options: WriterOptions;
   #client: Client | null = null;
   #queue: Job[] = [];
   #committing = 0;
-  /** So many jobs go into the next commit: fewer where the database did not take what was too much for it. */
+  /** How many jobs the next commit may have: fewer after a commit that was too large for the database. */
   #jobsPerCommit = JOBS_PER_COMMIT;
   #draining: Promise<void> | null = null;
 

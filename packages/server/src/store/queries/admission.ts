@@ -5,8 +5,8 @@ import { type PeriodDays, reservedSum, usedSum } from './allowance.ts';
 import { raw } from './raw.ts';
 
 /**
- * Everything admission decides from, in one statement, so in one snapshot. The conditions on `status`, `deleted_at` and
- * attachments stand as literals: a partial index serves only the words it was made with.
+ * Reads everything that admission needs for its decision, in one statement and so in one snapshot. The conditions on
+ * `status`, `deleted_at` and attachments are literals, because a partial index serves only its own expression.
  */
 export const admissionFacts = statement(
   'admission facts',

@@ -37,7 +37,7 @@ export const unfinishedRun = statement('unfinished run', (db, p: { runId: string
     .select(['integrations.on_disconnect', 'integrations.keep_attachments'])
     .select('nodes.dead as node_dead')
     .select(
-      // Of those that were sent, about what they take in a prompt: of a failed turn none was.
+      // About the bytes that the sent attachments take in a prompt. Those of a failed turn were not sent.
       sql<number>`(select cast(coalesce(sum(case a.form when 'text' then a.size_bytes
           when 'pdf' then a.pages * ${sql.lit(IMAGE_TEXT_BYTES)} when 'image' then ${sql.lit(IMAGE_TEXT_BYTES)} end), 0) as bigint)
         from attachments a where a.chat_key = runs.chat_key and not exists (select 1

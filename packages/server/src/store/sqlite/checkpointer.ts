@@ -7,9 +7,9 @@ const IDLE_CHECKPOINT_MS = 5000;
 const RETRY_MS = 1000;
 
 /*
- * The write-ahead log is written from its start again only by a writer that finds all of it copied into the
- * database, which one that writes all the time never does: under load it grew to hundreds of megabytes. So a worker
- * copies most of it beside the writer, and then the writer pauses, without blocking its thread, for what is left.
+ * A writer begins the write-ahead log from its start again only if all of it is copied into the database. A writer that
+ * never pauses never finds that: under load the log grew to hundreds of megabytes. So a worker copies most of the log
+ * while the writer works, and then the writer pauses, without blocking its thread, until the rest is copied.
  *
  *   idle ──(enough pages)──▶ copying ──(copied)──▶ pausing ──(copied)──▶ idle
  *                             ▲    └───(failed)───────┴──▶ failed

@@ -76,12 +76,12 @@ class Connection implements Reads {
 }
 
 class WriteConnection extends Connection implements Tx {
-  /** Whether the job under way has written, and whether it has a savepoint to go back to. */
+  /** True if the current job has written, and true if it has a savepoint for its rollback. */
   #written = false;
   #marked = false;
-  /** Whether a statement of the job under way was refused: writes sent at once with it must not go on without it. */
+  /** True if a statement of the current job was refused: writes that were sent together with it must not succeed. */
   #refused = false;
-  /** Whether an earlier job of this transaction has written: until then, to go back is to begin again. */
+  /** True if an earlier job of this transaction has written. If none has, a rollback restarts the transaction. */
   #keeps = false;
   #pages = 0;
   readonly #begin: StatementSync;

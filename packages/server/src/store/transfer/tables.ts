@@ -23,7 +23,7 @@ export const COPIED_TABLES = [
   'upload_forms',
 ] as const;
 
-/** What stays behind. */
+/** Tables that are not copied like the others. */
 export const LEFT_TABLES = [
   // Copied in its own way: the embedded store keeps it in a file.
   'installation_secret',
