@@ -1,4 +1,4 @@
-import { createServer, type ServerOptions } from 'node:http';
+import type { RequestListener, Server, ServerOptions } from 'node:http';
 import { type Operation, operations } from '@runwire/contract/schemas';
 import { Ajv, type ValidateFunction } from 'ajv';
 import * as ajvFormats from 'ajv-formats';
@@ -99,8 +99,8 @@ function compiledAtFirstUse(compile: () => ValidateFunction): Validator {
   return validator;
 }
 
-function serverOptions({ requestMs, requestIdleMs }: RequestTimes): ServerOptions {
-  return {
+function createServer({ requestMs, requestIdleMs }: RequestTimes, handler: RequestListener): Server {
+  const options: ServerOptions = {
     keepAliveTimeout: 75_000,
     // Node would answer a request without `Host` itself, without our headers.
     requireHostHeader: false,
@@ -109,6 +109,8 @@ function serverOptions({ requestMs, requestIdleMs }: RequestTimes): ServerOption
     headersTimeout: requestMs,
     connectionsCheckingInterval: requestIdleMs / 10,
   };
+  // Not by `import`: that reads all exports of the module, a whole client among them, which takes 35 ms of processor.
+  return process.getBuiltinModule('node:http').createServer(options, handler);
 }
 
 /** Everything that is the same for all operations: ids, keys, bodies, errors. */
@@ -126,7 +128,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // The router, the hooks and the handlers see a path, whichever form the request target has.
     rewriteUrl: ({ url }) => originForm(url ?? ''),
     // One server: at `localhost` Fastify would start another for the second address, which nothing below watches.
-    serverFactory: (handler) => createServer(serverOptions(limits), handler),
+    serverFactory: (handler) => createServer(limits, handler),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4096 },
     schemaController: { compilersFactory: { buildValidator: buildValidator as never } },
     frameworkErrors: (error, request, reply) => {
