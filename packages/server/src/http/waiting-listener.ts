@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { errors } from '@runwire/contract';
 
 import { listeningUrl } from './listening-url.ts';
 import { COMPLETION_PATH, pathOf } from './paths.ts';
+import { RequestIds } from './request-id.ts';
 
 /**
  * Listens in place of a server that cannot start yet: it is alive, and not ready. It answers every request with 503,
@@ -23,6 +24,7 @@ export class WaitingListener implements AsyncDisposable {
 
   static async start({ host, port }: { readonly host: string; readonly port: number }): Promise<WaitingListener> {
     const { createServer } = await import('node:http');
+    const requestIds = new RequestIds(randomBytes(4).toString('hex'));
     const server = createServer((request, answer) => {
       // The body is not used.
       request.resume();
@@ -33,7 +35,7 @@ export class WaitingListener implements AsyncDisposable {
         .writeHead(isHealth ? 200 : errors.unavailable.status, {
           'content-type': 'application/json; charset=utf-8',
           'x-content-type-options': 'nosniff',
-          'x-request-id': randomUUID(),
+          'x-request-id': requestIds.of(request.headers),
           // The next request must reach the server that replaces this listener.
           connection: 'close',
           ...(isHealth ? {} : { 'retry-after': '1' }),
