@@ -17,6 +17,7 @@ test('a crash of PostgreSQL at a COMMIT leaves no wrong answer', { skip }, async
 test('the proof fails if a transaction id is taken for evidence', { skip }, async () => {
   const { code, stdout, stderr } = await runProof('lost-commit', '--fault', 'trust-xid');
   assert.equal(code, 1, stdout);
-  assert.match(stderr, /^header `true` without a run: expected 0, found 1\.$/m);
+  // A heartbeat that commits before the crash keeps the id from being used again; then a later crash shows the fault.
+  assert.match(stderr, /^(header `true` without a run|lost: .*|stuck: .*|holes: .*): expected \d+, found \d+\.$/m);
   assert.doesNotMatch(stdout, /PROVED/);
 });
