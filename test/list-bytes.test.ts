@@ -54,7 +54,8 @@ async function walk(server: ScriptedServer, path: string, limit: number) {
 test('a list ends its page at 4 MiB of JSON and reads no row beyond it', async (t) => {
   cites(t, 'contract-3-page-bytes');
   const { read, wrapStore } = counted();
-  await using server = await ScriptedServer.start({ wrapStore });
+  // Room for two pages: each of them has to be given back when it is sent.
+  await using server = await ScriptedServer.start({ wrapStore, limits: { pagesBytes: 2 * PAGE_BYTES } });
   const { dataDir } = server.server;
   const members = ['a', 'b', 'c', 'd', 'e', 'f'];
   for (const consumerId of members) await server.member('demo', consumerId);

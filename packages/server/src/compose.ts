@@ -306,7 +306,7 @@ export async function compose(
     reserveTokens: limits.reserveTokens,
     logger,
   });
-  const pages = new LargePages(newBudget(1));
+  const pages = new LargePages(newBudget(1), newBudget(limits.pagesBytes));
   const runReads = new RunReads(store, eventLog, pages);
   const chats = new Chats(store, pages);
   const streams = stack.use(new Streams(limits, disconnects, waitAt, () => lease?.isHeld === true));

@@ -107,6 +107,8 @@ export interface Limits {
   readonly handOverMs: number;
   /** Bytes of bodies that are being read on this node; if there are several owners, each has at most half. */
   readonly bodiesBytes: number;
+  /** Bytes of large list pages that are not sent yet on this node; of several owners, each has at most half. */
+  readonly pagesBytes: number;
   readonly bodyThreadBytes: number;
   readonly cancelPatienceMs: number;
   readonly verifiedTokens: number;
@@ -175,6 +177,7 @@ export const DEFAULT_LIMITS: Limits = {
   disconnectMs: 10_000,
   shutdownMs: 30_000,
   handOverMs: 30_000,
+  pagesBytes: 256 * 1024 * 1024,
   bodiesBytes: 256 * 1024 * 1024,
   bodyThreadBytes: 1024 * 1024,
   cancelPatienceMs: 10_000,

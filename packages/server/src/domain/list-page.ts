@@ -11,6 +11,8 @@ export class ListPage {
   readonly #maxBytes: number;
   #bytes = 0;
   nextCursor: string | null = null;
+  /** Called when the answer has been sent, or its connection has closed. */
+  onSent: () => void = () => {};
 
   constructor(maxBytes = MAX_PAGE_BYTES) {
     this.#maxBytes = maxBytes;
@@ -18,6 +20,10 @@ export class ListPage {
 
   get length(): number {
     return this.#items.length;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** True if an item of so many bytes may be added; the first one always may. */

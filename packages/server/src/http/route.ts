@@ -1,7 +1,7 @@
 import type { Operation } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
-import type { Principal } from '../accounts/principal.ts';
+import { ListPage } from '../domain/list-page.ts';
 import { cursorTag, unboundCursor } from './bound-cursor.ts';
 import { schemaOf } from './openapi.ts';
 
@@ -35,7 +35,7 @@ export function route<O extends Operation>(
     },
     handler: isList(operation)
       ? (request, reply) =>
-          withBoundCursors(operation, request, () => handler(request as unknown as RequestOf<O>, reply))
+          withBoundCursors(operation, request, reply, () => handler(request as unknown as RequestOf<O>, reply))
       : (request, reply) => handler(request as unknown as RequestOf<O>, reply),
   });
 }
@@ -48,17 +48,23 @@ function isList({ query }: Operation): boolean {
 async function withBoundCursors(
   { operationId }: Operation,
   request: FastifyRequest,
+  { raw }: FastifyReply,
   list: () => Promise<unknown>,
 ): Promise<unknown> {
   const query = request.query as { cursor?: string; folder?: string; groupBy?: string };
   const tag = cursorTag({ operationId, ownerId: request.principal.ownerId, params: request.params, query });
   if (query.cursor !== undefined) query.cursor = unboundCursor(query.cursor, tag);
   const page = (await list()) as { nextCursor?: string | null };
+  if (page instanceof ListPage) {
+    // If the caller has left already, `close` was emitted and will not be again.
+    if (raw.destroyed) page.onSent();
+    else raw.once('close', page.onSent);
+  }
   if (typeof page.nextCursor === 'string') page.nextCursor = tag + page.nextCursor;
   return page;
 }
 
 /** The query of a list that waits for its owner's turn if its page is large. */
-export function ownersQuery<Q>({ query, principal }: { readonly query: Q; readonly principal: Principal }) {
-  return { ...query, ownerId: principal.ownerId };
+export function ownersQuery<Q>({ query, principal, raw }: Pick<FastifyRequest, 'principal' | 'raw'> & { query: Q }) {
+  return { ...query, ownerId: principal.ownerId, hasLeft: () => raw.socket.destroyed };
 }

@@ -17,7 +17,7 @@ const MEBIBYTE = 1024 * 1024;
 
 /** Reads a page of a list. `change` changes the rows after the sizes were read. */
 async function pageOf(rows: readonly Row[], limit: number, change: (rows: Row[]) => void, cursor?: string) {
-  const pages = new LargePages(new FairBudget(1, () => false));
+  const pages = new LargePages(new FairBudget(1, () => false), new FairBudget(64 * MEBIBYTE, () => false));
   const stored = [...rows];
   const read = ({ before, limit: most }: Page): Row[] =>
     stored
@@ -28,7 +28,7 @@ async function pageOf(rows: readonly Row[], limit: number, change: (rows: Row[])
       })
       .slice(0, most);
   const page = await pages.read(
-    { ownerId: 'own_1', limit, ...(cursor === undefined ? {} : { cursor }) },
+    { ownerId: 'own_1', hasLeft: () => false, limit, ...(cursor === undefined ? {} : { cursor }) },
     {
       showsAll: true,
       sizes: async (asked) => {
@@ -77,4 +77,35 @@ test('a list that does not change is read whole, each row once', async () => {
     items,
     rows.toReversed().map(({ id }) => id),
   );
+});
+
+test('an owner whose large pages are not read waits; other owners do not', async (t) => {
+  cites(t, 'contract-4-owner-queue');
+  const unsent = new FairBudget(8 * MEBIBYTE, () => true);
+  const pages = new LargePages(new FairBudget(1, () => true), unsent);
+  const read = (ownerId: string, hasLeft = false) =>
+    pages.read(
+      { ownerId, hasLeft: () => hasLeft },
+      {
+        showsAll: true,
+        sizes: async () => [{ created_at: 1, id: 'a', bytes: 3 * MEBIBYTE }],
+        rows: async () => ['a'.repeat(3 * MEBIBYTE)],
+        position: () => ({ createdAt: 1, id: 'a' }),
+        show: (text) => JSON.stringify(text),
+      },
+    );
+  const first = await read('own_1');
+  let isRead = false;
+  const second = read('own_1').then((page) => {
+    isRead = true;
+    return page;
+  });
+  const left = assert.rejects(read('own_1', true));
+  const other = await read('own_2');
+  assert.deepEqual([isRead, unsent.waiting], [false, 2]);
+  first.onSent();
+  (await second).onSent();
+  await left;
+  other.onSent();
+  assert.equal(unsent.held, 0);
 });

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { decodeCursor, encodeCursor, type ListPosition } from '../domain/list-cursor.ts';
 import { ListPage, MAX_PAGE_BYTES } from '../domain/list-page.ts';
+import { Refusal } from '../domain/refusal.ts';
 import type { FairBudget } from '../lib/fair-budget.ts';
 import type { Page } from './queries/page.ts';
 import { DEFAULT_LIMIT, type ListQuery } from './read-page.ts';
@@ -8,6 +9,8 @@ import { DEFAULT_LIMIT, type ListQuery } from './read-page.ts';
 export interface LargeListQuery extends ListQuery {
   /** The owner that asks. */
   readonly ownerId: string;
+  /** True if the caller's connection is closed: nobody would read the page. */
+  readonly hasLeft: () => boolean;
 }
 
 export interface RowSize {
@@ -38,15 +41,40 @@ const SMALL_BYTES = 256 * 1024;
  */
 export class LargePages {
   readonly #turns: FairBudget;
+  readonly #unsentBytes: FairBudget;
 
-  constructor(turns: FairBudget) {
+  /** `unsentBytes` bounds what the server holds for callers that do not read their answers. */
+  constructor(turns: FairBudget, unsentBytes: FairBudget) {
     this.#turns = turns;
+    this.#unsentBytes = unsentBytes;
   }
 
-  async read<R>({ ownerId, limit = DEFAULT_LIMIT, cursor }: LargeListQuery, list: LargeList<R>): Promise<ListPage> {
-    const page = new ListPage();
+  async read<R>(query: LargeListQuery, list: LargeList<R>): Promise<ListPage> {
+    const { ownerId, limit = DEFAULT_LIMIT, cursor } = query;
     // One more than is shown: if it exists, there is another page.
     const sizes = await list.sizes({ before: decodeCursor(cursor), limit: limit + 1 });
+    const bytes = Math.min(sum(sizes.slice(0, limit)), MAX_PAGE_BYTES);
+    if (bytes <= SMALL_BYTES) return this.#read(query, sizes, list);
+    // Reserved as a whole and before any turn: a page that waits holds nothing that another page waits for.
+    const hold = await this.#unsentBytes.reserve(ownerId, bytes, new AbortController().signal);
+    try {
+      if (query.hasLeft()) throw new Refusal('invalid_request', 'The connection closed before the answer.');
+      const page = await this.#read(query, sizes, list);
+      hold.shrinkTo(page.bytes);
+      page.onSent = () => hold[Symbol.dispose]();
+      return page;
+    } catch (error) {
+      hold[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async #read<R>(
+    { ownerId, limit = DEFAULT_LIMIT }: LargeListQuery,
+    sizes: readonly RowSize[],
+    list: LargeList<R>,
+  ): Promise<ListPage> {
+    const page = new ListPage();
     let rest: readonly RowSize[] = sizes;
     let end: ListPosition | undefined;
     let last: R | undefined;
