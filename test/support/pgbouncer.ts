@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PGBOUNCER } from './services.ts';
 
+const MAX_TRIES = 3;
 const UP_MS = 60_000;
 
 /** A real PgBouncer in transaction mode, with few connections to the database behind it. */
@@ -20,7 +21,16 @@ export class PgBouncer implements AsyncDisposable {
     this.port = port;
   }
 
+  /** Between the choice of a free port and the start another process may take the port; then another one is tried. */
   static async start(databasePort: number): Promise<PgBouncer> {
+    for (let tries = 1; ; tries += 1) {
+      const started = await PgBouncer.#start(databasePort).catch((error: Error) => error);
+      if (!(started instanceof Error)) return started;
+      if (tries === MAX_TRIES) throw started;
+    }
+  }
+
+  static async #start(databasePort: number): Promise<PgBouncer> {
     const folder = mkdtempSync(join(tmpdir(), 'runwire-pgbouncer-'));
     const file = join(folder, 'pgbouncer.ini');
     const port = await freePort();
