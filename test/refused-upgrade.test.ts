@@ -12,7 +12,7 @@ const FIRST_UNDONE = '0008-files';
 
 /** Takes back what the last migrations did, as the version before them had the tables. */
 const EARLIER = [
-  ...['newest', 'consumer', 'updated'].map((name) => `drop index chats_${name}`),
+  ...['newest', 'consumer'].map((name) => `drop index chats_${name}`),
   ...['host', 'address'].map((column) => `alter table nodes drop column ${column}`),
   'drop table commit_marks',
   'drop index attachments_without_copy',

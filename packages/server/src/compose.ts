@@ -325,6 +325,7 @@ export async function compose(
     limits,
     servers,
     logger,
+    logsRequests: overrides.logger !== undefined || config.logLevel === 'debug',
     requestIds,
     isShuttingDown,
     metrics,

@@ -40,6 +40,8 @@ export interface AppOptions {
   readonly limits: RequestTimes & { readonly bodyBytes: number; readonly messageCharacters: number };
   readonly servers: OpenApiServers;
   readonly logger: Logger;
+  /** False if lines at `debug` are not written: a request that has an access line keeps more memory until it closes. */
+  readonly logsRequests: boolean;
   readonly requestIds: RequestIds;
   readonly isShuttingDown: () => boolean;
   readonly metrics: Metrics;
@@ -134,7 +136,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     frameworkErrors: (error, request, reply) => {
       // The hooks do not run for a path that cannot be decoded.
       request.receivedAt = performance.now();
-      logRequest(request, reply, logger);
+      if (options.logsRequests) logRequest(request, reply, logger);
       answerError(error, request, reply, logger);
       app.noteAnswer(request, reply.statusCode);
     },
@@ -164,7 +166,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   options.bodies.register(app);
   app.addHook('onRequest', async (request, reply) => {
     request.receivedAt = performance.now();
-    logRequest(request, reply, logger);
+    if (options.logsRequests) logRequest(request, reply, logger);
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
     // `true` is sent only after the reservation; until then every answer at this path has `false`.

@@ -94,33 +94,18 @@ export class FairBudget {
   }
 
   #newHold(ownerId: string, initial: number): Hold {
-    let amount = 0;
-    const change = (by: number) => {
-      amount += by;
-      this.#held += by;
-      const own = this.#heldOf(ownerId) + by;
-      if (own === 0) this.#heldBy.delete(ownerId);
-      else this.#heldBy.set(ownerId, own);
-    };
-    const shrinkTo = (smaller: number) => {
-      if (smaller >= amount) return;
-      change(smaller - amount);
-      this.#grant();
-    };
-    change(initial);
-    return {
-      get amount() {
-        return amount;
-      },
-      grow: change,
-      tryGrow: (by) => {
-        if (!this.fits(ownerId, by)) return false;
-        change(by);
-        return true;
-      },
-      shrinkTo,
-      [Symbol.dispose]: () => shrinkTo(0),
-    };
+    const hold = new BudgetHold(this, ownerId);
+    hold.grow(initial);
+    return hold;
+  }
+
+  /** Called by the budget's own holds. */
+  change(ownerId: string, by: number): void {
+    this.#held += by;
+    const own = this.#heldOf(ownerId) + by;
+    if (own === 0) this.#heldBy.delete(ownerId);
+    else this.#heldBy.set(ownerId, own);
+    if (by < 0) this.#grant();
   }
 
   /** Returns false if the request is not in the queue because it was granted already. */
@@ -154,5 +139,40 @@ export class FairBudget {
       return true;
     }
     return false;
+  }
+}
+
+/** A class, because each active run has a hold: closures would take ten times the memory. */
+class BudgetHold implements Hold {
+  readonly #budget: FairBudget;
+  readonly #ownerId: string;
+  #amount = 0;
+
+  constructor(budget: FairBudget, ownerId: string) {
+    this.#budget = budget;
+    this.#ownerId = ownerId;
+  }
+
+  get amount(): number {
+    return this.#amount;
+  }
+
+  grow(by: number): void {
+    this.#amount += by;
+    this.#budget.change(this.#ownerId, by);
+  }
+
+  tryGrow(by: number): boolean {
+    if (!this.#budget.fits(this.#ownerId, by)) return false;
+    this.grow(by);
+    return true;
+  }
+
+  shrinkTo(amount: number): void {
+    if (amount < this.#amount) this.grow(amount - this.#amount);
+  }
+
+  [Symbol.dispose](): void {
+    this.shrinkTo(0);
   }
 }

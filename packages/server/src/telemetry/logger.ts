@@ -4,11 +4,41 @@ type LogMethod = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
 export type Logger = Readonly<Record<LogMethod, (fields: object, message: string) => void>>;
 
-/** A logger that adds these fields to every line. Unlike a child of pino, it serialises nothing before a line is written. */
-export function withFields(logger: Logger, fields: object): Logger {
-  const add = (method: LogMethod) => (more: object, message: string) => logger[method]({ ...more, ...fields }, message);
-  return { debug: add('debug'), info: add('info'), warn: add('warn'), error: add('error'), fatal: add('fatal') };
+/**
+ * A logger that adds these fields to every line. Unlike a child of pino, it serialises nothing before a line is written. A
+ * class, because each active run has one: five closures would hold 0.5 kB.
+ */
+class FieldLogger implements Logger {
+  readonly #logger: Logger;
+  readonly #fields: object;
+
+  constructor(logger: Logger, fields: object) {
+    this.#logger = logger;
+    this.#fields = fields;
+  }
+
+  debug(fields: object, message: string): void {
+    this.#logger.debug({ ...fields, ...this.#fields }, message);
+  }
+
+  info(fields: object, message: string): void {
+    this.#logger.info({ ...fields, ...this.#fields }, message);
+  }
+
+  warn(fields: object, message: string): void {
+    this.#logger.warn({ ...fields, ...this.#fields }, message);
+  }
+
+  error(fields: object, message: string): void {
+    this.#logger.error({ ...fields, ...this.#fields }, message);
+  }
+
+  fatal(fields: object, message: string): void {
+    this.#logger.fatal({ ...fields, ...this.#fields }, message);
+  }
 }
+
+export const withFields = (logger: Logger, fields: object): Logger => new FieldLogger(logger, fields);
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 

@@ -22,9 +22,8 @@ test('every filter of the chat list uses an index', async (t) => {
     return compiled ?? { sql: '', parameters: [] };
   };
   const queries = {
-    chats_newest: [await asked({}), await asked({ status: 'idle' })],
+    chats_newest: [await asked({}), await asked({ status: 'idle' }), await asked({ updatedAfter: 1 })],
     chats_consumer: [await asked({ consumerId: 'ann' }), await asked({ consumerId: 'ann', status: 'idle' })],
-    chats_updated: [await asked({ updatedAfter: 1 })],
     runs_active_chat: [await asked({ status: 'running' })],
   };
   await store[Symbol.asyncDispose]();
