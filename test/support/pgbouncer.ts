@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PGBOUNCER } from './services.ts';
 
-const MAX_TRIES = 3;
 const UP_MS = 60_000;
 
 /** A real PgBouncer in transaction mode, with few connections to the database behind it. */
@@ -21,16 +20,7 @@ export class PgBouncer implements AsyncDisposable {
     this.port = port;
   }
 
-  /** Between the choice of a free port and the start another process may take the port; then another one is tried. */
   static async start(databasePort: number): Promise<PgBouncer> {
-    for (let tries = 1; ; tries += 1) {
-      const started = await PgBouncer.#start(databasePort).catch((error: Error) => error);
-      if (!(started instanceof Error)) return started;
-      if (tries === MAX_TRIES) throw started;
-    }
-  }
-
-  static async #start(databasePort: number): Promise<PgBouncer> {
     const folder = mkdtempSync(join(tmpdir(), 'runwire-pgbouncer-'));
     const file = join(folder, 'pgbouncer.ini');
     const port = await freePort();
@@ -46,7 +36,9 @@ export class PgBouncer implements AsyncDisposable {
       'default_pool_size = 3',
     ];
     writeFileSync(file, `${settings.join('\n')}\n`);
+    // PgBouncer runs as another user here, and a command that ran in this process before has set the umask to 077.
     chmodSync(folder, 0o755);
+    chmodSync(file, 0o644);
     // It refuses to be run by root, and ends with the process that started it.
     const as = process.getuid?.() === 0 ? ['--reuid=65534', '--regid=65534', '--clear-groups'] : [];
     const child = spawn('/usr/bin/setpriv', [...as, '--pdeathsig', 'KILL', '--', PGBOUNCER, file], { stdio: 'ignore' });
