@@ -1,4 +1,4 @@
-import { compose } from '../packages/server/src/compose.ts';
+import { compose } from '../packages/server/src/compose/compose.ts';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { benchModel } from './model.ts';
 import { announce, readSettings } from './server-process.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compose } from '../packages/server/src/compose.ts';
+import { compose } from '../packages/server/src/compose/compose.ts';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 
 /** Writes the description that the server itself serves; with `--check` only compares. */

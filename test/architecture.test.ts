@@ -49,14 +49,14 @@ const rules: readonly Rule[] = [
       server({ 'admission/admit-run.ts': "import { executeRun } from '../engine/execute-run.ts';" }),
       server({ 'agencies/load-agency.ts': "const { loop } = await import('../agent/loop.ts');" }),
       server({ 'engine/execute-run.ts': "import { sse } from '../http/sse.ts';" }),
-      server({ 'runs/end-run.ts': "export type { Composed } from '../compose.ts';" }),
+      server({ 'runs/end-run.ts': "export type { Composed } from '../compose/compose.ts';" }),
       server({ 'store/writer.ts': "new Worker(new URL('../engine/beat.ts', import.meta.url));" }),
       server({ 'runs/end-run.ts': "import type { Run } from '@runwire/contract';" }),
       server({ 'http/route.ts': "import { defineAgent } from '@runwire/agency';" }),
       server({ 'services/run-service.ts': '' }),
     ],
     allowed: server({
-      'compose.ts': "import { executeRun } from './engine/execute-run.ts';",
+      'compose/compose.ts': "import { executeRun } from '../engine/execute-run.ts';",
       'admission/admit-run.ts': "import type { RunEngine } from '../engine/port.ts';\nimport './decide.ts';",
       'agencies/load-agency.ts': "import type { Tool } from '../agent/ports.ts';\nimport '@runwire/agency';",
       'domain/run-state.ts': "import type { RunStatus } from '@runwire/contract';\nimport { a } from '../lib/a.ts';",
@@ -64,7 +64,7 @@ const rules: readonly Rule[] = [
     }),
   },
   {
-    claim: 'adapters are imported by compose.ts, testing/ and their own folder alone',
+    claim: 'adapters are imported by compose/, commands/, testing/ and their own folder alone',
     check: checkAdapters,
     faults: [
       server({ 'store/writer.ts': "import { openSqlite } from './sqlite/open-sqlite.ts';" }),
@@ -73,10 +73,9 @@ const rules: readonly Rule[] = [
       server({ 'store/postgres/open-postgres.ts': "import { openSqlite } from '../sqlite/open-sqlite.ts';" }),
       server({ 'chats/read-chat.test.ts': "import { openSqlite } from '../store/sqlite/open-sqlite.ts';" }),
       server({ 'files/sign-upload.ts': "import { diskStore } from './disk/disk-store.ts';" }),
-      server({ 'sandbox/choose.ts': "import { bubblewrap } from './bubblewrap/bubblewrap.ts';" }),
     ],
     allowed: server({
-      'compose.ts': "import { openSqlite } from './store/sqlite/open-sqlite.ts';",
+      'compose/compose.ts': "import { openSqlite } from '../store/sqlite/open-sqlite.ts';",
       'testing/start.ts': "import { openSqlite } from '../store/sqlite/open-sqlite.ts';",
       'store/sqlite/open-sqlite.test.ts': "import { openSqlite } from './open-sqlite.ts';",
       'store/sqlite/writer.ts': "import type { Store } from '../store.ts';",
@@ -86,7 +85,7 @@ const rules: readonly Rule[] = [
     claim: 'testing/ is imported by tests, proofs and benchmarks alone',
     check: checkTesting,
     faults: [
-      server({ 'compose.ts': "import { scriptedModel } from './testing/scripted-model.ts';" }),
+      server({ 'compose/compose.ts': "import { scriptedModel } from '../testing/scripted-model.ts';" }),
       files({ 'packages/cli/src/serve.ts': "await import('@runwire/server/testing');" }),
       files({ 'scripts/build.ts': "import { startTestServer } from '@runwire/server/testing';" }),
     ],
@@ -108,7 +107,7 @@ const rules: readonly Rule[] = [
       files({ 'packages/contract/src/schemas/run.ts': "import { Type } from 'typebox';" }),
       files({ 'packages/agency/src/index.ts': "import type { Run } from '@runwire/contract';" }),
       files({ 'packages/agency/src/index.ts': "import { join } from 'node:path';" }),
-      files({ 'packages/server/src/compose.ts': "import { Client } from '@runwire/client';" }),
+      files({ 'packages/server/src/compose/compose.ts': "import { Client } from '@runwire/client';" }),
       files({ 'packages/server/src/http/route.ts': "import { Run } from '../../../contract/src/index.ts';" }),
       files({ 'packages/client/src/index.ts': "import { schemas } from '@runwire/contract/schemas';" }),
       files({ 'packages/client/src/index.ts': "import { request } from 'undici';" }),
@@ -151,7 +150,7 @@ const rules: readonly Rule[] = [
     claim: 'the environment is read in config/ alone',
     check: checkEnvironment,
     faults: [
-      server({ 'compose.ts': 'const port = process.env.PORT;' }),
+      server({ 'compose/compose.ts': 'const port = process.env.PORT;' }),
       server({ 'main.ts': "const port = process['env'].PORT;" }),
       server({ 'http/listen.ts': "import { env } from 'node:process';" }),
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a template in the text under test
@@ -176,7 +175,7 @@ const rules: readonly Rule[] = [
     allowed: server({
       'store/queries/runs.ts': "import { sql } from 'kysely';",
       'store/sqlite/open-sqlite.ts': "import { DatabaseSync } from 'node:sqlite';",
-      'compose.ts': "import type { Kysely } from 'kysely';",
+      'compose/compose.ts': "import type { Kysely } from 'kysely';",
     }),
   },
   {
@@ -222,7 +221,7 @@ const rules: readonly Rule[] = [
       server({ 'runs/all.ts': "// The runs.\nexport { a } from './a.ts';\nexport type { B } from './b.ts';" }),
     ],
     allowed: files({
-      'packages/server/src/index.ts': "export * from './compose.ts';",
+      'packages/server/src/index.ts': "export * from './compose/compose.ts';",
       'packages/server/src/testing/index.ts': "export { a } from './a.ts';",
       'packages/contract/src/schemas/index.ts': "export * from './run.ts';",
       'packages/server/src/runs/read-run.ts': "export type { Run } from './run.ts';\nexport const readRun = () => {};",
@@ -252,7 +251,7 @@ const rules: readonly Rule[] = [
       server({ 'files/attach.ts': 'const get = deps.get ?? fetch;' }),
       server({ 'files/attach.ts': 'download(url, fetch);' }),
       server({ 'lib/download.ts': 'await fetch(url);' }),
-      server({ 'lib/guarded-fetch-too.ts': 'await fetch(url);' }),
+      server({ 'guarded-fetch-too/fetch.ts': 'await fetch(url);' }),
       server({ 'lib/download.ts': "import { connect } from 'node:tls';" }),
       server({ 'lib/download.ts': "const { connect } = await import('net');" }),
       server({ 'http/route.ts': 'return globalThis.fetch(url);' }),
@@ -274,8 +273,8 @@ const rules: readonly Rule[] = [
       'runs/read.ts': "import type { IncomingMessage } from 'node:http';\nstore.fetch(1);\nprefetch();\n// fetch(url)",
       'agent/models/openai.ts': "import { request } from 'undici';",
       'files/s3/open-s3.ts': "const sdk = await import('@aws-sdk/client-s3');",
-      'lib/gathering-socket.ts': "import { Socket } from 'node:net';",
-      'lib/guarded-fetch/real-network.ts': "import { connect } from 'node:tls';\nimport 'node:dns/promises';",
+      'store/postgres/gathering-socket.ts': "import { Socket } from 'node:net';",
+      'guarded-fetch/real-network.ts': "import { connect } from 'node:tls';\nimport 'node:dns/promises';",
       'engine/attach.ts': 'await this.#fetcher.fetch(url, signal);\nconst { fetched } = await fetchAll(urls);',
     }),
   },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { imageAttachment, pngOf, type Store, temporaryFolder } from '@runwire/server/testing';
 import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
-import { newBlobKey } from '../packages/server/src/files/blob-store.ts';
+import { newBlobKey } from '../packages/server/src/storage/blob-store.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
 
 const one = pngOf(200, 1);

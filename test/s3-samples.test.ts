@@ -59,7 +59,7 @@ test('the policy of docs/s3.md allows what the server does, and no more', { skip
     AbortMultipartUpload: 's3:AbortMultipartUpload',
     ListMultipartUploads: 's3:ListBucketMultipartUploads',
   };
-  const source = readFileSync(join(root, 'packages/server/src/files/s3/s3-bucket.ts'), 'utf8');
+  const source = readFileSync(join(root, 'packages/server/src/storage/s3/s3-bucket.ts'), 'utf8');
   const sent = [...source.matchAll(/new this\.#sdk\.(\w+)Command\(/g)].map(([, command = '']) => needed[command]);
   assert.ok(sent.length >= 6);
   const allowed = policy.Statement.flatMap(({ Action }) => Action);

@@ -1,7 +1,7 @@
 import type { Overrides } from '@runwire/server/testing';
 import { DEFAULT_DOCUMENT_LIMITS } from '../../packages/server/src/files/documents/document-limits.ts';
 import { DocumentReader, Unreadable } from '../../packages/server/src/files/documents/document-reader.ts';
-import { FetchFailed, GuardedFetcher } from '../../packages/server/src/lib/guarded-fetch/guarded-fetch.ts';
+import { FetchFailed, GuardedFetcher } from '../../packages/server/src/guarded-fetch/guarded-fetch.ts';
 import { tamper } from './tampered-store.ts';
 
 type Fetch = GuardedFetcher['fetch'];

@@ -1,9 +1,9 @@
-import { compose, type Overrides } from './compose.ts';
-import { type BackupOverrides, backUpHere } from './compose-backup.ts';
-import { moveHere } from './compose-move.ts';
-import { type Restored, restoreHere } from './compose-restore.ts';
-import { createKeyHere, rotateUploadsHere } from './compose-secrets.ts';
-import { startWhenDiskHasSpace } from './compose-waiting.ts';
+import { compose, type Overrides } from './compose/compose.ts';
+import { type BackupOverrides, backUpHere } from './commands/backup.ts';
+import { moveHere } from './commands/migrate.ts';
+import { type Restored, restoreHere } from './commands/restore.ts';
+import { createKeyHere, rotateUploadsHere } from './commands/rotate-secrets.ts';
+import { startWhenDiskHasSpace } from './compose/start-when-disk-has-space.ts';
 import type { Config } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';
 import { readConfig } from './config/read-config.ts';

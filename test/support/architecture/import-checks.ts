@@ -59,7 +59,7 @@ export const checkAdapters: Check = (sources) =>
     const depth = adapter.split('/').length - 1;
     const home = `${serverRoot}${insideServer(target).split('/').slice(0, depth).join('/')}/`;
     if (path.startsWith(home) || (inServer(path) && matchesAny(insideServer(path), adapterUsers))) return undefined;
-    return 'an adapter is known to compose.ts and its own tests alone';
+    return 'an adapter is known to compose/, commands/ and its own tests alone';
   });
 
 export const checkTesting: Check = (sources) =>

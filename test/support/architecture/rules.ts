@@ -24,34 +24,38 @@ const agentPorts = ['agent/port.ts', 'agent/ports.ts', 'agent/*-port.ts', 'agent
  * What is not listed here may not exist there.
  */
 export const serverImports: Readonly<Record<string, readonly string[]>> = {
-  'main.ts': everything,
-  'compose.ts': everything,
-  'running-server.ts': [],
-  'compose-files.ts': everything,
-  'compose-attachments.ts': everything,
-  'compose-store.ts': everything,
-  'compose-secrets.ts': everything,
-  'compose-earlier.ts': everything,
-  'compose-places.ts': everything,
-  'compose-move.ts': everything,
-  'compose-backup.ts': everything,
-  'compose-restore.ts': everything,
-  'compose-waiting.ts': everything,
+  'main.ts': ['compose', 'commands', 'config', ...base],
   'index.ts': everything,
+  compose: everything,
+  commands: everything,
   config: ['domain', 'lib'],
-  http: ['admission', 'runs', 'chats', 'accounts', 'agencies', 'files', 'eventlog', 'webhooks', ...base],
-  admission: [...enginePort, 'runs', 'chats', 'accounts', 'agencies', 'files', 'eventlog', 'store', ...base],
-  engine: ['agent', 'agencies', 'runs', 'chats', 'files', 'eventlog', 'store', ...base],
-  runs: ['chats', 'accounts', 'eventlog', 'webhooks', 'store', ...base],
-  accounts: ['agencies', 'webhooks', 'store', ...base],
+  http: ['admission', 'runs', 'chats', 'accounts', 'agencies', 'files', 'attachments', 'nodes', 'eventlog', ...base],
+  admission: [
+    ...enginePort,
+    'runs',
+    'chats',
+    'accounts',
+    'agencies',
+    'files',
+    'attachments',
+    'eventlog',
+    'store',
+    ...base,
+  ],
+  engine: ['agent', 'agencies', 'runs', 'chats', 'files', 'attachments', 'nodes', 'eventlog', 'store', ...base],
+  nodes: ['store', ...base],
+  runs: ['chats', 'accounts', 'eventlog', 'store', ...base],
+  accounts: ['agencies', 'store', ...base],
   agencies: [...agentPorts, ...base],
   chats: ['store', ...base],
-  files: ['webhooks', 'store', ...base],
+  attachments: ['files', 'storage/*.ts', 'guarded-fetch', 'store', ...base],
+  files: ['storage', 'store', ...base],
+  storage: base,
   sandbox: [...agentPorts, 'files', ...base],
   agent: base,
   eventlog: ['store', ...base],
-  webhooks: ['store', ...base],
   store: base,
+  'guarded-fetch': ['lib'],
   domain: ['lib'],
   telemetry: ['lib'],
   lib: [],
@@ -60,8 +64,8 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
 
 /** The folders and files of the server that may import a package beside it. */
 export const serverMayImportPackage: Readonly<Record<string, readonly string[]>> = {
-  contract: ['domain', 'http', 'testing', 'main.ts', 'compose.ts', 'index.ts'],
-  agency: ['agencies', 'agent', 'testing', 'main.ts', 'compose.ts', 'index.ts'],
+  contract: ['domain', 'http', 'testing', 'main.ts', 'compose', 'commands', 'index.ts'],
+  agency: ['agencies', 'agent', 'testing', 'main.ts', 'compose', 'commands', 'index.ts'],
 };
 
 /** Adapters: known to the composition root, to `testing/` and to their own folder, tests included. */
@@ -69,19 +73,12 @@ export const adapters = [
   'store/sqlite/**',
   'store/postgres/**',
   'agent/models/**',
+  'storage/disk/**',
+  'storage/s3/**',
   'files/disk/**',
   'files/s3/**',
-  'sandbox/*/**',
 ];
-export const adapterUsers = [
-  'compose.ts',
-  'compose-files.ts',
-  'compose-store.ts',
-  'compose-move.ts',
-  'compose-backup.ts',
-  'compose-restore.ts',
-  'testing/**',
-];
+export const adapterUsers = ['compose/**', 'commands/**', 'testing/**', 'files/disk/**', 'files/s3/**'];
 
 export interface PackageRule {
   /** Packages of this repository, by their import names. */
@@ -120,17 +117,17 @@ export const packageEntryFiles = [...new Set(Object.values(packageEntries))];
 
 /** Module → the only files of the server that may import it. */
 export const databaseModules: Readonly<Record<string, readonly string[]>> = {
-  kysely: ['store/**', 'compose.ts'],
-  pg: ['store/**', 'compose.ts', 'testing/**'],
-  'node:sqlite': ['store/**', 'compose.ts', 'testing/**'],
+  kysely: ['store/**', 'compose/**'],
+  pg: ['store/**', 'compose/**', 'testing/**'],
+  'node:sqlite': ['store/**', 'compose/**', 'testing/**'],
 };
 
 /** Outgoing requests: the guarded fetcher for what callers name, and the adapters of models and of S3 for what the operator set. */
-export const outgoingUsers = ['agent/models/**', 'lib/guarded-fetch/**', 'files/s3/**', 'testing/**', '**.test.ts'];
+export const outgoingUsers = ['agent/models/**', 'guarded-fetch/**', 'storage/s3/**', 'files/s3/**', 'testing/**', '**.test.ts'];
 export const clientModules = ['undici', '@aws-sdk/**', '@smithy/**', 'node:dns', 'node:dns/promises', 'node:dgram'];
 export const socketModules = ['node:http', 'node:https', 'node:http2', 'node:net', 'node:tls'];
 /** `http/` has the listening half alone; the store's connection to PostgreSQL stands on a socket that gathers writes. */
-export const socketUsers = [...outgoingUsers, 'http/**', 'lib/gathering-socket.ts'];
+export const socketUsers = [...outgoingUsers, 'http/**', 'store/postgres/gathering-socket.ts'];
 
 export const maxLines = 500;
 export const aimedLines = 250;

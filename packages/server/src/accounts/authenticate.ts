@@ -7,7 +7,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { AccountCache } from './account-cache.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import type { KeyProblem, KeySigning } from './key-signing.ts';
-import type { Principal } from './principal.ts';
+import type { Principal } from '../domain/principal.ts';
 
 const LAST_USE_EVERY_MS = 60_000;
 

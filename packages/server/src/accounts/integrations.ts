@@ -23,7 +23,7 @@ import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Reads, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import { unpricedModel } from './credit-prices.ts';
-import type { Principal } from './principal.ts';
+import type { Principal } from '../domain/principal.ts';
 
 export const DEMO_AGENCY = 'demo';
 

@@ -18,7 +18,7 @@ import { first, type Store, type Tx } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import { keyRefused } from './authenticate.ts';
 import type { KeySigning } from './key-signing.ts';
-import type { Principal } from './principal.ts';
+import type { Principal } from '../domain/principal.ts';
 
 function keyJson(row: KeyRow) {
   return {

@@ -5,10 +5,10 @@ import { insertOwner, listOwners, type OwnerRow, ownerByEmail } from '../store/q
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
-import { administratorOnly } from './administrator-only.ts';
+import { administratorOnly } from '../domain/administrator-only.ts';
 import type { KeySigning } from './key-signing.ts';
 import { signKey } from './keys.ts';
-import type { Principal } from './principal.ts';
+import type { Principal } from '../domain/principal.ts';
 
 function ownerJson(row: OwnerRow) {
   return {

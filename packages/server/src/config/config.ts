@@ -1,5 +1,5 @@
 import type { Prices } from '../domain/prices.ts';
-import type { FetchAllow } from '../lib/guarded-fetch/fetch-allow.ts';
+import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
 
 /** What the server runs with; checked, frozen, and free of secrets. */
 export interface Config {

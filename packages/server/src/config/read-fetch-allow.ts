@@ -1,4 +1,4 @@
-import { ALLOW_NOTHING, type FetchAllow, parseFetchAllow } from '../lib/guarded-fetch/fetch-allow.ts';
+import { ALLOW_NOTHING, type FetchAllow, parseFetchAllow } from '../lib/url-rules/fetch-allow.ts';
 import { SettingRefused } from './setting-refused.ts';
 
 /** `RUNWIRE_FETCH_ALLOW`: what files may be fetched from besides the public internet; empty by default. */

@@ -1,6 +1,6 @@
-import { checkFetchUrl, urlKey } from '../lib/guarded-fetch/check-url.ts';
-import type { FetchAllow } from '../lib/guarded-fetch/fetch-allow.ts';
-import { sameHostAndPath } from '../lib/guarded-fetch/same-place.ts';
+import { checkFetchUrl, urlKey } from '../lib/url-rules/check-url.ts';
+import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
+import { sameHostAndPath } from '../lib/url-rules/same-place.ts';
 import { MAX_URL_CHARACTERS } from './attachment.ts';
 import { Refusal } from './refusal.ts';
 import { expiresAt } from './signed-link.ts';

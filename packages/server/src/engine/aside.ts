@@ -1,5 +1,5 @@
-import type { AttachmentBlobs } from '../files/attachment-blobs.ts';
-import type { BlobKey } from '../files/blob-store.ts';
+import type { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
+import type { BlobKey } from '../storage/blob-store.ts';
 import { inTime } from '../lib/in-time.ts';
 import type { Logger } from '../telemetry/logger.ts';
 

@@ -1,8 +1,8 @@
 import { RunFailure } from '../agent/ports.ts';
 import type { Attachment } from '../domain/attachment.ts';
-import { BlobUnavailable } from '../files/attachment-blobs.ts';
+import { BlobUnavailable } from '../attachments/attachment-blobs.ts';
 import { Unreadable } from '../files/documents/unreadable.ts';
-import { FetchFailed } from '../lib/guarded-fetch/fetch-failed.ts';
+import { FetchFailed } from '../guarded-fetch/fetch-failed.ts';
 
 /** Returns the sentence for the caller if an attachment cannot be sent, or null if the error is about something else. */
 export function attachmentFailure(error: unknown, attachment: Attachment, ownRunId: string): RunFailure | null {

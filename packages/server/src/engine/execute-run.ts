@@ -14,7 +14,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Aside } from './aside.ts';
 import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
-import { endOrphan } from './end-orphan.ts';
+import { endOrphan } from './takeover/end-orphan.ts';
 import { handOver } from './hand-over.ts';
 import type { AdmittedRun } from './port.ts';
 import { RunAttachments } from './ready-attachments.ts';

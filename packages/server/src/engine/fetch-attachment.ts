@@ -1,8 +1,8 @@
 import { type Attachment, attachmentName } from '../domain/attachment.ts';
-import { sha256Of } from '../files/attachment-blobs.ts';
+import { sha256Of } from '../attachments/attachment-blobs.ts';
 import type { Given } from '../files/documents/read-file.ts';
 import { Unreadable } from '../files/documents/unreadable.ts';
-import { FetchFailed } from '../lib/guarded-fetch/fetch-failed.ts';
+import { FetchFailed } from '../guarded-fetch/fetch-failed.ts';
 import type { AttachmentTools, SentFile } from './attachment-tools.ts';
 import type { EngineDeps } from './deps.ts';
 

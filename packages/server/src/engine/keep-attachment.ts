@@ -1,6 +1,6 @@
 import type { Attachment } from '../domain/attachment.ts';
-import { BlobGone, type KeptBlob, referToBlob } from '../files/attachment-blobs.ts';
-import { type BlobKey, newBlobKey } from '../files/blob-store.ts';
+import { BlobGone, type KeptBlob, referToBlob } from '../attachments/attachment-blobs.ts';
+import { type BlobKey, newBlobKey } from '../storage/blob-store.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { RunLost } from '../runs/run-lost.ts';
 import { attachmentFetched, freeBlob } from '../store/queries/attachments.ts';

@@ -1,7 +1,7 @@
 import type { PromptAttachment } from '../agent/ports.ts';
 import { attachmentName } from '../domain/attachment.ts';
 import { attachmentText, unreadPdfText } from '../domain/attachment-text.ts';
-import { sha256OfKey } from '../files/blob-store.ts';
+import { sha256OfKey } from '../storage/blob-store.ts';
 import type { ReadyAttachment, RunAttachments, UnreadPdf } from './ready-attachments.ts';
 
 /** It as a model is shown it. Bytes are read when the request to the provider is made, and not before. */

@@ -1,6 +1,6 @@
 import type { Attachment, AttachmentForm } from '../domain/attachment.ts';
-import { BlobUnavailable } from '../files/attachment-blobs.ts';
-import { type BlobKey, sha256OfKey } from '../files/blob-store.ts';
+import { BlobUnavailable } from '../attachments/attachment-blobs.ts';
+import { type BlobKey, sha256OfKey } from '../storage/blob-store.ts';
 import type { Given } from '../files/documents/read-file.ts';
 import { sniff } from '../files/documents/sniff.ts';
 import { Unreadable } from '../files/documents/unreadable.ts';

@@ -1,5 +1,5 @@
 import { webcrypto } from 'node:crypto';
-import { type BlobKey, type BlobStore, sha256OfKey } from './blob-store.ts';
+import { type BlobKey, type BlobStore, sha256OfKey } from '../storage/blob-store.ts';
 
 /** Copied at once: enough to keep a disk busy with its syncs, and at most so many images in memory. */
 const AT_ONCE = 8;

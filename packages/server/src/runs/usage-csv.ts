@@ -1,4 +1,4 @@
-import { encodeCsvRow } from '../lib/csv.ts';
+import { encodeCsvRow } from './csv.ts';
 import { position, type RunReads, type UsageQuery } from './read-runs.ts';
 import { usageRecordJson } from './run-json.ts';
 

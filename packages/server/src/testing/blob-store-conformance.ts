@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { type BlobStore, type ListedBlob, newBlobKey } from '../files/blob-store.ts';
+import { type BlobStore, type ListedBlob, newBlobKey } from '../storage/blob-store.ts';
 import { claimsOn, type FilesHarness, type RunClaim } from './run-claims.ts';
 
 const keyOf = (bytes: Uint8Array) => newBlobKey(hash('sha256', bytes));

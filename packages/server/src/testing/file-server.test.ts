@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseFetchAllow } from '../lib/guarded-fetch/fetch-allow.ts';
-import { FetchFailed, GuardedFetcher } from '../lib/guarded-fetch/guarded-fetch.ts';
+import { parseFetchAllow } from '../lib/url-rules/fetch-allow.ts';
+import { FetchFailed, GuardedFetcher } from '../guarded-fetch/guarded-fetch.ts';
 import { FileServer } from './file-server.ts';
 
 const signal = new AbortController().signal;

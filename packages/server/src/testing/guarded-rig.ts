@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { ALLOW_NOTHING } from '../lib/guarded-fetch/fetch-allow.ts';
-import { FetchFailed, GuardedFetcher, type GuardedFetchOptions } from '../lib/guarded-fetch/guarded-fetch.ts';
+import { ALLOW_NOTHING } from '../lib/url-rules/fetch-allow.ts';
+import { FetchFailed, GuardedFetcher, type GuardedFetchOptions } from '../guarded-fetch/guarded-fetch.ts';
 import { type Names, type Serve, WatchedNetwork } from './watched-network.ts';
 
 export const PUBLIC = '93.184.216.34';

@@ -1,6 +1,6 @@
 export type { OpenAiModels } from '../agent/models/openai-model.ts';
 export type { Model, ModelOutput, ModelRequest } from '../agent/ports.ts';
-export { type Overrides, openAiModels } from '../compose.ts';
+export { type Overrides, openAiModels } from '../compose/compose.ts';
 export { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 export {
   UPLOAD_POINTS,
@@ -8,7 +8,7 @@ export {
   WAIT_POINTS,
   type WaitPoint,
 } from '../domain/wait-points.ts';
-export { DiskBlobStore } from '../files/disk/disk-blob-store.ts';
+export { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 export { DiskMountStore } from '../files/disk/disk-mount-store.ts';
 export type { Reach } from '../files/disk/reach.ts';
 export { MountConflict, type MountFile, type MountStore } from '../files/mount-store.ts';
@@ -16,10 +16,10 @@ export { checkForm } from '../files/post-policy/check-form.ts';
 export { type FormTerms, type SigningKey, signatureOf, signForm } from '../files/post-policy/sign-form.ts';
 export { uploadKey } from '../files/upload-secrets.ts';
 export { FairBudget } from '../lib/fair-budget.ts';
-export { type CheckedUrl, checkFetchUrl } from '../lib/guarded-fetch/check-url.ts';
-export { ALLOW_NOTHING, type FetchAllow } from '../lib/guarded-fetch/fetch-allow.ts';
-export { FetchFailed, GuardedFetcher, type Network } from '../lib/guarded-fetch/guarded-fetch.ts';
-export { sameHostAndPath } from '../lib/guarded-fetch/same-place.ts';
+export { type CheckedUrl, checkFetchUrl } from '../lib/url-rules/check-url.ts';
+export { ALLOW_NOTHING, type FetchAllow } from '../lib/url-rules/fetch-allow.ts';
+export { FetchFailed, GuardedFetcher, type Network } from '../guarded-fetch/guarded-fetch.ts';
+export { sameHostAndPath } from '../lib/url-rules/same-place.ts';
 export { silentNotifier } from '../store/notifier.ts';
 export type { JudgeCommit } from '../store/postgres/commit-outcome.ts';
 export type { Store, Tx } from '../store/store.ts';

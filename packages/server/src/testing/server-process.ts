@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { compose, type Overrides } from '../compose.ts';
-import { startWhenDiskHasSpace } from '../compose-waiting.ts';
+import { compose, type Overrides } from '../compose/compose.ts';
+import { startWhenDiskHasSpace } from '../compose/start-when-disk-has-space.ts';
 import type { Limits } from '../config/config.ts';
 import { readConfig } from '../config/read-config.ts';
 import type { UploadPoint, WaitAt, WaitPoint } from '../domain/wait-points.ts';

@@ -1,5 +1,5 @@
 import { type Duplex, duplexPair } from 'node:stream';
-import type { DialTo, Network } from '../lib/guarded-fetch/network.ts';
+import type { DialTo, Network } from '../guarded-fetch/network.ts';
 
 /** What a server behind a connection does with a request: writes bytes, ends, or keeps silent. */
 export type Serve = (request: string, connection: Duplex) => void;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
-import { SseDecoder, SseTooLarge } from '../../lib/sse-decoder.ts';
+import { SseDecoder, SseTooLarge } from './sse-decoder.ts';
 import { type ModelOutput, RunFailure } from '../ports.ts';
 import {
   type Asked,

@@ -5,7 +5,7 @@ import { type MountPath, wholePath } from '../../domain/mount-path.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { MountFile } from '../mount-store.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
-import { codeOf } from './not-now.ts';
+import { codeOf } from '../../storage/disk/not-now.ts';
 import { stamp } from './stamp.ts';
 
 /** A file put there by hand. */

@@ -10,9 +10,9 @@ import { type FileMark, fileOf, forgetAbout, type Known, keepAbout, mountFile } 
 import type { ConfinedFolder } from './confined-folder.ts';
 import { deleteFile, deleteTree } from './delete-files.ts';
 import { filesBelow, pageOf } from './list-folder.ts';
-import { makeFolder } from './make-folder.ts';
+import { makeFolder } from '../../storage/disk/make-folder.ts';
 import { MountFolders, unlessFolderGoes } from './mount-folders.ts';
-import { notNow } from './not-now.ts';
+import { notNow } from '../../storage/disk/not-now.ts';
 import { findConflict, folderAround, placeDraft } from './place-draft.ts';
 import { type Reach, surestReach } from './reach.ts';
 import { readPieces } from './read-file.ts';

@@ -3,7 +3,7 @@ import { link, open, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { syncFolder } from '../../lib/durable-files.ts';
-import { DRAFTS, holdsBlobs, unlessMissing } from './disk-blob-store.ts';
+import { DRAFTS, holdsBlobs, unlessMissing } from '../../storage/disk/disk-blob-store.ts';
 
 /**
  * What says whose files lie in a folder: the database of an installation knows the same. The names are neither of

@@ -4,7 +4,7 @@ import type { WaitAt } from '../../domain/wait-points.ts';
 import { fileInTheWay, fileNames, folderInTheWay } from '../mount-names.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
 import { type MountFolders, unlessFolderGoes } from './mount-folders.ts';
-import { codeOf } from './not-now.ts';
+import { codeOf } from '../../storage/disk/not-now.ts';
 import { removeDraft } from './remove-draft.ts';
 
 /** What was found on the way is not so any more: somebody made or removed a folder, or put something in its place. */

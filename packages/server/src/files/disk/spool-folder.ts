@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Spooled, Spools } from '../spools.ts';
-import { makeFolder } from './make-folder.ts';
-import { notNow } from './not-now.ts';
+import { makeFolder } from '../../storage/disk/make-folder.ts';
+import { notNow } from '../../storage/disk/not-now.ts';
 
 const NAME = /^[0-9a-f]{24}\.spool$/;
 

@@ -1,4 +1,4 @@
-import type { S3Bucket, S3Object } from './s3-bucket.ts';
+import type { S3Bucket, S3Object } from '../../storage/s3/s3-bucket.ts';
 
 /** A name right below a folder; `object` is null where it is a folder itself. */
 export interface NamedObject {

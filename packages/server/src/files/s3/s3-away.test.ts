@@ -9,9 +9,9 @@ import { DEFAULT_LIMITS } from '../../config/config.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import { testS3Files } from '../../testing/s3-files.ts';
 import { sharedS3, stopOwnS3 } from '../../testing/s3-gateway.ts';
-import { newBlobKey } from '../blob-store.ts';
-import type { S3BlobStore } from './s3-blob-store.ts';
-import { S3Bucket } from './s3-bucket.ts';
+import { newBlobKey } from '../../storage/blob-store.ts';
+import type { S3BlobStore } from '../../storage/s3/s3-blob-store.ts';
+import { S3Bucket } from '../../storage/s3/s3-bucket.ts';
 import type { S3MountStore } from './s3-mount-store.ts';
 
 const skip = (await missingService('s3')) ?? false;

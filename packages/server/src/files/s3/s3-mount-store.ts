@@ -14,8 +14,8 @@ import {
 } from '../mount-store.ts';
 import type { Spools } from '../spools.ts';
 import { isFolder, listFolder, type NamedObject } from './list-folder.ts';
-import { openObject } from './open-object.ts';
-import type { S3Bucket, TypedObject } from './s3-bucket.ts';
+import { openObject } from '../../storage/s3/open-object.ts';
+import type { S3Bucket, TypedObject } from '../../storage/s3/s3-bucket.ts';
 
 /** Files that are looked at or deleted at once. */
 const AT_ONCE = 16;

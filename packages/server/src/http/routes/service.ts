@@ -1,6 +1,6 @@
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Nodes } from '../../accounts/nodes.ts';
+import type { Nodes } from '../../nodes/node-list.ts';
 import { type Agencies, type LoadedAgency, toolNames } from '../../agencies/agencies.ts';
 import { decodeCursor } from '../../domain/list-cursor.ts';
 import { cursorBy, pageOfRows } from '../../domain/list-page.ts';

@@ -1,5 +1,5 @@
 import pg, { type ClientConfig, type Pool } from 'pg';
-import { GatheringSocket } from '../../lib/gathering-socket.ts';
+import { GatheringSocket } from './gathering-socket.ts';
 
 /** How the database is reached; `url` holds its password. */
 export interface PostgresSettings {

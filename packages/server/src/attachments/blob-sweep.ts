@@ -1,0 +1,109 @@
+import { Sweep } from '../lib/sweep.ts';
+import { forgetBlob, keepUsedBlob, knownBlobs, unusedBlobs } from '../store/queries/attachments.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { BlobStore, ListedBlob } from '../storage/blob-store.ts';
+import { DeletedIntegrations } from './deleted-integrations.ts';
+import { letGoOfAllCopies } from './release-copies.ts';
+
+export interface BlobSweepOptions {
+  readonly sweepMs: number;
+  /** How long bytes stay that nothing refers to. */
+  readonly unusedBlobMs: number;
+}
+
+const BATCH = 100;
+
+/**
+ * T7 of the files: bytes that no message has referred to for a day are deleted.
+ *
+ * 1. What the database knows and nothing refers to any more, because its chat or integration was deleted or its
+ *    integration keeps no attachments. In one transaction the row is looked at again and deleted; the bytes go after the commit. A request that wants the same bytes meanwhile either
+ *    commits first, and then the row is in use and stays, or finds the row gone in its own transaction, and keeps its
+ *    bytes again under a new name. The old name is never used again, so the delete that is still to come hits nothing
+ *    else.
+ * 2. What the database does not know: a request put it and was refused, or its process died, or a sweep died between
+ *    its commit and its delete. Only the request that put it can make it known, and only within an hour
+ *    (`referToBlob`); older than a day, nobody will. The store is listed for these, so they are looked for once in
+ *    that time and not at every sweep.
+ */
+export class BlobSweep extends Sweep {
+  readonly #store: Store;
+  readonly #blobs: BlobStore;
+  readonly #options: BlobSweepOptions;
+  readonly #logger: Logger;
+  readonly #deleted: DeletedIntegrations;
+  #listedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(store: Store, blobs: BlobStore, options: BlobSweepOptions, logger: Logger) {
+    super(options.sweepMs, 'stored files', logger);
+    this.#store = store;
+    this.#blobs = blobs;
+    this.#options = options;
+    this.#logger = logger;
+    this.#deleted = new DeletedIntegrations(store, logger);
+  }
+
+  /** Resolves to how many blobs it deleted. */
+  protected override async sweepOnce(): Promise<number> {
+    const isClosed = () => this.isClosed;
+    await letGoOfAllCopies(this.#store, this.#logger, isClosed);
+    const until = Date.now() - this.#options.unusedBlobMs;
+    await this.#deleted.letGoOfAttachments(until, isClosed);
+    let count = await this.#sweepUnused(until);
+    if (performance.now() - this.#listedAt >= this.#options.unusedBlobMs) {
+      const began = performance.now();
+      count += await this.#sweepUnknown(until);
+      this.#listedAt = began;
+    }
+    if (count > 0) this.#logger.info({ blobs: count }, 'files that nothing refers to were deleted');
+    return count;
+  }
+
+  async #sweepUnused(until: number): Promise<number> {
+    let count = 0;
+    while (!this.isClosed) {
+      const rows = await this.#store.reads.all(unusedBlobs, { until, limit: BATCH });
+      if (rows.length === 0) break;
+      const forgotten = await Promise.all(rows.map(({ blob_key: blobKey }) => this.#forget(blobKey, until)));
+      for (const [index, { blob_key: blobKey }] of rows.entries()) {
+        if (forgotten[index] !== true) continue;
+        await this.#blobs.delete(blobKey);
+        count += 1;
+      }
+    }
+    return count;
+  }
+
+  #forget(blobKey: string, until: number): Promise<boolean> {
+    return this.#store.transact('sweep', async (tx) => {
+      if ((await tx.run(forgetBlob, { blobKey, until })) === 1) return true;
+      await tx.run(keepUsedBlob, { blobKey });
+      return false;
+    });
+  }
+
+  async #sweepUnknown(until: number): Promise<number> {
+    let count = 0;
+    let batch: ListedBlob[] = [];
+    const sweepBatch = async () => {
+      if (batch.length === 0) return;
+      const rows = await this.#store.reads.query(knownBlobs(batch.map(({ key }) => key)));
+      const known = new Set(rows.map((row) => row.blob_key));
+      for (const { key } of batch) {
+        if (known.has(key)) continue;
+        await this.#blobs.delete(key);
+        count += 1;
+      }
+      batch = [];
+    };
+    for await (const blob of this.#blobs.list()) {
+      if (this.isClosed) return count;
+      if (blob.putAt > until) continue;
+      batch.push(blob);
+      if (batch.length === BATCH) await sweepBatch();
+    }
+    await sweepBatch();
+    return count;
+  }
+}

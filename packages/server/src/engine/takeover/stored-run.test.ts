@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { MessageItem, RunEvent, ToolOutputItem } from '../../domain/events.ts';
+import type { StepRow } from '../../store/queries/runs.ts';
+import type { UnfinishedRun } from '../../store/queries/takeover.ts';
+import { lastKeptId, spentSoFar } from './stored-run.ts';
+
+const response = { id: 'resp_1', model: 'own/model', agent: 'A', callerAgent: null };
+const item: MessageItem = {
+  kind: 'message',
+  id: 'msg_1',
+  agent: 'A',
+  callerAgent: null,
+  outputIndex: 0,
+  text: '',
+  complete: false,
+  timestamp: 1,
+};
+const output: ToolOutputItem = {
+  kind: 'tool_output',
+  agent: 'A',
+  callerAgent: null,
+  callId: 'call_1',
+  text: 'o'.repeat(8),
+  timestamp: 2,
+};
+const finished = { requestCount: 1, inputTokens: 100, cachedTokens: 0, outputTokens: 20, reasoningTokens: 0 };
+const run = {
+  request_count: 1,
+  input_tokens: 100,
+  cached_tokens: 0,
+  output_tokens: 20,
+  reasoning_tokens: 0,
+  by_model_json: JSON.stringify([{ model: 'own/model', ...finished, credits: 0 }]),
+  text_bytes: 40,
+  attached_bytes: 0,
+  announced_bytes: 0,
+} as UnfinishedRun;
+
+const PARTS = { instructions: '', message: 'm'.repeat(8), shown: 'm'.repeat(8), windowTokens: 1000 };
+
+/** A finished step with a tool's output up to id 5, and a second response under way behind it. */
+const KEPT = 5;
+const events: readonly RunEvent[] = [
+  { type: 'response_created', response, id: 2 },
+  { type: 'run_item', name: 'tool_output', item: output, id: KEPT },
+  { type: 'response_created', response, id: 6 },
+  { type: 'item_added', item, id: 7 },
+  { type: 'delta', item, text: 'größer', id: 9 },
+];
+
+test('goes on behind the last journalled step, or behind what opened the attempt', () => {
+  const row = (id: number) => ({ last_event_id: id }) as StepRow;
+  assert.equal(lastKeptId(1, []), 1);
+  assert.equal(lastKeptId(1, [row(17), row(12)]), 17);
+  assert.equal(lastKeptId(3, [row(17)]), 2_000_000_001, 'no step of the attempt that died was finished');
+  assert.equal(lastKeptId(2, [row(17), row(1_000_000_030)]), 1_000_000_030);
+});
+
+test('counts of a call that was cut short an estimate from what the model was shown and said', () => {
+  const { usage, byModel } = spentSoFar(run, { ...PARTS, instructions: 'i'.repeat(12) }, events, KEPT);
+  // 12 bytes of instructions, 40 of the chat, 8 of the tool's output; and 8 of the text.
+  const expected = { requestCount: 2, inputTokens: 115, cachedTokens: 0, outputTokens: 22, reasoningTokens: 0 };
+  assert.deepEqual(usage, expected);
+  assert.deepEqual(byModel, [{ model: 'own/model', ...expected, credits: 0 }]);
+});
+
+test('counts what the model is told of files, of this message and of earlier ones', () => {
+  const own = { ...PARTS, shown: 'm'.repeat(48) };
+  // 40 bytes more of this message, and 80 of earlier ones.
+  const { inputTokens } = spentSoFar(run, PARTS, events, KEPT).usage;
+  assert.equal(spentSoFar({ ...run, announced_bytes: 80 }, own, events, KEPT).usage.inputTokens, inputTokens + 30);
+});
+
+test('counts what the provider reported where the response was whole, and nothing where none was under way', () => {
+  const whole: RunEvent = { type: 'response_done', response, output: [item], usage: finished, id: 12 };
+  const { usage } = spentSoFar(run, PARTS, [...events, whole], KEPT);
+  assert.deepEqual([usage.requestCount, usage.inputTokens, usage.outputTokens], [2, 200, 40]);
+  assert.deepEqual(spentSoFar(run, PARTS, events.slice(0, 2), KEPT).usage, finished);
+});
+
+test('counts of a chat no more than the model was shown: what its window has room for', () => {
+  const long = { ...run, text_bytes: 20_000_008 };
+  // Half of the window for the earlier turns; 2 tokens of the message, 2 of the tool's output.
+  assert.equal(spentSoFar(long, PARTS, events, KEPT).usage.inputTokens, 100 + 500 + 4);
+  const images = { ...run, attached_bytes: 4_000_000 };
+  assert.equal(spentSoFar(images, PARTS, events, KEPT).usage.inputTokens, 100 + 500 + 4);
+  const known = events.map((event) =>
+    event.type === 'response_created' ? { ...event, response: { ...response, model: 'openai/gpt-4o' } } : event,
+  );
+  assert.equal(spentSoFar(long, PARTS, known, KEPT).usage.inputTokens, 100 + 64_000 + 4);
+});

@@ -1,0 +1,107 @@
+import { unlessAborted } from '../lib/unless-aborted.ts';
+import { ask } from './ask.ts';
+import { checkFetchUrl } from '../lib/url-rules/check-url.ts';
+import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
+import { FetchFailed, finalFailure } from './fetch-failed.ts';
+import type { Network } from './network.ts';
+import { isRedirect, nextHop } from './next-hop.ts';
+import { openChecked } from './open-checked.ts';
+import { ownAddresses } from './own-addresses.ts';
+import { readBody } from './read-body.ts';
+import { realNetwork } from './real-network.ts';
+
+export type { Network } from './network.ts';
+export { FetchFailed, realNetwork };
+
+export interface GuardedFetchOptions {
+  readonly allow: FetchAllow;
+  readonly maxBytes: number;
+  /** For everything together: names, connections, redirects, bytes. */
+  readonly maxMs: number;
+  readonly network?: Network;
+  /** The addresses of this machine, from which nothing is fetched unless `allow` names them. */
+  readonly ownAddresses?: () => readonly string[];
+  readonly userAgent?: string;
+}
+
+export interface Fetched {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The header as sent. */
+  readonly contentType: string | null;
+  /** After redirects. */
+  readonly url: URL;
+}
+
+const MAX_REDIRECTS = 3;
+
+/**
+ * The only way out for what a caller, a model or a tool names.
+ *
+ *   text checked → name resolved once → every address checked → one of them dialled → asked → body
+ *        ↑                                                                            ↓
+ *        └───────────────────────────── 301, 302, 303, 307, 308: at most three times ─┘
+ *
+ * Each hop has a connection of its own, which is destroyed behind it: nothing is kept that another hop or another caller
+ * could be given. Variables that name proxies are not read.
+ */
+export class GuardedFetcher {
+  readonly #options: GuardedFetchOptions;
+  readonly #network: Network;
+
+  constructor(options: GuardedFetchOptions) {
+    this.#options = options;
+    this.#network = options.network ?? realNetwork;
+  }
+
+  /** Rejects with `FetchFailed` or the signal's reason. `onSize` is called once, if the server announces the size. */
+  async fetch(url: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<Fetched> {
+    signal.throwIfAborted();
+    const { allow, maxMs } = this.#options;
+    const checked = checkFetchUrl(url.href, allow);
+    if ('problem' in checked) throw new FetchFailed('refused', `it ${checked.problem}`, { isFinal: true });
+    const stop = new AbortController();
+    const onAbort = () => stop.abort(signal.reason);
+    const onLate = () => stop.abort(new FetchFailed('too_slow', `it took longer than ${maxMs / 1000} seconds`));
+    const timer = setTimeout(onLate, maxMs);
+    signal.addEventListener('abort', onAbort);
+    try {
+      return await this.#follow(checked.url, stop.signal, onSize);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #follow(first: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<Fetched> {
+    let url = first;
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+      const found = await this.#hop(url, signal, onSize);
+      if (!(found instanceof URL)) return found;
+      url = found;
+    }
+    throw finalFailure(
+      'redirects',
+      `its server redirects more than ${MAX_REDIRECTS} times`,
+      'use a link that leads to the file itself',
+    );
+  }
+
+  /** Resolves to the file, or to the URL that the server redirects to. */
+  async #hop(url: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<Fetched | URL> {
+    const { allow, maxBytes, userAgent = 'Runwire', ownAddresses: own = ownAddresses } = this.#options;
+    const socket = await openChecked(url, { allow, network: this.#network, ownAddresses: own }, signal);
+    // The request reports errors of its connection. Errors after the request do not matter.
+    socket.on('error', () => {});
+    try {
+      const answer = await unlessAborted(signal, ask(url, socket, userAgent));
+      answer.on('error', () => {});
+      const { statusCode: status = 0, headers } = answer;
+      if (isRedirect(status)) return nextHop(url, headers.location, allow);
+      if (status !== 200) throw new FetchFailed('status', `its server answered ${status}`, { status });
+      const bytes = await unlessAborted(signal, readBody(answer, maxBytes, onSize));
+      return { bytes, contentType: headers['content-type'] ?? null, url };
+    } finally {
+      socket.destroy();
+    }
+  }
+}

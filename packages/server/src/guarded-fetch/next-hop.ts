@@ -1,0 +1,27 @@
+import { checkFetchUrl } from '../lib/url-rules/check-url.ts';
+import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
+import { finalFailure } from './fetch-failed.ts';
+
+export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
+
+/** Returns the URL that an answer redirects to. Its text is checked as the first URL was. */
+export function nextHop(from: URL, location: string | undefined, allow: FetchAllow): URL {
+  if (location === undefined) {
+    throw finalFailure('broken', 'its server redirects without a target', 'check the link');
+  }
+  // Headers are bytes; those beyond ASCII are UTF-8 wherever they occur.
+  const text = Buffer.from(location, 'latin1').toString();
+  const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(text);
+  // The relative text is refused if a parser would change it, and the absolute URL if its target is not allowed.
+  const shape = isAbsolute || !/[\p{Cc}\p{Z}\\]/u.test(text) ? text : null;
+  const target = shape === null ? null : isAbsolute ? shape : (URL.parse(shape, from)?.href ?? null);
+  const checked = target === null ? null : checkFetchUrl(target, allow);
+  if (checked === null || 'problem' in checked) {
+    throw finalFailure(
+      'refused',
+      'its server redirects to a place that files are not fetched from',
+      'use a link that leads to the file itself, or name the place in RUNWIRE_FETCH_ALLOW',
+    );
+  }
+  return checked.url;
+}

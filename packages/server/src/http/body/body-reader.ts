@@ -1,0 +1,198 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Refusal } from '../../domain/refusal.ts';
+import type { FairBudget, Hold } from '../../lib/fair-budget.ts';
+import { JsonWorker, type ParsedBody } from './json-worker.ts';
+import { JsonRefused, parseStrictJson, type StrictJsonLimits } from '../../lib/strict-json.ts';
+import { type ImagePlaces, takeOutImages } from './take-out-images.ts';
+import { InlineImages } from './inline-images.ts';
+import { isUtf8Json } from './json-type.ts';
+import { COMPLETION_PATH } from '../paths.ts';
+
+export interface BodyLimits {
+  readonly bodyBytes: number;
+  readonly bodyDepth: number;
+  readonly bodyValues: number;
+  /** A larger body is parsed on another thread: 15 MiB of small objects take a second. */
+  readonly bodyThreadBytes: number;
+  /** Of one inline image, decoded. */
+  readonly imageBytes: number;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    inlineImages: InlineImages | null;
+  }
+}
+
+/**
+ * Ignores the error of a caller that leaves while the rest of its body is discarded. This is not a closure in `#read`: the
+ * listener lives as long as the request, and would keep the body's bytes in memory while the answer streams.
+ */
+const ignore = () => {};
+
+export interface BodyBudgets {
+  /** Bytes of all bodies that are being read and parsed. */
+  readonly bytes: FairBudget;
+  /** Large bodies are parsed one by one; owners take turns. */
+  readonly parsing: FairBudget;
+}
+
+function tooLarge(maxBytes: number): Refusal {
+  const sentence = `The request body is larger than ${maxBytes} bytes; send less, or upload files instead of sending them inline.`;
+  return new Refusal('body_too_large', sentence);
+}
+
+function refuseFirstByte(
+  request: FastifyRequest,
+  payload: IncomingMessage,
+  done: (error: Error | null, body?: unknown) => void,
+): void {
+  if (Number(request.headers['content-length']) > 0) {
+    done(new Refusal('unsupported_media_type'));
+    return;
+  }
+  const end = (error: Error | null) => {
+    payload.off('data', onData).off('end', onEnd).off('timeout', onSlow).off('close', onGone);
+    payload.on('error', ignore);
+    done(error, undefined);
+  };
+  const onData = () => end(new Refusal('unsupported_media_type'));
+  const onEnd = () => end(null);
+  const onSlow = () => end(new Refusal('request_timeout'));
+  const onGone = () => end(new Refusal('invalid_request', 'The connection closed before the whole body arrived.'));
+  payload.on('data', onData).on('end', onEnd).on('timeout', onSlow).on('close', onGone);
+  payload.resume();
+}
+
+/** Reads JSON bodies, within the limits of one body and of all bodies together. */
+export class BodyReader implements AsyncDisposable {
+  readonly #limits: BodyLimits;
+  readonly #json: StrictJsonLimits;
+  readonly #places: ImagePlaces;
+  readonly #worker = new JsonWorker();
+  readonly #budgets: BodyBudgets;
+  readonly #closing = new AbortController();
+
+  constructor(limits: BodyLimits, budgets: BodyBudgets) {
+    this.#limits = limits;
+    this.#budgets = budgets;
+    this.#json = { maxDepth: limits.bodyDepth, maxValues: limits.bodyValues };
+    this.#places = { list: 'attachments', image: 'image_url', never: 'file_url', maxBytes: limits.imageBytes };
+  }
+
+  /** Bytes that were received and are not parsed yet, and images that are not stored yet. */
+  get heldBytes(): number {
+    return this.#budgets.bytes.held;
+  }
+
+  register(app: FastifyInstance): void {
+    app.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage, done) =>
+      this.#read(request, payload, done),
+    );
+    // For every other media type: an empty body of any type counts as no body, so the first byte decides.
+    app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage, done) =>
+      refuseFirstByte(request, payload, done),
+    );
+    app.addHook('preParsing', (request, _reply, payload, done) => {
+      const type = request.headers['content-type'];
+      // Without a type Fastify uses the parser `*`; it would refuse a type that it cannot read itself.
+      if (type !== undefined && !isUtf8Json(type)) delete request.headers['content-type'];
+      done(null, payload);
+    });
+    app.decorateRequest('inlineImages', null);
+    // Releases the images after every refusal and failure. The connection's `close` is not enough: if the caller leaves
+    // while its body is being parsed, `close` is emitted before the images exist.
+    app.addHook('onError', (request, _reply, _error, done) => {
+      request.inlineImages?.release();
+      done();
+    });
+  }
+
+  #read(request: FastifyRequest, payload: IncomingMessage, done: (error: Error | null, body?: unknown) => void): void {
+    const { bodyBytes } = this.#limits;
+    const announced = request.headers['content-length'];
+    if (Number(announced) > bodyBytes) {
+      done(tooLarge(bodyBytes));
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const hold = this.#budgets.bytes.hold(request.principal.ownerId);
+    const stop = (error: Error) => {
+      unlisten();
+      hold[Symbol.dispose]();
+      done(error);
+    };
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > bodyBytes) stop(tooLarge(bodyBytes));
+      else if (!hold.tryGrow(chunk.length)) stop(new Refusal('unavailable', undefined, {}, 1));
+      else chunks.push(chunk);
+    };
+    const onEnd = () => {
+      unlisten();
+      if (announced !== undefined && Number(announced) !== length) {
+        stop(new Refusal('invalid_request', 'The body does not have the length that `Content-Length` names.'));
+      } else if (length === 0) done(null, undefined);
+      else this.#parse(request, chunks.splice(0), hold, done);
+    };
+    const onGone = () => stop(new Refusal('invalid_request', 'The connection closed before the whole body arrived.'));
+    // Emitted by `RequestDeadlines`.
+    const onSlow = () => stop(new Refusal('request_timeout'));
+    const unlisten = () => {
+      payload.off('data', onData).off('end', onEnd).off('timeout', onSlow).off('error', onGone).off('close', onGone);
+      payload.on('error', ignore);
+    };
+    payload.on('data', onData).on('end', onEnd).on('timeout', onSlow).on('error', onGone).on('close', onGone);
+    payload.resume();
+  }
+
+  #parse(
+    request: FastifyRequest,
+    chunks: readonly Buffer[],
+    hold: Hold,
+    done: (error: Error | null, body?: unknown) => void,
+  ): void {
+    const length = hold.amount;
+    const places = request.routeOptions.url === COMPLETION_PATH ? this.#places : null;
+    const accept = ({ value, taken }: ParsedBody) => {
+      if (taken.length > 0) request.inlineImages = new InlineImages(taken, hold);
+      else hold[Symbol.dispose]();
+      done(null, value);
+    };
+    const refuse = (error: unknown) => {
+      hold[Symbol.dispose]();
+      done(error instanceof JsonRefused ? new Refusal('invalid_request', error.message) : (error as Error));
+    };
+    if (length > this.#limits.bodyThreadBytes) {
+      const bytes = new Uint8Array(length);
+      let offset = 0;
+      for (const chunk of chunks) {
+        bytes.set(chunk, offset);
+        offset += chunk.length;
+      }
+      this.#parseInTurn(request.principal.ownerId, bytes, places).then(accept, refuse);
+      return;
+    }
+    let body: ParsedBody;
+    try {
+      const value = parseStrictJson(Buffer.concat(chunks, length), this.#json);
+      body = { value, taken: places === null ? [] : takeOutImages(value, places) };
+    } catch (error) {
+      refuse(error);
+      return;
+    }
+    accept(body);
+  }
+
+  async #parseInTurn(ownerId: string, bytes: Uint8Array<ArrayBuffer>, places: ImagePlaces | null): Promise<ParsedBody> {
+    using _ = await this.#budgets.parsing.reserve(ownerId, 1, this.#closing.signal);
+    return await this.#worker.parse(bytes, this.#json, places);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    return this.#worker[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,25 @@
+import { parentPort } from 'node:worker_threads';
+import type { JsonResult, JsonTask } from './json-worker.ts';
+import { JsonRefused, parseStrictJson } from '../../lib/strict-json.ts';
+import { takeOutImages } from './take-out-images.ts';
+
+function result({ id, bytes, limits, places }: JsonTask): JsonResult {
+  try {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const value = parseStrictJson(buffer, limits);
+    return { id, value, taken: places === null ? [] : takeOutImages(value, places) };
+  } catch (error) {
+    if (error instanceof JsonRefused) return { id, refused: error.message };
+    throw error;
+  }
+}
+
+parentPort?.on('message', (task: JsonTask) => {
+  const answer = result(task);
+  // Freed here and now: a thread without work collects nothing, and would keep the last bodies for as long.
+  task.bytes.buffer.transfer(0);
+  const images = 'taken' in answer ? answer.taken : [];
+  // Handed over, not copied.
+  const buffers = images.flatMap(([, image]) => ('bytes' in image ? [image.bytes.buffer] : []));
+  parentPort?.postMessage(answer, buffers);
+});

@@ -1,0 +1,54 @@
+import { iso } from '../domain/time.ts';
+import { listNodes, type NodeRow } from '../store/queries/nodes.ts';
+import { type ListQuery, readPage } from '../store/read-page.ts';
+import { NODE_ALIVE } from '../store/schema.ts';
+import type { Store } from '../store/store.ts';
+import type { ThisNode } from '../store/this-node.ts';
+import { administratorOnly } from '../domain/administrator-only.ts';
+import type { Principal } from '../domain/principal.ts';
+
+export interface NodesDeps {
+  readonly store: Store;
+  readonly node: ThisNode;
+  /** The store is this process's alone: the rows of other nodes are those of its own earlier starts. */
+  readonly isAlone: boolean;
+  readonly isShuttingDown: () => boolean;
+}
+
+/** Which servers share this installation, for its administrator. */
+export class Nodes {
+  readonly #deps: NodesDeps;
+
+  constructor(deps: NodesDeps) {
+    this.#deps = deps;
+  }
+
+  list(principal: Principal, query: ListQuery) {
+    administratorOnly(principal);
+    const { store, node, isAlone } = this.#deps;
+    const position = (row: NodeRow) => ({ createdAt: row.started_at, id: row.node_id });
+    const rows = listNodes(isAlone ? node.nodeId : null);
+    return readPage(store.reads, query, rows, position, (row) => this.#json(row, Date.now()));
+  }
+
+  #json(row: NodeRow, now: number) {
+    const { node, isAlone, isShuttingDown } = this.#deps;
+    const self = row.node_id === node.nodeId;
+    const draining = self ? isShuttingDown() : row.draining === 1;
+    // Nobody beats where nobody looks: it is there, for it answers.
+    const seenAt = isAlone ? now : row.seen_at;
+    return {
+      nodeId: row.node_id,
+      boot: row.boot,
+      state: row.dead !== NODE_ALIVE ? 'dead' : draining ? 'draining' : 'alive',
+      self,
+      version: row.version,
+      host: row.host,
+      address: row.address,
+      startedAt: iso(row.started_at),
+      // A node of a version that does not beat has never been seen.
+      lastSeenAt: seenAt === null || seenAt === 0 ? null : iso(seenAt),
+      activeRuns: row.active_runs ?? 0,
+    };
+  }
+}
