@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PostgresServer } from '@runwire/server/testing';
+import { PostgresServer } from '@runwire/test-kit';
 import { familyCpuMs } from './proc.ts';
 
 /** What PostgreSQL did, between two moments. */

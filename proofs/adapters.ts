@@ -10,7 +10,7 @@ import {
   providerEvents,
   type StreamScript,
   sseText,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import OpenAI from 'openai';
 import { expectAtLeast, expectEqual, type Proof, within } from './support/proof.ts';
 import { MULTI_BYTE, PLAIN_WIRE, SCRIPTS, TEN_MEGABYTES, WIRES, type Wire } from './support/provider-scripts.ts';

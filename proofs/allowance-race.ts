@@ -1,4 +1,4 @@
-import { type ApiClient, ModelController, type StreamReader } from '@runwire/server/testing';
+import { type ApiClient, ModelController, type StreamReader } from '@runwire/test-kit';
 import { DataFolder } from './support/data-folder.ts';
 import { LockWaits, retriesOf } from './support/lock-waits.ts';
 import { expectAtLeast, expectNumber, type Proof, within } from './support/proof.ts';

@@ -1,5 +1,5 @@
-import type { Protocol } from '@runwire/server/testing';
-import { pdfOfPages, slowPdf } from '../packages/server/src/testing/large-documents.ts';
+import type { Protocol } from '@runwire/test-kit';
+import { pdfOfPages, slowPdf } from '../packages/test-kit/src/large-documents.ts';
 import { type AttachedKind, KINDS } from './support/attachment-kinds.ts';
 import { NOT_TO_BE_HAD, NOT_TO_BE_READ, type RefusedFile } from './support/attachment-refusals.ts';
 import { ANSWER, AttachmentStage, shownTo, type Turn, WAIT_MS } from './support/attachment-stage.ts';

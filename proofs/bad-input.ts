@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Operation, operations } from '@runwire/contract/schemas';
-import { ModelController, type ServerProcess } from '@runwire/server/testing';
+import { ModelController, type ServerProcess } from '@runwire/test-kit';
 import fc from 'fast-check';
 import { DataFolder } from './support/data-folder.ts';
 import { ACCEPTED, DEEPEST_ACCEPTED, REFUSED, TRAPS } from './support/input-table.ts';

@@ -1,4 +1,4 @@
-import { type ApiClient, FakeProvider, type Protocol } from '@runwire/server/testing';
+import { type ApiClient, FakeProvider, type Protocol } from '@runwire/test-kit';
 import { BAD_PROVIDERS, type BadProvider, good, KEY, SILENCE_MS } from './support/bad-providers.ts';
 import { DataFolder } from './support/data-folder.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';

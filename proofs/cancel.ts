@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ModelCall, ModelController, type ServerProcess, type StreamReader } from '@runwire/server/testing';
+import { type ModelCall, ModelController, type ServerProcess, type StreamReader } from '@runwire/test-kit';
 import { DataFolder } from './support/data-folder.ts';
 import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
 import { startServer } from './support/start-server.ts';

@@ -1,4 +1,4 @@
-import { type Frame, ModelController, type ServerProcess } from '@runwire/server/testing';
+import { type Frame, ModelController, type ServerProcess } from '@runwire/test-kit';
 import { DataFolder } from './support/data-folder.ts';
 import { Nginx } from './support/nginx.ts';
 import { expectEqual, expectNumber, type Proof, within } from './support/proof.ts';

@@ -8,7 +8,7 @@ import {
   type StreamReader,
   temporaryFolder,
   withoutComments,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
 import { startServer } from './support/start-server.ts';
 

@@ -1,4 +1,4 @@
-import { type ApiClient, FileServer, ModelController, pdfOfPages } from '@runwire/server/testing';
+import { type ApiClient, FileServer, ModelController, pdfOfPages } from '@runwire/test-kit';
 import { DataFolder } from './support/data-folder.ts';
 import { type Assault, HANG, startAssault } from './support/one-owners-assault.ts';
 import { expectAtLeast, expectAtMost, expectNumber, type Proof, within } from './support/proof.ts';

@@ -1,11 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type ModelCall,
-  ModelController,
-  type NodeGroup,
-  type StreamReader,
-  withoutComments,
-} from '@runwire/server/testing';
+import { type ModelCall, ModelController, type NodeGroup, type StreamReader, withoutComments } from '@runwire/test-kit';
 import { expectAtMost, expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
 import { StampedReader } from './support/stamped-reader.ts';
 import { startNodes } from './support/start-nodes.ts';

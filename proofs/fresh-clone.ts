@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseFrames } from '@runwire/server/testing';
+import { parseFrames } from '@runwire/test-kit';
 import { linkPackages } from './support/link-packages.ts';
 import { machinePath, newcomersEnvironment, withoutHosts } from './support/newcomer.ts';
 import { expectEqual, type Proof, Shortfall, within } from './support/proof.ts';

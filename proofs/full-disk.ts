@@ -14,7 +14,7 @@ import {
   type UploadPoint,
   WAIT_POINTS,
   type WaitPoint,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { Claims } from './support/claims.ts';
 import { actFor, bodyOf, checkRun, play, prepareUpload, type Scene } from './support/full-disk-acts.ts';
 import { SWEEP_AT_ONCE } from './support/kill-scripts.ts';

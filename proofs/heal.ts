@@ -1,4 +1,4 @@
-import { GateKeeper, ModelController, type ModelRequest } from '@runwire/server/testing';
+import { GateKeeper, ModelController, type ModelRequest } from '@runwire/test-kit';
 import { DataFolder } from './support/data-folder.ts';
 import { refusedByOpenAi } from './support/openai-rules.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';

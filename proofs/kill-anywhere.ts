@@ -6,7 +6,7 @@ import {
   type StreamReader,
   WAIT_POINTS,
   type WaitPoint,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { ANSWER, askFromOutside, levelSeen } from './support/ask-from-outside.ts';
 import { DataFolder } from './support/data-folder.ts';
 import {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, Crash, Followed } from '@runwire/server/testing';
+import type { Answer, Crash, Followed } from '@runwire/test-kit';
 import { CommitCrashes, HOLD, PATH, WAIT_MS } from './support/commit-crashes.ts';
 import { expectAtLeast, expectNumber, type Proof, within } from './support/proof.ts';
 

@@ -10,7 +10,7 @@ import {
   type Reach,
   StoreUnavailable,
   temporaryFolder,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
 
 /*

@@ -1,10 +1,4 @@
-import {
-  type ApiClient,
-  ModelController,
-  type NodeGroup,
-  type StreamReader,
-  withoutComments,
-} from '@runwire/server/testing';
+import { type ApiClient, ModelController, type NodeGroup, type StreamReader, withoutComments } from '@runwire/test-kit';
 import { DataFolder } from './support/data-folder.ts';
 import { LockWaits, retriesOf } from './support/lock-waits.ts';
 import { expectAtLeast, expectAtMost, expectNumber, type Proof, within } from './support/proof.ts';

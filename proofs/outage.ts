@@ -9,7 +9,7 @@ import {
   type ServerProcess,
   type StreamReader,
   ThreeStepLoad,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { Claims } from './support/claims.ts';
 import { DataFolder } from './support/data-folder.ts';
 import { expectAtLeast, expectAtMost, expectNumber, type Proof, within } from './support/proof.ts';

@@ -1,4 +1,4 @@
-import { freshDatabase, ModelController } from '@runwire/server/testing';
+import { freshDatabase, ModelController } from '@runwire/test-kit';
 import { missingService } from '../test/support/services.ts';
 import { DataFolder } from './support/data-folder.ts';
 import { type MakeSubject, PAIR_SUBJECTS, PairStage, QUOTA_BYTES } from './support/pair-subjects.ts';

@@ -11,7 +11,7 @@ import {
   stopOwnS3,
   storeEnvironment,
   uploadKey,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { DataFolder } from './support/data-folder.ts';
 import { type BuiltForm, KEY, type Place } from './support/post-policy/build-form.ts';
 import { checkAnswer } from './support/post-policy/check-answer.ts';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freshDatabase, type Protocol, postgresFolder } from '@runwire/server/testing';
+import { freshDatabase, type Protocol, postgresFolder } from '@runwire/test-kit';
 import { AttachmentStage, shownTo, WAIT_MS } from './support/attachment-stage.ts';
 import { expectEqual, expectNumber, LeftOut, type Proof, Shortfall, within } from './support/proof.ts';
 import { SignedChat } from './support/signed-chat.ts';

@@ -1,12 +1,6 @@
 import { join } from 'node:path';
 import { backup, restore } from '@runwire/server';
-import {
-  type ApiClient,
-  freshDatabase,
-  ModelController,
-  postgresFolder,
-  stopOwnPostgres,
-} from '@runwire/server/testing';
+import { type ApiClient, freshDatabase, ModelController, postgresFolder, stopOwnPostgres } from '@runwire/test-kit';
 import { INTEGRATION, Load, MEMBERS, PATH, Script } from './support/backup-load.ts';
 import { DataFolder } from './support/data-folder.ts';
 import { MountLoad } from './support/mount-load.ts';

@@ -1,4 +1,4 @@
-import { GateKeeper, ModelController, withoutComments } from '@runwire/server/testing';
+import { GateKeeper, ModelController, withoutComments } from '@runwire/test-kit';
 import { DataFolder } from './support/data-folder.ts';
 import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
 import { answer, type Body, checkReader, checkTools, checkUsage, repeatedCalls, STEPS } from './support/resumed-run.ts';

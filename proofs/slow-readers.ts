@@ -2,13 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type ModelCall,
-  ModelController,
-  type ServerProcess,
-  TEST_API_KEY,
-  temporaryFolder,
-} from '@runwire/server/testing';
+import { type ModelCall, ModelController, type ServerProcess, TEST_API_KEY, temporaryFolder } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
 import { startServer } from './support/start-server.ts';
 

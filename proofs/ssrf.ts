@@ -1,4 +1,4 @@
-import { ALLOW_NOTHING, FetchFailed, sameHostAndPath } from '@runwire/server/testing';
+import { ALLOW_NOTHING, FetchFailed, sameHostAndPath } from '@runwire/test-kit';
 import { GuardedSubject } from './support/guarded-subject.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
 import { RealSockets } from './support/real-sockets.ts';

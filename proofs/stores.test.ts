@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { s3Environment, sharedS3, stopOwnS3 } from '@runwire/server/testing';
+import { s3Environment, sharedS3, stopOwnS3 } from '@runwire/test-kit';
 import { missingService } from '../test/support/services.ts';
 import { runProof } from './support/run-proof.ts';
 

@@ -11,7 +11,7 @@ import {
   sharedS3,
   temporaryFolder,
   testS3Files,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { missingService } from '../test/support/services.ts';
 import { DataFolder } from './support/data-folder.ts';
 import { LeftOut, type Proof, Shortfall, within } from './support/proof.ts';

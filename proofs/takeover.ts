@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, GateKeeper, ModelController, type NodeGroup, SCRIPTED_USAGE } from '@runwire/server/testing';
+import { type ApiClient, GateKeeper, ModelController, type NodeGroup, SCRIPTED_USAGE } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
 import { reattach } from './support/reattaching-reader.ts';
 import {

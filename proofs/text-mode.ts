@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, type ModelCall, ModelController, TEST_API_KEY } from '@runwire/server/testing';
+import { type ApiClient, type ModelCall, ModelController, TEST_API_KEY } from '@runwire/test-kit';
 import { DataFolder } from './support/data-folder.ts';
 import { expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
 import { startServer } from './support/start-server.ts';

@@ -1,4 +1,4 @@
-import { GateKeeper, ModelController, PostgresServer, postgresFolder, ServerProcess } from '@runwire/server/testing';
+import { GateKeeper, ModelController, PostgresServer, postgresFolder, ServerProcess } from '@runwire/test-kit';
 import { DataFolder } from './support/data-folder.ts';
 import { findEarlierCommit, OldVersion } from './support/old-version.ts';
 import { expectAtLeast, expectEqual, expectNumber, LeftOut, type Proof, within } from './support/proof.ts';

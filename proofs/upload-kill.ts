@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ServerProcess, UPLOAD_POINTS, type UploadPoint } from '@runwire/server/testing';
+import { type ServerProcess, UPLOAD_POINTS, type UploadPoint } from '@runwire/test-kit';
 import { DataFolder } from './support/data-folder.ts';
 import { rawUpload, sendRaw } from './support/multipart-load.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerProcess } from '@runwire/server/testing';
+import type { ServerProcess } from '@runwire/test-kit';
 import { DataFolder } from './support/data-folder.ts';
 import { type RawUpload, rawUpload, sendRaw } from './support/multipart-load.ts';
 import { Nginx, temporaryPaths } from './support/nginx.ts';

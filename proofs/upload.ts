@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, answerOf, type ServerProcess } from '@runwire/server/testing';
+import { type ApiClient, answerOf, type ServerProcess } from '@runwire/test-kit';
 import { missingService } from '../test/support/services.ts';
 import { Browser } from './support/browser.ts';
 import { DataFolder } from './support/data-folder.ts';

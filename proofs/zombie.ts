@@ -11,7 +11,7 @@ import {
   type StreamReader,
   WAIT_POINTS,
   type WaitPoint,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { differences, dumpOf, imagesIn } from './support/database-dump.ts';
 import { INTEGRATION, PATH, REQUEST } from './support/kill-scripts.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';

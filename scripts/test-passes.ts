@@ -104,7 +104,7 @@ export const LONGEST: readonly string[] = [
   'proofs/refresh.test.ts',
   'proofs/attachments.test.ts',
   'test/backup-attachments.test.ts',
-  'packages/server/src/files/documents/limits.test.ts',
+  'packages/documents/src/limits.test.ts',
   'proofs/bad-models.test.ts',
   'proofs/stores.test.ts',
   'test/shutdown.test.ts',

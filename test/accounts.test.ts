@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Operation, operations } from '@runwire/contract/schemas';
-import { type ApiClient, startTestServer, type TestServer, testAgency } from '@runwire/server/testing';
+import { type ApiClient, startTestServer, type TestServer, testAgency } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type ModelCall,
-  PostgresServer,
-  type Store,
-  type StreamReader,
-  withoutComments,
-} from '@runwire/server/testing';
+import { type ModelCall, PostgresServer, type Store, type StreamReader, withoutComments } from '@runwire/test-kit';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { cites } from '../requirements/cite.ts';
 import { Cluster, inStep, until } from './support/cluster.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askDatabase, freshDatabase, imageAttachment, pngOf, type Store, type Tx } from '@runwire/server/testing';
+import { askDatabase, freshDatabase, imageAttachment, pngOf, type Store, type Tx } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { AttachmentRig, fileAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
-import { type ApiClient, type Store, TEST_API_KEY } from '@runwire/server/testing';
+import { type ApiClient, type Store, TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
 

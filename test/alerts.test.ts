@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { errors } from '@runwire/contract';
-import { startTestServer } from '@runwire/server/testing';
+import { startTestServer } from '@runwire/test-kit';
 import { parse } from 'yaml';
 import { root } from './support/cli-process.ts';
 

@@ -64,7 +64,7 @@ const rules: readonly Rule[] = [
     }),
   },
   {
-    claim: 'adapters are imported by compose/, commands/, testing/ and their own folder alone',
+    claim: 'adapters are imported by compose/, commands/, the test kit and their own folder alone',
     check: checkAdapters,
     faults: [
       server({ 'store/writer.ts': "import { openSqlite } from './sqlite/open-sqlite.ts';" }),
@@ -76,25 +76,24 @@ const rules: readonly Rule[] = [
     ],
     allowed: server({
       'compose/compose.ts': "import { openSqlite } from '../store/sqlite/open-sqlite.ts';",
-      'testing/start.ts': "import { openSqlite } from '../store/sqlite/open-sqlite.ts';",
       'store/sqlite/open-sqlite.test.ts': "import { openSqlite } from './open-sqlite.ts';",
       'store/sqlite/writer.ts': "import type { Store } from '../store.ts';",
     }),
   },
   {
-    claim: 'testing/ is imported by tests, proofs and benchmarks alone',
+    claim: 'the test kit is imported by tests, proofs and benchmarks alone',
     check: checkTesting,
     faults: [
-      server({ 'compose/compose.ts': "import { scriptedModel } from '../testing/scripted-model.ts';" }),
-      files({ 'packages/cli/src/serve.ts': "await import('@runwire/server/testing');" }),
-      files({ 'scripts/build.ts': "import { startTestServer } from '@runwire/server/testing';" }),
+      server({ 'compose/compose.ts': "import { scriptedModel } from '@runwire/test-kit/scripted-model.ts';" }),
+      files({ 'packages/cli/src/serve.ts': "await import('@runwire/test-kit');" }),
+      files({ 'scripts/build.ts': "import { startTestServer } from '@runwire/test-kit';" }),
     ],
     allowed: files({
-      'test/start.test.ts': "import { startTestServer } from '@runwire/server/testing';",
-      'proofs/one-run.ts': "import { startTestServer } from '@runwire/server/testing';",
-      'bench/floor.ts': "import { startTestServer } from '@runwire/server/testing';",
-      'packages/server/src/http/sse.test.ts': "import { startTestServer } from '../testing/index.ts';",
-      'packages/server/src/testing/index.ts': "export { startTestServer } from './start-test-server.ts';",
+      'test/start.test.ts': "import { startTestServer } from '@runwire/test-kit';",
+      'proofs/one-run.ts': "import { startTestServer } from '@runwire/test-kit';",
+      'bench/floor.ts': "import { startTestServer } from '@runwire/test-kit';",
+      'packages/server/src/http/sse.test.ts': "import { startTestServer } from '@runwire/test-kit';",
+      'packages/test-kit/src/index.ts': "export { startTestServer } from './start-test-server.ts';",
     }),
   },
   {
@@ -109,10 +108,7 @@ const rules: readonly Rule[] = [
       files({ 'packages/agency/src/index.ts': "import { join } from 'node:path';" }),
       files({ 'packages/server/src/compose/compose.ts': "import { Client } from '@runwire/client';" }),
       files({ 'packages/server/src/http/route.ts': "import { Run } from '../../../contract/src/index.ts';" }),
-      files({ 'packages/client/src/index.ts': "import { schemas } from '@runwire/contract/schemas';" }),
-      files({ 'packages/client/src/index.ts': "import { request } from 'undici';" }),
       files({ 'packages/cli/src/main.ts': "import { serve } from '@runwire/server';" }),
-      files({ 'packages/console/src/main.ts': "import { Run } from '@runwire/contract';" }),
       files({ 'packages/extra/src/index.ts': "import { join } from 'node:path';" }),
     ],
     allowed: files({
@@ -159,7 +155,6 @@ const rules: readonly Rule[] = [
     ],
     allowed: server({
       'config/read-config.ts': 'export const read = (env = process.env) => env;',
-      'testing/start.ts': 'spawn({ env: process.env });',
       'http/listen.ts': "// process.env is not read here\nconst text = 'process.env';\nprocess.environment;",
     }),
   },
@@ -207,7 +202,6 @@ const rules: readonly Rule[] = [
       server({ 'http/route.ts': 'function route() {}\nexport { route as default };' }),
     ],
     allowed: files({
-      'packages/console/src/vite.config.ts': 'export default {};',
       'packages/server/src/http/route.ts':
         "import fastify from 'fastify';\nexport const defaultRoute = 'export default';",
     }),
@@ -222,7 +216,7 @@ const rules: readonly Rule[] = [
     ],
     allowed: files({
       'packages/server/src/index.ts': "export * from './compose/compose.ts';",
-      'packages/server/src/testing/index.ts': "export { a } from './a.ts';",
+      'packages/test-kit/src/index.ts': "export { a } from './a.ts';",
       'packages/contract/src/schemas/index.ts': "export * from './run.ts';",
       'packages/server/src/runs/read-run.ts': "export type { Run } from './run.ts';\nexport const readRun = () => {};",
     }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Overrides, pngOf } from '@runwire/server/testing';
+import { type Overrides, pngOf } from '@runwire/test-kit';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';
 import { messagesFrame } from './support/scripted-server.ts';

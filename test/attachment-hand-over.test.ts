@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FileServer } from '@runwire/server/testing';
+import { FileServer } from '@runwire/test-kit';
 import { AttachmentRig, attachmentsShown, fileAt } from './support/attachment-rig.ts';
 import { GateNodes } from './support/gate-nodes.ts';
 import { onOpenConnection } from './support/open-connection.ts';

@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { FileServer, SAMPLE_IMAGES, startTestServer, TEST_API_KEY, temporaryFolder } from '@runwire/server/testing';
+import { FileServer, SAMPLE_IMAGES, startTestServer, TEST_API_KEY, temporaryFolder } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { root } from './support/cli-process.ts';
 import { refusal } from './support/scripted-server.ts';
@@ -15,9 +15,7 @@ const skip = (await missingService('curl')) ?? false;
 
 const page = readFileSync(join(root, 'docs/attachments.md'), 'utf8');
 const samples = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, sample = '']) => sample);
-const report = readFileSync(
-  new URL('../packages/server/src/files/documents/fixtures/ghostscript.pdf', import.meta.url),
-);
+const report = readFileSync(new URL('../packages/documents/src/fixtures/ghostscript.pdf', import.meta.url));
 
 const forTheRegion = (said: string) => said.includes('--region eu-central-1 ');
 const forAnHour = (said: string) => said.includes('--duration=1h ');

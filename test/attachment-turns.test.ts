@@ -3,15 +3,14 @@ import { hash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type ModelCall, pngOf, SAMPLE_IMAGES, scriptedModel, temporaryFolder } from '@runwire/server/testing';
+import { type ModelCall, pngOf, SAMPLE_IMAGES, scriptedModel, temporaryFolder } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 
 const png = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');
-const fixture = (name: string) =>
-  readFileSync(new URL(`../packages/server/src/files/documents/fixtures/${name}`, import.meta.url));
+const fixture = (name: string) => readFileSync(new URL(`../packages/documents/src/fixtures/${name}`, import.meta.url));
 const pdf = fixture('libreoffice.pdf');
 const scan = fixture('scanned.pdf');
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { imageAttachment, pngOf, SAMPLE_IMAGES } from '@runwire/server/testing';
+import { imageAttachment, pngOf, SAMPLE_IMAGES } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, fileAt, imageAt } from './support/attachment-rig.ts';

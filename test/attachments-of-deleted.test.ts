@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { imageAttachment, pngOf } from '@runwire/server/testing';
+import { imageAttachment, pngOf } from '@runwire/test-kit';
 import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
 import { folderOf } from './support/cli-process.ts';

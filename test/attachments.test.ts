@@ -12,15 +12,14 @@ import {
   SAMPLE_IMAGES,
   sseText,
   startTestServer,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { pino } from 'pino';
 import { cites } from '../requirements/cite.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 const png = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');
-const fixture = (name: string) =>
-  readFileSync(new URL(`../packages/server/src/files/documents/fixtures/${name}`, import.meta.url));
+const fixture = (name: string) => readFileSync(new URL(`../packages/documents/src/fixtures/${name}`, import.meta.url));
 
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';

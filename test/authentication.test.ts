@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Operation, operations } from '@runwire/contract/schemas';
-import { type ApiClient, type Store, startTestServer, type TestServer } from '@runwire/server/testing';
+import { type ApiClient, type Store, startTestServer, type TestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { readSources } from './support/architecture/sources.ts';
 import { root } from './support/cli-process.ts';

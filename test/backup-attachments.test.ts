@@ -3,14 +3,7 @@ import { hash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import {
-  type ApiClient,
-  FileServer,
-  freshDatabase,
-  imageAttachment,
-  pngOf,
-  TEST_API_KEY,
-} from '@runwire/server/testing';
+import { type ApiClient, FileServer, freshDatabase, imageAttachment, pngOf, TEST_API_KEY } from '@runwire/test-kit';
 import { fileAt } from './support/attachment-rig.ts';
 import { CliServer, folderOf, runwire } from './support/cli-process.ts';
 import { messagesFrame } from './support/scripted-server.ts';

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { backup, move, restore } from '@runwire/server';
-import { CommitProxy, freshDatabase } from '@runwire/server/testing';
+import { CommitProxy, freshDatabase } from '@runwire/test-kit';
 import { folderOf, runwire } from './support/cli-process.ts';
 import { envOf, goesOn, imagesIn, markOf, type Place, startAt, useOnce } from './support/one-image.ts';
 import { PgBouncer } from './support/pgbouncer.ts';

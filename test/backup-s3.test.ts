@@ -17,7 +17,7 @@ import {
   startTestServer,
   stopOwnS3,
   useS3Credentials,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { folderOf, runwire } from './support/cli-process.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 import { missingServices } from './support/services.ts';

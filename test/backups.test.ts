@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { restore } from '@runwire/server';
-import { filesOf as filesIn, freshDatabase, openTestMount, putFile, temporaryFolder } from '@runwire/server/testing';
+import { filesOf as filesIn, freshDatabase, openTestMount, putFile, temporaryFolder } from '@runwire/test-kit';
 import { CliServer, folderOf, runwire } from './support/cli-process.ts';
 import { type FurnishedHouse, furnish, look } from './support/furnished-house.ts';
 import { missingService } from './support/services.ts';

@@ -12,7 +12,7 @@ import {
   ServerProcess,
   TEST_API_KEY,
   withoutComments,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { Nginx } from '../proofs/support/nginx.ts';
 import { BreakingNode, balancerConfiguration } from './support/balancer.ts';
 import { folderOf } from './support/cli-process.ts';

@@ -2,14 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import {
-  askDatabase,
-  freshDatabase,
-  imageAttachment,
-  pngOf,
-  postgresStore,
-  startTestServer,
-} from '@runwire/server/testing';
+import { askDatabase, freshDatabase, imageAttachment, pngOf, postgresStore, startTestServer } from '@runwire/test-kit';
 import { CliServer, folderOf, runwire } from './support/cli-process.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';

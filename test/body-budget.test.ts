@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { imageAttachment, pngOf, startTestServer, TEST_API_KEY, type TestServer } from '@runwire/server/testing';
+import { imageAttachment, pngOf, startTestServer, TEST_API_KEY, type TestServer } from '@runwire/test-kit';
 import { refusal } from './support/scripted-server.ts';
 
 const MEBIBYTE = 1024 * 1024;

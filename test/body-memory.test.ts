@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { imageAttachment, pngOf, startTestServer, TEST_API_KEY, temporaryFolder } from '@runwire/server/testing';
+import { imageAttachment, pngOf, startTestServer, TEST_API_KEY, temporaryFolder } from '@runwire/test-kit';
 
 const MEBIBYTE = 1024 * 1024;
 const RUNS = 8;

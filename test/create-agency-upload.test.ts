@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
-import { type ApiClient, startTestServer, type TestServer } from '@runwire/server/testing';
+import { type ApiClient, startTestServer, type TestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { type SignedForm, sendForm, signing } from './support/uploads.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { startTestServer, testAgency } from '@runwire/server/testing';
+import { startTestServer, testAgency } from '@runwire/test-kit';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { StartRefused } from '../packages/server/src/domain/start-refused.ts';
 import { cites } from '../requirements/cite.ts';

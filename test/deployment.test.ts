@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { freshDatabase, parseFrames, temporaryFolder } from '@runwire/server/testing';
+import { freshDatabase, parseFrames, temporaryFolder } from '@runwire/test-kit';
 import { CliServer, keysIn, root, run } from './support/cli-process.ts';
 import { nodeEnvironments, readCompose } from './support/compose-file.ts';
 import { buildImage, type Image, parseDockerfile } from './support/dockerfile.ts';

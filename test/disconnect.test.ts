@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TEST_API_KEY } from '@runwire/server/testing';
+import { TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';

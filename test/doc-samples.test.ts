@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { type AgencyDefinition, defineAgency } from '@runwire/agency';
-import { startTestServer, storeEnvironment, TEST_API_KEY, TestMount, temporaryFolder } from '@runwire/server/testing';
+import { startTestServer, storeEnvironment, TEST_API_KEY, TestMount, temporaryFolder } from '@runwire/test-kit';
 import { root } from './support/cli-process.ts';
 
 const run = promisify(execFile);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type Operation, operations } from '@runwire/contract/schemas';
-import { startTestServer, type TestServer } from '@runwire/server/testing';
+import { startTestServer, type TestServer } from '@runwire/test-kit';
 import { html, prose } from '../packages/server/src/http/docs/html.ts';
 import { renderDocs } from '../packages/server/src/http/docs/render-docs.ts';
 import { cites } from '../requirements/cite.ts';

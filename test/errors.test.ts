@@ -13,7 +13,7 @@ import {
   TEST_API_KEY,
   type TestServer,
   testStore,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { root } from './support/cli-process.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openStream, withoutComments } from '@runwire/server/testing';
+import { openStream, withoutComments } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
-import { type ApiClient, startTestServer, type TestServer } from '@runwire/server/testing';
+import { type ApiClient, startTestServer, type TestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { eventually } from './support/eventually.ts';
 import { upload } from './support/uploads.ts';

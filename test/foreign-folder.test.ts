@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { backup, move, restore } from '@runwire/server';
-import { askDatabase, filesOf, freshDatabase, openTestMount, postgresStore, putFile } from '@runwire/server/testing';
+import { askDatabase, filesOf, freshDatabase, openTestMount, postgresStore, putFile } from '@runwire/test-kit';
 import { folderOf } from './support/cli-process.ts';
 import { envOf, goesOn, imagesIn, markOf, type Place, startAt, useOnce } from './support/one-image.ts';
 import { missingService } from './support/services.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '@runwire/server/testing';
+import { temporaryFolder } from '@runwire/test-kit';
 import { differences, leftOut, misplacements, type Pass, passLine, timesLines } from '../scripts/compare-stores.ts';
 import { childrenSeconds } from '../scripts/processor-time.ts';
 import { allTestFiles, filesOf, ONE_STORE, type PassName, STARTS_NO_SERVER } from '../scripts/test-passes.ts';

@@ -16,7 +16,7 @@ import {
   ThreeStepLoad,
   temporaryFolder,
   testStore,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import pg from 'pg';
 import { GateNodes } from './support/gate-nodes.ts';
 import { reading } from './support/left-behind.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Store, StoreUnavailable } from '@runwire/server/testing';
+import { type Store, StoreUnavailable } from '@runwire/test-kit';
 import { type RawBuilder, sql } from 'kysely';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { modelWindow } from '../packages/server/src/domain/model-window.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { SCRIPTED_USAGE, TEST_API_KEY, withoutComments } from '@runwire/server/testing';
+import { SCRIPTED_USAGE, TEST_API_KEY, withoutComments } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
 

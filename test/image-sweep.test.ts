@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { imageAttachment, pngOf, type Store, temporaryFolder } from '@runwire/server/testing';
+import { imageAttachment, pngOf, type Store, temporaryFolder } from '@runwire/test-kit';
 import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
 import { newBlobKey } from '../packages/server/src/storage/blob-store.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';

@@ -17,7 +17,7 @@ import {
   startTestServer,
   TEST_API_KEY,
   temporaryFolder,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startTestServer, storeEnvironment } from '@runwire/server/testing';
+import { startTestServer, storeEnvironment } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, folderOf, keysIn, run, runwire } from './support/cli-process.ts';
 import { assertWholeStream, isSignedWith, printedCurl } from './support/first-steps.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommitUnknown, type Store, StoreUnavailable } from '@runwire/server/testing';
+import { CommitUnknown, type Store, StoreUnavailable } from '@runwire/test-kit';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
 
 /**

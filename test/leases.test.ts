@@ -11,7 +11,7 @@ import {
   type ServerProcess,
   scriptedModel,
   startTestServer,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { eventually } from './support/eventually.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Store, type StreamReader, startTestServer, TEST_API_KEY } from '@runwire/server/testing';
+import { type Store, type StreamReader, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { cites } from '../requirements/cite.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Store, Tx } from '@runwire/server/testing';
+import type { Store, Tx } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 

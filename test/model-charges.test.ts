@@ -9,7 +9,7 @@ import {
   type StreamScript,
   sseText,
   startTestServer,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 
 const PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];

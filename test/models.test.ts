@@ -8,7 +8,7 @@ import {
   sseText,
   startTestServer,
   testAgency,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { createLogger } from '../packages/server/src/telemetry/logger.ts';
 import { cites } from '../requirements/cite.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { filesOf, type MountStore, openTestMount, putFile, StoreUnavailable } from '@runwire/server/testing';
+import { filesOf, type MountStore, openTestMount, putFile, StoreUnavailable } from '@runwire/test-kit';
 import {
   type CopiedMount,
   copyMountIn,

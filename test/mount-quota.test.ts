@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiClient, startTestServer } from '@runwire/server/testing';
+import { type ApiClient, startTestServer } from '@runwire/test-kit';
 import { askStore } from './support/ask-store.ts';
 import { type SignedForm, sendForm, signing, upload } from './support/uploads.ts';
 

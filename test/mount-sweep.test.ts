@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { filesOf, openTestMount, putFile, type Store, startTestServer, type Tx } from '@runwire/server/testing';
+import { filesOf, openTestMount, putFile, type Store, startTestServer, type Tx } from '@runwire/test-kit';
 import { askStore } from './support/ask-store.ts';
 import { folderOf } from './support/cli-process.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freshDatabase } from '@runwire/server/testing';
+import { freshDatabase } from '@runwire/test-kit';
 import pg from 'pg';
 import { CliServer, compileCache, folderOf, root, runwire } from './support/cli-process.ts';
 import { furnish, look } from './support/furnished-house.ts';

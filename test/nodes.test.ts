@@ -8,7 +8,7 @@ import {
   NodeGroup,
   startTestServer,
   TEST_API_KEY,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { eventually } from './support/eventually.ts';
 import { ScriptedServer } from './support/scripted-server.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHook } from 'node:async_hooks';
 import { after, before, test } from 'node:test';
-import { type StreamReader, startTestServer, TestMount, type TestServer } from '@runwire/server/testing';
+import { type StreamReader, startTestServer, TestMount, type TestServer } from '@runwire/test-kit';
 import { demoAgency } from '../packages/server/src/agencies/demo-agency.ts';
 import { cites } from '../requirements/cite.ts';
 

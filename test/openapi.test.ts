@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { namedSchemas, type Operation, operations } from '@runwire/contract/schemas';
-import { startTestServer, type TestServer } from '@runwire/server/testing';
+import { startTestServer, type TestServer } from '@runwire/test-kit';
 import { Ajv } from 'ajv';
 import * as ajvFormats from 'ajv-formats';
 import { cites } from '../requirements/cite.ts';

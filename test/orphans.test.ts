@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
-import { ModelController, scriptedModel, startTestServer, temporaryFolder } from '@runwire/server/testing';
+import { ModelController, scriptedModel, startTestServer, temporaryFolder } from '@runwire/test-kit';
 import { leaveBehind, reading } from './support/left-behind.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommitProxy, GateKeeper, gateAgency, PostgresServer, type StreamReader } from '@runwire/server/testing';
+import { CommitProxy, GateKeeper, gateAgency, PostgresServer, type StreamReader } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';

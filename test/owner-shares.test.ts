@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ClientRequest, request } from 'node:http';
 import { test } from 'node:test';
-import type { ApiClient } from '@runwire/server/testing';
+import type { ApiClient } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { AttachmentRig, fileAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TEST_API_KEY } from '@runwire/server/testing';
+import { TEST_API_KEY } from '@runwire/test-kit';
 import { ScriptedServer } from './support/scripted-server.ts';
 
 async function until(isSo: () => boolean): Promise<void> {

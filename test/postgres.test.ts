@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askDatabase, CommitProxy, freshDatabase, PostgresServer, startTestServer } from '@runwire/server/testing';
+import { askDatabase, CommitProxy, freshDatabase, PostgresServer, startTestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, folderOf, keysIn, runwire } from './support/cli-process.ts';
 import { PgBouncer } from './support/pgbouncer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PostgresServer } from '@runwire/server/testing';
+import { PostgresServer } from '@runwire/test-kit';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
 

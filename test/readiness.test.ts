@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Store, startTestServer } from '@runwire/server/testing';
+import { type Store, startTestServer } from '@runwire/test-kit';
 import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
 import { cites } from '../requirements/cite.ts';
 

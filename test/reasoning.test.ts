@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defineAgency, defineAgent, type Reasoning } from '@runwire/agency';
-import { FakeProvider, type Protocol, providerEvents, sseText, startTestServer } from '@runwire/server/testing';
+import { FakeProvider, type Protocol, providerEvents, sseText, startTestServer } from '@runwire/test-kit';
 import { clock } from '../packages/server/src/agencies/demo-tools/clock.ts';
 import { cites } from '../requirements/cite.ts';
 

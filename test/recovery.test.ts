@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SCRIPTED_USAGE, withoutComments } from '@runwire/server/testing';
+import { SCRIPTED_USAGE, withoutComments } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame } from './support/scripted-server.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { askDatabase, freshDatabase, ServerProcess, startTestServer } from '@runwire/server/testing';
+import { askDatabase, freshDatabase, ServerProcess, startTestServer } from '@runwire/test-kit';
 import { folderOf } from './support/cli-process.ts';
 import { missingService } from './support/services.ts';
 

@@ -3,7 +3,7 @@ import dns from 'node:dns';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TEST_API_KEY } from '@runwire/server/testing';
+import { TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { eventually } from './support/eventually.ts';
 import { ScriptedServer } from './support/scripted-server.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GateKeeper, SCRIPTED_USAGE, testAgency, withoutComments } from '@runwire/server/testing';
+import { GateKeeper, SCRIPTED_USAGE, testAgency, withoutComments } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { KillableServer } from './support/killable-server.ts';

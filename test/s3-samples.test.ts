@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeBucket, s3Client, sharedS3, stopOwnS3 } from '@runwire/server/testing';
+import { makeBucket, s3Client, sharedS3, stopOwnS3 } from '@runwire/test-kit';
 import { root } from './support/cli-process.ts';
 import { missingService } from './support/services.ts';
 

@@ -15,7 +15,7 @@ import {
   stopOwnS3,
   temporaryFolder,
   useS3Credentials,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { Relay } from '../proofs/support/relay.ts';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, folderOf, runwire } from './support/cli-process.ts';

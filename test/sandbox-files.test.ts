@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { defineAgency, defineAgent } from '@runwire/agency';
-import {
-  imageAttachment,
-  type Overrides,
-  pngOf,
-  StoreUnavailable,
-  TestMount,
-  testAgency,
-} from '@runwire/server/testing';
+import { imageAttachment, type Overrides, pngOf, StoreUnavailable, TestMount, testAgency } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';

@@ -10,7 +10,7 @@ import {
   putFile,
   ServerProcess,
   startTestServer,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { folderOf, root, runwire } from './support/cli-process.ts';
 import { Cluster, until } from './support/cluster.ts';
 import { reading } from './support/left-behind.ts';

@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, fenceServers } from '@runwire/server/testing';
+import { type ApiClient, fenceServers } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, folderOf } from './support/cli-process.ts';
 import { KillableServer } from './support/killable-server.ts';

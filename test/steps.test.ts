@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startTestServer } from '@runwire/server/testing';
+import { startTestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 

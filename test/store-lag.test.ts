@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { FakeProvider, providerEvents, type Store, sseText, startTestServer } from '@runwire/server/testing';
+import { FakeProvider, providerEvents, type Store, sseText, startTestServer } from '@runwire/test-kit';
 import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
 
 const MEBIBYTE = 1024 * 1024;

@@ -8,7 +8,7 @@ import {
   startTestServer,
   testAgency,
   withoutComments,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { cites } from '../requirements/cite.ts';
 

@@ -9,7 +9,7 @@ import {
   StoreUnavailable,
   scriptedModel,
   startTestServer,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { pino } from 'pino';
 import { eventually } from './support/eventually.ts';
 import { leaveBehind, reading } from './support/left-behind.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { TEST_API_KEY } from '@runwire/server/testing';
+import { TEST_API_KEY } from '@runwire/test-kit';
 import { TextOnly } from '../packages/server/src/http/encoders/text-only.ts';
 import { cites } from '../requirements/cite.ts';
 import { root, run } from './support/cli-process.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freshDatabase, ModelController, scriptedModel, startTestServer } from '@runwire/server/testing';
+import { freshDatabase, ModelController, scriptedModel, startTestServer } from '@runwire/test-kit';
 import { leaveBehind, reading } from './support/left-behind.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';

@@ -8,7 +8,7 @@ import {
   startTestServer,
   type Tx,
   withoutComments,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 
 /** A store that refuses every event chunk with this word in it, for good, and is away for the first few ends of such runs. */
 function refusing(word: string, away = 0): (store: Store) => Store {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, type Store, startTestServer } from '@runwire/server/testing';
+import { type ApiClient, type Store, startTestServer } from '@runwire/test-kit';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
 import { accountsState, raiseAccountsVersion, revokeKey } from '../packages/server/src/store/queries/accounts.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { BOUNDARY, formBytes, openForm } from '@runwire/server/testing';
+import { BOUNDARY, formBytes, openForm } from '@runwire/test-kit';
 import { eventually } from './support/eventually.ts';
 import { refused, says } from './support/upload-answers.ts';
 import { FILE, UploadServer } from './support/upload-server.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { BOUNDARY, formBytes, type MountStore, openForm } from '@runwire/server/testing';
+import { BOUNDARY, formBytes, type MountStore, openForm } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { folderOf, run } from './support/cli-process.ts';
 import { eventually } from './support/eventually.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { partsOf, type RawForm, type Store, StoreUnavailable } from '@runwire/server/testing';
+import { partsOf, type RawForm, type Store, StoreUnavailable } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { runwire } from './support/cli-process.ts';
 import { changed, refused, says, without } from './support/upload-answers.ts';

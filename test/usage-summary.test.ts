@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { SCRIPTED_USAGE, type Store } from '@runwire/server/testing';
+import { SCRIPTED_USAGE, type Store } from '@runwire/test-kit';
 import type { EventLog } from '../packages/server/src/eventlog/event-log.ts';
 import { RunReads } from '../packages/server/src/runs/read-runs.ts';
 import { usageCsv } from '../packages/server/src/runs/usage-csv.ts';

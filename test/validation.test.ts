@@ -10,7 +10,7 @@ import {
   startTestServer,
   type TestServer,
   testAgency,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 
 let controller: ModelController;

@@ -6,7 +6,7 @@ import {
   parseFrames,
   type StreamReader,
   withoutComments,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { type Outcome, PATH, REQUEST } from './kill-scripts.ts';
 import { expectEqual, expectNumber, Shortfall, within } from './proof.ts';
 

@@ -1,6 +1,7 @@
-import type { Overrides } from '@runwire/server/testing';
-import { DEFAULT_DOCUMENT_LIMITS } from '../../packages/server/src/files/documents/document-limits.ts';
-import { DocumentReader, Unreadable } from '../../packages/server/src/files/documents/document-reader.ts';
+import type { Overrides } from '@runwire/test-kit';
+import { DEFAULT_DOCUMENT_LIMITS } from '../../packages/documents/src/document-limits.ts';
+import { DocumentReader } from '../../packages/documents/src/document-reader.ts';
+import { Unreadable } from '../../packages/documents/src/unreadable.ts';
 import { FetchFailed, GuardedFetcher } from '../../packages/server/src/guarded-fetch/guarded-fetch.ts';
 import { tamper } from './tampered-store.ts';
 
@@ -52,7 +53,7 @@ export function convertHere(): Overrides {
   DocumentReader.prototype.read = async function read(this: DocumentReader, given, options, signal) {
     if (Buffer.from(given.bytes.subarray(0, 5)).toString() !== '%PDF-')
       return ownRead.call(this, given, options, signal);
-    const { convert } = await import('../../packages/server/src/files/documents/convert.ts');
+    const { convert } = await import('../../packages/documents/src/convert.ts');
     return convert({ ...given, ...options, limits: DEFAULT_DOCUMENT_LIMITS, wholePart: () => {} });
   };
   return {};

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { SAMPLE_IMAGES } from '@runwire/server/testing';
+import { SAMPLE_IMAGES } from '@runwire/test-kit';
 
-const fixtures = new URL('../../packages/server/src/files/documents/fixtures/', import.meta.url);
+const fixtures = new URL('../../packages/documents/src/fixtures/', import.meta.url);
 
 /** A file that another program made. */
 export const documentFixture = (name: string): Buffer => readFileSync(new URL(name, fixtures));

@@ -1,5 +1,5 @@
-import type { FileServer } from '@runwire/server/testing';
-import { repeated, zipOf, zipPart } from '../../packages/server/src/testing/large-documents.ts';
+import type { FileServer } from '@runwire/test-kit';
+import { repeated, zipOf, zipPart } from '../../packages/test-kit/src/large-documents.ts';
 import { documentFixture } from './attachment-kinds.ts';
 
 /** An attachment that cannot be had or read. */

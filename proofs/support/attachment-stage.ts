@@ -9,7 +9,7 @@ import {
   type ServerProcess,
   type StreamReader,
   sseText,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { DataFolder } from './data-folder.ts';
 import { expectEqual, expectNumber, Shortfall, within } from './proof.ts';
 import { startServer } from './start-server.ts';

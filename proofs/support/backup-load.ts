@@ -1,4 +1,4 @@
-import { type ApiClient, imageAttachment, type ModelCall, type ModelController, pngOf } from '@runwire/server/testing';
+import { type ApiClient, imageAttachment, type ModelCall, type ModelController, pngOf } from '@runwire/test-kit';
 import { expectNumber, within } from './proof.ts';
 
 export const INTEGRATION = 'house';

@@ -1,4 +1,4 @@
-import { type Protocol, type ProviderCall, providerEvents, type StreamScript, sseText } from '@runwire/server/testing';
+import { type Protocol, type ProviderCall, providerEvents, type StreamScript, sseText } from '@runwire/test-kit';
 
 export const KEY = 'sk-planted-0123456789abcdef';
 /** How long the server under proof lets a provider be silent. */

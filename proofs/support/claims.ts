@@ -1,4 +1,4 @@
-import type { ApiClient, StreamReader } from '@runwire/server/testing';
+import type { ApiClient, StreamReader } from '@runwire/test-kit';
 import { expectNumber } from './proof.ts';
 
 /** What an answer says of `X-Agent-Run-Admitted`; `none`: no such header, or no answer. */

@@ -12,7 +12,7 @@ import {
   type ServerProcess,
   type StreamReader,
   ThreeStepLoad,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { Claims } from './claims.ts';
 import { DataFolder } from './data-folder.ts';
 import { expectNumber, within } from './proof.ts';

@@ -1,4 +1,4 @@
-import { stopOwnPostgres, stopOwnS3 } from '@runwire/server/testing';
+import { stopOwnPostgres, stopOwnS3 } from '@runwire/test-kit';
 import { LeftOut, Shortfall } from './proof.ts';
 
 /** The command was not given as it has to be. */

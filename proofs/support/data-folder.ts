@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { temporaryFolder } from '@runwire/server/testing';
+import { temporaryFolder } from '@runwire/test-kit';
 
 /** An empty data folder that outlives the servers on it and goes with the proof. */
 export class DataFolder implements Disposable {

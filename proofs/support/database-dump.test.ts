@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '@runwire/server/testing';
+import { temporaryFolder } from '@runwire/test-kit';
 import { differences, filesIn, imagesIn } from './database-dump.ts';
 
 test('a file that comes, goes or has other bytes is a difference, however deep it lies', (t) => {

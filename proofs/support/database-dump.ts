@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { NodeGroup } from '@runwire/server/testing';
+import type { NodeGroup } from '@runwire/test-kit';
 
 /** Everything that is stored of runs. */
 const TABLES = ['runs', 'steps', 'event_chunks', 'messages', 'chats', 'usage_days', 'blobs', 'attachments'];

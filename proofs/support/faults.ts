@@ -12,7 +12,7 @@ import {
   StoreUnavailable,
   scriptedModel,
   type Tx,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import {
   convertHere,
   fetchAgain,

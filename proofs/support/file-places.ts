@@ -1,4 +1,4 @@
-import { makeBucket, s3Client, sharedS3 } from '@runwire/server/testing';
+import { makeBucket, s3Client, sharedS3 } from '@runwire/test-kit';
 
 /** Where a server keeps its files, and where forms are sent. */
 export const FILE_PLACES = ['disk', 's3-direct', 's3-through'] as const;

@@ -11,7 +11,7 @@ import {
   type StreamReader,
   type UploadPoint,
   type WaitPoint,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import type { Claims } from './claims.ts';
 import { rawUpload, sendRaw } from './multipart-load.ts';
 import { expectEqual, expectNumber, within } from './proof.ts';

@@ -9,7 +9,7 @@ import {
   type Network,
   type Serve,
   WatchedNetwork,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 
 const MAX_BYTES = 1024 * 1024;
 const MAX_MS = 60_000;

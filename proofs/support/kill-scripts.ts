@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient, ModelController, StreamReader, WaitPoint } from '@runwire/server/testing';
+import type { ApiClient, ModelController, StreamReader, WaitPoint } from '@runwire/test-kit';
 
 export const INTEGRATION = 'kill';
 export const PATH = `/v2/integrations/${INTEGRATION}`;

@@ -1,5 +1,5 @@
 import { connect, createServer } from 'node:net';
-import { ServerProcess, temporaryFolder } from '@runwire/server/testing';
+import { ServerProcess, temporaryFolder } from '@runwire/test-kit';
 import { conclude } from './conclude.ts';
 import { Shortfall } from './proof.ts';
 

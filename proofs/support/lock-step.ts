@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ProviderCall, providerEvents, type StreamReader, sseText } from '@runwire/server/testing';
+import { type ProviderCall, providerEvents, type StreamReader, sseText } from '@runwire/test-kit';
 import type { AttachmentStage } from './attachment-stage.ts';
 import { Shortfall, within } from './proof.ts';
 

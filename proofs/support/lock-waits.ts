@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NodeGroup } from '@runwire/server/testing';
+import type { NodeGroup } from '@runwire/test-kit';
 import pg from 'pg';
 
 const LOOK_MS = 2;

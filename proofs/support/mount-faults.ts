@@ -1,6 +1,6 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { MountStore, Overrides } from '@runwire/server/testing';
+import type { MountStore, Overrides } from '@runwire/test-kit';
 
 type Write = MountStore['write'];
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { filesOf, type MountStore, openTestMount, putFile } from '@runwire/server/testing';
+import { filesOf, type MountStore, openTestMount, putFile } from '@runwire/test-kit';
 import { INTEGRATION } from './backup-load.ts';
 import { expectAtLeast, expectEqual, Shortfall } from './proof.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { temporaryFolder } from '@runwire/server/testing';
+import { temporaryFolder } from '@runwire/test-kit';
 import { missingService, NGINX } from '../../test/support/services.ts';
 import { Shortfall } from './proof.ts';
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { temporaryFolder } from '@runwire/server/testing';
+import { temporaryFolder } from '@runwire/test-kit';
 import { findEarlierCommit } from './old-version.ts';
 
 const SERVER = 'packages/server/src';

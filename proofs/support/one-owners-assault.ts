@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, endlessPdf, type FileServer, type StreamReader } from '@runwire/server/testing';
+import { type ApiClient, endlessPdf, type FileServer, type StreamReader } from '@runwire/test-kit';
 import { askStore } from '../../test/support/ask-store.ts';
 import { expectAtLeast } from './proof.ts';
 

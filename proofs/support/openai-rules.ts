@@ -1,4 +1,4 @@
-import type { ModelRequest } from '@runwire/server/testing';
+import type { ModelRequest } from '@runwire/test-kit';
 
 type Prompt = ModelRequest['prompt'];
 

@@ -1,4 +1,4 @@
-import type { Answer, ApiClient, ModelCall, ModelController, StreamReader } from '@runwire/server/testing';
+import type { Answer, ApiClient, ModelCall, ModelController, StreamReader } from '@runwire/test-kit';
 import { type SignedForm, sendForm, signing } from '../../test/support/uploads.ts';
 
 /*

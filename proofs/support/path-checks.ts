@@ -1,4 +1,4 @@
-import type { ApiClient } from '@runwire/server/testing';
+import type { ApiClient } from '@runwire/test-kit';
 import { type SignedForm, sendForm, signing, type UploadOptions } from '../../test/support/uploads.ts';
 import { folderOf, nameOf } from './bad-paths.ts';
 import { differences } from './database-dump.ts';

@@ -1,4 +1,4 @@
-import type { Said, StreamScript } from '@runwire/server/testing';
+import type { Said, StreamScript } from '@runwire/test-kit';
 
 type Usage = NonNullable<StreamScript['usage']>;
 

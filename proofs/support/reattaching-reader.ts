@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient, StreamReader } from '@runwire/server/testing';
+import type { ApiClient, StreamReader } from '@runwire/test-kit';
 import type { Frames } from './resumed-run.ts';
 
 const AGAIN_MS = 200;

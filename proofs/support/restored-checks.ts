@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, type ModelController, type ShownImage, withoutComments } from '@runwire/server/testing';
+import { type ApiClient, type ModelController, type ShownImage, withoutComments } from '@runwire/test-kit';
 import { INTEGRATION, type Load, MEMBERS, PATH } from './backup-load.ts';
 import { expectEqual, expectNumber, Shortfall, within } from './proof.ts';
 

@@ -1,4 +1,4 @@
-import { type GateKeeper, type ModelCall, type ModelController, SCRIPTED_USAGE } from '@runwire/server/testing';
+import { type GateKeeper, type ModelCall, type ModelController, SCRIPTED_USAGE } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, expectNumber } from './proof.ts';
 
 /* The run of `three-step-run.ts` after its process died: how model and tools go on with it, and what must be found. */

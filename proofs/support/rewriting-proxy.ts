@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { tie } from '@runwire/server/testing';
+import { tie } from '@runwire/test-kit';
 
 /**
  * Stands between a server and its PostgreSQL and takes away what makes the server safe, byte for byte as long as it was:

@@ -1,4 +1,4 @@
-import { runServerProcess } from '@runwire/server/testing';
+import { runServerProcess } from '@runwire/test-kit';
 import { plantFault } from './faults.ts';
 
 /** The server of a proof: the real one, with a fault where the proof names one. Its path is `ServerProcess`'s `entry`. */

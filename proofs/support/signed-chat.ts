@@ -1,4 +1,4 @@
-import type { SignedLinkOptions } from '@runwire/server/testing';
+import type { SignedLinkOptions } from '@runwire/test-kit';
 import { type AttachmentStage, turnsOf } from './attachment-stage.ts';
 import { expectEqual, expectNumber, Shortfall, within } from './proof.ts';
 

@@ -1,4 +1,4 @@
-import type { ApiClient } from '@runwire/server/testing';
+import type { ApiClient } from '@runwire/test-kit';
 import { expectNumber } from './proof.ts';
 
 export interface SignedForm {

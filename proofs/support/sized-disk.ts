@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fillDisk, temporaryFolder } from '@runwire/server/testing';
+import { fillDisk, temporaryFolder } from '@runwire/test-kit';
 import { LeftOut } from './proof.ts';
 
 /** All points together store about 16 MiB. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { httpAnswer, type Names, type Serve } from '@runwire/server/testing';
+import { httpAnswer, type Names, type Serve } from '@runwire/test-kit';
 
 export interface SsrfItem {
   readonly id: string;

@@ -1,4 +1,4 @@
-import type { StreamReader } from '@runwire/server/testing';
+import type { StreamReader } from '@runwire/test-kit';
 
 /** Notes when each frame of a stream came, by its id, on the clock of this process. */
 export class StampedReader {

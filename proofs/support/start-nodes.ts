@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { NodeGroup, type NodeGroupOptions } from '@runwire/server/testing';
+import { NodeGroup, type NodeGroupOptions } from '@runwire/test-kit';
 
 const entry = fileURLToPath(new URL('./server-process.ts', import.meta.url));
 

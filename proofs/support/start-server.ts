@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { fenceServers, ServerProcess } from '@runwire/server/testing';
+import { fenceServers, ServerProcess } from '@runwire/test-kit';
 
 type SpawnOptions = Parameters<typeof ServerProcess.start>[0];
 

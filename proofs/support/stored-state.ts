@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { askDatabase, storeEnvironment } from '@runwire/server/testing';
+import { askDatabase, storeEnvironment } from '@runwire/test-kit';
 
 /** What changes by itself, or by the clock: nodes beat, and keys are used. */
 const OWN_LIFE = /^(nodes|node_beats|commit_marks|api_keys|installation|kysely_.*|sqlite_.*)$/;

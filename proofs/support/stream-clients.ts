@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { parseFrames } from '@runwire/server/testing';
+import { parseFrames } from '@runwire/test-kit';
 
 // Under `-C runwire` its name stands for TypeScript inside node_modules, which Node does not run: its build is named.
 const parserBuild = new URL('./dist/index.js', import.meta.resolve('eventsource-parser/package.json'));

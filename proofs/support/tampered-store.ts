@@ -1,4 +1,4 @@
-import type { Store, Tx } from '@runwire/server/testing';
+import type { Store, Tx } from '@runwire/test-kit';
 
 /* What a planted fault puts between a server and its store. */
 

@@ -1,4 +1,4 @@
-import type { ApiClient, GateKeeper, ModelCall, ModelController, StreamReader } from '@runwire/server/testing';
+import type { ApiClient, GateKeeper, ModelCall, ModelController, StreamReader } from '@runwire/test-kit';
 import { within } from './proof.ts';
 
 export const WAIT_MS = 60_000;

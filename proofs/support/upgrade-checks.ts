@@ -1,4 +1,4 @@
-import type { PostgresServer } from '@runwire/server/testing';
+import type { PostgresServer } from '@runwire/test-kit';
 import { expectEqual, expectNumber } from './proof.ts';
 import type { UpgradeLoad } from './upgrade-load.ts';
 import { kindOf, tokensOf } from './upgrade-model.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { imageAttachment, type StreamReader } from '@runwire/server/testing';
+import { imageAttachment, type StreamReader } from '@runwire/test-kit';
 import { expectEqual, expectNumber, Shortfall, within } from './proof.ts';
 import { answerTo, IMAGE, kindOf } from './upgrade-model.ts';
 import type { UpgradeNode, UpgradeNodes } from './upgrade-nodes.ts';

@@ -6,7 +6,7 @@ import {
   pngOf,
   SCRIPTED_USAGE,
   type ShownImage,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import { expectEqual, Shortfall } from './proof.ts';
 
 const WORD_MS = 10;

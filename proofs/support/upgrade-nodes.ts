@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, ServerProcess } from '@runwire/server/testing';
+import { type ApiClient, ServerProcess } from '@runwire/test-kit';
 import { startServer } from './start-server.ts';
 
 const PAUSE_MS = 50;

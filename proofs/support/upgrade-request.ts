@@ -1,4 +1,4 @@
-import { answerOf, type Frame, type StreamReader } from '@runwire/server/testing';
+import { answerOf, type Frame, type StreamReader } from '@runwire/test-kit';
 import { expectEqual, expectNumber, Shortfall } from './proof.ts';
 import { pause, type UpgradeNode, type UpgradeNodes } from './upgrade-nodes.ts';
 

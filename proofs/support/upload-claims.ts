@@ -1,6 +1,6 @@
 import { equal, match, ok } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { imageAttachment, pngOf, type ServerProcess } from '@runwire/server/testing';
+import { imageAttachment, pngOf, type ServerProcess } from '@runwire/test-kit';
 import { sendForm, signing, type UploadOptions, upload } from '../../test/support/uploads.ts';
 
 export type UploadClaim = (server: ServerProcess, integration: string) => Promise<void>;

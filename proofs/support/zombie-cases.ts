@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ModelCall, WaitPoint } from '@runwire/server/testing';
+import type { ModelCall, WaitPoint } from '@runwire/test-kit';
 
 /** What the model says while the node that is to stand still runs the run. */
 const scripts = {

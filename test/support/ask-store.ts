@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { askDatabase, storeEnvironment } from '@runwire/server/testing';
+import { askDatabase, storeEnvironment } from '@runwire/test-kit';
 
 /** One statement to the store of this data folder, beside its servers: for what no operation shows. */
 export async function askStore(dataDir: string, statement: string): Promise<Record<string, unknown>[]> {

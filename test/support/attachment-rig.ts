@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { FileServer, type ModelCall, type ShownAttachment, scriptedModel } from '@runwire/server/testing';
+import { FileServer, type ModelCall, type ShownAttachment, scriptedModel } from '@runwire/test-kit';
 import { ScriptedServer } from './scripted-server.ts';
 
 type Options = NonNullable<Parameters<typeof ScriptedServer.start>[0]>;

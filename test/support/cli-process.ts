@@ -12,7 +12,7 @@ import {
   storeEnvironment,
   temporaryFolder,
   withSharedDisk,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 
 /** The repository. */
 export const root = join(import.meta.dirname, '../..');

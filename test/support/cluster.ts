@@ -1,12 +1,6 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  askDatabase,
-  freshDatabase,
-  type StreamReader,
-  silentNotifier,
-  temporaryFolder,
-} from '@runwire/server/testing';
+import { askDatabase, freshDatabase, type StreamReader, silentNotifier, temporaryFolder } from '@runwire/test-kit';
 import { ScriptedServer } from './scripted-server.ts';
 
 type NodeOptions = NonNullable<Parameters<typeof ScriptedServer.start>[0]>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { parseFrames } from '@runwire/server/testing';
+import { parseFrames } from '@runwire/test-kit';
 
 export function isSignedWith(secret: string, apiKey: string): boolean {
   const [head, payload, signature] = apiKey.split('.');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ApiClient, imageAttachment, pngOf, withoutComments } from '@runwire/server/testing';
+import { type ApiClient, imageAttachment, pngOf, withoutComments } from '@runwire/test-kit';
 import { CliServer, keysIn } from './cli-process.ts';
 
 /** An installation in which something of everything has happened, and what a caller sees of it. */

@@ -8,7 +8,7 @@ import {
   startTestServer,
   type TestServer,
   type TestServerOptions,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 
 /** Servers on one database, with one model and one gate that the test leads; all go with it. */
 export class GateNodes implements AsyncDisposable {

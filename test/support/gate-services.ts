@@ -1,4 +1,4 @@
-import { S3Gateway, s3Environment } from '@runwire/server/testing';
+import { S3Gateway, s3Environment } from '@runwire/test-kit';
 import { missingServices, SERVICES } from './services.ts';
 
 /**

@@ -12,7 +12,7 @@ import {
   type TestServerOptions,
   temporaryFolder,
   testAgency,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 import type { HeldRun } from './scripted-server.ts';
 
 type SpawnOptions = Omit<Parameters<typeof ServerProcess.start>[0], 'dataDir' | 'controllerPort'>;

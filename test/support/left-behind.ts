@@ -1,4 +1,4 @@
-import { type ModelController, type Store, scriptedModel, startTestServer, type Tx } from '@runwire/server/testing';
+import { type ModelController, type Store, scriptedModel, startTestServer, type Tx } from '@runwire/test-kit';
 
 type Rows = <R>(statement: string, params: unknown, rows: R[], inside: boolean) => Promise<R[]>;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { imageAttachment, pngOf, startTestServer } from '@runwire/server/testing';
+import { imageAttachment, pngOf, startTestServer } from '@runwire/test-kit';
 import { messagesFrame } from './scripted-server.ts';
 
 /** Where an installation lives: `''` is the embedded store. */

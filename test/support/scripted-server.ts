@@ -8,7 +8,7 @@ import {
   startTestServer,
   type TestServer,
   testAgency,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 
 interface ServerOptions extends NonNullable<Parameters<typeof startTestServer>[0]> {
   /** Another scripted model than the plain one, led by the controller at this port. */

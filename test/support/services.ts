@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { hasS3Gateway, postgresFolder } from '@runwire/server/testing';
+import { hasS3Gateway, postgresFolder } from '@runwire/test-kit';
 
 /** Programs of the machine that some tests stand on, from Debian's own packages. */
 

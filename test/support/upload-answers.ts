@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { FormAnswer, FormPart } from '@runwire/server/testing';
+import type { FormAnswer, FormPart } from '@runwire/test-kit';
 import { eventually } from './eventually.ts';
 import type { UploadServer } from './upload-server.ts';
 

@@ -16,7 +16,7 @@ import {
   type TestServer,
   type TestServerOptions,
   uploadKey,
-} from '@runwire/server/testing';
+} from '@runwire/test-kit';
 
 const SECRET = 'a-secret-for-tests-0123456789-0123456789';
 export const FILE = Buffer.from('the bytes of a file');

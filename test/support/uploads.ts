@@ -1,4 +1,4 @@
-import type { ApiClient } from '@runwire/server/testing';
+import type { ApiClient } from '@runwire/test-kit';
 
 export interface UploadOptions {
   readonly apiIntegrationId?: string;

@@ -1,8 +1,8 @@
-import { compose, type Overrides } from './compose/compose.ts';
 import { type BackupOverrides, backUpHere } from './commands/backup.ts';
 import { moveHere } from './commands/migrate.ts';
 import { type Restored, restoreHere } from './commands/restore.ts';
 import { createKeyHere, rotateUploadsHere } from './commands/rotate-secrets.ts';
+import { compose, type Overrides } from './compose/compose.ts';
 import { startWhenDiskHasSpace } from './compose/start-when-disk-has-space.ts';
 import type { Config } from './config/config.ts';
 import { dataFolder } from './config/data-folder.ts';

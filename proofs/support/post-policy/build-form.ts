@@ -1,4 +1,4 @@
-import { BOUNDARY, type FormPart, type RawForm, signatureOf } from '@runwire/server/testing';
+import { BOUNDARY, type FormPart, type RawForm, signatureOf } from '@runwire/test-kit';
 import type { FileOp, Json, Op, PolicyDocument } from './data.ts';
 
 /** Where forms are sent, and with what they are signed. */

@@ -1,4 +1,4 @@
-import { type FormPart, signatureOf } from '@runwire/server/testing';
+import { type FormPart, signatureOf } from '@runwire/test-kit';
 import { type BuiltForm, basicDate, filledPolicy, fillIn, type Place } from './build-form.ts';
 import type { CephCase, Json } from './data.ts';
 

@@ -1,4 +1,4 @@
-import type { FormAnswer } from '@runwire/server/testing';
+import type { FormAnswer } from '@runwire/test-kit';
 import { expectEqual, Shortfall } from '../proof.ts';
 import type { BuiltForm, Place } from './build-form.ts';
 import type { Expected } from './data.ts';

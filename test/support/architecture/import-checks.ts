@@ -29,6 +29,7 @@ const inPackages = (path: string) => path.startsWith('packages/');
 const inServer = (path: string | undefined): path is string => path?.startsWith(serverRoot) ?? false;
 const insideServer = (path: string) => path.slice(serverRoot.length);
 const partOf = (path: string) => insideServer(path).split('/')[0] as string;
+const inTestKit = (path: string) => path.startsWith('packages/test-kit/');
 const packageOf = (path: string) => path.split('/')[1] as string;
 
 export const checkServerFolders: Check = (sources) => {
@@ -52,7 +53,7 @@ export const checkServerFolders: Check = (sources) => {
 
 export const checkAdapters: Check = (sources) =>
   checkImports(sources, (path, { target }) => {
-    if (!inServer(target)) return undefined;
+    if (!inServer(target) || inTestKit(path)) return undefined;
     const adapter = adapters.find((pattern) => matchesPattern(insideServer(target), pattern));
     if (adapter === undefined) return undefined;
     // The adapter's own folder is the pattern's folder, or the one that its `*` stands for.
@@ -64,8 +65,8 @@ export const checkAdapters: Check = (sources) =>
 
 export const checkTesting: Check = (sources) =>
   checkImports(sources, (path, { target }) => {
-    if (!target?.startsWith(`${serverRoot}testing/`) || matchesAny(path, testingUsers)) return undefined;
-    return 'testing/ is for tests, proofs and benchmarks';
+    if (target === undefined || !inTestKit(target) || matchesAny(path, testingUsers)) return undefined;
+    return 'the test kit is for tests, proofs and benchmarks';
   });
 
 export const checkPackages: Check = (sources) =>
@@ -83,8 +84,7 @@ export const checkPackages: Check = (sources) =>
       if (rule.types === undefined || !matchesAny(specifier, rule.types)) return `${prefix} may not depend on it`;
       return kind === 'type' ? undefined : 'it is imported for its types alone: to load it costs every start';
     }
-    // A part of the server that is its own entry (testing/) is a case of another rule.
-    if (rule.own.includes(specifier)) return undefined;
+    if (matchesAny(specifier, rule.own)) return undefined;
     if (!rule.lazily?.includes(specifier)) return `packages/${packageOf(path)} may not import it`;
     return kind === 'static' ? 'it is loaded when first needed, by import()' : undefined;
   });
@@ -101,7 +101,7 @@ function relativeComplaint(path: string, target: string | undefined): string | u
 export const checkDatabaseModules: Check = (sources) =>
   checkImports(sources, (path, { specifier }) => {
     const users = databaseModules[specifier.startsWith('kysely/') ? 'kysely' : specifier];
-    if (users === undefined || !inPackages(path)) return undefined;
+    if (users === undefined || !inPackages(path) || inTestKit(path)) return undefined;
     if (inServer(path) && matchesAny(insideServer(path), users)) return undefined;
     return 'queries are built in store/';
   });

@@ -7,9 +7,15 @@ export const packageEntries: Readonly<Record<string, string>> = {
   '@runwire/contract': 'packages/contract/src/index.ts',
   '@runwire/contract/schemas': 'packages/contract/src/schemas/index.ts',
   '@runwire/agency': 'packages/agency/src/index.ts',
+  '@runwire/documents': 'packages/documents/src/index.ts',
   '@runwire/server': 'packages/server/src/index.ts',
-  '@runwire/server/testing': 'packages/server/src/testing/index.ts',
-  '@runwire/client': 'packages/client/src/index.ts',
+  '@runwire/test-kit': 'packages/test-kit/src/index.ts',
+};
+
+/** Prefix of an import → the folder that the rest of it is in. The test kit reaches into the server by these. */
+export const packageFolders: Readonly<Record<string, string>> = {
+  '@runwire/server/src/': 'packages/server/src/',
+  '@runwire/test-kit/': 'packages/test-kit/src/',
 };
 
 const base = ['domain', 'telemetry', 'lib'];
@@ -42,7 +48,20 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
     'store',
     ...base,
   ],
-  engine: ['agent', 'agencies', 'runs', 'chats', 'files', 'attachments', 'nodes', 'eventlog', 'store', ...base],
+  engine: [
+    'agent',
+    'agencies',
+    'runs',
+    'chats',
+    'files',
+    'attachments',
+    'storage/*.ts',
+    'guarded-fetch',
+    'nodes',
+    'eventlog',
+    'store',
+    ...base,
+  ],
   nodes: ['store', ...base],
   runs: ['chats', 'accounts', 'eventlog', 'store', ...base],
   accounts: ['agencies', 'store', ...base],
@@ -59,16 +78,16 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   domain: ['lib'],
   telemetry: ['lib'],
   lib: [],
-  testing: everything,
 };
 
 /** The folders and files of the server that may import a package beside it. */
 export const serverMayImportPackage: Readonly<Record<string, readonly string[]>> = {
-  contract: ['domain', 'http', 'testing', 'main.ts', 'compose', 'commands', 'index.ts'],
-  agency: ['agencies', 'agent', 'testing', 'main.ts', 'compose', 'commands', 'index.ts'],
+  contract: ['domain', 'http', 'main.ts', 'compose', 'commands', 'index.ts'],
+  agency: ['agencies', 'agent', 'main.ts', 'compose', 'commands', 'index.ts'],
+  documents: ['http', 'engine', 'attachments', 'compose'],
 };
 
-/** Adapters: known to the composition root, to `testing/` and to their own folder, tests included. */
+/** Adapters: known to `compose/` and `commands/`, to the test kit and to their own folder, tests included. */
 export const adapters = [
   'store/sqlite/**',
   'store/postgres/**',
@@ -78,7 +97,7 @@ export const adapters = [
   'files/disk/**',
   'files/s3/**',
 ];
-export const adapterUsers = ['compose/**', 'commands/**', 'testing/**', 'files/disk/**', 'files/s3/**'];
+export const adapterUsers = ['compose/**', 'commands/**', 'files/disk/**', 'files/s3/**'];
 
 export interface PackageRule {
   /** Packages of this repository, by their import names. */
@@ -96,10 +115,13 @@ export const packageRules: Readonly<Record<string, PackageRule>> = {
   'packages/contract/src/': { own: [], others: false },
   'packages/contract/src/schemas/': { own: [], others: false, types: ['typebox'] },
   'packages/agency/src/': { own: [], others: false },
-  'packages/server/src/': { own: ['@runwire/contract', '@runwire/contract/schemas', '@runwire/agency'], others: true },
-  'packages/client/src/': { own: ['@runwire/contract'], others: false },
-  'packages/cli/src/': { own: ['@runwire/client'], lazily: ['@runwire/server'], others: true },
-  'packages/console/src/': { own: ['@runwire/client'], others: true },
+  'packages/documents/src/': { own: [], others: true },
+  'packages/server/src/': {
+    own: ['@runwire/contract', '@runwire/contract/schemas', '@runwire/agency', '@runwire/documents'],
+    others: true,
+  },
+  'packages/cli/src/': { own: [], lazily: ['@runwire/server'], others: true },
+  'packages/test-kit/src/': { own: ['@runwire/**'], others: true },
 };
 
 /** Within one package, a part that another part must not reach by a relative path. */
@@ -107,27 +129,32 @@ export const closedParts = [{ from: 'packages/contract/src/', except: 'packages/
 
 export const environmentReaders = [
   'packages/server/src/config/**',
-  'packages/server/src/testing/**',
+  'packages/test-kit/src/**',
   'packages/cli/src/main.ts',
 ];
 
-export const testingUsers = ['packages/server/src/testing/**', 'test/**', 'proofs/**', 'bench/**', '**.test.ts'];
+export const testingUsers = ['packages/test-kit/src/**', 'test/**', 'proofs/**', 'bench/**', '**.test.ts'];
 
 export const packageEntryFiles = [...new Set(Object.values(packageEntries))];
 
 /** Module → the only files of the server that may import it. */
 export const databaseModules: Readonly<Record<string, readonly string[]>> = {
   kysely: ['store/**', 'compose/**'],
-  pg: ['store/**', 'compose/**', 'testing/**'],
-  'node:sqlite': ['store/**', 'compose/**', 'testing/**'],
+  pg: ['store/**', 'compose/**'],
+  'node:sqlite': ['store/**', 'compose/**'],
 };
 
 /** Outgoing requests: the guarded fetcher for what callers name, and the adapters of models and of S3 for what the operator set. */
-export const outgoingUsers = ['agent/models/**', 'guarded-fetch/**', 'storage/s3/**', 'files/s3/**', 'testing/**', '**.test.ts'];
+export const outgoingUsers = ['agent/models/**', 'guarded-fetch/**', 'storage/s3/**', 'files/s3/**', '**.test.ts'];
 export const clientModules = ['undici', '@aws-sdk/**', '@smithy/**', 'node:dns', 'node:dns/promises', 'node:dgram'];
 export const socketModules = ['node:http', 'node:https', 'node:http2', 'node:net', 'node:tls'];
 /** `http/` has the listening half alone; the store's connection to PostgreSQL stands on a socket that gathers writes. */
-export const socketUsers = [...outgoingUsers, 'http/**', 'store/postgres/gathering-socket.ts'];
+export const socketUsers = [
+  ...outgoingUsers,
+  'http/**',
+  'store/postgres/gathering-socket.ts',
+  'lib/url-rules/address.ts',
+];
 
 export const maxLines = 500;
 export const aimedLines = 250;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { maskCode } from './code-scanner.ts';
-import { packageEntries } from './rules.ts';
+import { packageEntries, packageFolders } from './rules.ts';
 
 /** Path from the repository's root, with `/`, → text. */
 export type Sources = ReadonlyMap<string, string>;
@@ -85,6 +85,8 @@ function hasTypesAlone(clause: string): boolean {
 
 function resolveImport(path: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return posix.join(posix.dirname(path), specifier);
+  const prefix = Object.keys(packageFolders).find((name) => specifier.startsWith(name));
+  if (prefix !== undefined) return `${packageFolders[prefix]}${specifier.slice(prefix.length)}`;
   return packageEntries[specifier];
 }
 

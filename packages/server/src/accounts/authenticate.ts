@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
+import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { LruCache } from '../lib/lru-cache.ts';
 import { firstOwner, keyById, type OwnerRow, ownerById, touchKey } from '../store/queries/accounts.ts';
@@ -7,7 +8,6 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { AccountCache } from './account-cache.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import type { KeyProblem, KeySigning } from './key-signing.ts';
-import type { Principal } from '../domain/principal.ts';
 
 const LAST_USE_EVERY_MS = 60_000;
 

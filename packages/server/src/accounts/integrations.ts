@@ -3,6 +3,7 @@ import type { IntegrationChange, NewIntegration } from '../domain/account-inputs
 import { RUN_SECONDS_BY_SETTING } from '../domain/admission.ts';
 import { newId } from '../domain/ids.ts';
 import type { Prices } from '../domain/prices.ts';
+import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { sortableId } from '../lib/sortable-id.ts';
@@ -23,7 +24,6 @@ import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Reads, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import { unpricedModel } from './credit-prices.ts';
-import type { Principal } from '../domain/principal.ts';
 
 export const DEMO_AGENCY = 'demo';
 

@@ -1,4 +1,5 @@
 import { newId } from '../domain/ids.ts';
+import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { iso } from '../domain/time.ts';
@@ -18,7 +19,6 @@ import { first, type Store, type Tx } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
 import { keyRefused } from './authenticate.ts';
 import type { KeySigning } from './key-signing.ts';
-import type { Principal } from '../domain/principal.ts';
 
 function keyJson(row: KeyRow) {
   return {

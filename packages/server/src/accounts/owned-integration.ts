@@ -1,9 +1,9 @@
+import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { integrationById } from '../store/queries/accounts.ts';
 import { first, type Reads } from '../store/store.ts';
 import type { AccountCache } from './account-cache.ts';
 import type { AccountChanges } from './accounts-version.ts';
-import type { Principal } from '../domain/principal.ts';
 
 /**
  * The one place that says whose an integration is: "unknown is 404 `integration_not_found`, another owner's is 403

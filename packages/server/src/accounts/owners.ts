@@ -1,14 +1,14 @@
+import { administratorOnly } from '../domain/administrator-only.ts';
 import { newId } from '../domain/ids.ts';
+import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
 import { insertOwner, listOwners, type OwnerRow, ownerByEmail } from '../store/queries/accounts.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { first, type Store } from '../store/store.ts';
 import type { AccountChanges } from './accounts-version.ts';
-import { administratorOnly } from '../domain/administrator-only.ts';
 import type { KeySigning } from './key-signing.ts';
 import { signKey } from './keys.ts';
-import type { Principal } from '../domain/principal.ts';
 
 function ownerJson(row: OwnerRow) {
   return {

@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Agencies } from '../agencies/agencies.ts';
+import { type AttachmentBlobs, BlobGone } from '../attachments/attachment-blobs.ts';
+import {
+  type GivenAttachment,
+  isInline,
+  type KeptAttachment,
+  referToAttachments,
+} from '../attachments/request-attachments.ts';
 import {
   type AdmissionDecision,
   type AdmissionRequest,
@@ -20,8 +27,6 @@ import { JOURNAL_FORMAT, JOURNAL_FORMAT_WITH_URLS } from '../domain/step.ts';
 import { CommitUnknown, StoreUnavailable } from '../domain/unavailable.ts';
 import type { AdmittedRun, RunEngine } from '../engine/port.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
-import { type AttachmentBlobs, BlobGone } from '../attachments/attachment-blobs.ts';
-import { type GivenAttachment, isInline, type KeptAttachment, referToAttachments } from '../attachments/request-attachments.ts';
 import type { SandboxFiles } from '../files/sandbox-files.ts';
 import type { FairBudget, Hold } from '../lib/fair-budget.ts';
 import { admissionFacts, growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';

@@ -1,7 +1,7 @@
 import { webcrypto } from 'node:crypto';
+import { type BlobKey, type BlobStore, newBlobKey, sha256OfKey } from '../storage/blob-store.ts';
 import { blobByHash, insertBlob, useBlob } from '../store/queries/attachments.ts';
 import { first, type Reads, type Tx } from '../store/store.ts';
-import { type BlobKey, type BlobStore, newBlobKey, sha256OfKey } from '../storage/blob-store.ts';
 
 export interface HashedBytes {
   readonly sha256: string;

@@ -1,8 +1,8 @@
 import { Sweep } from '../lib/sweep.ts';
+import type { BlobStore, ListedBlob } from '../storage/blob-store.ts';
 import { forgetBlob, keepUsedBlob, knownBlobs, unusedBlobs } from '../store/queries/attachments.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { BlobStore, ListedBlob } from '../storage/blob-store.ts';
 import { DeletedIntegrations } from './deleted-integrations.ts';
 import { letGoOfAllCopies } from './release-copies.ts';
 

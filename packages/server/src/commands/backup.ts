@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { checkFiles, openFilesAt } from '../compose/open-files.ts';
 import { knownLevel, markIn, noInstallation, postgresPlace, readSecretFile } from '../compose/installation-place.ts';
+import { checkFiles, openFilesAt } from '../compose/open-files.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
 import { refuseMoved } from '../config/moved-mark.ts';
@@ -8,8 +8,8 @@ import { SettingRefused } from '../config/setting-refused.ts';
 import { VERSION } from '../domain/version.ts';
 import { copyBlobs, type NamedBlob } from '../files/copy-blobs.ts';
 import { copyMountOut, type OddFile } from '../files/copy-mount.ts';
-import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { writeMark } from '../files/disk/folder-mark.ts';
+import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { PostgresSnapshot } from '../store/postgres/postgres-snapshot.ts';
 import { SqliteSnapshot } from '../store/sqlite/sqlite-snapshot.ts';
 import { BACKUP_FORMAT } from '../store/transfer/manifest.ts';

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { checkFiles } from '../compose/open-files.ts';
 import {
   commitOf,
   knownLevel,
@@ -12,6 +11,7 @@ import {
   readSecretFile,
   refuseTaken,
 } from '../compose/installation-place.ts';
+import { checkFiles } from '../compose/open-files.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
 import { readMovedMark, refuseMoved, writeMovedMark } from '../config/moved-mark.ts';

@@ -1,7 +1,5 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import type { BackedUp } from './backup.ts';
-import { type FilePlaces, openFilesAt } from '../compose/open-files.ts';
 import {
   commitOf,
   embeddedHere,
@@ -12,15 +10,16 @@ import {
   putSecret,
   refuseTaken,
 } from '../compose/installation-place.ts';
+import { type FilePlaces, openFilesAt } from '../compose/open-files.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { type DataFolder, makeDataFolder } from '../config/data-folder.ts';
 import { refuseMoved } from '../config/moved-mark.ts';
 import { type CopiedBlobs, copyBlobs, type NamedBlob } from '../files/copy-blobs.ts';
 import { CopyDamaged, copyMountIn, type MountLine, type OddFile } from '../files/copy-mount.ts';
-import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { newMark, readMark, removeMark, takenFolder, writeMark } from '../files/disk/folder-mark.ts';
 import type { KeptMark } from '../files/installation-mark.ts';
 import { writeDurably } from '../lib/durable-files.ts';
+import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { PostgresSnapshot } from '../store/postgres/postgres-snapshot.ts';
 import { PostgresTarget } from '../store/postgres/postgres-target.ts';
 import { NODE_RELEASED } from '../store/schema.ts';
@@ -31,6 +30,7 @@ import { copyInstallation } from '../store/transfer/copy-installation.ts';
 import { BackupRefused } from '../store/transfer/manifest.ts';
 import type { Target } from '../store/transfer/ports.ts';
 import { Backup } from '../store/transfer/read-backup.ts';
+import type { BackedUp } from './backup.ts';
 
 export interface Restored extends Omit<BackedUp, 'missing' | 'unread' | 'unsteady'> {
   /** Whether an earlier restore had done it, and was interrupted before it could say so. */

@@ -1,9 +1,9 @@
-import { checkFiles } from './open-files.ts';
-import { markIn } from './installation-place.ts';
 import type { Config } from '../config/config.ts';
 import { type ListedNode, OtherNodes, type OtherNodesOptions } from '../nodes/other-nodes.ts';
 import { NODE_ALIVE } from '../store/schema.ts';
 import type { Row, Snapshot } from '../store/transfer/ports.ts';
+import { markIn } from './installation-place.ts';
+import { checkFiles } from './open-files.ts';
 
 type OpenSnapshot = () => Promise<Snapshot & AsyncDisposable>;
 

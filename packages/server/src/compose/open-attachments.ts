@@ -1,11 +1,11 @@
+import type { DocumentReader } from '@runwire/documents';
+import { DEFAULT_DOCUMENT_LIMITS } from '@runwire/documents';
+import type { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
 import type { Limits } from '../config/config.ts';
 import type { AttachmentTools } from '../engine/attachment-tools.ts';
-import type { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
-import { DEFAULT_DOCUMENT_LIMITS } from '../files/documents/document-limits.ts';
-import type { DocumentReader } from '../files/documents/document-reader.ts';
+import { GuardedFetcher, type Network } from '../guarded-fetch/guarded-fetch.ts';
 import type { FairBudget } from '../lib/fair-budget.ts';
 import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
-import { GuardedFetcher, type Network } from '../guarded-fetch/guarded-fetch.ts';
 
 interface Outside {
   readonly allow: FetchAllow;
@@ -54,7 +54,7 @@ class LateReader implements AsyncDisposable {
   };
 
   async #load(): Promise<DocumentReader> {
-    const { DocumentReader } = await import('../files/documents/document-reader.ts');
+    const { DocumentReader } = await import('@runwire/documents');
     const { attachmentPages, attachmentCharacters, conversionMs } = this.#limits;
     const given = { pages: attachmentPages, characters: attachmentCharacters, conversionMs };
     return new DocumentReader({ ...DEFAULT_DOCUMENT_LIMITS, ...given }, this.#slots);

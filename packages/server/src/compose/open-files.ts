@@ -1,9 +1,7 @@
 import type { Config, Limits } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
-import type { BlobStore } from '../storage/blob-store.ts';
 import { claimFolder } from '../files/disk/claim-folder.ts';
-import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { DiskMountStore } from '../files/disk/disk-mount-store.ts';
 import { checkMark, newMark, writeMark } from '../files/disk/folder-mark.ts';
 import { SpoolFolder } from '../files/disk/spool-folder.ts';
@@ -11,11 +9,13 @@ import { hereTarget } from '../files/here-target.ts';
 import { checkFilesKind, type KeptMark, refuseOtherKind } from '../files/installation-mark.ts';
 import type { MountStore } from '../files/mount-store.ts';
 import { checkBucket, claimBucket, markBucket } from '../files/s3/claim-bucket.ts';
-import { S3BlobStore } from '../storage/s3/s3-blob-store.ts';
-import { S3Bucket } from '../storage/s3/s3-bucket.ts';
 import { S3MountStore } from '../files/s3/s3-mount-store.ts';
 import { s3UploadTarget } from '../files/s3/s3-upload-target.ts';
 import type { UploadTarget } from '../files/upload-target.ts';
+import type { BlobStore } from '../storage/blob-store.ts';
+import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
+import { S3BlobStore } from '../storage/s3/s3-blob-store.ts';
+import { S3Bucket } from '../storage/s3/s3-bucket.ts';
 import type { Store } from '../store/store.ts';
 
 export interface FilePlaces {

@@ -1,17 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { checkEarlier } from './check-earlier-version.ts';
-import { embeddedHere } from './installation-place.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from '../config/data-folder.ts';
 import { refuseMoved } from '../config/moved-mark.ts';
 import { SettingRefused } from '../config/setting-refused.ts';
 import { DiskFull } from '../domain/unavailable.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
-import type { OtherNodesOptions } from '../nodes/other-nodes.ts';
 import { FIRST_START_REMEDY } from '../files/disk/claim-folder.ts';
 import { takenFolder } from '../files/disk/folder-mark.ts';
 import { hasDiskSpace } from '../lib/disk-full.ts';
+import type { OtherNodesOptions } from '../nodes/other-nodes.ts';
 import type { NodeBeats } from '../store/node-beats.ts';
 import { type Notifier, silentNotifier } from '../store/notifier.ts';
 import type { JudgeCommit } from '../store/postgres/commit-outcome.ts';
@@ -23,6 +21,8 @@ import { SqliteStore, type SqliteStoreOptions } from '../store/sqlite/sqlite-sto
 import { first, type Store } from '../store/store.ts';
 import type { NodeIdentity, ThisNode } from '../store/this-node.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { checkEarlier } from './check-earlier-version.ts';
+import { embeddedHere } from './installation-place.ts';
 
 const SLOW_SYNC_MS = 5;
 

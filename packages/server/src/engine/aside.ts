@@ -1,6 +1,6 @@
 import type { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
-import type { BlobKey } from '../storage/blob-store.ts';
 import { inTime } from '../lib/in-time.ts';
+import type { BlobKey } from '../storage/blob-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 type AsideBlobs = Pick<AttachmentBlobs, 'putAside' | 'dropAside'>;

@@ -1,7 +1,7 @@
+import { Unreadable } from '@runwire/documents';
 import { RunFailure } from '../agent/ports.ts';
-import type { Attachment } from '../domain/attachment.ts';
 import { BlobUnavailable } from '../attachments/attachment-blobs.ts';
-import { Unreadable } from '../files/documents/unreadable.ts';
+import type { Attachment } from '../domain/attachment.ts';
 import { FetchFailed } from '../guarded-fetch/fetch-failed.ts';
 
 /** Returns the sentence for the caller if an attachment cannot be sent, or null if the error is about something else. */

@@ -1,8 +1,8 @@
-import type { AttachmentForm } from '../domain/attachment.ts';
+import type { DocumentReader } from '@runwire/documents';
 import type { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
-import type { DocumentReader } from '../files/documents/document-reader.ts';
-import type { FairBudget } from '../lib/fair-budget.ts';
+import type { AttachmentForm } from '../domain/attachment.ts';
 import type { GuardedFetcher } from '../guarded-fetch/guarded-fetch.ts';
+import type { FairBudget } from '../lib/fair-budget.ts';
 
 /** What runs use to fetch, read and keep attachments. */
 export interface AttachmentTools {

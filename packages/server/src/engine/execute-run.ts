@@ -14,7 +14,6 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Aside } from './aside.ts';
 import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
-import { endOrphan } from './takeover/end-orphan.ts';
 import { handOver } from './hand-over.ts';
 import type { AdmittedRun } from './port.ts';
 import { RunAttachments } from './ready-attachments.ts';
@@ -24,6 +23,7 @@ import type { WatchedRun } from './run-watch.ts';
 import { StepIds } from './step-ids.ts';
 import type { StopHandle } from './stop-handle.ts';
 import { storeSurely } from './store-surely.ts';
+import { endOrphan } from './takeover/end-orphan.ts';
 
 interface Outcome {
   readonly status: RunEndStatus;

@@ -1,7 +1,7 @@
-import { type Attachment, attachmentName } from '../domain/attachment.ts';
+import type { Given } from '@runwire/documents';
+import { Unreadable } from '@runwire/documents';
 import { sha256Of } from '../attachments/attachment-blobs.ts';
-import type { Given } from '../files/documents/read-file.ts';
-import { Unreadable } from '../files/documents/unreadable.ts';
+import { type Attachment, attachmentName } from '../domain/attachment.ts';
 import { FetchFailed } from '../guarded-fetch/fetch-failed.ts';
 import type { AttachmentTools, SentFile } from './attachment-tools.ts';
 import type { EngineDeps } from './deps.ts';

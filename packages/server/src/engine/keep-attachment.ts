@@ -1,8 +1,8 @@
-import type { Attachment } from '../domain/attachment.ts';
 import { BlobGone, type KeptBlob, referToBlob } from '../attachments/attachment-blobs.ts';
-import { type BlobKey, newBlobKey } from '../storage/blob-store.ts';
+import type { Attachment } from '../domain/attachment.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { RunLost } from '../runs/run-lost.ts';
+import { type BlobKey, newBlobKey } from '../storage/blob-store.ts';
 import { attachmentFetched, freeBlob } from '../store/queries/attachments.ts';
 import { holdRun } from '../store/queries/runs.ts';
 import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';

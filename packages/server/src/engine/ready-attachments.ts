@@ -1,11 +1,10 @@
-import type { Attachment, AttachmentForm } from '../domain/attachment.ts';
+import type { Given } from '@runwire/documents';
+import { sniff, Unreadable } from '@runwire/documents';
 import { BlobUnavailable } from '../attachments/attachment-blobs.ts';
-import { type BlobKey, sha256OfKey } from '../storage/blob-store.ts';
-import type { Given } from '../files/documents/read-file.ts';
-import { sniff } from '../files/documents/sniff.ts';
-import { Unreadable } from '../files/documents/unreadable.ts';
+import type { Attachment, AttachmentForm } from '../domain/attachment.ts';
 import { together } from '../lib/together.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
+import { type BlobKey, sha256OfKey } from '../storage/blob-store.ts';
 import type { Aside } from './aside.ts';
 import { attachmentFailure } from './attachment-failure.ts';
 import type { AttachmentTools, SentFile } from './attachment-tools.ts';

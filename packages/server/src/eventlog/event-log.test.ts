@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
+import { temporaryFolder } from '@runwire/test-kit/test-server.ts';
+import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import type { MessageItem, RunEventBody } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { lastStoredId } from '../store/queries/eventlog.ts';
 import { first, type Store } from '../store/store.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { temporaryFolder } from '../testing/test-server.ts';
-import { embeddedStore } from '../testing/test-store.ts';
 import { EventLog } from './event-log.ts';
 
 const OPTIONS = {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../test/support/services.ts';
 import { lastFrameId, type MessageItem, type RunEvent } from '../domain/events.ts';
 import { type Hint, type Notifier, silentNotifier } from '../store/notifier.ts';
 import { chunkAfter, insertChunk, lastStoredId } from '../store/queries/eventlog.ts';
 import type { Store } from '../store/store.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { freshDatabase, postgresStore } from '../testing/test-store.ts';
 import { encodeChunk } from './chunk-codec.ts';
 import { EventLog } from './event-log.ts';
 import { FarLogs } from './far-logs.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '@runwire/test-kit/test-server.ts';
+import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import type { RunEvent } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
 import type { Store } from '../store/store.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { temporaryFolder } from '../testing/test-server.ts';
-import { embeddedStore } from '../testing/test-store.ts';
 import { encodeChunk } from './chunk-codec.ts';
 import { EventLog } from './event-log.ts';
 import { Follower, type Sink } from './follow.ts';

@@ -1,4 +1,7 @@
 import type { MountPath } from '../domain/mount-path.ts';
+import type { ByteRange } from '../storage/blob-store.ts';
+
+export type { ByteRange } from '../storage/blob-store.ts';
 
 /** A file of an integration's mount. */
 export interface MountFile {
@@ -26,12 +29,6 @@ export interface MountPage {
   /** By name, in the order of their UTF-8 bytes. */
   readonly entries: readonly MountEntry[];
   readonly hasMore: boolean;
-}
-
-/** First and last byte, both included; `last` may lie behind the end. */
-export interface ByteRange {
-  readonly first: number;
-  readonly last: number;
 }
 
 export interface OpenedFile extends AsyncDisposable {

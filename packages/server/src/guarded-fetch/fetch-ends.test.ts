@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answers, assertAllDestroyed, failure, guarded, names, PUBLIC } from '../testing/guarded-rig.ts';
-import { httpAnswer, type Serve, WatchedNetwork } from '../testing/watched-network.ts';
+import { answers, assertAllDestroyed, failure, guarded, names, PUBLIC } from '@runwire/test-kit/guarded-rig.ts';
+import { httpAnswer, type Serve, WatchedNetwork } from '@runwire/test-kit/watched-network.ts';
 import type { GuardedFetchOptions } from './guarded-fetch.ts';
 
 const hanging = (begin: () => void): Promise<never> => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { answers, assertAllDestroyed, failure, guarded, names, never, PUBLIC } from '../testing/guarded-rig.ts';
-import { httpAnswer, type Names, type Serve, WatchedNetwork } from '../testing/watched-network.ts';
+import { answers, assertAllDestroyed, failure, guarded, names, never, PUBLIC } from '@runwire/test-kit/guarded-rig.ts';
+import { httpAnswer, type Names, type Serve, WatchedNetwork } from '@runwire/test-kit/watched-network.ts';
 import { ALLOW_NOTHING, parseFetchAllow } from '../lib/url-rules/fetch-allow.ts';
 import { GuardedFetcher } from './guarded-fetch.ts';
 import { ownAddresses } from './own-addresses.ts';

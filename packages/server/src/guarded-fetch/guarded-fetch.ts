@@ -1,7 +1,7 @@
 import { unlessAborted } from '../lib/unless-aborted.ts';
-import { ask } from './ask.ts';
 import { checkFetchUrl } from '../lib/url-rules/check-url.ts';
 import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
+import { ask } from './ask.ts';
 import { FetchFailed, finalFailure } from './fetch-failed.ts';
 import type { Network } from './network.ts';
 import { isRedirect, nextHop } from './next-hop.ts';

@@ -3,9 +3,9 @@ import { unlessAborted } from '../lib/unless-aborted.ts';
 import { type Address, addressOfHost, parseAddress } from '../lib/url-rules/address.ts';
 import { portOf } from '../lib/url-rules/check-url.ts';
 import { type FetchAllow, HTTPS_PORT } from '../lib/url-rules/fetch-allow.ts';
+import { isPublicAddress, reachedAddress } from '../lib/url-rules/public-address.ts';
 import { FetchFailed, finalFailure } from './fetch-failed.ts';
 import type { DialTo, Network } from './network.ts';
-import { isPublicAddress, reachedAddress } from '../lib/url-rules/public-address.ts';
 
 /** How many addresses of one name are tried, and how long each but the last. */
 const MAX_DIALS = 4;

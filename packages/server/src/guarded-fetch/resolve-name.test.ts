@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
-import { never } from '../testing/guarded-rig.ts';
+import { never } from '@runwire/test-kit/guarded-rig.ts';
 import { FetchFailed } from './fetch-failed.ts';
 import { resolveName } from './resolve-name.ts';
 

@@ -4,20 +4,20 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import * as ajvFormats from 'ajv-formats';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Authentication } from '../accounts/authenticate.ts';
-import type { Principal } from '../domain/principal.ts';
 import { MAX_URL_CHARACTERS } from '../domain/attachment.ts';
 import { ListPage } from '../domain/list-page.ts';
+import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { logRequest } from './access-log.ts';
 import type { BodyReader } from './body/body-reader.ts';
+import { RequestDeadlines, type RequestTimes } from './body/request-deadlines.ts';
 import { checkQuery } from './check-query.ts';
 import { ClientErrors } from './client-error.ts';
 import { answerError, refusalAnswer } from './error-answer.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
 import { allowedMethods, COMPLETION_PATH, originForm, pathOf } from './paths.ts';
-import { RequestDeadlines, type RequestTimes } from './body/request-deadlines.ts';
 import { type RequestIds, traceOf } from './request-id.ts';
 
 declare module 'fastify' {

@@ -1,11 +1,11 @@
+import { administratorOnly } from '../domain/administrator-only.ts';
+import type { Principal } from '../domain/principal.ts';
 import { iso } from '../domain/time.ts';
 import { listNodes, type NodeRow } from '../store/queries/nodes.ts';
 import { type ListQuery, readPage } from '../store/read-page.ts';
 import { NODE_ALIVE } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
 import type { ThisNode } from '../store/this-node.ts';
-import { administratorOnly } from '../domain/administrator-only.ts';
-import type { Principal } from '../domain/principal.ts';
 
 export interface NodesDeps {
   readonly store: Store;

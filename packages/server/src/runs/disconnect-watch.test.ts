@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { askDatabase } from '@runwire/test-kit/postgres-server.ts';
+import { freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { cites } from '../../../../requirements/cite.ts';
 import { missingService } from '../../../../test/support/services.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { Store } from '../store/store.ts';
 import { ThisNode } from '../store/this-node.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { askDatabase } from '../testing/postgres-server.ts';
-import { freshDatabase, postgresStore } from '../testing/test-store.ts';
 import { DisconnectWatch } from './disconnect-watch.ts';
 import { FarReaders } from './far-readers.ts';
 

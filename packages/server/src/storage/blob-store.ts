@@ -23,6 +23,12 @@ export function checkBlobKey(key: BlobKey): BlobKey {
 
 export const sha256OfKey = (key: BlobKey) => key.slice(0, 64);
 
+/** First and last byte, both included; `last` may lie behind the end. */
+export interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
+
 export interface ListedBlob {
   readonly key: BlobKey;
   /** When it was put, in milliseconds since 1970. */

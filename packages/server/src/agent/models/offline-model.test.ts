@@ -1,4 +1,4 @@
-import { modelConformance } from '../../testing/model-conformance.ts';
+import { modelConformance } from '@runwire/test-kit/model-conformance.ts';
 import { offlineModel } from './offline-model.ts';
 
 modelConformance('offline', async () => ({

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FakeProvider } from '../../testing/fake-provider.ts';
-import { Listener, modelRequest } from '../../testing/model-conformance.ts';
-import { type Protocol, providerEvents, sseText } from '../../testing/provider-streams.ts';
-import { pngOf, SAMPLE_IMAGES } from '../../testing/sample-images.ts';
+import { FakeProvider } from '@runwire/test-kit/fake-provider.ts';
+import { Listener, modelRequest } from '@runwire/test-kit/model-conformance.ts';
+import { type Protocol, providerEvents, sseText } from '@runwire/test-kit/provider-streams.ts';
+import { pngOf, SAMPLE_IMAGES } from '@runwire/test-kit/sample-images.ts';
 import { type PromptImage, type PromptItem, RunFailure } from '../ports.ts';
 import { promptBytes } from '../progress.ts';
 import { offlineModel } from './offline-model.ts';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
-import type { ProviderCall } from '../../testing/fake-provider.ts';
-import { modelConformance } from '../../testing/model-conformance.ts';
-import { hello, KEY, long, PROTOCOLS, setUp, USAGE, wire } from '../../testing/openai-rig.ts';
-import { providerEvents, type StreamScript, sseText } from '../../testing/provider-streams.ts';
+import type { ProviderCall } from '@runwire/test-kit/fake-provider.ts';
+import { modelConformance } from '@runwire/test-kit/model-conformance.ts';
+import { hello, KEY, long, PROTOCOLS, setUp, USAGE, wire } from '@runwire/test-kit/openai-rig.ts';
+import { providerEvents, type StreamScript, sseText } from '@runwire/test-kit/provider-streams.ts';
 import type { ModelRequest } from '../ports.ts';
 
 /** The sockets that undici opened since, told by undici itself. */

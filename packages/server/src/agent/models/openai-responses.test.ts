@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Listener } from '../../testing/model-conformance.ts';
+import { Listener } from '@runwire/test-kit/model-conformance.ts';
 import { ResponsesReader } from './openai-responses.ts';
 
 test('the parts of an answer may grow at once: each is said once, by its deltas or at its end', () => {

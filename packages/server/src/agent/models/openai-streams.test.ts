@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Listener, modelRequest } from '../../testing/model-conformance.ts';
-import { hello, long, PROTOCOLS, setUp, USAGE, wire } from '../../testing/openai-rig.ts';
-import { sseText } from '../../testing/provider-streams.ts';
+import { Listener, modelRequest } from '@runwire/test-kit/model-conformance.ts';
+import { hello, long, PROTOCOLS, setUp, USAGE, wire } from '@runwire/test-kit/openai-rig.ts';
+import { sseText } from '@runwire/test-kit/provider-streams.ts';
 
 for (const api of PROTOCOLS) {
   test(`${api}: an error in the stream is asked again where a status would be, and only while nothing was said`, async () => {

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
-import { SseDecoder, SseTooLarge } from './sse-decoder.ts';
 import { type ModelOutput, RunFailure } from '../ports.ts';
 import {
   type Asked,
@@ -13,6 +12,7 @@ import {
   silence,
 } from './provider-failure.ts';
 import type { StreamedBody } from './request-body.ts';
+import { SseDecoder, SseTooLarge } from './sse-decoder.ts';
 
 /** A delta of 10 MB passes, and so does the last event that repeats the whole answer. */
 const MAX_EVENT_CHARS = 64 * 1024 * 1024;

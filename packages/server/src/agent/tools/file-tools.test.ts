@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
+import { TestMount, temporaryFolder } from '@runwire/test-kit';
 import type { ToolCallItem } from '../../domain/events.ts';
 import { isPlain } from '../../lib/plain-schema.ts';
-import { TestMount, temporaryFolder } from '../../testing/index.ts';
 import { callTool } from '../call-tool.ts';
 import { type AgentFiles, FILE_TOOLS } from '../files-port.ts';
 import type { Tool } from '../ports.ts';

@@ -2,8 +2,8 @@ import { NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import { monotonicMs } from '../../lib/monotonic.ts';
 import { AlreadyEnded, RunLost } from '../../runs/run-lost.ts';
 import { orphanedRuns } from '../../store/queries/takeover.ts';
-import { endUnreadable } from './end-orphan.ts';
 import type { AdmittedRun } from '../port.ts';
+import { endUnreadable } from './end-orphan.ts';
 import { interrupted, type Taken, type TakeOverDeps, takeOver } from './take-over.ts';
 
 /** So few that other nodes find some to take as well. */

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { NodeIdentity } from '../../store/this-node.ts';
-import { Orphans } from './orphans.ts';
 import type { AdmittedRun } from '../port.ts';
+import { Orphans } from './orphans.ts';
 import type { TakeOverDeps } from './take-over.ts';
 
 /** A run, and as which node this process took it: once that one is lost, so is the run. */

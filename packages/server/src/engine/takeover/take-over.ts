@@ -26,9 +26,9 @@ import { NODE_ALIVE, NODE_RELEASED, RELEASED_RUN } from '../../store/schema.ts';
 import { first, type Tx } from '../../store/store.ts';
 import type { ThisNode } from '../../store/this-node.ts';
 import type { EngineDeps } from '../deps.ts';
-import { type EndDeps, promptParts, writeEnd } from './end-orphan.ts';
 import type { AdmittedRun } from '../port.ts';
 import { type EndReport, reportEnd } from '../report-end.ts';
+import { type EndDeps, promptParts, writeEnd } from './end-orphan.ts';
 import { lastKeptId, spentSoFar } from './stored-run.ts';
 
 export interface TakeOverDeps extends EndDeps, Pick<EngineDeps, 'model'> {

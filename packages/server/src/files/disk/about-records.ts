@@ -3,9 +3,9 @@ import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { type MountPath, wholePath } from '../../domain/mount-path.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
+import { codeOf } from '../../storage/disk/not-now.ts';
 import type { MountFile } from '../mount-store.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
-import { codeOf } from '../../storage/disk/not-now.ts';
 import { stamp } from './stamp.ts';
 
 /** A file put there by hand. */

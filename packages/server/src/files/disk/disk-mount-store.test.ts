@@ -15,12 +15,12 @@ import {
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { mountStoreConformance } from '@runwire/test-kit/mount-store-conformance.ts';
+import { temporaryFolder } from '@runwire/test-kit/test-server.ts';
+import { watchSyncs } from '@runwire/test-kit/watch-syncs.ts';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { UploadPoint, WaitAt } from '../../domain/wait-points.ts';
-import { mountStoreConformance } from '../../testing/mount-store-conformance.ts';
-import { temporaryFolder } from '../../testing/test-server.ts';
-import { watchSyncs } from '../../testing/watch-syncs.ts';
 import { DiskMountStore } from './disk-mount-store.ts';
 import { byHandle, byPath, type HeldFolder } from './reach.ts';
 

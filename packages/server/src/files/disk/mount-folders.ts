@@ -1,7 +1,7 @@
 import { LruCache } from '../../lib/lru-cache.ts';
+import { codeOf } from '../../storage/disk/not-now.ts';
 import { checkedId } from '../mount-names.ts';
 import { ConfinedFolder } from './confined-folder.ts';
-import { codeOf } from '../../storage/disk/not-now.ts';
 import type { Reach } from './reach.ts';
 
 /** The files under their own names; what a file system does not know of them; bytes on their way. */

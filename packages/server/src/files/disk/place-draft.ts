@@ -1,10 +1,10 @@
 import { type MountPath, wholePath } from '../../domain/mount-path.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
+import { codeOf } from '../../storage/disk/not-now.ts';
 import { fileInTheWay, fileNames, folderInTheWay } from '../mount-names.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
 import { type MountFolders, unlessFolderGoes } from './mount-folders.ts';
-import { codeOf } from '../../storage/disk/not-now.ts';
 import { removeDraft } from './remove-draft.ts';
 
 /** What was found on the way is not so any more: somebody made or removed a folder, or put something in its place. */

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { ByteRange } from '../mount-store.ts';
 import { notNow } from '../../storage/disk/not-now.ts';
+import type { ByteRange } from '../mount-store.ts';
 
 const PIECE_BYTES = 256 * 1024;
 

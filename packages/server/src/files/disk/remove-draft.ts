@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { ConfinedFolder, Name } from './confined-folder.ts';
 import { codeOf } from '../../storage/disk/not-now.ts';
+import type { ConfinedFolder, Name } from './confined-folder.ts';
 
 export const newDraft = () => randomBytes(12).toString('hex');
 

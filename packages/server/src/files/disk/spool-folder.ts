@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Spooled, Spools } from '../spools.ts';
 import { makeFolder } from '../../storage/disk/make-folder.ts';
 import { notNow } from '../../storage/disk/not-now.ts';
+import type { Spooled, Spools } from '../spools.ts';
 
 const NAME = /^[0-9a-f]{24}\.spool$/;
 

@@ -1,8 +1,8 @@
 import { StartRefused } from '../../domain/start-refused.ts';
-import type { Store } from '../../store/store.ts';
-import { checkFilesKind, keepMark, marksOf, refuseOtherKind } from '../installation-mark.ts';
 import type { S3Bucket } from '../../storage/s3/s3-bucket.ts';
 import { startSentence } from '../../storage/s3/s3-errors.ts';
+import type { Store } from '../../store/store.ts';
+import { checkFilesKind, keepMark, marksOf, refuseOtherKind } from '../installation-mark.ts';
 
 /** Says that a bucket holds the files of this mark, so that another bucket is not taken for it. */
 const markKey = (mark: string) => `${mark}/installation`;

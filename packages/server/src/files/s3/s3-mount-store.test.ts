@@ -3,10 +3,10 @@ import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { CreateMultipartUploadCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { mountStoreConformance } from '@runwire/test-kit/mount-store-conformance.ts';
+import { testS3Files } from '@runwire/test-kit/s3-files.ts';
+import { s3Client, sharedS3, stopOwnS3 } from '@runwire/test-kit/s3-gateway.ts';
 import { missingService } from '../../../../../test/support/services.ts';
-import { mountStoreConformance } from '../../testing/mount-store-conformance.ts';
-import { testS3Files } from '../../testing/s3-files.ts';
-import { s3Client, sharedS3, stopOwnS3 } from '../../testing/s3-gateway.ts';
 import type { S3MountStore } from './s3-mount-store.ts';
 
 const skip = (await missingService('s3')) ?? false;

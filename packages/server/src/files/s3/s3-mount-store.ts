@@ -1,6 +1,8 @@
 import { checkFilePath, checkFolderPath, type MountPath, wholePath } from '../../domain/mount-path.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
 import { mapAtMost } from '../../lib/map-at-most.ts';
+import { openObject } from '../../storage/s3/open-object.ts';
+import type { S3Bucket, TypedObject } from '../../storage/s3/s3-bucket.ts';
 import { checkedId, fileInTheWay, fileNames, folderInTheWay, folderNames } from '../mount-names.ts';
 import {
   type ByteRange,
@@ -14,8 +16,6 @@ import {
 } from '../mount-store.ts';
 import type { Spools } from '../spools.ts';
 import { isFolder, listFolder, type NamedObject } from './list-folder.ts';
-import { openObject } from '../../storage/s3/open-object.ts';
-import type { S3Bucket, TypedObject } from '../../storage/s3/s3-bucket.ts';
 
 /** Files that are looked at or deleted at once. */
 const AT_ONCE = 16;

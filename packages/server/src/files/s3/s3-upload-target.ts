@@ -1,6 +1,6 @@
-import type { UploadTarget } from '../upload-target.ts';
 import type { S3Bucket } from '../../storage/s3/s3-bucket.ts';
 import type { S3Place } from '../../storage/s3/s3-errors.ts';
+import type { UploadTarget } from '../upload-target.ts';
 
 /** Forms that go to S3 itself; `prefix`: of all mounts, with a `/` at its end. */
 export function s3UploadTarget(bucket: S3Bucket, prefix: string): UploadTarget {

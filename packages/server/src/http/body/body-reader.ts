@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../domain/refusal.ts';
 import type { FairBudget, Hold } from '../../lib/fair-budget.ts';
-import { JsonWorker, type ParsedBody } from './json-worker.ts';
 import { JsonRefused, parseStrictJson, type StrictJsonLimits } from '../../lib/strict-json.ts';
-import { type ImagePlaces, takeOutImages } from './take-out-images.ts';
+import { COMPLETION_PATH } from '../paths.ts';
 import { InlineImages } from './inline-images.ts';
 import { isUtf8Json } from './json-type.ts';
-import { COMPLETION_PATH } from '../paths.ts';
+import { JsonWorker, type ParsedBody } from './json-worker.ts';
+import { type ImagePlaces, takeOutImages } from './take-out-images.ts';
 
 export interface BodyLimits {
   readonly bodyBytes: number;

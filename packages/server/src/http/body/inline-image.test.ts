@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
+import { pngOf, SAMPLE_IMAGES } from '@runwire/test-kit/sample-images.ts';
 import fc from 'fast-check';
-import { pngOf, SAMPLE_IMAGES } from '../../testing/sample-images.ts';
 import { decodeInlineImage } from './inline-image.ts';
 import { takeOutImages } from './take-out-images.ts';
 

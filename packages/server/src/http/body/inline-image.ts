@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { imageType } from '../../lib/image-type.ts';
+import { imageType } from '@runwire/documents';
 
 export interface InlineImage {
   /** Told by the bytes, whatever the URL said. */

@@ -1,9 +1,9 @@
 import type { GetCompletionV2Request } from '@runwire/contract';
+import type { GivenAttachment, UrlAttachment } from '../../attachments/request-attachments.ts';
 import { MAX_URL_CHARACTERS } from '../../domain/attachment.ts';
 import { withoutFragment } from '../../domain/attachment-refresh.ts';
 import { filenameProblem } from '../../domain/mount-path.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import type { GivenAttachment, UrlAttachment } from '../../attachments/request-attachments.ts';
 import { checkFetchUrl, urlKey } from '../../lib/url-rules/check-url.ts';
 import type { FetchAllow } from '../../lib/url-rules/fetch-allow.ts';
 import { isDataUrl } from './inline-image.ts';

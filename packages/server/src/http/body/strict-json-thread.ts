@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import type { JsonResult, JsonTask } from './json-worker.ts';
 import { JsonRefused, parseStrictJson } from '../../lib/strict-json.ts';
+import type { JsonResult, JsonTask } from './json-worker.ts';
 import { takeOutImages } from './take-out-images.ts';
 
 function result({ id, bytes, limits, places }: JsonTask): JsonResult {

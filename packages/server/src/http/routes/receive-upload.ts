@@ -9,11 +9,11 @@ import { errorXml, S3Error } from '../../files/post-policy/s3-error.ts';
 import { successAnswer } from '../../files/post-policy/success.ts';
 import type { UploadSecrets } from '../../files/upload-secrets.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import { knownBase } from '../callers-base.ts';
 import { throwAway } from '../body/discarded-body.ts';
 import { type FormTimes, MultipartForm } from '../body/multipart-form.ts';
-import { UPLOAD_PATH } from '../paths.ts';
 import { exemptFromDeadlines } from '../body/request-deadlines.ts';
+import { knownBase } from '../callers-base.ts';
+import { UPLOAD_PATH } from '../paths.ts';
 import { traceOf } from '../request-id.ts';
 
 export interface ReceiveUploadDeps {

@@ -1,10 +1,10 @@
 import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Nodes } from '../../nodes/node-list.ts';
 import { type Agencies, type LoadedAgency, toolNames } from '../../agencies/agencies.ts';
 import { decodeCursor } from '../../domain/list-cursor.ts';
 import { cursorBy, pageOfRows } from '../../domain/list-page.ts';
 import { Refusal } from '../../domain/refusal.ts';
+import type { Nodes } from '../../nodes/node-list.ts';
 import { DOCS_POLICY, type OpenApiDocument, renderDocs } from '../docs/render-docs.ts';
 import { METRICS_TYPE } from '../metrics-listener.ts';
 import { route } from '../route.ts';

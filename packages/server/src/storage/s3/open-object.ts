@@ -1,5 +1,5 @@
 import { StoreUnavailable } from '../../domain/unavailable.ts';
-import type { ByteRange } from '../../files/mount-store.ts';
+import type { ByteRange } from '../blob-store.ts';
 import type { S3Bucket, StreamedObject, TypedObject } from './s3-bucket.ts';
 import { notNow } from './s3-errors.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { blobStoreConformance } from '@runwire/test-kit/blob-store-conformance.ts';
+import { testS3Files } from '@runwire/test-kit/s3-files.ts';
+import { stopOwnS3 } from '@runwire/test-kit/s3-gateway.ts';
 import { missingService } from '../../../../../test/support/services.ts';
-import { blobStoreConformance } from '../../testing/blob-store-conformance.ts';
-import { testS3Files } from '../../testing/s3-files.ts';
-import { stopOwnS3 } from '../../testing/s3-gateway.ts';
 
 const skip = (await missingService('s3')) ?? false;
 after(stopOwnS3);

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { ListMultipartUploadsOutput, MultipartUpload, S3Client } from '@aws-sdk/client-s3';
-import type { ByteRange } from '../../files/mount-store.ts';
+import type { ByteRange } from '../blob-store.ts';
 import { isMissing, notNow, type S3Place, statusOf } from './s3-errors.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import pg from 'pg';
 import { missingService } from '../../../../../test/support/services.ts';
 import { CommitUnknown, StoreUnavailable } from '../../domain/unavailable.ts';
-import { freshDatabase, postgresStore } from '../../testing/test-store.ts';
 import { CommitOutcomes, judgeCommit } from './commit-outcome.ts';
 
 const EVIDENCE = { xid: '7', mark: { process: 'p', connection: 1, serial: 1 } };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { freshDatabase } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../../test/support/services.ts';
-import { freshDatabase } from '../../testing/test-store.ts';
 import { beginLong, endLong, rowsOf } from './long-transaction.ts';
 
 const skip = (await missingService('postgres')) ?? false;

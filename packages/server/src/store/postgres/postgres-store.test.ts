@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CommitProxy } from '@runwire/test-kit/commit-proxy.ts';
+import { storeConformance } from '@runwire/test-kit/store-conformance.ts';
+import { freshDatabase } from '@runwire/test-kit/test-store.ts';
 import pg from 'pg';
 import { missingService } from '../../../../../test/support/services.ts';
 import { CommitUnknown, NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import type { UploadPoint, WaitPoint } from '../../domain/wait-points.ts';
-import { CommitProxy } from '../../testing/commit-proxy.ts';
-import { storeConformance } from '../../testing/store-conformance.ts';
-import { freshDatabase } from '../../testing/test-store.ts';
 import { insertMember } from '../queries/accounts.ts';
 import { insertChat } from '../queries/admission.ts';
 import { raiseUsageDay } from '../queries/allowance.ts';

@@ -3,8 +3,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { test } from 'node:test';
-import { temporaryFolder } from '../../testing/index.ts';
-import { embeddedStore } from '../../testing/test-store.ts';
+import { temporaryFolder } from '@runwire/test-kit';
+import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import { type ChatFilter, listChats } from './chats.ts';
 
 test('every filter of the chat list uses an index', async (t) => {

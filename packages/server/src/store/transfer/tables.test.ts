@@ -3,10 +3,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { temporaryFolder } from '@runwire/test-kit/test-server.ts';
+import { embeddedStore, freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import pg from 'pg';
 import { missingService } from '../../../../../test/support/services.ts';
-import { temporaryFolder } from '../../testing/test-server.ts';
-import { embeddedStore, freshDatabase, postgresStore } from '../../testing/test-store.ts';
 import { COPIED_TABLES, LEFT_TABLES } from './tables.ts';
 
 const LISTED: ReadonlySet<string> = new Set([...COPIED_TABLES, ...LEFT_TABLES]);

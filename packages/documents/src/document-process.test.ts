@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { ChildProcess } from 'node:child_process';
+import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { pdfOfPages, slowPdf } from '@runwire/test-kit/large-documents.ts';
+import { documentReader, readBytes, reasonOf, textOf } from '@runwire/test-kit/read-document.ts';
+import { ProcessFailed } from './process-failed.ts';
+import { type StartChild, startDocumentChild } from './start-document-child.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+/** Starts as the product does, after these; what fails by itself is told from them. */
+function startsAfter(...first: readonly StartChild[]): { readonly start: StartChild; count: number } {
+  const starts = {
+    count: 0,
+    start: () => {
+      starts.count += 1;
+      return (first[starts.count - 1] ?? startDocumentChild)();
+    },
+  };
+  return starts;
+}
+
+const error = (code: string) => Object.assign(new Error(`spawn ${code}`), { code });
+/** As `fork` does where there is no memory. */
+const throws: StartChild = () => {
+  throw error('ENOMEM');
+};
+/** As `fork` does where no file can be opened: neither pipe nor channel, and an error soon. */
+const tells: StartChild = () => {
+  const child = new ChildProcess();
+  process.nextTick(() => child.emit('error', error('EMFILE')));
+  return child;
+};
+/** Once it is ready: the file is on its way then, and takes longer. */
+const endedBy = (signal: NodeJS.Signals): StartChild => {
+  return () =>
+    startDocumentChild().once('message', function (this: ChildProcess) {
+      this.kill(signal);
+    });
+};
+const longPdf = () => slowPdf(4_000_000);
+
+test('a process keeps nothing of the files that it has read', async () => {
+  await using reader = documentReader({ workers: 1 });
+  const size = 4 * 1024 * 1024;
+  const held = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    collectGarbage();
+    return process.memoryUsage().arrayBuffers;
+  };
+  const before = await held();
+  for (let i = 0; i < 12; i += 1) await readBytes(reader, new Uint8Array(size).fill(97));
+  const after = await held();
+  assert.ok(after - before < 3 * size, `${after - before} bytes are held`);
+});
+
+for (const [name, failing] of Object.entries({ throws, tells })) {
+  test(`a start that fails once is tried again, and twice fails one file, not as its fault (${name})`, async () => {
+    const once = startsAfter(failing);
+    await using reader = documentReader({ workers: 1 }, once.start);
+    assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
+    assert.equal(once.count, 2);
+
+    const twice = startsAfter(failing, failing);
+    await using other = documentReader({ workers: 1 }, twice.start);
+    const [first, second] = [readBytes(other, pdfOfPages(1)), textOf(other, pdfOfPages(2))];
+    await assert.rejects(
+      first,
+      (reason) => reason instanceof ProcessFailed && /could not be started: spawn E/.test(reason.message),
+    );
+    assert.match(await second, /Page 2 speaks/);
+    assert.equal(twice.count, 3);
+  });
+}
+
+test('while a start is to be tried again, aborting and closing end the wait', async () => {
+  const reader = documentReader({ workers: 1 }, throws);
+  const abort = new AbortController();
+  const aborted = readBytes(reader, pdfOfPages(1), { signal: abort.signal });
+  abort.abort(new Error('cancelled'));
+  await assert.rejects(aborted, /cancelled/);
+  const closed = assert.rejects(readBytes(reader, pdfOfPages(1)), /is closed|could not be started/);
+  await reader[Symbol.asyncDispose]();
+  await closed;
+});
+
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+  test(`${signal}, as all processes of a server are sent, does not disturb a read`, async () => {
+    const starts = startsAfter(endedBy(signal));
+    await using reader = documentReader({}, starts.start);
+    assert.match(await textOf(reader, longPdf()), /\[Page 400\]/);
+    assert.equal(starts.count, 1);
+  });
+}
+
+test('a process that is killed is not the fault of the file: another reads it; after two the reason says so', async () => {
+  const killed = endedBy('SIGKILL');
+  await using reader = documentReader({}, startsAfter(killed).start);
+  assert.match(await textOf(reader, longPdf()), /\[Page 400\]/);
+  await using other = documentReader({}, startsAfter(killed, killed).start);
+  assert.match(await reasonOf(other, longPdf()), /^could not be read: what read it was ended twice \(SIGKILL\)/);
+  assert.match(await textOf(other, pdfOfPages(1)), /Page 1 speaks/);
+});

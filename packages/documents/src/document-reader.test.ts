@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { endlessPdf, pdfOfPages } from '@runwire/test-kit/large-documents.ts';
+
+const loaded: string[] = [];
+registerHooks({
+  resolve(specifier, context, next) {
+    loaded.push(specifier);
+    return next(specifier, context);
+  },
+});
+// After the hooks: what it loads is recorded.
+const { documentReader, readBytes, textOf } = await import('@runwire/test-kit/read-document.ts');
+const { Unreadable } = await import('./unreadable.ts');
+
+/** Processes are looked for there. */
+const needsProc = { skip: existsSync('/proc/self/stat') ? false : 'there is no /proc' };
+
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && parentOf(pid) === parent);
+}
+
+/** Null where it has ended, also where nobody has asked yet how. */
+function parentOf(pid: number): number | null {
+  try {
+    const [state, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return state === 'Z' ? null : Number(parent);
+  } catch {
+    return null;
+  }
+}
+
+async function until<T>(find: () => Promise<T | undefined>): Promise<T> {
+  for (const start = Date.now(); Date.now() - start < 60_000; await wait(50)) {
+    const found = await find();
+    if (found !== undefined) return found;
+  }
+  throw new Error('It did not come in time.');
+}
+
+/** The process in which documents are read. */
+const readingProcess = (parent: number) => until(async () => childrenOf(parent)[0]);
+/** It has taken 1.5 s of processor: more than a start does. */
+const isReading = (pid: number) =>
+  until(async () => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return Number(fields[11]) + Number(fields[12]) > 150 ? true : undefined;
+  });
+const hasEnded = (pid: number) => until(async () => (parentOf(pid) === null ? true : undefined));
+
+test('a start loads no library that reads documents, and reading loads none here', async () => {
+  await using reader = documentReader();
+  assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
+  assert.ok(loaded.some((name) => name.endsWith('document-process.ts')));
+  assert.deepEqual(
+    loaded.filter((name) => /unpdf|mammoth|htmlparser2/.test(name)),
+    [],
+  );
+});
+
+test('aborting ends what is read and takes out what waits, with the reason of the signal', needsProc, async () => {
+  await using reader = documentReader({ workers: 1 });
+  const [running, queued] = [new AbortController(), new AbortController()];
+  const endless = readBytes(reader, endlessPdf(), { signal: running.signal });
+  const waiting = readBytes(reader, pdfOfPages(1), { signal: queued.signal });
+  const last = textOf(reader, pdfOfPages(2));
+  queued.abort(new Error('not wanted'));
+  await assert.rejects(waiting, /not wanted/);
+  const pid = await readingProcess(process.pid);
+  running.abort(new Error('cancelled'));
+  await assert.rejects(endless, /cancelled/);
+  assert.match(await last, /Page 2 speaks/);
+  await hasEnded(pid);
+  await assert.rejects(readBytes(reader, pdfOfPages(1), { signal: AbortSignal.abort(new Error('late')) }), /late/);
+});
+
+test('a process that dies fails its own file alone, and another takes its place', needsProc, async () => {
+  await using reader = documentReader({ workers: 1 });
+  assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
+  const endless = readBytes(reader, endlessPdf());
+  const next = textOf(reader, pdfOfPages(3));
+  process.kill(await readingProcess(process.pid), 'SIGABRT');
+  await assert.rejects(endless, (error) => error instanceof Unreadable && /^is too complex/.test(error.message));
+  assert.match(await next, /Page 3 speaks/);
+});
+
+test('owners take turns, however many files one of them attaches', async () => {
+  await using reader = documentReader({ workers: 1 });
+  const order: string[] = [];
+  const read = (ownerId: string) => textOf(reader, pdfOfPages(1), { ownerId }).then(() => order.push(ownerId));
+  await Promise.all([read('many'), read('many'), read('many'), read('many'), read('one')]);
+  assert.deepEqual(order, ['many', 'many', 'one', 'many', 'many']);
+});
+
+test('closing refuses what is read and what waits, as no fault of the files', async () => {
+  const reader = documentReader({ workers: 1 });
+  const both = [readBytes(reader, endlessPdf()), readBytes(reader, pdfOfPages(1))];
+  const settled = Promise.allSettled(both);
+  await reader[Symbol.asyncDispose]();
+  await reader[Symbol.asyncDispose]();
+  for (const outcome of await settled) {
+    assert.ok(outcome.status === 'rejected');
+    assert.ok(!(outcome.reason instanceof Unreadable), String(outcome.reason));
+    assert.match(String(outcome.reason), /is closed/);
+  }
+  await assert.rejects(readBytes(reader, pdfOfPages(1)), /is closed/);
+});
+
+test(
+  'a process that was killed leaves no reader behind, and an idle reader keeps no process alive',
+  needsProc,
+  async () => {
+    const script = (body: string) => [
+      '--input-type=module-typescript',
+      '-e',
+      `import { endlessPdf, pdfOfPages } from '${new URL('../../test-kit/src/large-documents.ts', import.meta.url)}';
+     import { documentReader, readBytes } from '${new URL('../../test-kit/src/read-document.ts', import.meta.url)}';
+     const reader = documentReader({ conversionMs: 600_000, characters: 1e9 }); ${body}`,
+    ];
+    const killed = spawn(process.execPath, script('await readBytes(reader, endlessPdf());'), { stdio: 'ignore' });
+    const reading = await readingProcess(killed.pid ?? 0);
+    await isReading(reading);
+    killed.kill('SIGKILL');
+    await hasEnded(reading);
+    await promisify(execFile)(process.execPath, script('await readBytes(reader, pdfOfPages(1));'), { timeout: 25_000 });
+  },
+);

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { endlessPdf, pdfBomb, pdfOf, pdfOfPages, slowPdf } from '@runwire/test-kit/large-documents.ts';
+import { docxOf, xlsxOf } from '@runwire/test-kit/office-packages.ts';
+import { documentReader, readBytes, reasonOf, textOf } from '@runwire/test-kit/read-document.ts';
+import { convert } from './convert.ts';
+import { DEFAULT_DOCUMENT_LIMITS } from './document-limits.ts';
+
+const reader = documentReader();
+after(() => reader[Symbol.asyncDispose]());
+
+test('of 10 000 pages the first 500 are shown, and the last line says so', async () => {
+  const text = await textOf(reader, pdfOfPages(10_000));
+  assert.ok(text.endsWith('[Page 500]\nPage 500 speaks.\n\n[Cut here: pages 1 to 500 of 10000 are shown.]\n'));
+});
+
+test('a PDF of more pages than a model takes is sent as text', async () => {
+  assert.equal((await readBytes(reader, pdfOfPages(100), { pdf: true })).form, 'pdf');
+  assert.equal((await readBytes(reader, pdfOfPages(101), { pdf: true })).form, 'text');
+});
+
+test('more characters than allowed are cut, and the last line says on which page or in which sheet', async () => {
+  await using short = documentReader({ characters: 60 });
+  const pdf = await textOf(short, pdfOfPages(50));
+  assert.match(pdf, /^\[Page 1\]\nPage 1 speaks\.\n\n\[Page 2\]\nPage 2 speaks\.\n\n\[Page 3/);
+  assert.match(pdf, /\n\n\[Cut here: the first 60 characters are shown, which end on page 3 of 50\.\]\n$/);
+  const rows = Array.from({ length: 100_000 }, (_, index) => `<row><c><v>${index}</v></c></row>`).join('');
+  const sheet = await textOf(short, xlsxOf(rows));
+  assert.match(sheet, /^\[Sheet: One\]\n0\n1\n2\n/);
+  assert.match(sheet, /\n\n\[Cut here: the first 60 characters are shown, which end in sheet 1 of 1\.\]\n$/);
+  const docx = await textOf(short, docxOf('<w:p><w:r><w:t>word</w:t></w:r></w:p>'.repeat(1000)));
+  assert.match(docx, /\n\n\[Cut here: the first 60 of 5999 characters are shown\.\]\n$/);
+  const page = await textOf(short, pdfOf([`BT /F1 9 Tf ${'(many words) Tj '.repeat(200_000)} ET`]));
+  assert.match(page, /which end on page 1 of 1\.\]\n$/);
+});
+
+test('when the time is up the whole pages that were read count, with a note; without one the file is unreadable', async () => {
+  await using hurried = documentReader({ conversionMs: 5000, characters: 1e9 });
+  const text = await textOf(hurried, endlessPdf());
+  assert.equal(text, '[Page 1]\nPage 1 speaks.\n\n[Cut here: page 1 of 2 is shown; reading took longer than 5 s.]\n');
+  await using tooHurried = documentReader({ conversionMs: 1 });
+  assert.match(await reasonOf(tooHurried, slowPdf(1_000_000)), /could not be read within 0\.001 s/);
+});
+
+test('a page that is packed to a thousandth, and a text that takes gigabytes as a tree, end in their own process', async () => {
+  const before = process.memoryUsage.rss();
+  assert.match(await reasonOf(reader, pdfBomb(10_000_000_000)), /^is too complex: reading it takes more memory/);
+  const many = '<w:p><w:r><w:t>word</w:t></w:r></w:p>'.repeat(2_000_000);
+  assert.match(await reasonOf(reader, docxOf(many)), /^is too complex: reading it takes more memory/);
+  assert.ok(process.memoryUsage.rss() - before < 600_000_000);
+  assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
+});
+
+test('reading a large PDF costs this thread a fraction of what it costs, and others have their turns meanwhile', async () => {
+  const size = 8 * 1024 * 1024;
+  const spent = async (work: () => Promise<unknown>) => {
+    const start = process.threadCpuUsage();
+    await work();
+    const { user, system } = process.threadCpuUsage(start);
+    return user + system;
+  };
+  const there = slowPdf(size);
+  let turns = 0;
+  let reading = true;
+  const beside = await spent(async () => {
+    const read = textOf(reader, there).finally(() => {
+      reading = false;
+    });
+    while (reading) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      turns += 1;
+    }
+    assert.match(await read, /\[Page 400\]\nPage 400 speaks\.\n$/);
+  });
+  const given = { bytes: slowPdf(size), contentType: null, name: 'x', kind: 'input_file' } as const;
+  const here = await spent(() =>
+    convert({ ...given, limits: DEFAULT_DOCUMENT_LIMITS, pdf: false, wholePart: () => {} }),
+  );
+  assert.ok(beside * 3 < here, `${beside} µs beside, ${here} µs here`);
+  assert.ok(turns > 10, `${turns} turns`);
+});

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { pdfOf, pdfOfPages } from '@runwire/test-kit/large-documents.ts';
+import { documentReader, readBytes, reasonOf, textOf, textOrReason } from '@runwire/test-kit/read-document.ts';
+import { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from '@runwire/test-kit/sample-documents.ts';
+import { DOCX_TYPE, XLSX_TYPE } from './ooxml/package-kind.ts';
+import { filledFields } from './pdf-form.ts';
+
+const reader = documentReader();
+after(() => reader[Symbol.asyncDispose]());
+
+const TYPES: Readonly<Record<string, string>> = {
+  pdf: 'application/pdf',
+  docx: DOCX_TYPE,
+  xlsx: XLSX_TYPE,
+  html: 'text/html',
+  csv: 'text/csv',
+};
+
+for (const [name, sentence] of Object.entries(SAMPLE_SENTENCES)) {
+  test(`the sentence on the second page or sheet of ${name} is read`, async () => {
+    const outcome = await textOrReason(reader, sampleDocument(name), { name });
+    assert.ok('text' in outcome, JSON.stringify(outcome));
+    assert.ok(outcome.text.includes(sentence), outcome.text);
+    assert.equal(outcome.mediaType, TYPES[name.split('.')[1] ?? '']);
+  });
+}
+
+for (const [name, reason] of Object.entries(REFUSED_SAMPLES)) {
+  test(`${name} is refused with the reason`, async () => {
+    assert.ok((await reasonOf(reader, sampleDocument(name), { name })).startsWith(reason));
+  });
+}
+
+test('the type is told by the bytes: without a name and with a wrong header the same text comes', async () => {
+  for (const name of ['chromium.pdf', 'pandoc.docx', 'openpyxl.xlsx']) {
+    const plain = await textOf(reader, sampleDocument(name), { name });
+    assert.equal(await textOf(reader, sampleDocument(name), { name: 'x', contentType: 'text/plain' }), plain);
+  }
+});
+
+test('pages stand under their numbers, and Greek, Cyrillic, Japanese and Hebrew are read', async () => {
+  const text = await textOf(reader, sampleDocument('chromium.pdf'));
+  assert.match(text, /^\[Page 1\]\nHarbour report\n/);
+  const second = text.slice(text.indexOf('[Page 2]'));
+  for (const words of ['Καλημέρα κόσμε. Доброе утро.', '日本語の文章です。港は静かだ。', 'שלום עולם']) {
+    assert.ok(second.includes(words), second);
+  }
+});
+
+test('what was filled in on a form stands under its page, and what was left empty does not', async () => {
+  assert.equal(
+    await textOf(reader, sampleDocument('filled-form.pdf')),
+    `[Page 1]
+Application for a berth
+[Form fields of this page]
+Name of applicant: The harbour
+ship: Zoë
+insured: checked
+side: starboard
+harbour: South
+
+[Page 2]
+Remarks
+[Form fields of this page]
+remarks: The crimson stork moors two barges by night.
+`,
+  );
+  await using short = documentReader({ characters: 90 });
+  assert.match(
+    await textOf(short, sampleDocument('filled-form.pdf')),
+    /Name of applicant: The harbour\n\n\[Cut here: the first 90 characters are shown, which end on page 1 of 2\.\]\n$/,
+  );
+});
+
+test('of fields, what is hidden or a password is left out, and a field that stands twice is shown once', () => {
+  const field = { subtype: 'Widget', fieldType: 'Tx', fieldName: 'a', fieldValue: 'x' };
+  const annotations = [
+    { subtype: 'Link', fieldType: 'Tx', fieldValue: 'no field' },
+    { ...field, fieldValue: 'hidden', annotationFlags: 2 },
+    { ...field, fieldValue: 'not shown', annotationFlags: 4 | 32 },
+    { ...field, fieldValue: 'secret', password: true },
+    { ...field, annotationFlags: 4 },
+    field,
+    { ...field, fieldName: ' b\n c ', fieldValue: '1\r\n2' },
+    { ...field, fieldType: 'Btn', checkBox: true, fieldValue: 'Off', exportValue: 'Off' },
+  ];
+  assert.deepEqual(filledFields(annotations, 1000), ['a: x', 'b c: 1 2']);
+  assert.deepEqual(filledFields(annotations, 3), ['a: x']);
+});
+
+test('tables, lists and footnotes of a DOCX are read', async () => {
+  for (const name of ['pandoc.docx', 'libreoffice.docx']) {
+    const text = await textOf(reader, sampleDocument(name));
+    for (const line of ['Berth | Ships\nNorth | 12\nSouth | 7\n', '1. Rope\n2. Tar\n', 'שלום עולם']) {
+      assert.ok(text.includes(line), text);
+    }
+    assert.ok(text.includes('The footnote names the harbour master.'), text);
+  }
+});
+
+test('sheets stand under their names, hidden ones are said to be, dates and stored results are read', async () => {
+  const rows = (sum: string) => `[Sheet: Berths]
+Berth,Ships,Since,Share,Sum
+"North, old",12,2026-03-01,0.25,${sum}
+South,7.5,2026-03-01 14:30:00,TRUE
+
+[Sheet: Second sheet]
+,The amber fox weighs thirteen anchors on Tuesdays.
+日本語の文章です。
+
+[Sheet: Ledger (hidden)]
+Kept aside
+`;
+  assert.equal(await textOf(reader, sampleDocument('libreoffice.xlsx')), rows('19.5'));
+  // It stores no result.
+  assert.equal(await textOf(reader, sampleDocument('openpyxl.xlsx')), rows('=B2+B3'));
+});
+
+test('text that does not say how it is encoded is read as windows-1252, with a note; a declared encoding needs none', async () => {
+  const undeclared = await textOf(reader, sampleDocument('windows-1252.csv'));
+  assert.match(
+    undeclared,
+    /\n\n\[Note: the file does not say how its characters are encoded; it was read as windows-1252\.\]\n$/,
+  );
+  const plain = await textOf(reader, sampleDocument('utf8.csv'));
+  assert.equal(
+    await textOf(reader, sampleDocument('windows-1252.csv'), { contentType: 'text/csv; charset="ISO-8859-1"' }),
+    plain,
+  );
+  assert.equal(await textOf(reader, sampleDocument('utf16.csv')), plain);
+});
+
+test('the same bytes give the same text, whatever was read before and in which process', async () => {
+  await using other = documentReader();
+  for (const name of Object.keys(SAMPLE_SENTENCES)) {
+    assert.equal(await textOf(reader, sampleDocument(name)), await textOf(other, sampleDocument(name)), name);
+  }
+});
+
+test('a model that takes PDFs is sent the bytes as they are, once they open', async () => {
+  for (const [name, pages] of [
+    ['chromium.pdf', 2],
+    ['scanned.pdf', 2],
+    ['owner-only.pdf', 2],
+  ] as const) {
+    const file = await readBytes(reader, sampleDocument(name), { pdf: true });
+    assert.ok(file.form === 'pdf');
+    assert.equal(file.pages, pages);
+    assert.deepEqual(file.bytes, sampleDocument(name));
+  }
+  assert.match(await reasonOf(reader, sampleDocument('encrypted.pdf'), { pdf: true }), /^is encrypted/);
+});
+
+test('a PDF that was cut off or overwritten is damaged', async () => {
+  const whole = sampleDocument('ghostscript.pdf');
+  for (const pdf of [true, false]) {
+    assert.match(await reasonOf(reader, whole.slice(0, 1000), { pdf }), /^is damaged/);
+    assert.match(
+      await reasonOf(reader, new Uint8Array(Buffer.from(`%PDF-1.7\n${'x'.repeat(5000)}`)), { pdf }),
+      /^is damaged/,
+    );
+  }
+  // Its page tree stands at its start: without a look at its end, half the pages would pass for all.
+  const half = pdfOfPages(50);
+  assert.match(await reasonOf(reader, half.slice(0, half.length / 2)), /^is damaged: its end is missing/);
+  assert.match(await reasonOf(reader, sampleDocument('pandoc.docx').slice(0, 5000)), /^is damaged/);
+});
+
+test('a PDF whose text needs a character set that is not here is refused, or says that text is missing', async () => {
+  const font =
+    '<< /Type /Font /Subtype /Type0 /BaseFont /HeiseiMin-W3 /Encoding /90ms-RKSJ-H /DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /HeiseiMin-W3 /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >> >>] >>';
+  const japanese = 'BT /F2 12 Tf 72 600 Td <93FA967B8CEA> Tj ET';
+  assert.match(await reasonOf(reader, pdfOf([japanese], [], font)), /^has its text in a Chinese, Japanese or Korean/);
+  const mixed = await textOf(reader, pdfOf([`BT /F1 12 Tf 72 700 Td (Plain.) Tj ET ${japanese}`], [], font));
+  assert.match(mixed, /^\[Page 1\]\nPlain\.\n\n\[Note: some text is missing/);
+});

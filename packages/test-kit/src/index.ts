@@ -1,0 +1,103 @@
+export type { OpenAiModels } from '@runwire/server/src/agent/models/openai-model.ts';
+export type { Model, ModelOutput, ModelRequest } from '@runwire/server/src/agent/ports.ts';
+export { type Overrides, openAiModels } from '@runwire/server/src/compose/compose.ts';
+export { CommitUnknown, StoreUnavailable } from '@runwire/server/src/domain/unavailable.ts';
+export {
+  UPLOAD_POINTS,
+  type UploadPoint,
+  WAIT_POINTS,
+  type WaitPoint,
+} from '@runwire/server/src/domain/wait-points.ts';
+export { DiskMountStore } from '@runwire/server/src/files/disk/disk-mount-store.ts';
+export type { Reach } from '@runwire/server/src/files/disk/reach.ts';
+export { MountConflict, type MountFile, type MountStore } from '@runwire/server/src/files/mount-store.ts';
+export { checkForm } from '@runwire/server/src/files/post-policy/check-form.ts';
+export {
+  type FormTerms,
+  type SigningKey,
+  signatureOf,
+  signForm,
+} from '@runwire/server/src/files/post-policy/sign-form.ts';
+export { uploadKey } from '@runwire/server/src/files/upload-secrets.ts';
+export { FetchFailed, GuardedFetcher, type Network } from '@runwire/server/src/guarded-fetch/guarded-fetch.ts';
+export { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
+export { type CheckedUrl, checkFetchUrl } from '@runwire/server/src/lib/url-rules/check-url.ts';
+export { ALLOW_NOTHING, type FetchAllow } from '@runwire/server/src/lib/url-rules/fetch-allow.ts';
+export { sameHostAndPath } from '@runwire/server/src/lib/url-rules/same-place.ts';
+export { DiskBlobStore } from '@runwire/server/src/storage/disk/disk-blob-store.ts';
+export { silentNotifier } from '@runwire/server/src/store/notifier.ts';
+export type { JudgeCommit } from '@runwire/server/src/store/postgres/commit-outcome.ts';
+export type { Store, Tx } from '@runwire/server/src/store/store.ts';
+export { createLogger } from '@runwire/server/src/telemetry/logger.ts';
+export { type Answer, ApiClient } from './api-client.ts';
+export { blobStoreConformance } from './blob-store-conformance.ts';
+export { CommitProxy } from './commit-proxy.ts';
+export { FakeProvider, ProviderCall } from './fake-provider.ts';
+export { FileCall, type FileRequest, HeldFile } from './file-call.ts';
+export { FileServer, type SignedLinkOptions } from './file-server.ts';
+export { fillDisk } from './fill-disk.ts';
+export { freePort } from './free-port.ts';
+export { gateAgency } from './gate-agency.ts';
+export { type GateCall, GateKeeper } from './gate-keeper.ts';
+export { endlessPdf, pdfBomb, pdfOf, pdfOfPages, slowPdf } from './large-documents.ts';
+export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
+export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
+export { filesOf, openTestMount, putFile } from './mount-contents.ts';
+export { mountStoreConformance } from './mount-store-conformance.ts';
+export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
+export { docxBomb, docxOf, xlsxBomb, xlsxOf } from './office-packages.ts';
+export {
+  BOUNDARY,
+  type FormAnswer,
+  type FormPart,
+  formBytes,
+  openForm,
+  partsOf,
+  postForm,
+  type RawForm,
+} from './post-form.ts';
+export { askDatabase, type Crash, PostgresServer, postgresFolder } from './postgres-server.ts';
+export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
+export { noteStore, type ReportedStore } from './reported-store.ts';
+export { type Followed, follow, post } from './roaming-client.ts';
+export { testS3Files } from './s3-files.ts';
+export {
+  hasS3Gateway,
+  makeBucket,
+  type S3Access,
+  S3Gateway,
+  s3Client,
+  s3Environment,
+  sharedS3,
+  stopOwnS3,
+  useS3Credentials,
+} from './s3-gateway.ts';
+export { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from './sample-documents.ts';
+export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
+export { type ShownAttachment, type ShownImage, scriptedModel } from './scripted-model.ts';
+export { type ProcessOptions, runServerProcess } from './server-process.ts';
+export { answerOf, type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';
+export { testAgency } from './test-agency.ts';
+export { TestMount } from './test-mount.ts';
+export {
+  ServerProcess,
+  startTestServer,
+  TEST_API_KEY,
+  type TestServer,
+  type TestServerOptions,
+  temporaryFolder,
+} from './test-server.ts';
+export {
+  fenceServers,
+  forgetStore,
+  freshDatabase,
+  postgresStore,
+  sharedPostgresUrl,
+  stopOwnPostgres,
+  storeEnvironment,
+  testStore,
+  withSharedDisk,
+} from './test-store.ts';
+export { ThreeStepLoad } from './three-step-load.ts';
+export { tie } from './tied-sockets.ts';
+export { httpAnswer, type Names, type Serve, WatchedNetwork } from './watched-network.ts';

@@ -1,0 +1,135 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { ModelRequest } from '@runwire/server/src/agent/ports.ts';
+import type { Usage } from '@runwire/server/src/domain/usage.ts';
+import { onLines } from './lines.ts';
+
+/** What a controller tells the scripted model, a line of JSON each. */
+export type ModelLine =
+  | readonly ['text', string]
+  | readonly ['reasoning', string]
+  | readonly ['tool', string, string, string]
+  | readonly ['end', Usage | null]
+  | readonly ['fail', string, string];
+
+export const SCRIPTED_USAGE: Usage = {
+  requestCount: 1,
+  inputTokens: 10,
+  cachedTokens: 2,
+  outputTokens: 5,
+  reasoningTokens: 0,
+};
+
+/** One call of the model, held until the test lets it go on. */
+export class ModelCall {
+  readonly request: ModelRequest;
+  /** When its connection came, which is before what is asked over it. */
+  readonly connectedAt: number;
+  /** Settles when the server closed the call's connection: at its end, by an abort, or by dying. */
+  readonly closed: Promise<void>;
+  readonly #socket: Socket;
+
+  constructor(request: ModelRequest, socket: Socket, connectedAt: number) {
+    this.request = request;
+    this.connectedAt = connectedAt;
+    this.#socket = socket;
+    this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
+  }
+
+  get isClosed(): boolean {
+    return this.#socket.destroyed;
+  }
+
+  /** Resolves when the line was handed over. */
+  #send(line: ModelLine): Promise<void> {
+    return new Promise((resolve) => this.#socket.write(`${JSON.stringify(line)}\n`, () => resolve()));
+  }
+
+  text(text: string): Promise<void> {
+    return this.#send(['text', text]);
+  }
+
+  reasoning(text: string): Promise<void> {
+    return this.#send(['reasoning', text]);
+  }
+
+  toolCall(callId: string, name: string, argumentsText: string): Promise<void> {
+    return this.#send(['tool', callId, name, argumentsText]);
+  }
+
+  end(usage: Usage | null = SCRIPTED_USAGE): Promise<void> {
+    return this.#send(['end', usage]);
+  }
+
+  fail(code: string, message: string): Promise<void> {
+    return this.#send(['fail', code, message]);
+  }
+}
+
+/**
+ * Decides every event of every scripted model call, from outside the server's process: it counts the calls, holds
+ * them, and goes on when the server is killed.
+ */
+export class ModelController implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #waiting: ModelCall[] = [];
+  readonly #takers: ((call: ModelCall) => void)[] = [];
+  /** Every call so far, of whatever run and process. */
+  readonly calls: ModelCall[] = [];
+  onCall: ((call: ModelCall) => void) | null = null;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    server.on('connection', (socket) => this.#connected(socket));
+  }
+
+  static async start(): Promise<ModelController> {
+    const server = createServer();
+    const controller = new ModelController(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return controller;
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  #connected(socket: Socket): void {
+    const connectedAt = performance.now();
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    socket.on('error', () => {});
+    onLines(socket, (line) => {
+      const call = new ModelCall(JSON.parse(line) as ModelRequest, socket, connectedAt);
+      this.calls.push(call);
+      if (this.onCall !== null) this.onCall(call);
+      else {
+        const taker = this.#takers.shift();
+        if (taker !== undefined) taker(call);
+        else this.#waiting.push(call);
+      }
+    });
+  }
+
+  /** The next call that nobody has taken yet. */
+  nextCall(): Promise<ModelCall> {
+    const waiting = this.#waiting.shift();
+    if (waiting !== undefined) return Promise.resolve(waiting);
+    return new Promise((resolve) => this.#takers.push(resolve));
+  }
+
+  /** From now on every call says these texts and ends. */
+  answerAll(...texts: string[]): void {
+    this.onCall = async (call) => {
+      for (const text of texts) await call.text(text);
+      await call.end();
+    };
+    for (const call of this.#waiting.splice(0)) this.onCall(call);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+}

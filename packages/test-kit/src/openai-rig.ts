@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { OpenAiModels } from '@runwire/server/src/agent/models/openai-model.ts';
+import type { ModelRequest } from '@runwire/server/src/agent/ports.ts';
+import type { Usage } from '@runwire/server/src/domain/usage.ts';
+import { FakeProvider } from './fake-provider.ts';
+import { Listener, modelRequest } from './model-conformance.ts';
+import { type Protocol, providerEvents, type StreamScript, sseText } from './provider-streams.ts';
+
+export const KEY = 'sk-secret-0123456789';
+export const PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
+export const USAGE: Usage = { requestCount: 1, inputTokens: 20, cachedTokens: 8, outputTokens: 9, reasoningTokens: 4 };
+
+/** A model of OpenAI's, and the provider that it asks. */
+export async function setUp(api: Protocol, more: { silenceMs?: number; apiKey?: string | null } = {}) {
+  const provider = await FakeProvider.start();
+  const models = new OpenAiModels({ baseUrl: provider.baseUrl, apiKey: KEY, silenceMs: 60_000, api, ...more });
+  const model = models.model('openai/m');
+  assert.ok(model !== null);
+  const ask = (request: Partial<ModelRequest> = {}, signal = new AbortController().signal) => {
+    const output = new Listener();
+    const done = model.call(modelRequest('Hi', request), output, signal);
+    done.catch(() => {});
+    return { output, done };
+  };
+  const dispose = async () => {
+    await models[Symbol.asyncDispose]();
+    await provider[Symbol.asyncDispose]();
+  };
+  return { provider, model, ask, [Symbol.asyncDispose]: dispose };
+}
+
+export const wire = (api: Protocol, script: StreamScript) => sseText(providerEvents(api, script));
+export const hello: StreamScript = { said: [{ kind: 'text', deltas: ['Hel', 'lo'] }], usage: USAGE };
+
+export const long: StreamScript = {
+  said: [{ kind: 'text', deltas: Array(2000).fill('x'.repeat(1000)) }],
+  usage: USAGE,
+};

@@ -1,0 +1,73 @@
+import type { StartChild } from '@runwire/documents';
+import {
+  DEFAULT_DOCUMENT_LIMITS,
+  type DocumentLimits,
+  DocumentReader,
+  type Given,
+  type ReadFile,
+  Unreadable,
+} from '@runwire/documents';
+import { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
+
+/** A reader with the limits of the product except for these, in an installation with one owner. */
+export function documentReader(some: Partial<DocumentLimits> = {}, start?: StartChild): DocumentReader {
+  const limits = { ...DEFAULT_DOCUMENT_LIMITS, ...some };
+  return new DocumentReader(limits, new FairBudget(limits.workers, () => false), start);
+}
+
+export interface Asked extends Partial<Omit<Given, 'bytes'>> {
+  readonly pdf?: boolean;
+  readonly ownerId?: string;
+  readonly signal?: AbortSignal;
+}
+
+export function readBytes(
+  reader: DocumentReader,
+  bytes: Uint8Array<ArrayBuffer>,
+  asked: Asked = {},
+): Promise<ReadFile> {
+  const { contentType = null, name = 'file', kind = 'input_file', pdf = false, ownerId = 'a' } = asked;
+  return reader.read(
+    { bytes, contentType, name, kind },
+    { pdf, ownerId },
+    asked.signal ?? new AbortController().signal,
+  );
+}
+
+/** Its text, or why it is refused. Any other failure is thrown. */
+export async function textOrReason(
+  reader: DocumentReader,
+  bytes: Uint8Array<ArrayBuffer>,
+  asked: Asked = {},
+): Promise<{ readonly text: string; readonly mediaType: string } | { readonly reason: string }> {
+  try {
+    const file = await readBytes(reader, bytes, asked);
+    return {
+      text: file.form === 'text' ? new TextDecoder('utf-8', { fatal: true }).decode(file.bytes) : '',
+      mediaType: file.mediaType,
+    };
+  } catch (error) {
+    if (error instanceof Unreadable) return { reason: error.message };
+    throw error;
+  }
+}
+
+export async function textOf(
+  reader: DocumentReader,
+  bytes: Uint8Array<ArrayBuffer>,
+  asked: Asked = {},
+): Promise<string> {
+  const outcome = await textOrReason(reader, bytes, asked);
+  if ('reason' in outcome) throw new Error(`It was refused: it ${outcome.reason}.`);
+  return outcome.text;
+}
+
+export async function reasonOf(
+  reader: DocumentReader,
+  bytes: Uint8Array<ArrayBuffer>,
+  asked: Asked = {},
+): Promise<string> {
+  const outcome = await textOrReason(reader, bytes, asked);
+  if ('text' in outcome) throw new Error(`It was read: ${outcome.text.slice(0, 200)}`);
+  return outcome.reason;
+}

@@ -1,0 +1,89 @@
+import { connect } from 'node:net';
+import {
+  type Model,
+  type ModelResult,
+  type PromptImage,
+  type PromptItem,
+  type PromptPdf,
+  type PromptText,
+  RunFailure,
+} from '@runwire/server/src/agent/ports.ts';
+import type { RunErrorCode } from '@runwire/server/src/domain/run-state.ts';
+import { onLines } from './lines.ts';
+import type { ModelLine } from './model-controller.ts';
+
+/** A model whose every event comes from a `ModelController` in another process. */
+export function scriptedModel(controllerPort: number, options: Pick<Model, 'takesPdf'> = {}): Model {
+  return {
+    id: 'scripted/model',
+    ...options,
+    call(request, output, signal) {
+      return new Promise<ModelResult>((resolve, reject) => {
+        const socket = connect(controllerPort, '127.0.0.1');
+        const finish = (settle: () => void) => {
+          signal.removeEventListener('abort', abort);
+          socket.destroy();
+          settle();
+        };
+        const abort = () => finish(() => reject(signal.reason));
+        signal.addEventListener('abort', abort);
+        socket.on('error', (error) => finish(() => reject(new RunFailure('model_error', error.message))));
+        socket.on('close', () => finish(() => reject(new RunFailure('model_error', 'The model hung up.'))));
+        const { tools, prompt, ...rest } = request;
+        const tellOf = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+        const connected = new Promise<void>((resolve) => socket.once('connect', resolve));
+        const ask = async () => {
+          const shown = await shownPrompt(prompt);
+          await connected;
+          // As late as can be: the process may have stood still since the call was begun.
+          await request.mayCall?.();
+          socket.write(`${JSON.stringify({ ...rest, prompt: shown, tools: tellOf })}\n`);
+        };
+        ask().catch((error: unknown) => finish(() => reject(error)));
+        onLines(socket, (text) => {
+          if (signal.aborted) return;
+          const line = JSON.parse(text) as ModelLine;
+          switch (line[0]) {
+            case 'text':
+              return output.text(line[1]);
+            case 'reasoning':
+              return output.reasoning(line[1]);
+            case 'tool':
+              return output.toolCall(line[1], line[2], line[3]);
+            case 'end':
+              return finish(() => resolve({ usage: line[1] }));
+            case 'fail':
+              return finish(() => reject(new RunFailure(line[1] as RunErrorCode, line[2])));
+          }
+        });
+      });
+    },
+  };
+}
+
+/** An attachment as the controller sees it. */
+export type ShownAttachment = PromptText | (Omit<PromptImage | PromptPdf, 'read'> & { readonly base64: string });
+
+/** An image of them. */
+export type ShownImage = Omit<PromptImage, 'read'> & { readonly base64: string };
+
+/** The prompt with the bytes of its attachments, read one after the other as a provider's adapter does. */
+async function shownPrompt(prompt: readonly PromptItem[]): Promise<unknown[]> {
+  const shown: unknown[] = [];
+  for (const item of prompt) {
+    if (item.kind !== 'user' || item.attachments === undefined) {
+      shown.push(item);
+      continue;
+    }
+    const attachments: ShownAttachment[] = [];
+    for (const one of item.attachments) {
+      if (one.kind === 'text') attachments.push(one);
+      else {
+        const { read, ...about } = one;
+        attachments.push({ ...about, base64: Buffer.from(await read()).toString('base64') });
+      }
+    }
+    shown.push({ ...item, attachments });
+  }
+  return shown;
+}

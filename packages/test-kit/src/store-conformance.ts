@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { insertMember } from '@runwire/server/src/store/queries/accounts.ts';
+import { growChat, insertChat, insertMessage } from '@runwire/server/src/store/queries/admission.ts';
+import { raiseUsageDay } from '@runwire/server/src/store/queries/allowance.ts';
+import { chunkAfter, insertChunk, lastStoredId } from '@runwire/server/src/store/queries/eventlog.ts';
+import { lockMember } from '@runwire/server/src/store/queries/locks.ts';
+import { first, type Store, UniqueViolation } from '@runwire/server/src/store/store.ts';
+
+export interface StoreHarness {
+  /** A store on the same data each time it is called within one test. */
+  open(): Promise<Store>;
+  cleanUp(): Promise<void>;
+}
+
+const chunk = (runId: string, id: number, data = 'x') => ({ runId, firstId: id, lastId: id, data });
+const chat = (chatKey: string, chatId: string) => ({
+  chatKey,
+  integrationId: 'i',
+  chatId,
+  alias: null,
+  consumerId: null,
+  numMessages: 0,
+  textBytes: 0,
+  now: 1,
+});
+
+const member = {
+  integrationId: 'i',
+  consumerId: 'm',
+  sortKey: 's',
+  nameJson: null,
+  active: 1,
+  metadataJson: '{}',
+  ownLimit: null,
+  now: 1,
+};
+
+/** What every store promises; each adapter runs it. */
+export function storeConformance(name: string, harness: () => Promise<StoreHarness>): void {
+  const storeTest = (claim: string, body: (store: Store, again: () => Promise<Store>) => Promise<void>) =>
+    test(`${name}: ${claim}`, async () => {
+      const { open, cleanUp } = await harness();
+      let store = await open();
+      try {
+        await body(store, async () => {
+          await store[Symbol.asyncDispose]();
+          store = await open();
+          return store;
+        });
+      } finally {
+        await store[Symbol.asyncDispose]();
+        await cleanUp();
+      }
+    });
+  const last = async (store: Store, runId: string) =>
+    (await first(store.reads.all(lastStoredId, { runId })))?.last_id ?? null;
+
+  storeTest('what a transaction wrote is there after a restart', async (store, again) => {
+    await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', 1)));
+    assert.equal(await last(await again(), 'r'), 1);
+  });
+
+  for (const [place, failing] of ['a', 'b', 'c'].entries()) {
+    const claim = 'leaves nothing, and its neighbours of the same turn stay';
+    storeTest(`a transaction that throws ${claim}: place ${place + 1} of 3`, async (store) => {
+      const write = (runId: string) =>
+        store.transact('flush', async (tx) => {
+          await tx.run(insertChunk, chunk(runId, 1));
+          if (runId !== failing) return;
+          await tx.run(insertChunk, chunk(runId, 2));
+          throw new Error('no');
+        });
+      const runs = ['a', 'b', 'c'];
+      const results = await Promise.allSettled(runs.map(write));
+      const expected = (kept: unknown, dropped: unknown) => runs.map((run) => (run === failing ? dropped : kept));
+      assert.deepEqual(
+        results.map((result) => result.status),
+        expected('fulfilled', 'rejected'),
+      );
+      assert.deepEqual(await Promise.all(runs.map((run) => last(store, run))), expected(1, null));
+    });
+  }
+
+  storeTest('a transaction reads what it wrote, and others do not before it commits', async (store) => {
+    let seenOutside: number | null = -1;
+    await store.transact('flush', async (tx) => {
+      await tx.run(insertChunk, chunk('r', 7));
+      assert.equal((await first(tx.all(lastStoredId, { runId: 'r' })))?.last_id, 7);
+      seenOutside = await last(store, 'r');
+    });
+    assert.equal(seenOutside, null);
+    assert.equal(await last(store, 'r'), 7);
+  });
+
+  storeTest('transactions of a run commit in the order in which they were handed in', async (store) => {
+    const order: number[] = [];
+    await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        store
+          .transact('flush', async (tx) => {
+            // Each sees all that came before it.
+            const before = (await first(tx.all(lastStoredId, { runId: 'r' })))?.last_id ?? 0;
+            assert.equal(before, index);
+            await tx.run(insertChunk, chunk('r', index + 1));
+          })
+          .then(() => order.push(index)),
+      ),
+    );
+    assert.deepEqual(
+      order,
+      [...order].sort((a, b) => a - b),
+    );
+  });
+
+  storeTest('a chunk written again changes nothing', async (store) => {
+    await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', 1, 'first')));
+    await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', 1, 'second')));
+    const rows = await store.reads.query((db) => db.selectFrom('event_chunks').select('data'));
+    assert.deepEqual(
+      rows.map((row) => row.data),
+      ['first'],
+    );
+  });
+
+  storeTest('a unique index says no in a way that can be told from other errors', async (store) => {
+    await store.transact('account', (tx) => tx.run(insertChat, chat('k1', 'c')));
+    await assert.rejects(
+      store.transact('account', (tx) => tx.run(insertChat, chat('k2', 'c'))),
+      UniqueViolation,
+    );
+  });
+
+  storeTest('keeps large texts, U+0000 escapes and every plane as they are', async (store) => {
+    const data = JSON.stringify(`\0 \u{1F600} \ud800 ${'é'.repeat(200_000)}`);
+    await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', 1, data)));
+    const rows = await store.reads.query((db) => db.selectFrom('event_chunks').select('data'));
+    assert.equal(rows[0]?.data, data);
+  });
+
+  storeTest(
+    'a refused transaction fails alone, whatever it wrote, and the order of the others stays',
+    async (store) => {
+      const done: number[] = [];
+      const refused: unknown[] = [];
+      const jobs = Array.from({ length: 9 }, (_, index) =>
+        store
+          .transact('step', async (tx) => {
+            await tx.run(insertChunk, chunk('r', index + 1));
+            if (index % 3 === 1) await tx.run(insertChat, chat('same', `c${index}`));
+          })
+          .then(
+            () => done.push(index),
+            (error: unknown) => refused.push(error instanceof UniqueViolation ? index : error),
+          ),
+      );
+      await Promise.all(jobs);
+      assert.deepEqual(
+        [done, refused],
+        [
+          [0, 1, 2, 3, 5, 6, 8],
+          [4, 7],
+        ],
+      );
+      const rows = await store.reads.query((db) =>
+        db.selectFrom('event_chunks').select('first_id').orderBy('first_id'),
+      );
+      assert.deepEqual(
+        rows.map((row) => row.first_id),
+        [1, 2, 3, 4, 6, 7, 9],
+      );
+    },
+  );
+
+  storeTest('writes sent at once take effect in their order', async (store) => {
+    const none = { errorCode: null, errorMessage: null, sandboxFilesJson: null };
+    const message = { chatKey: 'k', runId: 'r', agent: 'a', contentJson: '""', ...none };
+    await store.transact('end', async (tx) => {
+      await Promise.all([
+        tx.run(insertChat, chat('k', 'c')),
+        ...[1, 2, 3].flatMap((id) => [
+          tx.run(growChat, { chatKey: 'k', textBytes: 1, alias: null, now: id }),
+          tx.run(insertMessage, { ...message, messageId: `m${id}`, role: 'user', status: 'completed', now: id }),
+        ]),
+      ]);
+    });
+    const rows = await store.reads.query((db) =>
+      db.selectFrom('messages').select(['message_id', 'position']).orderBy('position'),
+    );
+    assert.deepEqual(
+      rows.map((row) => [row.message_id, row.position]),
+      [
+        ['m1', 1],
+        ['m2', 2],
+        ['m3', 3],
+      ],
+    );
+  });
+
+  storeTest('integers are numbers up to the largest safe one, sums and counts too', async (store) => {
+    const largest = Number.MAX_SAFE_INTEGER;
+    await store.transact('flush', (tx) =>
+      tx.run(insertChunk, { runId: 'r', firstId: largest - 1, lastId: largest, data: '' }),
+    );
+    assert.equal(await last(store, 'r'), largest);
+    const after = await first(store.reads.all(chunkAfter, { runId: 'r', after: 3_000_000_000 }));
+    assert.equal(after?.last_id, largest);
+    const [totals] = await store.reads.query((db) =>
+      db
+        .selectFrom('event_chunks')
+        .select((eb) => [eb.fn.sum<number>('last_id').as('sum'), eb.fn.countAll<number>().as('count')]),
+    );
+    assert.deepEqual({ ...totals }, { sum: largest, count: 1 });
+  });
+
+  storeTest('U+0000 in an id neither fails nor finds another', async (store) => {
+    await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r\ufffd', 1)));
+    assert.equal(await last(store, 'r\0'), null);
+    await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r\0', 2)));
+    assert.equal(await last(store, 'r\0'), 2);
+  });
+
+  storeTest('ids sort byte by byte, capitals before small letters', async (store) => {
+    const ids = ['b', 'B', 'a_', 'aZ', 'a0', 'é', 'A'];
+    await store.transact('flush', async (tx) => {
+      for (const id of ids) await tx.run(insertChunk, chunk(id, 1));
+    });
+    const rows = await store.reads.query((db) => db.selectFrom('event_chunks').select('run_id').orderBy('run_id'));
+    assert.deepEqual(
+      rows.map((row) => row.run_id),
+      ids.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
+    );
+  });
+
+  storeTest('admissions at once never reserve more than a member has', async (store) => {
+    const limit = 7;
+    await store.transact('account', (tx) => tx.run(insertMember, member));
+    const admit = (index: number) =>
+      store.transact('admit', async (tx) => {
+        await tx.all(lockMember, { integrationId: 'i', consumerId: 'm' });
+        const [used] = await tx.query((db) =>
+          db
+            .selectFrom('chats')
+            .select((eb) => eb.fn.countAll<number>().as('count'))
+            .where('consumer_id', '=', 'm'),
+        );
+        if (Number(used?.count) >= limit) throw new Error('exhausted');
+        await tx.run(insertChat, { ...chat(`k${index}`, `c${index}`), consumerId: 'm' });
+      });
+    const results = await Promise.allSettled(Array.from({ length: 40 }, (_, index) => admit(index)));
+    assert.equal(results.filter(({ status }) => status === 'fulfilled').length, limit);
+    for (const result of results) if (result.status === 'rejected') assert.equal(result.reason.message, 'exhausted');
+  });
+
+  storeTest('day totals raised by many transactions at once all count', async (store) => {
+    const raise = (consumerId: string) =>
+      store.transact('end', (tx) =>
+        tx.run(raiseUsageDay, { integrationId: 'i', consumerId, day: 1, runs: 1, tokens: 2, credits: 3 }),
+      );
+    await Promise.all(Array.from({ length: 30 }, (_, index) => raise(`m${index % 3}`)));
+    const rows = await store.reads.query((db) => db.selectFrom('usage_days').selectAll().orderBy('consumer_id'));
+    assert.deepEqual(
+      rows.map(({ consumer_id, runs, tokens, credits }) => [consumer_id, runs, tokens, credits]),
+      ['m0', 'm1', 'm2'].map((id) => [id, 10, 20, 30]),
+    );
+  });
+
+  storeTest('closing twice is closing once, and a closed store takes nothing', async (store) => {
+    await Promise.all([store[Symbol.asyncDispose](), store[Symbol.asyncDispose]()]);
+    await assert.rejects(store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', 1))));
+  });
+}

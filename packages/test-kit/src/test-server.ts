@@ -1,0 +1,214 @@
+import { fork } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { compose, type Overrides } from '@runwire/server/src/compose/compose.ts';
+import type { RunningServer } from '@runwire/server/src/compose/running-server.ts';
+import { readConfig } from '@runwire/server/src/config/read-config.ts';
+import { createLogger } from '@runwire/server/src/telemetry/logger.ts';
+import { ApiClient } from './api-client.ts';
+import { noteStore } from './reported-store.ts';
+import { ARM, type FillAt, type ProcessOptions, SWEEP } from './server-process.ts';
+import { forgetStore, storeEnvironment, withSharedDisk } from './test-store.ts';
+
+/** The key of the first owner in every test installation. */
+export const TEST_API_KEY = 'test-key-0123456789-0123456789-0123456789';
+
+export interface TestServerOptions extends Overrides {
+  /** Kept where given; otherwise a temporary folder that goes with the server. */
+  readonly dataDir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export class TestServer implements AsyncDisposable {
+  readonly server: RunningServer;
+  readonly api: ApiClient;
+  readonly dataDir: string;
+  readonly #cleanUp: () => Promise<void>;
+
+  constructor(server: RunningServer, dataDir: string, cleanUp: () => Promise<void>) {
+    this.server = server;
+    this.dataDir = dataDir;
+    this.api = new ApiClient(server.url, TEST_API_KEY);
+    this.#cleanUp = cleanUp;
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    await this.#cleanUp();
+  }
+}
+
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'runwire-test-'));
+}
+
+async function environment(
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Record<string, string>> {
+  const store = env.DATABASE_URL === undefined ? await storeEnvironment(dataDir) : {};
+  return withSharedDisk({
+    PORT: '0',
+    RUNWIRE_DATA_DIR: dataDir,
+    RUNWIRE_API_KEY: TEST_API_KEY,
+    RUNWIRE_LOG_LEVEL: 'silent',
+    ...store,
+    ...env,
+  });
+}
+
+const foldersOfDatabases = new Map<string, string>();
+
+/** The servers of one database share their folder, also one after the other. */
+function folderOfDatabase(databaseUrl: string): string {
+  const database = new URL(databaseUrl).pathname;
+  const known = foldersOfDatabases.get(database);
+  if (known !== undefined) return known;
+  const folder = temporaryFolder();
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  foldersOfDatabases.set(database, folder);
+  return folder;
+}
+
+/** The real server in this process, on a free port. */
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const shared = options.env?.DATABASE_URL ?? '';
+  const ownFolder = shared === '' ? temporaryFolder : () => folderOfDatabase(shared);
+  const { dataDir = ownFolder(), env, ...overrides } = options;
+  const { config, secrets } = readConfig(await environment(dataDir, env));
+  const logger = overrides.logger ?? createLogger('silent');
+  const onFatal = (error: unknown) => {
+    throw error;
+  };
+  const server = await compose(config, secrets, onFatal, { ...overrides, logger });
+  await noteStore(server.url);
+  return new TestServer(server, dataDir, async () => {
+    if (options.dataDir !== undefined || shared !== '') return;
+    rmSync(dataDir, { recursive: true, force: true });
+    await forgetStore(dataDir);
+  });
+}
+
+/** The loading of modules is half of a start, and a third of that with what an earlier one compiled. */
+const compileCache = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), `runwire-compile-cache-${userInfo().uid}`);
+
+export interface SpawnOptions extends ProcessOptions {
+  readonly dataDir: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Another program in place of the plain one: one that plants a fault. */
+  readonly entry?: string;
+}
+
+/** The real server in a process of its own, which can be killed. */
+export class ServerProcess implements AsyncDisposable {
+  readonly #child: ReturnType<typeof fork>;
+  readonly api: ApiClient;
+  readonly url: string;
+  readonly pid: number;
+  /** Settles when the process is gone, with the signal that ended it. */
+  readonly gone: Promise<NodeJS.Signals | null>;
+  readonly #said: () => string;
+
+  private constructor(
+    child: ReturnType<typeof fork>,
+    url: string,
+    gone: Promise<NodeJS.Signals | null>,
+    said: () => string,
+  ) {
+    this.#child = child;
+    this.#said = said;
+    this.url = url;
+    this.api = new ApiClient(url, TEST_API_KEY);
+    this.pid = child.pid ?? 0;
+    this.gone = gone;
+  }
+
+  /** Rejects with what the process said where it did not come up. */
+  static async start(options: SpawnOptions): Promise<ServerProcess> {
+    const { dataDir, env, entry = fileURLToPath(new URL('./server-main.ts', import.meta.url)), ...rest } = options;
+    const child = fork(entry, [JSON.stringify(rest)], {
+      execArgv: ['-C', 'runwire'],
+      env: {
+        PATH: process.env.PATH ?? '',
+        NODE_COMPILE_CACHE: compileCache,
+        ...(await environment(dataDir, env)),
+      },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    let said = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    const gone = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)));
+    const url = await new Promise<string>((resolve, reject) => {
+      child.once('message', (message) => resolve((message as { url: string }).url));
+      child.once('exit', () => reject(new Error(`The server did not come up: ${said}`)));
+    });
+    await noteStore(url);
+    return new ServerProcess(child, url, gone, () => said);
+  }
+
+  /** All that it wrote so far: its log, where `RUNWIRE_LOG_LEVEL` lets it have one. */
+  get said(): string {
+    return this.#said();
+  }
+
+  /** What the process knows of itself. */
+  probe(): Promise<{ activeRuns: number; openStreams: number; fullStreams: number; rssBytes: number }> {
+    return new Promise((resolve) => {
+      this.#child.once('message', (message) => resolve(message as never));
+      this.#child.send('probe');
+    });
+  }
+
+  /** Sweeps the files that nothing refers to; resolves to how many there were. */
+  sweepBlobs(): Promise<number> {
+    return new Promise((resolve) => {
+      this.#child.once('message', (message) => resolve((message as { swept: number }).swept));
+      this.#child.send(SWEEP);
+    });
+  }
+
+  /** From now on the process counts how often it reaches its `stopAt`. */
+  arm(): void {
+    this.#child.send(ARM);
+  }
+
+  /** The server fills its disk when it next reaches this point; `fill` of its options names the file. */
+  fillAt(fillAt: FillAt['fillAt']): void {
+    this.#child.send({ fillAt } satisfies FillAt);
+  }
+
+  /** Stops all its threads; `goOn` continues them. */
+  standStill(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
+  goOn(): void {
+    this.#child.kill('SIGCONT');
+  }
+
+  /** Whether it stands still. */
+  get isStill(): boolean {
+    // The letter behind the name, which stands in brackets.
+    return /\) T/.test(readFileSync(`/proc/${this.pid}/stat`, 'utf8'));
+  }
+
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    this.#child.kill(signal);
+    await this.gone;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+}

@@ -1,0 +1,55 @@
+import { type Duplex, duplexPair } from 'node:stream';
+import type { DialTo, Network } from '@runwire/server/src/guarded-fetch/network.ts';
+
+/** What a server behind a connection does with a request: writes bytes, ends, or keeps silent. */
+export type Serve = (request: string, connection: Duplex) => void;
+
+/** The answers of a name, one list for each time it is asked for; the last one stays. */
+export type Names = Readonly<Record<string, readonly (readonly string[])[]>>;
+
+/**
+ * A network without a wire: names resolve to what is given, connections are streams in memory that count as secured, and
+ * all that is asked of it is remembered.
+ */
+export class WatchedNetwork implements Network {
+  readonly resolved: string[] = [];
+  readonly dialled: DialTo[] = [];
+  readonly requests: string[] = [];
+  /** Our ends, and the servers'. */
+  readonly connections: { readonly ours: Duplex; readonly theirs: Duplex }[] = [];
+  readonly #names: Names;
+  readonly #serve: Serve;
+
+  constructor(names: Names, serve: Serve) {
+    this.#names = names;
+    this.#serve = serve;
+  }
+
+  async resolve(hostname: string): Promise<readonly string[]> {
+    const before = this.resolved.filter((name) => name === hostname).length;
+    this.resolved.push(hostname);
+    const answers = this.#names[hostname] ?? [];
+    return answers[Math.min(before, answers.length - 1)] ?? [];
+  }
+
+  async dial(to: DialTo): Promise<Duplex> {
+    this.dialled.push(to);
+    const [ours, theirs] = duplexPair();
+    this.connections.push({ ours, theirs });
+    let request = '';
+    theirs.on('error', () => {});
+    theirs.on('data', (piece: Buffer) => {
+      request += piece.toString('latin1');
+      if (!request.endsWith('\r\n\r\n')) return;
+      this.requests.push(request);
+      this.#serve(request, theirs);
+    });
+    return ours;
+  }
+}
+
+/** An answer as it stands on the wire. */
+export function httpAnswer(status: number, headers: Readonly<Record<string, string>> = {}, body = ''): string {
+  const lines = Object.entries({ 'content-length': String(Buffer.byteLength(body)), ...headers });
+  return `HTTP/1.1 ${status} Said\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
+}
