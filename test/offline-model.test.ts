@@ -16,26 +16,7 @@ after(() => server[Symbol.asyncDispose]());
 const deltas = (reader: StreamReader) => reader.frames.filter(({ data }) => data.includes('output_text.delta'));
 const ending = (reader: StreamReader) => JSON.parse(reader.frames.at(-2)?.data ?? '{}');
 
-test('/slow sends the first word at once and the rest evenly, until the time is over', async (t) => {
-  cites(t, 'contract-1-slow');
-  const seconds = 2;
-  const reader = await server.api.complete({ message: `/slow ${seconds}` });
-  const arrivals: number[] = [];
-  await reader.until(() => {
-    while (arrivals.length < deltas(reader).length) arrivals.push(performance.now());
-    return reader.frames.some(({ event }) => event === 'end');
-  });
-  const [first = 0] = arrivals;
-  const pauseMs = (seconds * 1000) / (arrivals.length - 1);
-  assert.ok(arrivals.length > 5);
-  // No word comes before its turn; two ticks of the clock are forgiven for each.
-  for (const [place, arrived] of arrivals.entries()) {
-    assert.ok(arrived - first >= place * (pauseMs - 2) - 50, `word ${place} after ${arrived - first} ms`);
-  }
-  assert.equal(ending(reader).status, 'completed');
-});
-
-test('/slow takes at most 600 seconds, and asks for a number where there is none', async (t) => {
+test('/slow sends its first word immediately, takes at most 600 s and needs a number', async (t) => {
   cites(t, 'contract-1-slow');
   const brief = await server.api.complete({ message: '/slow 0' });
   await brief.whole();
