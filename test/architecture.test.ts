@@ -12,6 +12,8 @@ import {
   checkServerFolders,
   checkTesting,
 } from './support/architecture/import-checks.ts';
+import { passagesOf, readProse } from './support/architecture/prose.ts';
+import { checkProse, findListedWords, type ProseCounts, readBaseline } from './support/architecture/prose-check.ts';
 import { importsOf, readSources, type Sources } from './support/architecture/sources.ts';
 import {
   checkBarrels,
@@ -287,6 +289,47 @@ for (const { claim, check, faults, allowed } of rules) {
     assert.deepEqual(check(new Map()), []);
   });
 }
+
+test('comments, docs and sentences have no more listed words than the baseline allows', () => {
+  assert.deepEqual(checkProse(readProse(join(import.meta.dirname, '..')), readBaseline()), []);
+});
+
+test('sees a planted sentence with a listed word, and no fault in a plain one', () => {
+  const none: ProseCounts = { comments: 0, docs: 0, strings: 0, testNames: 0, typeNames: 0 };
+  const path = 'packages/server/src/lib/a.ts';
+  const faults: readonly (readonly [string, string])[] = [
+    [path, '// Returns undefined where the run has ended.\nexport const a = 1;'],
+    [path, '// The first line is plain,\n// nobody reads the second.\nexport const a = 1;'],
+    [path, '/** Null: the run has ended. */\nexport const a = 1;'],
+    [path, '/** Whether the run has ended. */\nexport const a = 1;'],
+    [path, '/** Of a run: its end. */\nexport const a = 1;'],
+    [path, "export const a = 'The run goes on without a reader.';"],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a template in the text under test
+    [path, 'export const a = `The ${name} is told what to do.`;'],
+    [path, 'export interface Given {}'],
+    ['packages/server/src/lib/a.test.ts', "test('stops at once', () => {});"],
+    ['docs/guide.md', '# Guide\n\nThe file lies in a folder.\n'],
+    ['docs/alerts.yaml', '  summary: The node is there again.\n'],
+  ];
+  for (const fault of faults) assert.equal(checkProse(new Map([fault]), none).length, 1, `not seen: ${fault}`);
+
+  const allowed = files({
+    [path]: [
+      '// Returns undefined if the run has ended. This is the folder where uploads are stored, behind a proxy.',
+      '/** A `nobody` in code is a name. "Nobody is told" (`contract-4-order`) is a quotation. */',
+      'export interface Feed {}',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a template in the text under test
+      "const where = sql`select a from b where ${nobody} is there`; const key = 'nobody';",
+      "db.exec('select a from b where nobody is there');",
+    ].join('\n'),
+    'docs/guide.md': 'Run `whoever` if needed.\n\n```ts\n// nobody\n```\n',
+    'docs/style.md': 'Do not write nobody.',
+    'packages/contract/src/types.gen.ts': '// nobody',
+    'packages/server/src/files/mount-store.ts': '// nobody',
+  });
+  assert.deepEqual(findListedWords(passagesOf(allowed)), []);
+  assert.deepEqual(checkProse(files({ [path]: '// nobody' }), { ...none, comments: 1 }), []);
+});
 
 test('names the files that are longer than aimed at', (t) => {
   for (const line of listLongFiles(sources)) t.diagnostic(line);

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { maskCode } from './code-scanner.ts';
+import { type ScannedCode, scanCode } from './code-scanner.ts';
 import { packageEntries, packageFolders } from './rules.ts';
 
 /** Path from the repository's root, with `/`, → text. */
@@ -35,16 +35,20 @@ export function readSources(root: string): Sources {
   return new Map([...sources].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-const masks = new Map<string, string>();
+const scanned = new Map<string, ScannedCode>();
+
+export function scannedCode(text: string): ScannedCode {
+  let code = scanned.get(text);
+  if (code === undefined) {
+    code = scanCode(text);
+    scanned.set(text, code);
+  }
+  return code;
+}
 
 /** The code of a file without comments and without the contents of its strings. */
 export function codeOf(text: string): string {
-  let mask = masks.get(text);
-  if (mask === undefined) {
-    mask = maskCode(text);
-    masks.set(text, mask);
-  }
-  return mask;
+  return scannedCode(text).mask;
 }
 
 const fromStatement = /(?<![\w$.])(?:import|export)(\s+type)?(?=[\s{*])([\w\s{},*$]*?)(?<![\w$])from\s*(?=['"])/g;
