@@ -263,8 +263,13 @@ async function compareAll(protocol: Protocol, dropLast: boolean, everyByte: numb
 
 export const proof: Proof = {
   name: 'adapters',
-  faults: ['drop-last-event'],
-  async run({ fault, short }) {
+  minutes: 1.3,
+  faults: {
+    'drop-last-event': /^responses, plain by LF: failed: expected false, found true\.$/m,
+  },
+  figures: () => ({ responses_reasoning_asked: 4, chat_reasoning_asked: 4 }),
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const figures: Record<string, number> = {};
     let streams = 0;
     for (const protocol of PROTOCOLS) {

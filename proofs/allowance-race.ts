@@ -86,9 +86,13 @@ async function onSeveral(fault: string | null, rounds: number, nodes: number, dr
 
 export const proof: Proof = {
   name: 'allowance-race',
-  faults: ['forget-holds'],
+  minutes: 0.2,
+  faults: {
+    'forget-holds': /^admitted in round 1: expected 3, found \d+\.$/m,
+  },
   spreads: true,
-  async run({ fault, short, nodes }) {
+  async run({ fault, scale, nodes }) {
+    const short = scale(true, false);
     const rounds = short ? 5 : 100;
     if (nodes === null) return await onOne(fault, rounds);
     const heard = await onSeveral(fault, rounds, nodes, false);

@@ -178,8 +178,12 @@ async function accept(sender: Sender, body: string): Promise<void> {
 
 export const proof: Proof = {
   name: 'bad-input',
-  faults: ['any-depth'],
-  async run({ fault, short }) {
+  minutes: 1.7,
+  faults: {
+    'any-depth': /^status of POST \/get_completion_v2 .*: expected 400, found 200/m,
+  },
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     using folder = new DataFolder();
     await using model = await ModelController.start();
     model.answerAll('Hi');

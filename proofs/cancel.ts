@@ -144,8 +144,12 @@ async function round(rig: Rig, n: number): Promise<number> {
 
 export const proof: Proof = {
   name: 'cancel',
-  faults: ['deaf-model'],
-  async run({ fault, short }) {
+  minutes: 0.2,
+  faults: {
+    'deaf-model': /^round 1: provider sees its connection closed before the cancel is answered: expected within/m,
+  },
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const rounds = short ? SHORT_ROUNDS : ROUNDS;
     await using rig = await Rig.start(fault);
     let charged = 0;

@@ -114,8 +114,13 @@ async function play(client: StreamClient, stage: Stage): Promise<{ asked: number
 
 export const proof: Proof = {
   name: 'clients',
-  faults: ['held-back'],
-  async run({ fault, short }) {
+  minutes: 0.3,
+  faults: {
+    'held-back': /at curl: expected within \d+ ms, found later/,
+  },
+  figures: (scale) => ({ clients: 6, tokens: 6 * scale(SHORT_TOKENS, FULL_TOKENS), resumed: 3, resumed_themselves: 2 }),
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const tokens = short ? SHORT_TOKENS : FULL_TOKENS;
     using folder = new DataFolder();
     await using model = await ModelController.start();

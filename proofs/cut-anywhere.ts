@@ -327,8 +327,12 @@ async function cutByCrash(fault: string | null, moment: number): Promise<Cuts & 
 
 export const proof: Proof = {
   name: 'cut-anywhere',
-  faults: ['skip-events'],
-  async run({ fault, short }) {
+  minutes: 1.2,
+  faults: {
+    'skip-events': /^a reader cut after \d+ frames and resumed [^:]+: expected `[^`]*` next, found `/m,
+  },
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     let frames = 0;
     let equal = 0;
     let storedCuts = 0;
@@ -354,6 +358,7 @@ export const proof: Proof = {
       discarded += crash.discarded;
       equal += crash.equal;
     }
+    expectAtLeast('frames', frames, 41);
     expectNumber('stored_cuts', storedCuts, 2 * (frames + 1));
     expectNumber('live_cuts', liveCuts, 2 * (frames + 1));
     // The frames that come of the model's last word, `messages` and `end` are nine.

@@ -136,8 +136,19 @@ async function measure(fault: string | null, size: Size, dropHints: boolean) {
 
 export const proof: Proof = {
   name: 'far-reader',
-  faults: ['skip-chunk'],
-  async run({ fault, short }) {
+  minutes: 1,
+  faults: {
+    'skip-chunk': /^streams (that came whole|equal to that of the node that runs it): expected \d, found \d\.$/m,
+  },
+  figures: (scale) => ({
+    nodes: 3,
+    runs: scale(3, 30),
+    equal_streams: scale(6, 60),
+    cancels: scale(6, 60),
+    deaf_equal_streams: scale(6, 60),
+  }),
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const lenience = short ? SHORT_LENIENCE : 1;
     const heard = await measure(
       fault,

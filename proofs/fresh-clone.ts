@@ -155,8 +155,13 @@ async function startAndStream(clone: string, env: Record<string, string>): Promi
 
 export const proof: Proof = {
   name: 'fresh-clone',
-  faults: ['broken-start'],
-  async run({ fault, short }) {
+  minutes: 15,
+  faults: {
+    'broken-start': /^first and last frame of the stream: expected \["meta","end"\], found /m,
+  },
+  figures: () => ({ started: 1, streamed: 1, stopped: 1 }),
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const folder = mkdtempSync(join(tmpdir(), 'runwire-clone-'));
     try {
       const bin = join(folder, 'bin');

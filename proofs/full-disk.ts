@@ -266,8 +266,12 @@ async function ended(child: ChildProcess): Promise<void> {
 
 export const proof: Proof = {
   name: 'full-disk',
-  faults: ['die-on-checkpoint'],
-  async run({ fault, short }) {
+  minutes: 5,
+  faults: {
+    'die-on-checkpoint': /^died: expected 0, found 1\./m,
+  },
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const all: readonly Point[] = [...WAIT_POINTS, ...UPLOAD_POINTS];
     const points = short ? SHORT_POINTS : all;
     const isIn = (name: string) => (point: Point) => point.startsWith(name);

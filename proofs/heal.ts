@@ -167,8 +167,14 @@ async function cutAll(fault: string | null, indexes: readonly number[]): Promise
 
 export const proof: Proof = {
   name: 'heal',
-  faults: ['open-calls'],
-  async run({ fault, short }) {
+  minutes: 2,
+  faults: {
+    'open-calls':
+      /^cancel at event 21: what OpenAI says .*No tool output found for function call cancel-21-a, cancel-21-b/m,
+  },
+  figures: (scale) => ({ events: 50, cancelled: scale(9, 50), failed: scale(9, 50), killed: scale(4, 50) }),
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const every = Array.from({ length: FRAMES }, (_, place) => place + 1);
     const cuts = short ? SHORT.cuts : every;
     const kills = short ? SHORT.kills : every;

@@ -161,8 +161,12 @@ async function round(stage: CommitCrashes, one: Case, place: number, rounds: typ
 
 export const proof: Proof = {
   name: 'lost-commit',
-  faults: ['trust-xid'],
-  async run({ fault, short }) {
+  minutes: 6,
+  faults: {
+    'trust-xid': /^(header `true` without a run|lost: .*|stuck: .*|holes: .*): expected \d+, found \d+\.$/m,
+  },
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const rounds = short ? SHORT_ROUNDS : ROUNDS;
     await using stage = await CommitCrashes.start(fault);
     for (const one of CASES) {

@@ -161,9 +161,13 @@ async function killed(fault: string | null, posts: number) {
 
 export const proof: Proof = {
   name: 'one-run',
-  faults: ['forget-requests'],
+  minutes: 0.25,
+  faults: {
+    'forget-requests': /^(runs|usage records under the request's id): expected 1, found \d+\.$/m,
+  },
   spreads: true,
-  async run({ fault, short, nodes }) {
+  async run({ fault, scale, nodes }) {
+    const short = scale(true, false);
     const posts = short ? 100 : 1000;
     if (nodes === null) return { ...(await onOne(fault, posts)), ...(await killed(fault, posts)) };
     const meetings = short ? 10 : 50;

@@ -210,8 +210,13 @@ async function swallowed(scene: Stage, rounds: number) {
 
 export const proof: Proof = {
   name: 'outage',
-  faults: ['claims-false', 'fences-the-living'],
-  async run({ fault, short }) {
+  minutes: 5,
+  faults: {
+    'claims-false': /^swallowed: header `false` for an admitted run: expected 0, found \d+\.$/m,
+    'fences-the-living': /^runs taken over: expected 0, found \d+\.$/m,
+  },
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const pauseMs = short ? 500 : 1000;
     await using scene = await stage(fault, short, pauseMs);
     // What the fault says shows in the first round.

@@ -152,8 +152,12 @@ async function allPairs(
 
 export const proof: Proof = {
   name: 'pairs',
-  faults: ['read-then-write'],
-  async run({ fault, short }) {
+  minutes: 9,
+  faults: {
+    'read-then-write': /^mixed outcomes on the embedded store: expected 0, found [1-9]\d*\.$/m,
+  },
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const missing = await missingService('postgres');
     if (missing !== null) throw new LeftOut(missing);
     const perPair = short ? SHORT_ROUNDS : ROUNDS;

@@ -119,6 +119,7 @@ async function compare(ours: ReadonlyMap<string, readonly string[]>, fault: stri
   };
   const differing: string[] = [];
   const scenes = [...cephScenes, ...caseScenes].filter((scene) => ours.has(scene.id) && isForGateway(scene));
+  if (fault === null) expectNumber('cases for the gateway', scenes.length, 189);
   const known = knownWith(fault, scenes);
   for (const scene of scenes) {
     const said: string[] = [];
@@ -142,7 +143,12 @@ async function compare(ours: ReadonlyMap<string, readonly string[]>, fault: stri
 
 export const proof: Proof = {
   name: 'post-policy',
-  faults: ['take-extra-fields', ...LIST_FAULTS],
+  minutes: 0.5,
+  faults: {
+    'take-extra-fields': /^aws\.uncovered_field: expected status 403, found 204/m,
+    'forget-difference': /^the gateway differs: expected in known cases alone, found ceph\.\S+ too\.$/m,
+    'invent-difference': /^the gateway differs: expected in all known cases, found ceph\.\S+ answered alike\.$/m,
+  },
   async run({ fault }) {
     using folder = new DataFolder();
     const secret = randomBytes(32).toString('base64url');

@@ -200,7 +200,14 @@ async function play(fault: string | null, protocol: Protocol, databaseUrl: strin
 
 export const proof: Proof = {
   name: 'refresh',
-  faults: ['fetch-again', 'forget-refreshes', 'share-copies', 'take-any-key'],
+  minutes: 0.2,
+  faults: {
+    'fetch-again': /^kept, expired: end: expected \["completed",null\], found \["failed"/m,
+    'forget-refreshes': /^off, expired and refreshed: end: expected \["completed",null\], found \["failed"/m,
+    'share-copies': /^copies of two integrations: expected \d+, found \d+\.$/m,
+    'take-any-key': /^a key of another chat: answer: expected \[400,"false"\], found \[200,"true"\]\.$/m,
+  },
+  figures: () => ({ stable_turns: 16, refused: 22 }),
   async run({ fault }) {
     if (postgresFolder() === null) throw new LeftOut('refresh: there is no PostgreSQL on this machine.');
     const embedded = await play(fault, 'responses', null);

@@ -157,8 +157,14 @@ async function ofPostgres(fault: string | null, size: typeof SHORT): Promise<Cou
 
 export const proof: Proof = {
   name: 'restore',
-  faults: ['torn', 'forget-images', 'forget-files'],
-  async run({ fault, short }) {
+  minutes: 3,
+  faults: {
+    torn: /: expected .*, found /,
+    'forget-images': /: expected .*, found /,
+    'forget-files': /files.*: expected .*, found /,
+  },
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     if (postgresFolder() === null) throw new Shortfall('PostgreSQL on this machine: expected 1, found 0.');
     const size = short ? SHORT : LONG;
     const sum = { runs: 0, unfinished: 0, during: 0, events: 0, images: 0, files: 0 };

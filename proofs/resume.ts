@@ -103,8 +103,12 @@ async function all(fault: string | null, indexes: readonly number[]): Promise<Co
 
 export const proof: Proof = {
   name: 'resume',
-  faults: ['forget-journal'],
-  async run({ fault, short }) {
+  minutes: 4,
+  faults: {
+    'forget-journal': /^kill at event \d+: calls of finished steps repeated: expected 0, found \d+\.$/m,
+  },
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const indexes = short ? SHORT : Array.from({ length: FRAMES }, (_, place) => place + 1);
     const { repeated, voidFrames, exact } = await all(fault, indexes);
     expectAtLeast('void frames', voidFrames, 1);

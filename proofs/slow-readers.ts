@@ -367,8 +367,19 @@ async function compare(fault: string | null, script: Script): Promise<Load & { r
 
 export const proof: Proof = {
   name: 'slow-readers',
-  faults: ['unbounded-readers'],
-  async run({ fault, short }) {
+  minutes: 4,
+  faults: {
+    'unbounded-readers': /^extra_mb: expected at most 100, found \d+\.$/m,
+  },
+  figures: (scale) => ({
+    run_mb: 20,
+    blocked: scale(20, 200),
+    large_blocked: scale(20, 200),
+    caught_up: scale(2, 20),
+    disconnected_and_resumed: 1,
+  }),
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const runs = short ? 1 : 10;
     const readers = runs * READERS_PER_RUN;
     const text = { figure: 'extra_mb', runCount: runs, say: (run: Run) => run.say(RUN_BYTES), extraMb: EXTRA_MB };

@@ -181,7 +181,26 @@ async function checkOwnInterfaces(fault: string | null): Promise<number> {
 
 export const proof: Proof = {
   name: 'ssrf',
-  faults: ['first-address', 'unchecked-redirects', 'dial-by-name', 'mended-text', 'own-interfaces', 'real-socket'],
+  minutes: 0.1,
+  faults: {
+    'first-address': /^outcome of ssrf-228 .*: expected refused or unresolved, found fetched/m,
+    'unchecked-redirects': /^outcome of ssrf-242 .*: expected refused, found fetched/m,
+    'dial-by-name': /^dials to loopback by a second resolution: expected 0, found 1/m,
+    'mended-text': /^text of ssrf-030 .*: expected true, found false/m,
+    'own-interfaces': /^outcome of an own address at https:\/\/own-0\.test\/a: expected refused, found fetched/m,
+    'real-socket': /^real sockets and questions to name servers: expected 0, found [1-9]/m,
+  },
+  figures: () => ({
+    items: 174,
+    refused: 144,
+    fetched: 8,
+    failed: 5,
+    refreshes: 17,
+    dials: 20,
+    dialled_refused: 0,
+    loopback_dials: 0,
+    own_dials: 0,
+  }),
   async run({ fault }) {
     using sockets = new RealSockets();
     const tally = new Tally();

@@ -117,8 +117,12 @@ async function checkAll(kind: Kind, fault: string | null, short: boolean): Promi
 
 export const proof: Proof = {
   name: 'stores',
-  faults: [FAULT],
-  async run({ fault, short }) {
+  minutes: 1.3,
+  faults: {
+    'forget-types': /^s3-direct: what was written is there as it was, after a restart too: /m,
+  },
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const missing = await missingService('s3');
     if (missing !== null) throw new LeftOut(missing);
     const { version } = await sharedS3();

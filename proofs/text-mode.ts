@@ -152,8 +152,23 @@ async function voidText(fault: string | null, goesOn: boolean) {
 
 export const proof: Proof = {
   name: 'text-mode',
-  faults: ['hide-failures'],
-  async run({ fault, short }) {
+  minutes: 1.5,
+  faults: {
+    'hide-failures': /^failed after 0 words: normal ends: expected 0, found 1\.$/m,
+  },
+  figures: (scale) => {
+    const rounds = scale(1, 10);
+    return {
+      rounds,
+      equal: 84 * rounds,
+      normal_ends: 28 * rounds,
+      abnormal_ends: 56 * rounds,
+      void_ends: 6 * rounds,
+      anew: 2 * rounds,
+    };
+  },
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const rounds = short ? 1 : 10;
     const counts = { equal: 0, normal_ends: 0, abnormal_ends: 0, void_ends: 0, anew: 0 };
     for (let round = 0; round < rounds; round += 1) {

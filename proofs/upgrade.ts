@@ -160,8 +160,13 @@ async function checkRefusal(
 
 export const proof: Proof = {
   name: 'upgrade',
-  faults: ['fence-old-nodes'],
-  async run({ fault, short }) {
+  minutes: 3,
+  faults: {
+    'fence-old-nodes':
+      /^(Runs taken from a living server of the earlier version: expected 0, found run_|living servers that were taken for dead: expected 0, found [1-9])/m,
+  },
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const earlier = findEarlierCommit();
     if (typeof earlier === 'string') throw new LeftOut(`upgrade: ${earlier}.`);
     if (postgresFolder() === null)

@@ -109,8 +109,12 @@ async function syncs(fault: string | null): Promise<number> {
 
 export const proof: Proof = {
   name: 'upload-kill',
-  faults: ['plain-writes'],
-  async run({ fault, short }) {
+  minutes: 2,
+  faults: {
+    'plain-writes': /^sync of the file: expected before the answer, found none\.$/m,
+  },
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const synced = await syncs(fault);
     const points = short ? SHORT_POINTS : UPLOAD_POINTS;
     const sum = { whole: 0, absent: 0, left_over: 0, after_sweep: 0 };

@@ -78,8 +78,12 @@ http {
 
 export const proof: Proof = {
   name: 'upload-load',
-  faults: ['hold-files'],
-  async run({ fault, short }) {
+  minutes: 1,
+  faults: {
+    'hold-files': /^growth in MB: expected at most 100, found \d+\.$/m,
+  },
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     const { uploads: count, growthMb } = short ? SHORT : FULL;
     using folder = new DataFolder();
     await using server = await startServer(fault, { dataDir: folder.path });

@@ -118,8 +118,13 @@ async function play(place: FilePlace, browser: Browser, fault: string | null, sh
 
 export const proof: Proof = {
   name: 'upload',
-  faults: ['lose-a-byte'],
-  async run({ fault, short }) {
+  minutes: 2,
+  faults: {
+    'lose-a-byte': /^bytes of .*: expected \d+, found \d+\.$/m,
+  },
+  figures: (scale) => ({ places: 3, senders: 4, files: scale(15, 24), read_by_agent: 12, too_large: scale(3, 12) }),
+  async run({ fault, scale }) {
+    const short = scale(true, false);
     for (const name of ['chromium', 's3', 'curl'] as const) {
       const missing = await missingService(name);
       if (missing !== null) throw new LeftOut(`upload: ${missing}.`);

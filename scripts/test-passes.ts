@@ -10,8 +10,6 @@ import { globSync } from 'node:fs';
 export const STARTS_NO_SERVER: readonly string[] = [
   'packages/',
   'requirements/',
-  'proofs/adapters.test.ts',
-  'proofs/ssrf.test.ts',
   'proofs/support/database-dump.test.ts',
   'proofs/support/old-version.test.ts',
   'test/architecture.test.ts',
@@ -26,7 +24,6 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'bench/bench.test.ts':
     'compares with a floor that has no store; its figures on PostgreSQL are a benchmark of their own',
   'bench/on-postgres.test.ts': 'about PostgreSQL: what a run costs there',
-  'proofs/': 'each is proved on the store that it names; what servers do on both is in `test/`',
   'test/across-nodes.test.ts': 'several nodes: on PostgreSQL alone',
   'test/admission-race.test.ts': 'races that only several connections can run: on PostgreSQL alone',
   'test/alerts.test.ts': 'metrics have the same names on both stores',
@@ -68,6 +65,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   'test/openapi.test.ts': 'the description is made of schemas, without a store',
   'test/outage.test.ts': 'about PostgreSQL: what happens without it',
   'test/pipelined.test.ts': 'about connections of clients',
+  'test/prove.test.ts': 'about the command that runs proofs',
   'test/postgres.test.ts': 'about PostgreSQL: its outages, its pooler, several servers',
   'test/read-only-database.test.ts': 'about PostgreSQL: a database that takes no writes',
   'test/reasoning.test.ts': 'about what providers are asked',
@@ -90,23 +88,13 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
 
 /** Begun before all others, the longest first, as the gate's last lines name them. */
 export const LONGEST: readonly string[] = [
-  'proofs/upgrade.test.ts',
-  'proofs/slow-readers.test.ts',
   'test/moving.test.ts',
-  'proofs/restore.test.ts',
   'test/disconnect.test.ts',
   'test/leases.test.ts',
   'test/backups.test.ts',
   'test/resume.test.ts',
-  'proofs/outage.test.ts',
-  'proofs/kill-anywhere.test.ts',
-  'proofs/post-policy.test.ts',
-  'proofs/refresh.test.ts',
-  'proofs/attachments.test.ts',
   'test/backup-attachments.test.ts',
   'packages/documents/src/limits.test.ts',
-  'proofs/bad-models.test.ts',
-  'proofs/stores.test.ts',
   'test/shutdown.test.ts',
   'test/outage.test.ts',
   'test/attachment-limits.test.ts',

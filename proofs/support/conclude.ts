@@ -1,15 +1,15 @@
 import { stopOwnPostgres, stopOwnS3 } from '@runwire/test-kit';
 import { LeftOut, Shortfall } from './proof.ts';
 
-/** The command was not given as it has to be. */
+/** The arguments of the command are wrong. */
 export class UsageError extends Error {}
 
-/** What a proof that is over may take to close what it opened. */
+/** How long a finished proof may take to close what it opened. */
 const CLOSING_MS = 3000;
-/** What the services that it started may take to stop. */
+/** How long the services that it started may take to stop. */
 const STOPPING_MS = 30_000;
 
-/** Runs a proof to its line, `PROVED …`, or to what fell short, and then ends the process, whatever the proof left open. */
+/** Runs a proof, prints its `PROVED` line or what was wrong, and ends the process even if the proof left something open. */
 export async function conclude(prove: () => Promise<string>, usage: string): Promise<void> {
   try {
     process.stdout.write(`PROVED ${await prove()}\n`);
@@ -23,15 +23,15 @@ export async function conclude(prove: () => Promise<string>, usage: string): Pro
   const stopping = setTimeout(endAnyway, STOPPING_MS);
   await Promise.all([stopOwnPostgres(), stopOwnS3()]);
   clearTimeout(stopping);
-  // Of a process that ends by itself it is never heard.
+  // The timer does not keep the process alive. It fires only if something else does.
   setTimeout(endAnyway, CLOSING_MS).unref();
 }
 
-/** A load that a failed proof left running would go on for ever. Servers in processes of their own end with this one. */
+/** A load that a failed proof left running would never end. Servers end when their parent process does. */
 async function endAnyway(): Promise<void> {
   const left = Map.groupBy(process.getActiveResourcesInfo(), (kind) => kind);
   const kinds = [...left].map(([kind, all]) => `${all.length} ${kind}`).join(', ');
-  process.stderr.write(`The proof is over and left open: ${kinds}. Its process is ended all the same.\n`);
+  process.stderr.write(`The proof has finished but left open: ${kinds}. Its process ends anyway.\n`);
   await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write('', done))));
   process.exit();
 }

@@ -1,27 +1,35 @@
-/** How a proof is run: as it stands, with a planted fault on which it must fail, or in the short form that tests run. */
+/** Returns `small` in the short form and `full` at full scale. */
+export type Scale = <T>(small: T, full: T) => T;
+
 export interface ProofOptions {
+  /** The planted fault, with which the proof must fail; null to run without one. */
   readonly fault: string | null;
-  readonly short: boolean;
-  /** How many servers share one PostgreSQL; null: one server on the embedded store. */
+  readonly scale: Scale;
+  /** How many servers share one PostgreSQL; null for one server on the embedded store. */
   readonly nodes: number | null;
 }
 
 /** A promise of the product that a command can check. */
 export interface Proof {
   readonly name: string;
-  readonly faults: readonly string[];
-  /** Whether `--nodes` can be given. */
+  /** How long it takes at full scale. `prove-all.ts` runs the short form of a proof that takes more than 3 minutes. */
+  readonly minutes: number;
+  /** Every fault that can be planted, with the sentence that the proof must print then. */
+  readonly faults: Readonly<Record<string, RegExp>>;
+  /** Figures that must come out exactly, for a server on the embedded store. */
+  readonly figures?: (scale: Scale) => Readonly<Record<string, number>>;
+  /** True if `--nodes` can be given. */
   readonly spreads?: boolean;
-  /** Resolves to the figures it proved; throws a `Shortfall` where one falls short, `LeftOut` where it cannot be run. */
+  /** Resolves to the figures that it proved. Throws a `Shortfall` if a figure is wrong, `LeftOut` if it cannot run here. */
   run(options: ProofOptions): Promise<Record<string, number>>;
 }
 
-/** What was promised was not found: one sentence that names both. */
+/** The promise was not kept. The sentence names what was expected and what was found. */
 export class Shortfall extends Error {
   override readonly name = 'Shortfall';
 }
 
-/** What the proof needs is not on this machine or in this clone: one sentence that says what. */
+/** The machine or the clone lacks something that the proof needs. The sentence names it. */
 export class LeftOut extends Error {
   override readonly name = 'LeftOut';
 }
@@ -32,13 +40,13 @@ export function expectNumber(name: string, found: number, expected: number): num
   return found;
 }
 
-/** Throws a `Shortfall` where the number is above its bound; returns it for the figures. */
+/** Throws a `Shortfall` if the number is above its bound; returns it for the figures. */
 export function expectAtMost(name: string, found: number, bound: number): number {
   if (!(found <= bound)) throw new Shortfall(`${name}: expected at most ${bound}, found ${found}.`);
   return found;
 }
 
-/** Throws a `Shortfall` where the number is under its bound; returns it for the figures. */
+/** Throws a `Shortfall` if the number is below its bound; returns it for the figures. */
 export function expectAtLeast(name: string, found: number, bound: number): number {
   if (!(found >= bound)) throw new Shortfall(`${name}: expected at least ${bound}, found ${found}.`);
   return found;
@@ -50,7 +58,7 @@ export function expectEqual(name: string, found: unknown, expected: unknown): vo
   if (left !== right) throw new Shortfall(`${name}: expected ${right.slice(0, 400)}, found ${left.slice(0, 400)}.`);
 }
 
-/** A wait with a limit: a proof that hangs proves nothing. */
+/** Throws a `Shortfall` if the work takes longer than the limit. */
 export async function within<T>(what: string, limitMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,0 +1,144 @@
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import {
+  type ApiClient,
+  askDatabase,
+  fenceServers,
+  forgetStore,
+  freshDatabase,
+  GateKeeper,
+  ModelController,
+  ServerProcess,
+  temporaryFolder,
+} from '@runwire/test-kit';
+import { expectNumber } from './proof.ts';
+
+const entry = fileURLToPath(new URL('./server-process.ts', import.meta.url));
+
+/** What one server gets: its limits, its environment, where it is killed or stopped. */
+export type ServerOptions = Partial<Omit<Parameters<typeof ServerProcess.start>[0], 'dataDir' | 'entry' | 'fault'>>;
+
+/** For short forms: the other nodes declare a node dead after 3 s instead of 8. */
+export const SHORT_LEASE = { leaseMs: 3000, beatMs: 750 };
+
+export interface RigOptions extends ServerOptions {
+  /** Planted in every server that does not name another fault. */
+  readonly fault?: string | null;
+  /** Starts this many servers on one PostgreSQL; null starts one server on the embedded store. */
+  readonly nodes?: number | null;
+  /** Options that one of the first servers gets in addition. */
+  readonly each?: (place: number) => ServerOptions;
+}
+
+/**
+ * The stage of a proof: servers in processes of their own on one store and one data folder, the scripted model and the gate
+ * of the tools, which outlive the servers. Servers that are killed can be followed by others on the same data.
+ */
+export class Rig implements AsyncDisposable {
+  readonly servers: ServerProcess[] = [];
+  readonly dataDir = temporaryFolder();
+  readonly model: ModelController;
+  readonly gate: GateKeeper;
+  readonly #options: RigOptions;
+  readonly #database: { readonly url: string } | null;
+  readonly #stack: AsyncDisposableStack;
+
+  private constructor(
+    parts: Pick<Rig, 'model' | 'gate'>,
+    options: RigOptions,
+    database: { readonly url: string } | null,
+    stack: AsyncDisposableStack,
+  ) {
+    this.model = parts.model;
+    this.gate = parts.gate;
+    this.#options = options;
+    this.#database = database;
+    this.#stack = stack;
+  }
+
+  /** A rig without a server: `add` starts the first one. */
+  static async open(options: RigOptions = {}): Promise<Rig> {
+    await using building = new AsyncDisposableStack();
+    const model = building.use(await ModelController.start());
+    const gate = building.use(await GateKeeper.start());
+    const database = typeof options.nodes === 'number' ? building.use(await freshDatabase()) : null;
+    const rig = new Rig({ model, gate }, options, database, building.move());
+    rig.#stack.defer(async () => {
+      await forgetStore(rig.dataDir);
+      rmSync(rig.dataDir, { recursive: true, force: true });
+    });
+    return rig;
+  }
+
+  static async start(options: RigOptions = {}): Promise<Rig> {
+    const rig = await Rig.open(options);
+    const { nodes, each = () => ({}) } = options;
+    // Concurrently: the first start must be safe with several servers.
+    const starts = await Promise.allSettled(Array.from({ length: nodes ?? 1 }, (_, place) => rig.#start(each(place))));
+    for (const start of starts) if (start.status === 'fulfilled') rig.servers.push(start.value);
+    const failed = starts.find((start) => start.status === 'rejected');
+    if (failed === undefined) return rig;
+    await rig[Symbol.asyncDispose]();
+    throw failed.reason;
+  }
+
+  async #start({ env, ...own }: ServerOptions & Pick<RigOptions, 'fault'>): Promise<ServerProcess> {
+    const { nodes, each, fault: planted, ...options } = this.#options;
+    const { fault = planted, ...rest } = { ...options, ...own };
+    // On the embedded store the server before is gone. On PostgreSQL (TEST_STORE) its lease would last 8 s more.
+    if (this.#database === null) await fenceServers(this.dataDir);
+    return await ServerProcess.start({
+      controllerPort: this.model.port,
+      ...rest,
+      entry,
+      dataDir: this.dataDir,
+      env: { ...(this.#database === null ? {} : { DATABASE_URL: this.#database.url }), ...options.env, ...env },
+      ...(fault === null || fault === undefined ? {} : { fault }),
+    });
+  }
+
+  /** Another server on the same data. */
+  async add(own: ServerOptions & Pick<RigOptions, 'fault'> = {}): Promise<ServerProcess> {
+    const server = await this.#start(own);
+    this.servers.push(server);
+    return server;
+  }
+
+  server(place = 0): ServerProcess {
+    const server = this.servers[place];
+    if (server === undefined) throw new Error(`There is no server ${place}.`);
+    return server;
+  }
+
+  /** The servers by turns, for any number. */
+  api(turn = 0): ApiClient {
+    return this.server(turn % this.servers.length).api;
+  }
+
+  /** Makes an integration, and a member of it. */
+  async prepare(
+    integration: { readonly apiIntegrationId: string; readonly [field: string]: unknown },
+    consumerId: string | null = null,
+  ): Promise<void> {
+    const made = await this.api().post('/v2/integrations', integration);
+    expectNumber('status of the integration', made.status, 201);
+    if (consumerId === null) return;
+    const path = `/v2/integrations/${integration.apiIntegrationId}/members/${consumerId}`;
+    expectNumber('status of the member', (await this.api().put(path, {})).status, 201);
+  }
+
+  get databaseUrl(): string {
+    if (this.#database === null) throw new Error('This rig is on the embedded store.');
+    return this.#database.url;
+  }
+
+  /** Asks the database itself. */
+  query(text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
+    return askDatabase(this.databaseUrl, text, values);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.kill()));
+    await this.#stack.disposeAsync();
+  }
+}
