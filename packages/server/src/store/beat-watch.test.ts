@@ -4,7 +4,7 @@ import { BeatWatch } from './beat-watch.ts';
 
 const one = (beat: number) => [{ nodeId: 'n', beat }];
 
-test('a beat that stands still for a lease is silent, and one that moves is not', () => {
+test('a heartbeat is silent if it does not change for a lease', () => {
   const watch = new BeatWatch(8000, 3000);
   for (let second = 0; second < 8; second += 1) {
     assert.deepEqual(watch.observe(second * 1000, second * 1000 + 1, one(7)), []);
@@ -14,7 +14,7 @@ test('a beat that stands still for a lease is silent, and one that moves is not'
   assert.deepEqual(watch.observe(9000, 9001, one(8)), []);
 });
 
-test('an observer that was out of touch begins anew', () => {
+test('after a gap the watch starts again', () => {
   const watch = new BeatWatch(8000, 3000);
   watch.observe(0, 1, one(7));
   assert.deepEqual(watch.observe(60_000, 60_001, one(7)), []);
@@ -23,14 +23,14 @@ test('an observer that was out of touch begins anew', () => {
   assert.deepEqual(watch.observe(68_002, 68_003, one(7)), one(7));
 });
 
-test('an answer that came late is a gap too: it may be as old as its question', () => {
+test('a late answer counts as a gap: it may be as old as its question', () => {
   const watch = new BeatWatch(8000, 3000);
   for (let second = 0; second < 8; second += 1) watch.observe(second * 1000, second * 1000 + 1, one(7));
   watch.observe(8000, 20_000, one(7));
   assert.deepEqual(watch.observe(20_001, 20_002, one(7)), []);
 });
 
-test('a node that is alive again under another beat is observed anew', () => {
+test('a node with a new heartbeat is watched again from the start', () => {
   const watch = new BeatWatch(2000, 3000);
   watch.observe(0, 0, one(1));
   watch.observe(1000, 1000, []);

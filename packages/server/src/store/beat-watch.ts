@@ -1,9 +1,9 @@
 import type { SeenBeat } from './node-beats.ts';
 
 /**
- * Tells which nodes are silent: their beat stood still for the length of a lease, by this process's own clock, while it
- * saw the database all the time. After a gap it knows nothing of the time between, in which they may have been kept
- * from beating as it was from looking: everything is observed anew.
+ * Finds the silent nodes: nodes whose heartbeat did not change for the length of a lease, measured by the clock of this
+ * process, while it reached the database the whole time. After a gap the watch starts again, because whatever kept this
+ * process from reading may have kept the other nodes from writing.
  */
 export class BeatWatch {
   readonly #leaseMs: number;
@@ -16,7 +16,10 @@ export class BeatWatch {
     this.#gapMs = gapMs;
   }
 
-  /** What was read holds for a moment between `askedAt` and `answeredAt`: nothing counts for longer than it surely stood. */
+  /**
+   * The heartbeats were read at some time between `askedAt` and `answeredAt`, so a node counts as silent only for the
+   * time that is certain: from the last answer with this heartbeat to the current question.
+   */
   observe(askedAt: number, answeredAt: number, beats: readonly SeenBeat[]): SeenBeat[] {
     if (answeredAt - this.#lastAnswerAt > this.#gapMs) this.#seen.clear();
     this.#lastAnswerAt = answeredAt;

@@ -7,9 +7,9 @@ import type { Page } from './queries/page.ts';
 import { DEFAULT_LIMIT, type ListQuery } from './read-page.ts';
 
 export interface LargeListQuery extends ListQuery {
-  /** The owner that asks. */
+  /** The owner that reads the list. */
   readonly ownerId: string;
-  /** True if the caller's connection is closed: nobody would read the page. */
+  /** True if the caller closed the connection: no client would read the page. */
   readonly hasLeft: () => boolean;
 }
 

@@ -29,7 +29,7 @@ const MIGRATIONS = {
   '0012-chat-filters': chatFilters,
 };
 
-/** The names of migrations that this program does not know: a newer one made them. */
+/** Returns the migrations that this program does not know. A newer version applied them. */
 export function unknownMigrations(names: readonly string[]): string[] {
   return names.filter((name) => !(name in MIGRATIONS));
 }
@@ -47,17 +47,17 @@ async function currentSchema(db: Kysely<Schema>): Promise<string | undefined> {
 }
 
 export interface MigrateOptions {
-  /** Null or absent: up to this program's. */
+  /** The last migration to apply. If it is null or absent, all are applied. */
   readonly upTo?: string | null;
-  /** Asked before the tables of an earlier version are changed; what it throws leaves them as they are. */
+  /** Called before the tables of an earlier version are changed. If it throws, they stay unchanged. */
   readonly beforeMigrating?: (() => Promise<void>) | undefined;
 }
 
-/** Brings the schema up; one that is newer than the program is left alone and refused. */
+/** Applies the missing migrations. Throws, and changes nothing, if the schema is newer than this program. */
 export async function migrate(db: Kysely<Schema>, kind: StoreKind, options: MigrateOptions = {}): Promise<void> {
   const { upTo = null, beforeMigrating } = options;
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  // PostgreSQL may hold other people's tables, in schemas of their own.
+  // A PostgreSQL database can contain tables of other programs in other schemas.
   const schema = kind === 'postgres' ? await currentSchema(db) : undefined;
   if (tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE && table.schema === schema)) {
     const applied = await (db as unknown as Kysely<{ [DEFAULT_MIGRATION_TABLE]: { name: string } }>)

@@ -1,36 +1,36 @@
-/** A node that is alive for the others, and the beat that it was last seen with. */
+/** A living node and the heartbeat that was last read of it. */
 export interface SeenBeat {
   readonly nodeId: string;
   readonly beat: number;
 }
 
-/** What one look at the database told. */
+/** The result of one read of the nodes and their heartbeats. */
 export interface BeatReport {
-  /** By the monotonic clock, when it was begun: the database was in this state then or later. */
+  /** The time by the monotonic clock at which the read began: the database was in this state then or later. */
   readonly begunAt: number;
-  /** As which node it was done. */
+  /** The node that read. */
   readonly nodeId: string;
-  /** Whether the own beat was raised with it. */
+  /** True if this read also raised the heartbeat of this node. */
   readonly raised: boolean;
-  /** Whether the others took this node for dead. */
+  /** True if another node has marked this node as dead. */
   readonly dead: boolean;
-  /** How many other nodes are alive. */
+  /** The number of other living nodes. */
   readonly peers: number;
-  /** Nodes whose beat has stood still for the length of a lease. */
+  /** Nodes whose heartbeat did not change for the length of a lease. */
   readonly silent: readonly SeenBeat[];
-  /** Whether there are unfinished runs of nodes that are not alive. */
+  /** True if nodes that are not alive have unfinished runs. */
   readonly orphans: boolean;
 }
 
-/** Shows the other nodes that this one is alive, and watches them; beside the event loop, which may be busy. */
+/** Raises the heartbeat of this node and watches the other nodes. It runs beside the event loop, which can be busy. */
 export interface NodeBeats extends AsyncDisposable {
   start(onReport: (report: BeatReport) => void): void;
-  /** As which node it beats from now on; null: as none. */
+  /** Sets the node whose heartbeat is raised from now on. With null, no heartbeat is raised. */
   become(nodeId: string | null): void;
-  /** From now on the others see that this node takes nothing new. */
+  /** Shows the other nodes from now on that this node accepts no new runs. */
   drain(): void;
-  /** The event loop turns. Where it has not for long, the node beats no more. */
+  /** Call this regularly from the event loop. If it is not called for long, the heartbeats stop. */
   live(): void;
-  /** Beats now instead of at the next time. */
+  /** Raises the heartbeat now instead of at the next regular time. */
   hurry(): void;
 }

@@ -1,23 +1,26 @@
-/** Something may be new. Only a hint: it can be lost, and whoever hears it looks for itself. */
+/** A hint that something may have changed. A hint can be lost, so a receiver reads the database itself. */
 export type Hint =
-  /** This node has stored events of its runs. */
+  /** The node has stored events of its runs. */
   | { readonly kind: 'log'; readonly nodeId: string }
-  /** Somebody asked for the end of a run. */
+  /** A caller asked to cancel a run. */
   | { readonly kind: 'cancel' };
 
-/** Brings the hints of all nodes, this one's own among them. */
+/** Delivers the hints of all nodes, including those of this node. */
 export interface Notifier extends AsyncDisposable {
-  /** Returns the function that ends the listening. */
+  /** Returns the function that stops listening. */
   listen(onHint: (hint: Hint) => void): () => void;
 }
 
-/** Where there is nobody to hear, or no way to: whoever waits looks by the clock. */
+/**
+ * Delivers no hints. It serves stores without other nodes and poolers that cannot deliver notifications; receivers
+ * poll.
+ */
 export const silentNotifier: Notifier = {
   listen: () => () => {},
   [Symbol.asyncDispose]: async () => {},
 };
 
-/** Resolves with the next hint of this kind, or when the time is over. */
+/** Resolves at the next hint of this kind, or after `timeoutMs`. */
 export function nextHint(notifier: Notifier, kind: Hint['kind'], timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../domain/unavailable.ts';
 import { inTime } from '../lib/in-time.ts';
 import type { Reads } from './store.ts';
 
-/** Reads whose callers wait for so long and no longer: a store that hangs is one that is not there. */
+/** Limits how long each read may take. A store that hangs is reported as unavailable. */
 export function patientReads(reads: Reads, patienceMs: number): Reads {
   const late = () => {
     throw new StoreUnavailable(`The store did not answer within ${patienceMs} ms.`);

@@ -4,27 +4,27 @@ import type { AttachmentForm, AttachmentKind, ImageDetail } from '../domain/atta
 import type { CancelMode, RunStatus } from '../domain/run-state.ts';
 
 /*
- * Types both databases have alike: text, 64-bit integers (times are milliseconds since 1970, flags 0 or 1).
- * A column called `…_json` holds JSON text: what comes from outside may hold U+0000 and lone surrogates, which
- * PostgreSQL's own text and jsonb refuse.
+ * Column types that both databases have: text, and 64-bit integers (times are milliseconds since 1970, flags are 0 or
+ * 1). A column named `…_json` contains JSON text, because texts of users can contain U+0000 and lone surrogates, which
+ * text and jsonb of PostgreSQL refuse.
  */
 
 export interface InstallationTable {
   id: number;
-  /** Raised by whoever changes keys, integrations or owners; caches are dropped when it moves. */
+  /** Each change of keys, integrations or owners raises it. A node clears its caches when it sees a new value. */
   accounts_version: number;
   created_at: number;
 }
 
 export const NODE_ALIVE = 0;
-/** Found without its process: its unfinished runs crashed with it. */
+/** Another node found that its process is gone. Its unfinished runs count as crashed. */
 export const NODE_DEAD = 1;
-/** It stopped in good order and let go of its unfinished runs: they did not crash. */
+/** The node shut down and released its unfinished runs, which do not count as crashed. */
 export const NODE_RELEASED = 2;
-/** In place of a run's node: it was let go at the end of a step, for any node to go on with. */
+/** Replaces the node of a run that was released at the end of a step. Any node may continue the run. */
 export const RELEASED_RUN = '';
 
-/** Where several nodes share a secret that no setting gives them. */
+/** The shared secret of several nodes if `RUNWIRE_SECRET` is not set. */
 export interface InstallationSecretTable {
   id: number;
   secret: string;
@@ -46,7 +46,7 @@ export interface NodesTable {
 export interface NodeBeatsTable {
   node_id: string;
   beat: number;
-  /** By the clock of the node itself, for people alone; 0: it is of a version that does not beat. */
+  /** By the node's own clock, only shown to people. 0 if the node's version raises no heartbeats. */
   seen_at: number;
   draining: number;
 }
@@ -64,14 +64,15 @@ export interface CommitMarksTable {
   raised_at: number;
 }
 
-/** Nodes with readers of a run whose integration says `onDisconnect: "cancel"`; rows of dead nodes do not count. */
+/**
+ * Nodes that have readers of a run whose integration sets `onDisconnect: "cancel"`. Rows of dead nodes do not count.
+ */
 export interface RunReadersTable {
   run_id: string;
   node_id: string;
 }
 
-/** The mark of the folder that all nodes of this installation keep their files in. */
-/** Where an installation keeps its files. */
+/** Where an installation stores its files. `mark` identifies the folder or bucket that all nodes share. */
 export type FilesKind = 'disk' | 's3';
 
 export interface BlobFolderTable {
@@ -117,7 +118,7 @@ export interface IntegrationsTable {
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
-  /** When the files of a deleted one were; null: they are there, or were never looked for. */
+  /** When the files of a deleted integration were deleted. Null if they exist or were not looked for yet. */
   files_deleted_at: number | null;
 }
 
@@ -160,12 +161,12 @@ export interface MessagesTable {
   content_json: string;
   error_code: string | null;
   error_message: string | null;
-  /** `[{name, path}]` of a user's message; null: none. */
+  /** `[{name, path}]` of a user's message, or null if it has none. */
   sandbox_files_json: string | null;
   created_at: number;
 }
 
-/** Run and usage record in one row: so there is exactly one record per run, and they never disagree. */
+/** A run and its usage record in one row, so each run has exactly one record and the two never disagree. */
 export interface RunsTable {
   run_id: string;
   integration_id: string;
@@ -176,7 +177,7 @@ export interface RunsTable {
   status: RunStatus;
   agency: string;
   agent: string;
-  /** Or `RELEASED_RUN`. */
+  /** The node that runs it, or `RELEASED_RUN`. */
   node_id: string;
   attempt: number;
   crashes: number;
@@ -190,7 +191,7 @@ export interface RunsTable {
   user_context_json: string | null;
   cancel_requested_at: number | null;
   cancel_mode: CancelMode | null;
-  /** Set at the end; while the run runs, the log knows. */
+  /** Set at the end. Before that, only the event log knows it. */
   last_event_id: number | null;
   error_code: string | null;
   error_message: string | null;
@@ -206,11 +207,11 @@ export interface RunsTable {
   created_at: number;
   started_at: number | null;
   completed_at: number | null;
-  /** When its events were compacted. */
+  /** When the events were compacted. */
   compacted_at: number | null;
 }
 
-/** What a member used, by the day of admission; outlives the member's row. */
+/** What a member used on a day, by the day of admission. The row outlives the member's row. */
 export interface UsageDaysTable {
   integration_id: string;
   consumer_id: string;
@@ -227,7 +228,7 @@ export interface EventChunksTable {
   data: string;
 }
 
-/** The journal: a finished model or tool step, enough to go on from without doing it again. */
+/** The journal of finished model and tool steps. A resumed run continues from them and does not repeat them. */
 export interface StepsTable {
   run_id: string;
   step: number;
@@ -246,7 +247,7 @@ export interface StepsTable {
   completed_at: number;
 }
 
-/** Which blobs are in use: by the hash of their bytes within an integration. */
+/** The blobs in use, by the hash of their bytes within an integration. */
 export interface BlobsTable {
   integration_id: string;
   sha256: string;
@@ -254,15 +255,15 @@ export interface BlobsTable {
   blob_key: string;
   size_bytes: number;
   created_at: number;
-  /** Since when perhaps nothing refers to it; null: something does. */
+  /** Since when the blob may be unused. Null if a message refers to it. */
   unused_since: number | null;
 }
 
-/** What came with a user's message; `Attachment` says what the columns mean. */
+/** The attachments of a user's message. `Attachment` explains the columns. */
 export interface AttachmentsTable {
   chat_key: string;
   run_id: string;
-  /** 0, 1, 2 … in the request's `attachments`. */
+  /** The index in `attachments` of the request, from 0. */
   position: number;
   kind: AttachmentKind;
   url: string | null;
@@ -276,19 +277,19 @@ export interface AttachmentsTable {
   blob_key: string | null;
 }
 
-/** The secrets that sign upload forms are derived from the installation's own and these numbers. */
+/** The secrets that sign upload forms are derived from the installation's secret and these numbers. */
 export interface UploadSecretsTable {
   number: number;
   made_at: number;
-  /** Forms that were signed with it later than this are not taken; null: it is the one in use. */
+  /** Forms that were signed with it after this time are refused. Null for the secret in use. */
   retired_at: number | null;
 }
 
-/** Signed upload forms, until an hour after they expired. */
+/** Signed upload forms. A row is deleted one hour after the form expired. */
 export interface UploadFormsTable {
   integration_id: string;
   form_id: string;
-  /** Below the mount. */
+  /** Relative to the mount. */
   path: string;
   size_bytes: number;
   signed_at: number;

@@ -3,10 +3,10 @@ import type { TransactionName } from '../domain/wait-points.ts';
 import type { Schema } from './schema.ts';
 import type { Statement } from './statement.ts';
 
-/** Reads what is committed. */
+/** Reads committed data. */
 export interface Reads {
   all<P, R>(statement: Statement<P, R>, params: P): Promise<R[]>;
-  /** A query put together for the occasion: for lists with filters, never on the run's road. */
+  /** Runs a query that is built for one call, for lists with filters. It is never used on the request path. */
   query<R>(build: (db: Kysely<Schema>) => QueryOf<R>): Promise<R[]>;
 }
 
@@ -15,18 +15,18 @@ export interface QueryOf<R> {
   execute(): Promise<R[]>;
 }
 
-/** A transaction under way. It awaits nothing but its own queries: it has nothing else. */
+/** An open transaction. It may wait only for its own queries. */
 export interface Tx extends Reads {
-  /** Resolves to how many rows it changed. */
+  /** Resolves to the number of changed rows. */
   run<P, R>(statement: Statement<P, R>, params: P): Promise<number>;
 }
 
-/** A run's own transactions: its flushes, steps and end never overtake each other. */
+/** Transactions of a run: flushes, steps and the end commit in order. */
 export const ORDERED: ReadonlySet<TransactionName> = new Set(['flush', 'step', 'end', 'takeover'] as const);
 
 /**
- * Where several nodes share a store, a transaction is its node's own unless it is one of these: once the others took the
- * node for dead, nothing of it is written any more.
+ * If several nodes share a store, a transaction belongs to its node unless it is listed here. After other nodes marked
+ * the node as dead, the store refuses its transactions.
  */
 export const ANY_NODES: ReadonlySet<TransactionName> = new Set(['account', 'lease'] as const);
 
@@ -36,24 +36,26 @@ export interface Store extends AsyncDisposable {
   readonly kind: StoreKind;
   readonly reads: Reads;
   /**
-   * All or nothing, durable when it resolves. A thrown error rolls back this transaction alone. The job may be called
-   * again from its start, where another transaction was in its way or failed beside it: it changes nothing but by `tx`.
+   * Commits all or nothing, and is durable when it resolves. A thrown error rolls back only this transaction. The store
+   * may call the job again if the transaction conflicted with another one or failed together with it, so the job may
+   * change state only through `tx`.
    *
-   * Transactions of `ORDERED` commit in the order in which they were handed in, and each sees what those before it
-   * wrote; on PostgreSQL, where some commit together, what they wrote before their first answer. The others are only in order with what their callers waited for: on SQLite they all go through the one
-   * writer, on PostgreSQL each has a connection of its own, where it may wait for a lock without holding up the writer.
+   * Transactions of `ORDERED` commit in the order in which they were handed in, and each sees what the earlier ones
+   * wrote. On PostgreSQL several can commit together; then each sees what the earlier ones wrote before their first
+   * answer. The other transactions are ordered only by what their callers wait for: on SQLite they use the one writer,
+   * on PostgreSQL each has its own connection and can wait for a lock without blocking the writer.
    */
   transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
-/** A unique index said no. */
+/** A unique index refused the row. */
 export class UniqueViolation extends Error {
   override readonly name = 'UniqueViolation';
 }
 
 const MAX_TRIES = 5;
 
-/** "The indexes decide": whoever lost looks again, and finds the winner. */
+/** Repeats a transaction that lost a race at a unique index. The next attempt finds the row of the winner. */
 export async function repeatOnConflict<T>(
   transact: () => Promise<T>,
   isConflict = (error: unknown): boolean => error instanceof UniqueViolation,

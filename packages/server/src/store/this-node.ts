@@ -1,22 +1,22 @@
-/** What a process is to the others: its row in `nodes`. */
+/** The row of a process in `nodes`. */
 export interface NodeIdentity {
   readonly nodeId: string;
   readonly boot: string;
 }
 
 /**
- * Which node this process is. The identity changes when others took it for dead and it registers anew: whatever ran
- * under the old one is given up in the same step, and nothing of it may be written under the new one.
+ * The node that this process is. If other nodes mark it as dead, it registers again with a new identity. Runs of the
+ * old identity are given up in the same step, and nothing of them may be written under the new one.
  */
 export class ThisNode {
   #identity: NodeIdentity | null = null;
 
-  /** Null before it is registered, and after it was lost until it is registered anew. */
+  /** Null before the registration, and between the loss of an identity and the next registration. */
   get identity(): NodeIdentity | null {
     return this.#identity;
   }
 
-  /** For rows that name their node. Without an identity no transaction that writes one is begun. */
+  /** The id for rows that name their node. No transaction that writes such a row begins without an identity. */
   get nodeId(): string {
     return this.#identity?.nodeId ?? '';
   }

@@ -3,8 +3,8 @@ import { touchInstallation } from './queries/accounts.ts';
 import type { Store } from './store.ts';
 
 /**
- * Whether the store takes writes, found out by writing. Anybody may ask, so an answer is good for a while and all who
- * ask meanwhile share it: however often readiness is asked, it costs at most one commit in that time.
+ * Finds out by a write whether the store accepts writes. Concurrent callers share one write, and its result is valid
+ * for a while, so readiness checks cost at most one commit in that time.
  */
 export class WriteProbe {
   readonly #store: Store;

@@ -4,8 +4,8 @@ import type { StoreKind } from '../store.ts';
 const UNFINISHED = sql<boolean>`status in ('admitted', 'running')`;
 
 /**
- * SQLite keeps a table of its own beside the index of a primary key that is no integer, unless told not to: without
- * it a run touches a third fewer pages, and every page is written to the log.
+ * If the primary key is no integer, SQLite stores a table and a separate index. With `without rowid` it stores only one
+ * of them: a run touches a third fewer pages, and every touched page is written to the log.
  */
 const clustered = (kind: StoreKind) => (kind === 'sqlite' ? sql`without rowid` : sql``);
 
@@ -186,7 +186,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .addColumn('completed_at', 'bigint')
     .modifyEnd(clustered(kind))
     .execute();
-  // The two indexes that decide: idempotence, and one active run per chat.
+  // Two indexes that admission relies on: idempotency, and one active run per chat.
   await db.schema
     .createIndex('runs_usage_request')
     .unique()

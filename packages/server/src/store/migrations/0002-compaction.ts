@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('runs').addColumn('compacted_at', 'bigint').execute();
-  // Holds only what a sweep still has to do, in the order in which it does it.
+  // Contains only the runs that the sweep still has to compact, in its order.
   await db.schema
     .createIndex('runs_to_compact')
     .on('runs')

@@ -11,11 +11,11 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .addColumn('size_bytes', 'bigint', (c) => c.notNull())
     .addColumn('created_at', 'bigint', (c) => c.notNull())
     .addColumn('unused_since', 'bigint')
-    // By its hash within an integration: two of them learn nothing of each other.
+    // The key contains the integration, so that integrations cannot find out about each other's files.
     .addPrimaryKeyConstraint('blobs_key', ['integration_id', 'sha256'])
     .modifyEnd(clustered)
     .execute();
-  // Holds only what a sweep still has to look at.
+  // Contains only the blobs that the sweep has to check.
   await db.schema
     .createIndex('blobs_unused')
     .on('blobs')

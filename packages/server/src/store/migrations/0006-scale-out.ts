@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { StoreKind } from '../store.ts';
 
 export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
-  // Where `RUNWIRE_SECRET` is not given, several nodes share the secret through the database.
+  // If `RUNWIRE_SECRET` is not set, the nodes share a secret in the database.
   await db.schema
     .createTable('installation_secret')
     .addColumn('id', 'integer', (c) => c.primaryKey())
@@ -12,8 +12,8 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
 }
 
 /**
- * Ids sort by the time at which they were made, byte by byte, as SQLite compares them. A database's own collation may
- * put letters in another order, and with it lists and pages.
+ * Ids sort by their time of creation if they are compared byte by byte, as SQLite does. The collation of a PostgreSQL
+ * database can order letters differently, which would change lists and pages.
  */
 async function compareByBytes(db: Kysely<unknown>): Promise<void> {
   const columns = await sql<{ table_name: string; column_name: string }>`

@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import type { StoreKind } from '../store.ts';
 
-/** Columns are added with a value for the rows of servers that are older and go on running meanwhile. */
+/** New columns have a default, because servers of the earlier version continue to write rows during the upgrade. */
 export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   const text = kind === 'postgres' ? sql`text collate "C"` : sql`text`;
   const clustered = kind === 'sqlite' ? sql`without rowid` : sql``;
-  // What the others are told with a beat. 0: this node has never beaten, as older versions do not.
+  // Written with each heartbeat. 0 if the node has no heartbeats, as in older versions.
   await db.schema
     .alterTable('node_beats')
     .addColumn('seen_at', 'bigint', (c) => c.notNull().defaultTo(0))
@@ -15,7 +15,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .addColumn('draining', 'integer', (c) => c.notNull().defaultTo(0))
     .execute();
 
-  // Which nodes have readers of runs that are cancelled when nobody reads them.
+  // The nodes that have readers of runs that are cancelled without readers.
   await db.schema
     .createTable('run_readers')
     .addColumn('run_id', text, (c) => c.notNull())
@@ -24,7 +24,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .modifyEnd(clustered)
     .execute();
 
-  // What the folder that all nodes keep their files in is marked with.
+  // The mark of the folder in which all nodes store their files.
   await db.schema
     .createTable('blob_folder')
     .addColumn('id', 'integer', (c) => c.primaryKey())

@@ -4,19 +4,19 @@ import type { StoreKind } from '../store.ts';
 export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
   const text = kind === 'postgres' ? sql`text collate "C"` : sql`text`;
   const clustered = kind === 'sqlite' ? sql`without rowid` : sql``;
-  // `[{name, path}]` of a user's message; null: none.
+  // `[{name, path}]` of a user's message, or null if it has none.
   await db.schema.alterTable('messages').addColumn('sandbox_files_json', text).execute();
 
-  // Where the files of the mark are: a folder of the disk, or a bucket in which their keys begin with it.
+  // The kind of place that has the mark: a folder, or a bucket in which the keys begin with it.
   await db.schema
     .alterTable('blob_folder')
     .addColumn('kind', text, (c) => c.notNull().defaultTo('disk'))
     .execute();
 
-  // When the files of a deleted integration were deleted too.
+  // When the files of a deleted integration were deleted.
   await db.schema.alterTable('integrations').addColumn('files_deleted_at', 'bigint').execute();
 
-  // Which number the secret that signs upload forms is derived with, and until when earlier ones were.
+  // The number that the secret for upload forms is derived with, and when earlier numbers were retired.
   await db.schema
     .createTable('upload_secrets')
     .addColumn('number', 'integer', (c) => c.primaryKey())
@@ -24,7 +24,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .addColumn('retired_at', 'bigint')
     .execute();
 
-  // Forms that were signed and are not expired: what they may still bring counts towards an integration's quota.
+  // Signed forms that have not expired. The bytes that they may still upload count towards the quota.
   await db.schema
     .createTable('upload_forms')
     .addColumn('integration_id', text, (c) => c.notNull())
@@ -33,7 +33,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .addColumn('size_bytes', 'bigint', (c) => c.notNull())
     .addColumn('signed_at', 'bigint', (c) => c.notNull())
     .addColumn('expires_at', 'bigint', (c) => c.notNull())
-    // The path comes before the id: a signing looks for what is above and below its own.
+    // The path is before the id in the key, because signing looks up the paths above and below its own.
     .addPrimaryKeyConstraint('upload_forms_key', ['integration_id', 'path', 'form_id'])
     .modifyEnd(clustered)
     .execute();

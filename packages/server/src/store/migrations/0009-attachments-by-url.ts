@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { StoreKind } from '../store.ts';
 
-/** What an attachment by URL does not have before it was fetched, or without a copy. */
+/** An attachment by URL has no values in these columns until it is fetched, or if no copy is kept. */
 const NOW_NULLABLE = ['blob_key', 'media_type', 'size_bytes'];
 
 export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
@@ -13,7 +13,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
       .addColumn('url', text)
       .addColumn('url_key', text)
       .addColumn('filename_json', text)
-      // A node of the version before writes inline images alone.
+      // A node of the earlier version writes only inline images.
       .addColumn('form', text, (c) => c.defaultTo('image'))
       .addColumn('pages', 'integer')
       .execute();
@@ -24,7 +24,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
         .execute();
     }
   } else await remake(db);
-  // Those that have to be fetched again for the next turn: admission looks whether their links are good.
+  // Attachments that must be fetched again for the next turn. Admission checks whether their links are still valid.
   await db.schema
     .createIndex('attachments_without_copy')
     .on('attachments')
@@ -33,7 +33,7 @@ export async function up(db: Kysely<unknown>, kind: StoreKind): Promise<void> {
     .execute();
 }
 
-/** SQLite cannot make a column nullable: the table is made anew, its columns in the order that PostgreSQL has them. */
+/** SQLite cannot make a column nullable, so the table is created again, with the columns in the order of PostgreSQL. */
 async function remake(db: Kysely<unknown>): Promise<void> {
   await db.schema.dropIndex('attachments_blob').execute();
   await sql`alter table attachments rename to attachments_before`.execute(db);

@@ -10,7 +10,7 @@ import { sessionConfig } from './settings.ts';
 
 const CONNECT_MS = 2000;
 
-/** Raises the beat where `$4` says so, and tells all that a node has to know of the others. */
+/** Raises the heartbeat if `$4` is true, and reads everything that a node needs to know about the others. */
 const LOOK = `
 with raised as (
   update node_beats set beat = beat + 1, seen_at = $2, draining = $3
@@ -41,7 +41,7 @@ let client: Client | null = null;
 let nodeId = '';
 let draining = false;
 let raisedAt = Number.NEGATIVE_INFINITY;
-/** Whoever spoke waits for a beat that is begun after that. */
+/** True if the main thread asked for a heartbeat that begins after its request. */
 let hurried = false;
 let wake = new AbortController();
 
@@ -57,7 +57,7 @@ async function connected(): Promise<Client> {
   const made = new Client({
     ...sessionConfig(data.settings),
     connectionTimeoutMillis: CONNECT_MS,
-    // An answer that comes later tells nothing that counts.
+    // An answer that arrives later than this is too old to be used.
     query_timeout: gapMs,
   });
   made.on('error', () => drop(made));
@@ -81,7 +81,7 @@ async function look(): Promise<void> {
   const begunAt = monotonicMs();
   const as = nodeId;
   const lives = begunAt - (life[0] ?? 0) < lifeMs;
-  // Half a look early rather than late.
+  // Raises the heartbeat half an interval early rather than late.
   const raises = as !== '' && lives && (hurried || begunAt - raisedAt >= (beatMs * 3) / 4);
   hurried = false;
   try {
@@ -107,7 +107,7 @@ async function look(): Promise<void> {
 }
 
 for (;;) {
-  // Without the database there is nothing to tell: how old the last beat is, everybody knows by the clock.
+  // An error needs no report: the main thread knows the age of the last heartbeat.
   await look().catch(() => {});
   await sleep(beatMs / 2, undefined, { signal: wake.signal }).catch(() => {});
   if (wake.signal.aborted) wake = new AbortController();

@@ -31,7 +31,7 @@ test('gives up after its time limit if the database never answers', async () => 
   );
   const startedAt = performance.now();
   const unknown = await outcomes.settle(EVIDENCE, new Error('Connection terminated')).catch((error: unknown) => error);
-  // The answer alone is given 8 s.
+  // The answer alone may take 8 s.
   assert.ok(performance.now() - startedAt < 5000, `${performance.now() - startedAt} ms`);
   assert.ok(unknown instanceof CommitUnknown);
   assert.ok(sockets.size > 0, 'a connection was accepted');
@@ -42,7 +42,7 @@ test('gives up after its time limit if the database never answers', async () => 
   server.close();
 });
 
-/** A database with our tables, transactions that write a mark, and a judge that asks for 300 ms. */
+/** Makes a database with our tables, transactions that write a mark, and a judge with a limit of 300 ms. */
 async function staged() {
   const stack = new AsyncDisposableStack();
   const { url } = stack.use(await freshDatabase());

@@ -58,7 +58,7 @@ export class CommitOutcomes implements Disposable {
     client.on('error', () => {});
     const answer = this.#answer(client, evidence);
     try {
-      // To connect and to be answered may each take seconds.
+      // Connecting and answering can each take seconds.
       return withinMs === Number.POSITIVE_INFINITY ? await answer : await inTime(answer, withinMs, () => 'unknown');
     } finally {
       client.end().catch(() => {});

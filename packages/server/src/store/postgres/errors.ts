@@ -2,32 +2,38 @@ import { DatabaseError } from 'pg';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import { UniqueViolation } from '../store.ts';
 
-/** PostgreSQL's classes of errors by which nothing is wrong with what was asked: it may be asked again. */
+/** Classes of PostgreSQL errors that are no fault of the statement: the caller may retry. */
 const AWAY_CLASSES = ['08', '40', '53', '55', '57', '58'];
-/** It takes only reads for now: a replica that is about to lead, or a disk that its keeper wants to save. */
+/**
+ * The database accepts only reads for now: it is a replica that is about to become primary, or its operator protects a
+ * full disk.
+ */
 const READ_ONLY = '25006';
 const UNIQUE_VIOLATION = '23505';
 const REPEATED = ['40001', '40P01'];
 
-/** A lost race with another transaction: the whole transaction is repeated from its start. */
+/** The transaction lost a race with another one. It is repeated from its start. */
 export class Repeatable extends StoreUnavailable {}
 
-/** The connection is of no more use: what happened to the last thing asked over it is not known. */
+/** The connection cannot be used any more. The outcome of its last statement is unknown. */
 export class ConnectionLost extends StoreUnavailable {}
 
 function codeOf(error: unknown): string | null {
   return error instanceof DatabaseError && typeof error.code === 'string' ? error.code : null;
 }
 
-/** Whether the server itself said no, and so did not do it. One that is going down may have. */
+/**
+ * True if the server refused the statement and therefore did not execute it. A server that is shutting down may have
+ * executed it.
+ */
 export function wasRefused(error: unknown): boolean {
   const code = codeOf(error);
   return code !== null && !['08', '57', '58', 'XX'].includes(code.slice(0, 2));
 }
 
 /**
- * Foreign errors end here. What they carry is not kept but for code and sentence: the pool's errors hold their
- * connection, which holds the password, and an error's detail holds what somebody said.
+ * Turns errors of the driver into errors of the store port. Only code and message are kept: the pool's errors refer to
+ * their connection, which contains the password, and an error's detail contains values of users.
  */
 export function translate(error: unknown): unknown {
   if (error instanceof StoreUnavailable || error instanceof UniqueViolation) return error;
@@ -36,7 +42,7 @@ export function translate(error: unknown): unknown {
   if (code === null) return isOurs(error) ? error : new ConnectionLost(`The database is away: ${sentence}.`);
   if (code === UNIQUE_VIOLATION) return new UniqueViolation(sentence);
   if (REPEATED.includes(code)) return new Repeatable(`${sentence} (${code}).`);
-  // The server ends the connection with these.
+  // The server closes the connection after these errors.
   if (/^57P0[1-5]|^08|^25P03/.test(code)) return new ConnectionLost(`The database is away: ${sentence} (${code}).`);
   if (code === READ_ONLY || AWAY_CLASSES.includes(code.slice(0, 2))) {
     return new StoreUnavailable(`The database: ${sentence} (${code}).`);
@@ -44,12 +50,12 @@ export function translate(error: unknown): unknown {
   return new StatementRefused(`${sentence} (${code})`);
 }
 
-/** The database does not take what it was given. */
+/** The database refused a statement or its values. */
 export class StatementRefused extends Error {
   override readonly name = 'StatementRefused';
 }
 
-/** Not of the driver or the socket: a refusal or a fault of the transaction's own. */
+/** True if the error was thrown by our own transaction, and not by the driver or the socket. */
 function isOurs(error: unknown): boolean {
   if (!(error instanceof Error)) return true;
   const { code, syscall } = error as NodeJS.ErrnoException;

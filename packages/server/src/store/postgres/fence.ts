@@ -4,13 +4,18 @@ import { ANY_NODES } from '../store.ts';
 import type { NodeIdentity, ThisNode } from '../this-node.ts';
 
 export interface FenceOptions {
-  /** Which node writes here; absent: none does, as in a command beside running servers, and nothing is fenced. */
+  /**
+   * The node that writes through this store. If absent, nothing is fenced: a command beside running servers is no node.
+   */
   readonly node?: ThisNode;
-  /** Told, before anybody else is, that a transaction found its node's row dead. */
+  /** Called, before the caller gets its error, if a transaction finds that its node is marked as dead. */
   readonly onFenced?: (identity: NodeIdentity) => void;
 }
 
-/** As which node transactions are begun: as the one that this process was when they were handed in, or not at all. */
+/**
+ * Decides in the name of which node a transaction runs: the node that this process was when the transaction was handed
+ * in.
+ */
 export class Fence {
   readonly #options: FenceOptions;
 
@@ -18,7 +23,7 @@ export class Fence {
     this.#options = options;
   }
 
-  /** Null: this transaction may be anybody's. Throws where this process is no node now. */
+  /** Returns null if the transaction needs no node. Throws if this process is not registered as a node now. */
   handedIn(name: TransactionName): NodeIdentity | null {
     const { node } = this.#options;
     if (node === undefined || ANY_NODES.has(name)) return null;
@@ -26,7 +31,9 @@ export class Fence {
     return node.identity;
   }
 
-  /** Throws where this process is another node by now: what was meant for the old one is not written as the new one. */
+  /**
+   * Throws if this process has become another node since then: work of the old node must not be written as the new one.
+   */
   check(as: NodeIdentity | null): void {
     if (as !== null && this.#options.node?.identity !== as) {
       throw new NodeFenced('The other nodes took this one for dead.');

@@ -6,11 +6,11 @@ import { GatheringSocket } from './gathering-socket.ts';
 
 type Batch = readonly { readonly chunk: Buffer }[];
 
-/** What it hands to the kernel, write by write. */
+/** Records what is handed to the kernel, one entry per write. */
 class WatchedSocket extends GatheringSocket {
   readonly handed: string[] = [];
 
-  // The stream's own hooks: called once for each write to the kernel.
+  // The stream calls these hooks once for each write to the kernel.
   override _writev(batch: never, done: () => void): void {
     this.handed.push((batch as Batch).map(({ chunk }) => chunk.toString()).join(''));
     super._writev?.(batch, done);
@@ -35,7 +35,7 @@ test('statements of one turn leave in one write, in order, and an end does not l
   await once(socket, 'connect');
 
   for (const word of ['one', 'two']) {
-    // As the driver does for each statement.
+    // The driver does this for each statement.
     socket.cork();
     socket.write(Buffer.from(`${word}.`));
     socket.write(Buffer.from('sync '));

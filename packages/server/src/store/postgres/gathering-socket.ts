@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
 
 /**
- * The driver corks once for each prepared statement, and so writes once for each: here all that is asked in one turn
- * leaves in one write. An admission has six at once, an end as many. Where the connection is encrypted this is only its
- * bottom, and gathers nothing.
+ * Sends all statements of one turn of the event loop in one write. The driver itself corks, and therefore writes, once
+ * per prepared statement: an admission has six of them, an end as many. Under TLS this socket gathers nothing, because
+ * the TLS layer writes to it.
  */
 export class GatheringSocket extends Socket {
   #gathering = false;

@@ -4,14 +4,17 @@ import type { Hint } from '../notifier.ts';
 export const CHANNEL = 'runwire';
 const LOG = 'log:';
 
-/** Sent inside a transaction, so that it is heard once that is committed, and not at all where it is not. Never behind a pooler. */
+/**
+ * This statement is sent inside a transaction, so other nodes receive the hint after the commit, and never if it fails.
+ * It is not used with a pooler.
+ */
 export function hintQuery(hint: Hint): QueryConfig {
   const text = 'select pg_notify($1, $2)';
   const values = [CHANNEL, hint.kind === 'log' ? `${LOG}${hint.nodeId}` : hint.kind];
   return { name: 'hint', text, values };
 }
 
-/** Null: of another version. */
+/** Returns null if the payload was sent by another version. */
 export function readHint(payload: string): Hint | null {
   if (payload.startsWith(LOG)) return { kind: 'log', nodeId: payload.slice(LOG.length) };
   return payload === 'cancel' ? { kind: 'cancel' } : null;

@@ -6,7 +6,7 @@ import { beginLong, endLong, rowsOf } from './long-transaction.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
-test('rows that cannot be read to their end say why, and not that the transaction is over', { skip }, async () => {
+test('a failed read of rows reports its own error, not the aborted transaction', { skip }, async () => {
   await using database = await freshDatabase();
   const client = await beginLong({ url: database.url, pool: 1, pooled: false }, 'begin');
   await client.query('create view falls as select 1 / (100 - n) as n from generate_series(1, 200) as n');
@@ -21,7 +21,7 @@ test('rows that cannot be read to their end say why, and not that the transactio
   await endLong(client);
 });
 
-test('rows that are not read to their end can be read again', { skip }, async () => {
+test('rows that were read only in part can be read again', { skip }, async () => {
   await using database = await freshDatabase();
   const client = await beginLong({ url: database.url, pool: 1, pooled: false }, 'begin');
   await client.query('create view many as select n from generate_series(1, 200) as n');

@@ -4,21 +4,21 @@ import { BATCH_ROWS } from '../transfer/ports.ts';
 import { translate } from './errors.ts';
 import { type PostgresSettings, plainConfig } from './settings.ts';
 
-/** Also where the role or the database sets limits: a large installation takes its time. */
+/** The role or the database may set limits that are too short for a large installation. */
 const NO_LIMITS =
   'set local statement_timeout = 0; set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0';
 
-/** One transaction on a connection of its own, as long as it takes; behind a pooler too. */
+/** Begins a transaction on its own connection, without time limits. It also works through a pooler. */
 export async function beginLong({ url }: PostgresSettings, begin: string): Promise<Client> {
   const client = new Client(plainConfig(url));
-  // Whoever asks next hears of it.
+  // The next query on this connection reports the error.
   client.on('error', () => {});
   await client.connect();
   await client.query(`${begin}; ${NO_LIMITS}`);
   return client;
 }
 
-/** Ends with what was begun; nothing of it stays that was not committed. */
+/** Closes the connection. The database rolls back whatever was not committed. */
 export async function endLong(client: Client): Promise<void> {
   await client.end().catch(() => {});
 }
@@ -32,7 +32,7 @@ export async function columnsOf(client: Client, table: string): Promise<string[]
   return rows.map((row) => row.column_name);
 }
 
-/** By a cursor: the driver would hold a whole table in memory. */
+/** Reads with a cursor. Without it the driver would hold the whole table in memory. */
 export async function* rowsOf(client: Client, table: string, columns: readonly string[]): AsyncGenerator<Row[]> {
   const names = columns.map((name) => client.escapeIdentifier(name)).join(', ');
   try {
@@ -48,7 +48,8 @@ export async function* rowsOf(client: Client, table: string, columns: readonly s
       isAborted = true;
       throw error;
     } finally {
-      // An aborted transaction has closed it, and would answer with that in place of the error that aborted it.
+      // An aborted transaction has closed the cursor. Closing it again would hide the error that aborted the
+      // transaction.
       if (!isAborted) await client.query('close rows_of');
     }
   } catch (error) {

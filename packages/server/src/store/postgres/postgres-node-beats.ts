@@ -4,17 +4,17 @@ import type { BeatReport, NodeBeats } from '../node-beats.ts';
 import type { PostgresSettings } from './settings.ts';
 
 export interface BeatTimes {
-  /** A beat that stood still so long is a dead node's. */
+  /** A node is dead if its heartbeat does not change for this long. */
   readonly leaseMs: number;
   readonly beatMs: number;
 }
 
 export interface BeatThreadData extends BeatTimes {
   readonly settings: PostgresSettings;
-  /** When the event loop last turned. */
+  /** The time of the last turn of the event loop. */
   readonly life: SharedArrayBuffer;
   readonly lifeMs: number;
-  /** Out of touch with the database for longer, an observer begins anew. */
+  /** After a longer time without the database the watch of the other nodes starts again. */
   readonly gapMs: number;
 }
 
@@ -25,7 +25,7 @@ export interface BeatMessage {
 
 const LIFE_MS = 60_000;
 
-/** Beats from a thread with a connection of its own. */
+/** Raises heartbeats from a thread with its own connection. */
 export class PostgresNodeBeats implements NodeBeats {
   readonly #worker: Worker;
   readonly #life = new Float64Array(new SharedArrayBuffer(8));

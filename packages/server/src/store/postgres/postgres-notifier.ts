@@ -5,7 +5,7 @@ import { type PostgresSettings, sessionConfig } from './settings.ts';
 
 const AGAIN_MS = 1000;
 
-/** LISTEN on a connection of its own, made anew whenever it is lost. What was said meanwhile is not heard. */
+/** Listens on its own connection and reconnects if it is lost. Hints that are sent before the reconnect are lost. */
 export class PostgresNotifier implements Notifier {
   readonly #settings: PostgresSettings;
   readonly #listeners = new Set<(hint: Hint) => void>();

@@ -4,7 +4,7 @@ import { beginLong, columnsOf, endLong, rowsOf } from './long-transaction.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import type { PostgresSettings } from './settings.ts';
 
-/** One read-only transaction that sees what was committed when it began, and locks out nobody who writes. */
+/** A read-only transaction that sees the state at its begin and blocks no writer. */
 export class PostgresSnapshot implements Snapshot, AsyncDisposable {
   readonly kind = 'postgres';
   readonly #client: Client;
@@ -16,7 +16,7 @@ export class PostgresSnapshot implements Snapshot, AsyncDisposable {
   static async open(settings: PostgresSettings): Promise<PostgresSnapshot> {
     await prepareDatabase(settings, false);
     const client = await beginLong(settings, 'begin isolation level repeatable read read only');
-    // The first question is the moment.
+    // The first statement of the transaction takes the snapshot.
     await client.query('select 1');
     return new PostgresSnapshot(client);
   }

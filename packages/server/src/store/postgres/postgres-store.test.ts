@@ -58,10 +58,10 @@ test('transactions of one turn share one commit, and each passes its wait points
   assert.equal(rows.length, 2);
 });
 
-test('what was too much for one commit is tried in smaller ones, and they grow again', { skip }, async () => {
+test('a commit that is too large is repeated in smaller ones, which grow again', { skip }, async () => {
   await using database = await freshDatabase();
   await using store = await open(database.url);
-  // Those of one commit are given the same transaction.
+  // Jobs of one commit get the same transaction.
   const sizes = async (jobs: number) => {
     const of = new Map<unknown, number>();
     const count = async (tx: unknown) => void of.set(tx, (of.get(tx) ?? 0) + 1);
@@ -79,7 +79,7 @@ test('what was too much for one commit is tried in smaller ones, and they grow a
   assert.deepEqual(await sizes(64), [64]);
 });
 
-test('what a transaction still asks when another of its commit fails is rolled back with it', { skip }, async () => {
+test('a job that is still running when its commit fails is rolled back too', { skip }, async () => {
   await using database = await freshDatabase();
   await using store = await open(database.url);
   const refused = new Error('refused');
@@ -90,7 +90,7 @@ test('what a transaction still asks when another of its commit fails is rolled b
   const good = store.transact('flush', async (tx) => {
     tries += 1;
     await tx.all(lastStoredId, { runId: 'r' });
-    // Not before the other has failed: and each time another, so that one too many would be seen.
+    // Runs after the other job has failed. Each attempt writes another row, so an extra attempt would be visible.
     await tx.run(insertChunk, chunk('r', tries));
   });
   await assert.rejects(bad, refused);
@@ -124,7 +124,7 @@ test('an admission that waits for a lock does not hold up the writer', { skip },
   assert.equal(waited, false);
 });
 
-test('a lock that is not let go ends the wait as a store that is away, not for ever', { skip }, async () => {
+test('a wait for a lock ends as an unavailable store', { skip }, async () => {
   await using database = await freshDatabase();
   await using store = await open(database.url);
   await store.transact('account', (tx) => tx.run(insertMember, member('m')));
@@ -138,7 +138,7 @@ test('a lock that is not let go ends the wait as a store that is away, not for e
   await other.end();
 });
 
-test('of two transactions that wait for each other one is repeated, and both are done', { skip }, async () => {
+test('a deadlock is solved by repeating one of the two transactions', { skip }, async () => {
   await using database = await freshDatabase();
   await using store = await open(database.url);
   for (const id of ['a', 'b']) await store.transact('account', (tx) => tx.run(insertMember, member(id)));
@@ -153,11 +153,11 @@ test('of two transactions that wait for each other one is repeated, and both are
       await tx.all(lockMember, { integrationId: 'i', consumerId: others });
     });
   await Promise.all([crossed('a', 'b', 0), crossed('b', 'a', 1)]);
-  // Three, or more where the one that comes again is quicker at the row than the one that had waited for it.
+  // Three calls, or more if the repeated transaction reaches the row before the one that had waited for it.
   assert.ok(calls >= 3, `one of the two came twice: ${calls}`);
 });
 
-test('day totals of two nodes that end the same members’ runs in crossed order do not deadlock', { skip }, async () => {
+test('two nodes that write the same day totals in crossed order do not deadlock', { skip }, async () => {
   await using database = await freshDatabase();
   await using one = await open(database.url);
   await using other = await open(database.url);
@@ -184,7 +184,7 @@ async function deadlocks(url: string): Promise<number> {
   return Number(rows[0].deadlocks);
 }
 
-test('a database of a newer version is refused in one sentence', { skip }, async () => {
+test('refuses a database of a newer version in one sentence', { skip }, async () => {
   await using database = await freshDatabase();
   await (await open(database.url))[Symbol.asyncDispose]();
   const client = new pg.Client({ connectionString: database.url });
@@ -194,7 +194,7 @@ test('a database of a newer version is refused in one sentence', { skip }, async
   await assert.rejects(open(database.url), /newer version of Runwire/);
 });
 
-test('a table of somebody else’s migrations in another schema is left alone', { skip }, async () => {
+test('leaves a migration table of another program in another schema alone', { skip }, async () => {
   await using database = await freshDatabase();
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
@@ -206,7 +206,7 @@ test('a table of somebody else’s migrations in another schema is left alone', 
   await (await open(database.url))[Symbol.asyncDispose]();
 });
 
-test('several stores opened at once on an empty database migrate it once', { skip }, async () => {
+test('several stores that open an empty database concurrently migrate it once', { skip }, async () => {
   await using database = await freshDatabase();
   const stores = await Promise.all([1, 2, 3, 4].map(() => open(database.url)));
   for (const [place, store] of stores.entries()) {
@@ -215,7 +215,7 @@ test('several stores opened at once on an empty database migrate it once', { ski
   }
 });
 
-test('every connection ends a transaction that stands still, a wait for a lock and a long statement', {
+test('every connection limits idle transactions, lock waits and long statements', {
   skip,
 }, async () => {
   await using database = await freshDatabase();
@@ -243,7 +243,7 @@ test('every connection ends a transaction that stands still, a wait for a lock a
   }
 });
 
-test('a commit whose answer is lost is found out by another connection', { skip }, async () => {
+test('another connection finds the outcome of a commit whose answer is lost', { skip }, async () => {
   await using database = await freshDatabase();
   const { port } = new URL(database.url);
   await using proxy = await CommitProxy.start(Number(port));
@@ -285,7 +285,7 @@ test('a commit that never reached the database is lost', { skip }, async () => {
   assert.deepEqual(await store.reads.query((db) => db.selectFrom('nodes').select('node_id')), []);
 });
 
-test('a commit whose answer is lost, with nobody to ask, is unknown, and known later', { skip }, async () => {
+test('an unanswered commit is unknown until the database can be reached again', { skip }, async () => {
   await using database = await freshDatabase();
   const { port } = new URL(database.url);
   await using proxy = await CommitProxy.start(Number(port));
@@ -307,7 +307,7 @@ test('a commit whose answer is lost, with nobody to ask, is unknown, and known l
 
 const FENCED = ['admit', 'attachment', 'flush', 'step', 'end', 'cancel', 'takeover', 'sweep'] as const;
 
-/** A store of a registered node, which keeps what it is told of fences. */
+/** Opens the store of a registered node and records the reported fences. */
 async function openNode(url: string) {
   const node = new ThisNode();
   const fenced: NodeIdentity[] = [];
@@ -329,7 +329,7 @@ async function openNode(url: string) {
   return { node, store, fenced, register, fence, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
 
-test('a node that was fenced writes nothing but accounts, and is told of it before its callers are', {
+test('a fenced node writes only accounts and learns of it before its callers', {
   skip,
 }, async () => {
   await using database = await freshDatabase();
@@ -358,7 +358,7 @@ test('a node that was fenced writes nothing but accounts, and is told of it befo
   }
 });
 
-test('a fence waits for the transactions of its node, and comes behind what they wrote', { skip }, async () => {
+test('a fence waits for the open transactions of its node', { skip }, async () => {
   await using database = await freshDatabase();
   for (const name of FENCED) {
     await using it = await openNode(database.url);
@@ -380,7 +380,7 @@ test('a fence waits for the transactions of its node, and comes behind what they
   }
 });
 
-/** Until some connection waits for a lock. */
+/** Waits until a connection waits for a lock. */
 async function waitsForLock(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -396,7 +396,7 @@ async function waitsForLock(url: string): Promise<void> {
   }
 }
 
-test('what was handed in as one node is never written as the next', { skip }, async () => {
+test('work of one identity is never written under the next one', { skip }, async () => {
   await using database = await freshDatabase();
   await using it = await openNode(database.url);
   await it.register('first');
@@ -426,7 +426,7 @@ test('what was handed in as one node is never written as the next', { skip }, as
   assert.deepEqual(it.fenced, []);
 });
 
-test('without an identity nothing but accounts is taken', { skip }, async () => {
+test('without an identity the store accepts only changes of accounts', { skip }, async () => {
   await using database = await freshDatabase();
   await using it = await openNode(database.url);
   for (const name of FENCED)
@@ -438,7 +438,7 @@ test('without an identity nothing but accounts is taken', { skip }, async () => 
   await it.store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', 1)));
 });
 
-test('nodes look after each other however busy the pool is', { skip }, async () => {
+test('a busy pool does not delay a fence', { skip }, async () => {
   await using database = await freshDatabase();
   await using store = await open(database.url, { pool: 1 });
   const begun = Promise.withResolvers<void>();
@@ -449,7 +449,7 @@ test('nodes look after each other however busy the pool is', { skip }, async () 
     await goOn.promise;
   });
   await begun.promise;
-  // Its lock is not in the way: only its connection could be.
+  // Its row is not locked: only a busy connection could delay the fence.
   assert.equal(await store.transact('lease', (tx) => tx.run(fenceNode, { nodeId: 'other', beat: 1 })), 0);
   goOn.resolve();
   await busy;

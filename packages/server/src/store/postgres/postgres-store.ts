@@ -21,10 +21,13 @@ import { MAX_TRIES, Writer } from './writer.ts';
 const IDLE_CONNECTION_MS = 60_000;
 
 export interface PostgresStoreOptions extends PostgresSettings, FenceOptions, StartChecks {
-  /** False: beside running servers, whose schema is their own affair. */
+  /** False for a command that runs beside servers: only a server changes the schema. */
   readonly migrate: boolean;
   readonly waitAt: WaitAt | undefined;
-  /** Told after each commit of the writer: how long it took with all its jobs, and how long the commit itself. */
+  /**
+   * Called after each commit of the writer with its duration, all jobs included, and with the duration of COMMIT
+   * itself.
+   */
   readonly onCommit?: (commitMs: number, syncMs: number) => void;
   /** Called for each transaction that has to be repeated because of a conflict with another. */
   readonly onConflict?: (kind: ConflictKind) => void;
@@ -34,15 +37,15 @@ export interface PostgresStoreOptions extends PostgresSettings, FenceOptions, St
   readonly judgeCommit?: JudgeCommit | undefined;
 }
 
-/** `unique`: an index said no; `repeat`: a deadlock, or a lost race. */
+/** `unique`: a unique index refused a row. `repeat`: a deadlock or a lost race. */
 export type ConflictKind = 'unique' | 'repeat';
 
-/** One connection for the writer, a few for admissions, accounts and reads. */
+/** Uses one connection for the writer and a small pool for admissions, accounts and reads. */
 export class PostgresStore implements Store {
   readonly kind = 'postgres';
   readonly reads: Reads;
   readonly #pool: Pool;
-  /** Apart from the pool: a node that is dead is fenced in time however busy this one is. */
+  /** Separate from the main pool, so that this node can fence a dead node in time even if its pool is busy. */
   readonly #leasePool: Pool;
   readonly #writer: Writer;
   readonly #statements: Statements;

@@ -19,10 +19,10 @@ import { prepareDatabase } from './prepare-database.ts';
 import type { PostgresSettings } from './settings.ts';
 import { storable } from './statements.ts';
 
-/** The lock that Kysely's migrator takes: a server that starts meanwhile waits for the end of this. */
+/** The lock of Kysely's migrator. A server that starts during the copy waits for it. */
 const MIGRATION_LOCK = '3853314791062309107';
 
-/** Tables and rows in one transaction: interrupted at any point, the database is as empty as before. */
+/** Writes tables and rows in one transaction. If the copy is interrupted, the database stays empty. */
 export class PostgresTarget implements Target {
   readonly #client: Client;
   readonly #migrating: Kysely<Schema>;
@@ -50,7 +50,7 @@ export class PostgresTarget implements Target {
 
   async migrate(upTo: string | null): Promise<void> {
     await migrate(this.#migrating, 'postgres', { upTo });
-    // The migrator has set one.
+    // The migrator has set a limit.
     await this.#client.query('set local lock_timeout = 0');
   }
 
@@ -90,7 +90,7 @@ export class PostgresTarget implements Target {
   }
 }
 
-/** Kysely over one connection whose transaction is somebody else's: it neither begins nor ends one. */
+/** A Kysely dialect over a connection with an open transaction, which it neither begins nor ends. */
 function withinTransaction(client: Client): Dialect {
   const connection: DatabaseConnection = {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {

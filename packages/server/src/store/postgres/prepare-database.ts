@@ -9,17 +9,17 @@ import { ignoreErrorEvents, type PostgresSettings, plainConfig, sessionConfig } 
 
 const OLDEST_VERSION = 15;
 
-/** What may refuse a start before the database is changed. */
+/** Checks that can refuse a start before the database is changed. */
 export interface StartChecks {
-  /** Why a database without our tables is left as it is; null: it is not. */
+  /** If the database has none of our tables, the start is refused with this error. Null allows an empty database. */
   readonly refusedIfEmpty?: StartRefused | null;
-  /** Asked before the tables of an earlier version are changed. */
+  /** Called before the tables of an earlier version are changed. */
   readonly beforeMigrating?: (() => Promise<void>) | undefined;
 }
 
 /**
- * Looks whether this database can be used, and brings its schema up to this program's; safe with several nodes at once.
- * A database without our tables stays so where there is a reason to begin nothing in it.
+ * Checks that this database can be used, and applies the missing migrations. Several nodes may do this concurrently. An
+ * empty database stays empty if `refusedIfEmpty` is set.
  */
 export async function prepareDatabase(
   settings: PostgresSettings,
@@ -28,7 +28,7 @@ export async function prepareDatabase(
 ): Promise<void> {
   const pool = new Pool({ ...plainConfig(settings.url), max: 2 });
   ignoreErrorEvents(pool);
-  // As all others will be made: what it may not set shows here.
+  // This connection is configured like all later ones, so a setting that the role may not change is reported here.
   const client = new Client(sessionConfig(settings));
   client.on('error', () => {});
   try {
@@ -49,7 +49,7 @@ export async function prepareDatabase(
       );
     }
     if (refusedIfEmpty !== null && rows[0]?.made !== true) throw refusedIfEmpty;
-    // Kysely's migrator holds a lock in the database meanwhile, so of two nodes one waits and finds it done.
+    // Kysely's migrator holds a lock in the database. A second node waits for it and finds the migrations done.
     const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
     if (migrates) await migrate(db, 'postgres', { beforeMigrating });
   } catch (error) {

@@ -1,26 +1,28 @@
 import pg, { type ClientConfig, type Pool } from 'pg';
 import { GatheringSocket } from './gathering-socket.ts';
 
-/** How the database is reached; `url` holds its password. */
+/** How to connect to the database. `url` contains the password. */
 export interface PostgresSettings {
   readonly url: string;
-  /** Connections besides the writer's. */
+  /** The number of connections besides the writer's. */
   readonly pool: number;
-  /** Behind a pooler in transaction mode: no prepared statements, and no settings that outlive a transaction. */
+  /**
+   * True if the connections go through a pooler in transaction mode: no prepared statements, no settings of a session.
+   */
   readonly pooled: boolean;
 }
 
 const IDLE_IN_TRANSACTION_MS = 3000;
 const LOCK_MS = 2000;
 const STATEMENT_MS = 5000;
-/** Longer than the server waits: this is for a server that says nothing any more. */
+/** Longer than the time limits of the server itself: this limit is for a server that does not answer any more. */
 const ANSWER_MS = 8000;
 export const CONNECT_MS = 5000;
 
 const INT8 = 20;
 const NUMERIC = 1700;
 
-/** 64-bit integers as numbers; one that a number cannot hold is an error, never a wrong number. */
+/** Parses 64-bit integers as numbers. Throws if a number cannot hold the value exactly. */
 function integer(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new Error(`The integer ${text} is beyond what a number holds exactly.`);
@@ -29,13 +31,16 @@ function integer(text: string): number {
 
 const types = {
   getTypeParser(id: number, format?: 'text' | 'binary') {
-    // Sums of 64-bit integers are numeric.
+    // PostgreSQL returns sums of 64-bit integers as numeric.
     if (format !== 'binary' && (id === INT8 || id === NUMERIC)) return integer;
     return pg.types.getTypeParser(id, format);
   },
 } as NonNullable<ClientConfig['types']>;
 
-/** Every connection but those of migrations: whoever stands still inside a transaction must not hold up others. */
+/**
+ * The configuration of every connection except those for migrations. A transaction that hangs must not block others, so
+ * idle time, lock waits and statements are limited.
+ */
 export function sessionConfig({ url, pooled }: PostgresSettings): ClientConfig {
   const stream = () => new GatheringSocket();
   const bare: ClientConfig = { ...plainConfig(url), query_timeout: ANSWER_MS, pipeline: true, stream };
@@ -48,7 +53,7 @@ export function sessionConfig({ url, pooled }: PostgresSettings): ClientConfig {
   };
 }
 
-/** Without limits of time: a migration may take long. */
+/** Without time limits, because a migration can take long. */
 export function plainConfig(url: string): ClientConfig {
   return {
     connectionString: url,
@@ -59,7 +64,7 @@ export function plainConfig(url: string): ClientConfig {
   };
 }
 
-/** What begins a transaction. Behind a pooler the limits are part of it, in the same message. */
+/** Returns the SQL that begins a transaction. With a pooler it also sets the time limits, in the same message. */
 export function beginText({ pooled }: PostgresSettings): string {
   if (!pooled) return 'begin';
   return (

@@ -5,7 +5,7 @@ import { type CompiledStatement, compileStatement, type Statement } from '../sta
 import type { QueryOf } from '../store.ts';
 import type { CommitMark } from './commit-marks.ts';
 
-/** Compiles for PostgreSQL and runs nothing. */
+/** Compiles queries for PostgreSQL and executes none. */
 const compiler = new Kysely<Schema>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),
@@ -15,7 +15,10 @@ const compiler = new Kysely<Schema>({
   },
 });
 
-/** All statements, compiled once for all connections; each connection prepares one by its name when it first needs it. */
+/**
+ * Compiles each statement once for all connections. A connection prepares a statement by its name when it first uses
+ * it.
+ */
 export class Statements {
   readonly #compiled = new Map<Statement<never, unknown>, CompiledStatement>();
   readonly #named: boolean;
@@ -58,9 +61,9 @@ export class Statements {
 }
 
 /**
- * PostgreSQL's text takes every character but U+0000. What people say is stored as JSON text, which has none. It is
- * left where somebody looks for an id that has one, and in a model's own ids: there U+0001 stands for it, which no
- * caller's id may hold, so that nothing is found which should not be.
+ * Replaces U+0000, which PostgreSQL's text cannot store. Texts of users are stored as JSON text, which never contains
+ * it. Only ids that a caller looks up and ids of a model can contain it. It becomes U+0001, which no caller's id may
+ * contain, so a lookup never finds a wrong row.
  */
 export function storable<T>(values: T[]): T[] {
   for (let i = 0; i < values.length; i += 1) {

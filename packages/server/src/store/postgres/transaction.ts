@@ -13,7 +13,7 @@ interface Last {
   readonly query: QueryConfig;
 }
 
-/** What all transactions of a store share. */
+/** The parts that all transactions of a store share. */
 export interface TransactionSetup {
   readonly statements: Statements;
   readonly marks: CommitMarks;
@@ -25,9 +25,8 @@ export interface TransactionSetup {
 const WRITES = /^(insert|update|delete)\b/;
 
 /**
- * One transaction on one connection. Statements that are asked together are sent together, because the connection is
- * pipelined, and are answered in their order. So `begin`, the look at the node's row and the commit mark cost no round
- * trip of their own.
+ * A transaction on one connection. The connection is pipelined: statements that are issued together are sent together
+ * and answered in order. So `begin`, the check of the node's row and the commit mark cost no round trip of their own.
  */
 export class PostgresTransaction implements Tx {
   readonly #client: ClientBase;
@@ -128,8 +127,9 @@ export class PostgresTransaction implements Tx {
   }
 
   /**
-   * Why the transaction failed: what its first statement, the look at the node's row, was told explains everything else.
-   * A database that takes only reads refuses it by name, and whatever comes behind it only as part of a failed transaction.
+   * Returns the reason why the transaction failed. The first statement, the check of the node's row, has the real
+   * reason: a database that accepts only reads refuses this statement with a specific error, and every later one only
+   * as part of a failed transaction.
    */
   async reason(error: unknown): Promise<unknown> {
     if (error instanceof ConnectionLost) return error;

@@ -13,7 +13,7 @@ import { type PostgresSettings, sessionConfig } from './settings.ts';
 import { PostgresTransaction, type TransactionSetup } from './transaction.ts';
 
 export const MAX_TRIES = 5;
-/** Few enough that the first does not wait long for the last, nor others for the rows that they hold. */
+/** A larger commit would make the first job wait for the last, and other transactions for the locked rows. */
 const JOBS_PER_COMMIT = 64;
 
 export interface WriterOptions {
@@ -28,7 +28,9 @@ export interface WriterOptions {
 }
 
 interface Job {
-  /** Which node this process was when the job was handed in: it commits as that one, or not at all. */
+  /**
+   * The node that this process was when the job was handed in. The job commits in the name of this node or not at all.
+   */
   readonly as: NodeIdentity | null;
   readonly name: TransactionName;
   readonly work: (tx: Tx) => Promise<unknown>;
@@ -37,9 +39,9 @@ interface Job {
 }
 
 /**
- * The node's one writer, on a connection of its own: what is handed in while it commits is committed together next,
- * in order. There are no savepoints, which would cost a round trip for each job. If a job is refused, all jobs of its
- * commit are rolled back and repeated one by one, and only the refused one fails.
+ * The node's only writer, with its own connection. Jobs that are handed in during a commit are committed together in
+ * the next one, in order. There are no savepoints, because each would cost a round trip. If a job is refused, all jobs
+ * of its commit are rolled back and repeated one by one, and only the refused one fails.
  */
 export class Writer implements AsyncDisposable {
   readonly #options: WriterOptions;
@@ -94,7 +96,7 @@ export class Writer implements AsyncDisposable {
       } catch (error) {
         if (error instanceof Repeatable && tries < MAX_TRIES) continue;
         if (error instanceof NodeFenced) fence.found(as);
-        // Away, or not done in time.
+        // The database is away or did not answer in time.
         if (error instanceof ConnectionLost) this.#jobsPerCommit = Math.max(batch.length >>> 1, 1);
         if (error instanceof StoreUnavailable || batch.length === 1) {
           for (const job of batch) job.reject(error);
@@ -178,8 +180,8 @@ export class Writer implements AsyncDisposable {
 }
 
 /**
- * All begin in the same turn, in order, and what each asks before its first answer is sent in that order. Where one
- * fails the others are waited for: whatever they asked after a rollback would be asked outside of any transaction.
+ * Starts all jobs in the same turn, in order. What each job issues before its first answer is sent in that order. If
+ * one job fails, this waits for the others: a statement after the rollback would run outside of any transaction.
  */
 async function inOneTrip(batch: readonly Job[], tx: Tx): Promise<unknown[]> {
   const errors: unknown[] = [];
@@ -193,7 +195,7 @@ async function inOneTrip(batch: readonly Job[], tx: Tx): Promise<unknown[]> {
       }
     }),
   );
-  // The first is the cause: in a transaction that failed, every later statement is refused.
+  // The first error is the cause: in a failed transaction every later statement is refused.
   if (errors.length > 0) throw errors[0];
   return values;
 }

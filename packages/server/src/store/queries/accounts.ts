@@ -35,7 +35,7 @@ export const keptSecret = statement('kept secret', (db, _: Record<string, never>
   db.selectFrom('installation_secret').select('secret'),
 );
 
-/** Of several nodes that make one at once, one does. */
+/** If several nodes make a secret concurrently, the first one is stored. */
 export const keepSecretOnce = statement('keep secret once', (db, p: { secret: string }) =>
   db
     .insertInto('installation_secret')
@@ -183,7 +183,7 @@ export const deleteIntegration = statement('delete integration', (db, p: { integ
     .where('deleted_at', 'is', null),
 );
 
-/** Deleted by then, with files that may still be there. */
+/** Integrations that were deleted before `until` and whose files may still exist. */
 export const integrationsToEmpty = statement('integrations to empty', (db, p: { until: number; limit: number }) =>
   db
     .selectFrom('integrations')
@@ -212,8 +212,9 @@ export const integrationById = statement('integration by id', (db, p: { integrat
 export type IntegrationRow = RowOf<typeof integrationById>;
 
 /**
- * Ids are unique regardless of letter case, and "never free again after DELETE". Ids are ASCII, so `lower` is the same
- * on both stores. Asked under `lockInstallation`, which every insert of an integration holds.
+ * Ids are unique regardless of letter case, and an id is never free again after DELETE (`contract-9-integration-id`).
+ * Ids are ASCII, so `lower` gives the same result in both stores. Call it under `lockInstallation`, which every insert
+ * of an integration holds.
  */
 export const integrationIdTaken = statement('integration id taken', (db, p: { integrationId: string }) =>
   db
@@ -313,7 +314,7 @@ export const creditIntegrations = statement('credit integrations', (db, _: Recor
     .where('deleted_at', 'is', null),
 );
 
-/** Changes nothing, and has to be written all the same. */
+/** Writes without changing a value, to find out whether the store accepts writes. */
 export const touchInstallation = statement('touch installation', (db, _: Record<string, never>) =>
   db.updateTable('installation').set((eb) => ({ created_at: eb.ref('created_at') })),
 );

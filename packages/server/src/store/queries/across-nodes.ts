@@ -5,24 +5,24 @@ import { statement } from '../statement.ts';
 import { raw } from './raw.ts';
 
 /*
- * What a node asks of runs that it shares with others. Lists of ids are arrays, which PostgreSQL alone has: on the
- * embedded store there is no other node, and nobody asks.
+ * Queries about runs that a node shares with other nodes. Lists of ids are arrays, which only PostgreSQL has. The
+ * embedded store has no other nodes and never runs these queries.
  */
 
 export interface FarNews {
   run_id: string;
-  /** Null: there is no such run. */
+  /** Null if the run does not exist. */
   status: RunStatus | null;
   node_id: string | null;
-  /** The stored chunk that goes on after what was asked for; null: there is none. */
+  /** The stored chunk that continues after the requested event. Null if there is none. */
   first_id: number | null;
   last_id: number | null;
   data: string | null;
-  /** Whether there is another behind it. */
+  /** True if another chunk follows. */
   more: boolean;
 }
 
-/** For each run the chunk that holds `after + 1`, or the next one, found from the key. */
+/** Reads for each run the chunk that contains event `after + 1`, or the next one, by the primary key. */
 export const farNews = statement('far news', (db, p: { runIds: readonly string[]; afters: readonly number[] }) =>
   raw(
     db,
@@ -40,7 +40,7 @@ export const farNews = statement('far news', (db, p: { runIds: readonly string[]
   ),
 );
 
-/** What this node's runs were asked for. */
+/** Reads the cancel requests for the runs of this node. */
 export const cancelIntents = statement('cancel intents', (db, p: { nodeId: string }) =>
   db
     .selectFrom('runs')
@@ -50,7 +50,7 @@ export const cancelIntents = statement('cancel intents', (db, p: { nodeId: strin
     .where('cancel_mode', 'is not', null),
 );
 
-/** Those that end when nobody reads them, of these. */
+/** Returns the runs among these that are cancelled if no client reads them. */
 export const runsThatWantReaders = statement('runs that want readers', (db, p: { runIds: readonly string[] }) =>
   db
     .selectFrom('runs')
@@ -72,14 +72,14 @@ export const forgetReaders = statement('forget readers', (db, p: { runId: string
   db.deleteFrom('run_readers').where('run_id', '=', p.runId).where('node_id', '=', p.nodeId),
 );
 
-/** Rows that a node left behind when it died. */
+/** Deletes the rows of dead nodes. */
 export const forgetReadersOfGoneNodes = statement('forget readers of gone nodes', (db, _: Record<string, never>) =>
   db
     .deleteFrom('run_readers')
     .where('node_id', 'not in', (eb) => eb.selectFrom('nodes').select('node_id').where('dead', '=', NODE_ALIVE)),
 );
 
-/** Those of these runs that have readers on other nodes; "rows of dead nodes do not count". */
+/** Returns the runs among these that have readers on other living nodes. */
 export const runsReadElsewhere = statement(
   'runs read elsewhere',
   (db, p: { runIds: readonly string[]; nodeId: string }) =>

@@ -81,7 +81,7 @@ export const insertChat = statement(
     }),
 );
 
-/** A message joins the chat; an alias is bound where one is given and the chat has none. */
+/** Adds a message to the chat. Sets the alias if one is given and the chat has none. */
 export const growChat = statement(
   'grow chat',
   (db, p: { chatKey: string; textBytes: number; alias: string | null; now: number }) =>
@@ -97,7 +97,7 @@ export const growChat = statement(
       .where('deleted_at', 'is', null),
 );
 
-/** At the end of the chat as it is then: the position is the count that `growChat` or `insertChat` just wrote. */
+/** Appends a message. Its position is the count that `growChat` or `insertChat` just wrote. */
 export const insertMessage = statement(
   'insert message',
   (

@@ -3,7 +3,7 @@ import { type AllowancePeriod, type AllowanceUnit, periodFirstDay } from '../../
 import { statement } from '../statement.ts';
 import { raw } from './raw.ts';
 
-/** The first day of each kind of period, so that one statement serves whatever the integration's row says. */
+/** The first day of every kind of period, so that one statement serves all integrations. */
 export interface PeriodDays {
   readonly dayFirst: number;
   readonly weekFirst: number;
@@ -23,7 +23,7 @@ function firstDay(p: PeriodDays): RawBuilder<number> {
     when 'day' then ${p.dayFirst} when 'week' then ${p.weekFirst} when 'month' then ${p.monthFirst} else 0 end`;
 }
 
-/** Sum over the member's day rows; `i` is the integration. */
+/** Sums up the member's usage by day. `i` is the integration. */
 export function usedSum(consumer: RawBuilder<unknown>, p: PeriodDays): RawBuilder<number> {
   return sql<number>`(select coalesce(sum(case i.allowance_unit
       when 'runs' then d.runs when 'tokens' then d.tokens else d.credits end), 0)
@@ -31,7 +31,7 @@ export function usedSum(consumer: RawBuilder<unknown>, p: PeriodDays): RawBuilde
     where d.integration_id = i.integration_id and d.consumer_id = ${consumer} and d.day >= ${firstDay(p)})`;
 }
 
-/** "`reserved` is never stored": it is what the member's unfinished runs hold, so it cannot outlive a run. */
+/** Sums up what the member's unfinished runs reserve. It is never stored, so a reservation cannot outlive its run. */
 export function reservedSum(consumer: RawBuilder<unknown>, p: PeriodDays): RawBuilder<number> {
   return sql<number>`(select coalesce(sum(h.held), 0) from runs h
     where h.integration_id = i.integration_id and h.consumer_id = ${consumer}

@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import { statement } from '../statement.ts';
 
-/** By way of the integration's blobs: one that keeps no copies has few. SQLite takes cross joins in the order in which they stand. */
+/**
+ * Starts from the blobs of an integration: an integration that keeps no copies has few. SQLite executes cross joins in
+ * the written order.
+ */
 export const chatsWithCopiesToLetGo = statement(
   'chats with copies to let go',
   (db, p: { after: string; limit: number }) =>
@@ -37,7 +40,7 @@ export const activeRunOfChat = statement('active run of chat', (db, p: { chatKey
     .where(sql<boolean>`status in ('admitted', 'running')`),
 );
 
-/** A row: the chat has no active run, and its integration keeps no copies now either. */
+/** Returns a row if the chat has no active run and its integration still keeps no copies. */
 export const mayLetGoOfCopies = statement('may let go of copies', (db, p: { chatKey: string; integrationId: string }) =>
   db
     .selectFrom('integrations')
@@ -48,7 +51,7 @@ export const mayLetGoOfCopies = statement('may let go of copies', (db, p: { chat
         and r.status in ('admitted', 'running'))`),
 );
 
-/** Perhaps an inline image or another chat refers to them too: the sweep looks. */
+/** An inline image or another chat may refer to the same blobs: the sweep checks this before it deletes them. */
 export const freeCopiesOfChat = statement('free copies of chat', (db, p: { chatKey: string; now: number }) =>
   db
     .updateTable('blobs')
@@ -90,7 +93,7 @@ export type DeletedIntegration = Awaited<
   ReturnType<ReturnType<(typeof deletedIntegrations)['build']>['execute']>
 >[number];
 
-/** A chat that was deleted has none. */
+/** A deleted chat has no attachments. */
 export const chatsWithAttachments = statement(
   'chats with attachments',
   (db, p: { integrationId: string; after: string; limit: number }) =>

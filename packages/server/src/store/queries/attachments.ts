@@ -24,7 +24,7 @@ export const insertBlob = statement(
     }),
 );
 
-/** Changes nothing where it was swept meanwhile. */
+/** Changes no row if the sweep has deleted the blob. */
 export const useBlob = statement('use blob', (db, p: { blobKey: string }) =>
   db.updateTable('blobs').set({ unused_since: null }).where('blob_key', '=', p.blobKey),
 );
@@ -49,7 +49,7 @@ export const insertAttachment = statement(
     }),
 );
 
-/** It was fetched and read; `blobKey` null: no copy is kept. */
+/** Stores the result of a fetch. `blobKey` is null if no copy is kept. */
 export const attachmentFetched = statement(
   'attachment fetched',
   (
@@ -94,7 +94,7 @@ const attachmentColumns = [
   'blob_key',
 ] as const;
 
-/** Those of the messages at these positions. */
+/** Reads the attachments of the messages at these positions. */
 export const historyAttachments = statement('history attachments', (db, p: Stretch) =>
   db
     .selectFrom('attachments')
@@ -105,7 +105,7 @@ export const historyAttachments = statement('history attachments', (db, p: Stret
     .orderBy('position'),
 );
 
-/** Those that are fetched again for the chat's next turn: of turns that ended and did not fail. */
+/** Reads the attachments that must be fetched again for the next turn: those of ended turns that did not fail. */
 export const earlierWithoutCopy = statement('earlier without copy', (db, p: { chatKey: string }) =>
   db
     .selectFrom('attachments as a')
@@ -119,7 +119,7 @@ export const earlierWithoutCopy = statement('earlier without copy', (db, p: { ch
     .$narrowType<{ url: string; url_key: string }>(),
 );
 
-/** All that the chat's messages attach by URL. */
+/** Reads the URLs of all attachments of the chat. */
 export const urlsOfChat = statement('urls of chat', (db, p: { chatKey: string }) =>
   db
     .selectFrom('attachments')
@@ -179,12 +179,12 @@ export function attachmentsOfRuns(chatKey: string, runIds: readonly string[]) {
       .orderBy('position');
 }
 
-/** A message refers to it no longer; perhaps another does: the sweep looks. */
+/** Call it after a message stopped referring to the blob. Another message may still do so: the sweep checks this. */
 export const freeBlob = statement('free blob', (db, p: { blobKey: string; now: number }) =>
   db.updateTable('blobs').set({ unused_since: p.now }).where('blob_key', '=', p.blobKey),
 );
 
-/** Perhaps another chat refers to them too: the sweep looks. */
+/** Another chat may refer to the same blobs: the sweep checks this before it deletes them. */
 export const freeBlobsOfChat = statement('free blobs of chat', (db, p: { chatKey: string; since: number }) =>
   db
     .updateTable('blobs')
@@ -218,7 +218,7 @@ export const unusedBlobs = statement('unused blobs', (db, p: { until: number; li
 
 const isReferredTo = sql<boolean>`exists (select 1 from attachments where attachments.blob_key = blobs.blob_key)`;
 
-/** The time is asked for again here: a request that refers to it in the same moment has changed it. */
+/** Checks the time again, because a request that refers to the blob may have reset it since the sweep read it. */
 export const forgetBlob = statement('forget blob', (db, p: { blobKey: string; until: number }) =>
   db
     .deleteFrom('blobs')

@@ -1,10 +1,10 @@
 import type { FilesKind } from '../schema.ts';
 import { statement } from '../statement.ts';
 
-/** The row of the mark that counts; all others are drafts of starts that are under way, or died. */
+/** The id of the valid mark. All other rows are drafts of starts that are in progress or failed. */
 export const KEPT = 1;
 
-/** The kept one first. */
+/** The valid mark comes first in this order. */
 export const knownMarks = statement('known marks', (db, _: Record<string, never>) =>
   db.selectFrom('blob_folder').select(['id', 'mark', 'kind']).orderBy('id'),
 );
@@ -13,7 +13,7 @@ export const draftMark = statement('draft mark', (db, p: { id: number; mark: str
   db.insertInto('blob_folder').values({ id: p.id, mark: p.mark }),
 );
 
-/** Of several nodes that make one at once, one does. */
+/** If several nodes make a mark concurrently, the first one is stored. */
 export const keepMarkOnce = statement('keep mark once', (db, p: { mark: string; kind: FilesKind }) =>
   db
     .insertInto('blob_folder')

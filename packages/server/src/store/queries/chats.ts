@@ -5,7 +5,7 @@ import { type Page, pageOf } from './page.ts';
 
 export const live = sql<boolean>`chats.deleted_at is null`;
 
-/** "Chat: `idle | running`, derived from its active run, never stored twice." */
+/** The status of a chat is derived from its active run and never stored (`contract-6-chat-states`). */
 const active = (column: 'run_id' | 'usage_request_id') =>
   sql<string | null>`(select ${sql.ref(column)} from runs
     where runs.chat_key = chats.chat_key and runs.status in ('admitted', 'running'))`;
@@ -124,7 +124,7 @@ export const messagesBefore = statement(
       .selectFrom('messages')
       .select(messageColumns)
       .where('chat_key', '=', p.chatKey)
-      // The largest position that a cursor can name is larger than the column's own type.
+      // The largest position that a cursor can contain does not fit into the type of the column.
       .where('position', '<', sql<number>`cast(${p.before} as bigint)`)
       .orderBy('position', 'desc')
       .limit(p.limit),
@@ -132,19 +132,19 @@ export const messagesBefore = statement(
 
 export type MessageRow = Awaited<ReturnType<ReturnType<(typeof messagesBefore)['build']>['execute']>>[number];
 
-/** How long a chat is, without reading it. */
+/** Reads the length of a chat without reading its messages. */
 export const chatLength = statement('chat length', (db, p: { chatKey: string }) =>
   db.selectFrom('chats').select(['num_messages', 'text_bytes']).where('chat_key', '=', p.chatKey),
 );
 
-/** Positions in a chat; `before` is not one of them. */
+/** A range of positions in a chat. `before` is exclusive. */
 export interface Stretch {
   readonly chatKey: string;
   readonly from: number;
   readonly before: number;
 }
 
-/** The messages at these positions. */
+/** Reads the messages at these positions. */
 export const history = statement('history', (db, p: Stretch) =>
   db
     .selectFrom('messages')
@@ -155,7 +155,7 @@ export const history = statement('history', (db, p: Stretch) =>
     .orderBy('position'),
 );
 
-/** The runs that the messages at these positions name. */
+/** Reads the runs of the messages at these positions. */
 export const runsOfStretch = (db: Kysely<Schema>, p: Stretch) =>
   db
     .selectFrom('messages')
@@ -164,7 +164,7 @@ export const runsOfStretch = (db: Kysely<Schema>, p: Stretch) =>
     .where('position', '>=', p.from)
     .where('position', '<', p.before);
 
-/** Their journal. */
+/** Reads the journal of these runs. */
 export const historySteps = statement('history steps', (db, p: Stretch) =>
   db
     .selectFrom('steps')

@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import { statement } from '../statement.ts';
 
-/** Written again after an unknown commit it changes nothing: a chunk keeps its bounds until it is acknowledged. */
+/**
+ * Idempotent: a chunk keeps its bounds until its commit is acknowledged, so a second write after an unknown commit
+ * changes nothing.
+ */
 export const insertChunk = statement(
   'insert chunk',
   (db, p: { runId: string; firstId: number; lastId: number; data: string }) =>
@@ -16,7 +19,7 @@ export const chunkAfter = statement('chunk after', (db, p: { runId: string; afte
     .selectFrom('event_chunks')
     .select(['first_id', 'last_id', 'data'])
     .where('run_id', '=', p.runId)
-    // The chunk that holds `after + 1`, or where none does the next one: found from the key alone.
+    // The chunk that contains event `after + 1`, or the next one, found by the primary key.
     .where('first_id', '>=', (eb) =>
       eb.fn.coalesce(
         eb

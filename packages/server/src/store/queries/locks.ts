@@ -73,7 +73,7 @@ export const lockMember = statement(
   { locks: true },
 );
 
-/** A chat that is being deleted gets no run. */
+/** Keeps the chat from being deleted, so that no run starts in a deleted chat. */
 export const lockChat = statement(
   'lock chat',
   (db, p: { integrationId: string; chatId: string }) =>

@@ -29,12 +29,15 @@ export const markOtherNodesDead = statement('mark other nodes dead', (db, p: { n
   db.updateTable('nodes').set({ dead: NODE_DEAD }).where('node_id', '<>', p.nodeId).where('dead', '=', NODE_ALIVE),
 );
 
-/** Only a node that is still alive for the others can let go of its runs. */
+/** Only a node that other nodes consider alive can release its runs. */
 export const releaseNode = statement('release node', (db, p: { nodeId: string }) =>
   db.updateTable('nodes').set({ dead: NODE_RELEASED }).where('node_id', '=', p.nodeId).where('dead', '=', NODE_ALIVE),
 );
 
-/** The fence: from its commit on nothing more is written by this node. One that has beaten meanwhile is left alone. */
+/**
+ * Fences a node: after the commit nothing more is written by this node. Changes no row if the node's heartbeat was
+ * raised since it was read.
+ */
 export const fenceNode = statement('fence node', (db, p: { nodeId: string; beat: number }) =>
   db
     .updateTable('nodes')
@@ -52,12 +55,12 @@ export const fenceNode = statement('fence node', (db, p: { nodeId: string; beat:
     ),
 );
 
-/** A row where another node is alive. */
+/** Returns a row if another node is alive. */
 export const livePeer = statement('live peer', (db, p: { nodeId: string }) =>
   db.selectFrom('nodes').select('node_id').where('node_id', '<>', p.nodeId).where('dead', '=', NODE_ALIVE).limit(1),
 );
 
-/** All nodes that are alive for the others; `beat` is null of one whose version does not beat. */
+/** Reads all living nodes. `beat` is null if the node's version raises no heartbeats. */
 export const liveNodes = statement('live nodes', (db, _: Record<string, never>) =>
   db
     .selectFrom('nodes')
@@ -68,7 +71,7 @@ export const liveNodes = statement('live nodes', (db, _: Record<string, never>) 
     .where('dead', '=', NODE_ALIVE),
 );
 
-/** With how many unfinished runs each has; `only`: no other than this one. */
+/** Lists the nodes with the number of their unfinished runs. `only` restricts the list to one node. */
 export const listNodes = (only: string | null) => (page: Page) => (db: Kysely<Schema>) => {
   const nodes = db
     .selectFrom('nodes')
@@ -87,7 +90,7 @@ export const listNodes = (only: string | null) => (page: Page) => (db: Kysely<Sc
 
 export type NodeRow = Awaited<ReturnType<ReturnType<ReturnType<ReturnType<typeof listNodes>>>['execute']>>[number];
 
-/** Nodes that have been gone since then, with none of their runs left. */
+/** Nodes that ended before `before` and have no runs left. */
 export const goneNodes = statement('gone nodes', (db, p: { before: number }) =>
   db
     .selectFrom('nodes')
@@ -114,7 +117,10 @@ export const deleteReadersOf = statement('delete readers of', (db, p: { nodeId: 
   db.deleteFrom('run_readers').where('node_id', '=', p.nodeId),
 );
 
-/** Marks that no unanswered COMMIT is judged by any more. If the connection is still open, its next transaction writes the row again. */
+/**
+ * Deletes marks that are too old to judge a COMMIT. If the connection is still open, its next transaction writes the
+ * row again.
+ */
 export const deleteCommitMarks = statement('delete commit marks', (db, p: { before: number }) =>
   db.deleteFrom('commit_marks').where('raised_at', '<', p.before),
 );

@@ -13,7 +13,7 @@ export interface Page {
   readonly limit: number;
 }
 
-/** "newest first": rows older than the page's start, by time and then by id. */
+/** Selects the rows that are older than the start of the page, by time and then by id. */
 export function olderThan(before: PageStart | null, createdAt: string, id: string): RawBuilder<boolean> {
   if (before === null) return sql<boolean>`1 = 1`;
   const at = sql.ref(createdAt);
@@ -21,7 +21,7 @@ export function olderThan(before: PageStart | null, createdAt: string, id: strin
   return sql<boolean>`(${at} < ${before.createdAt} or (${at} = ${before.createdAt} and ${sql.ref(id)} ${isOlder} ${before.id}))`;
 }
 
-/** "Lists are newest first without exception": a page of these rows in that order. */
+/** Orders the rows of a page, newest first (`contract-9-newest-first`). */
 export function pageOf<DB, TB extends keyof DB, R>(
   rows: SelectQueryBuilder<DB, TB, R>,
   page: Page,

@@ -2,7 +2,7 @@ import type { Kysely, RawBuilder } from 'kysely';
 import type { Schema } from '../schema.ts';
 import type { QueryOf } from '../store.ts';
 
-/** A query written as SQL: where a join or a case is clearer so than through the builder. */
+/** Makes a query from SQL text. It is used if SQL is clearer than the query builder. */
 export function raw<R>(db: Kysely<Schema>, query: RawBuilder<R>): QueryOf<R> {
   return {
     compile: () => query.compile(db),

@@ -3,7 +3,7 @@ import { statement } from '../statement.ts';
 
 const toCompact = sql<boolean>`completed_at is not null and compacted_at is null`;
 
-/** The next runs that ended at or before `until`, the longest ended first, after a place in that order. */
+/** Reads the next runs that ended at or before `until`, after a position in the order of their end. */
 export const runsToCompact = statement(
   'runs to compact',
   (db, p: { until: number; afterTime: number; afterRunId: string; limit: number }) =>
@@ -18,7 +18,7 @@ export const runsToCompact = statement(
       .limit(p.limit),
 );
 
-/** Changes nothing where it is done already. */
+/** Changes no row if the run is already compacted. */
 export const markCompacted = statement('mark compacted', (db, p: { runId: string; now: number }) =>
   db.updateTable('runs').set({ compacted_at: p.now }).where('run_id', '=', p.runId).where(toCompact),
 );

@@ -6,7 +6,7 @@ import { type Page, pageOf, sizesOf } from './page.ts';
 
 const unfinished = sql<boolean>`status in ('admitted', 'running')`;
 
-/** The first flush, step or end of a run says that it runs. */
+/** The first flush, step or end of a run marks it as running. */
 export const markRunning = statement('mark running', (db, p: { runId: string; now: number }) =>
   db
     .updateTable('runs')
@@ -33,7 +33,7 @@ export const usageColumns = (p: UsageColumns) => ({
   by_model_json: p.byModelJson,
 });
 
-/** Ends are written once: only an unfinished run of this attempt takes one. */
+/** Writes the end of a run. It changes only an unfinished run of this attempt, so a run ends once. */
 export const finishRun = statement(
   'finish run',
   (
@@ -69,7 +69,7 @@ export const finishRun = statement(
         charged_credits: p.chargedCredits,
         started_at: eb.fn.coalesce('started_at', eb.val(p.startedAt)),
         completed_at: p.now,
-        // Kept for a resume alone: it may hold secrets.
+        // Stored only for a resume, because it can contain secrets.
         user_context_json: null,
       }))
       .where('run_id', '=', p.runId)
@@ -93,7 +93,7 @@ export const advanceRun = statement(
       .where(unfinished),
 );
 
-/** Changes a row only where the run is still of this attempt; nobody takes or ends it before the transaction is over. */
+/** Locks the run for this transaction. Changes no row if another attempt owns the run. */
 export const holdRun = statement('hold run', (db, p: { runId: string; attempt: number }) =>
   db
     .updateTable('runs')
@@ -144,16 +144,16 @@ export const insertStep = statement(
         started_at: p.startedAt,
         completed_at: p.completedAt,
       })
-      // A step whose commit was not known is written again.
+      // A step is written again if the outcome of its first commit was unknown.
       .onConflict((c) => c.columns(['run_id', 'step']).doNothing()),
 );
 
-/** What an end left, for whoever wrote it without learning that it did. */
+/** Reads the stored end of a run, for a writer that did not learn the outcome of its commit. */
 export const endOfRun = statement('end of run', (db, p: { runId: string }) =>
   db.selectFrom('runs').select(['status', 'attempt', 'last_event_id']).where('run_id', '=', p.runId),
 );
 
-/** T5. "`immediate` overrides a pending `after_step`, never the reverse"; only an unfinished run takes it. */
+/** T5 changes only an unfinished run. `immediate` replaces a pending `after_step`, never the reverse. */
 export const requestCancel = statement('request cancel', (db, p: { runId: string; mode: CancelMode; now: number }) =>
   db
     .updateTable('runs')
@@ -201,7 +201,7 @@ export const runColumns = [
     where c.run_id = runs.run_id order by c.first_id desc limit 1) end`.as('last_stored_id'),
 ] as const;
 
-/** The text of the answer, from the message that the end wrote. */
+/** The text of the answer. The end of the run stored it as a message. */
 export const answer = sql<string | null>`(select content_json from messages
   where messages.chat_key = runs.chat_key and messages.run_id = runs.run_id and messages.role = 'assistant')`.as(
   'answer_json',
@@ -224,7 +224,7 @@ export interface RunFilter extends Page {
   readonly status?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
-  /** False: without the text of the answer, which can be long. */
+  /** False leaves out the text of the answer, which can be long. */
   readonly answer?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { NODE_ALIVE, RELEASED_RUN } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { type UsageColumns, usageColumns } from './runs.ts';
 
-/** Those whose node is not alive, oldest first; one that cannot be taken is passed over by `after`. */
+/** Reads unfinished runs whose node is not alive, oldest first, after the run `after`. */
 export const orphanedRuns = statement('orphaned runs', (db, p: { after: string }) =>
   db
     .selectFrom('runs')
@@ -16,7 +16,7 @@ export const orphanedRuns = statement('orphaned runs', (db, p: { after: string }
     .limit(100),
 );
 
-/** Gives no row where another is at it: nobody waits for the same run. */
+/** Returns no row if another node has locked the run, so nodes never wait for each other here. */
 export const lockOrphan = statement(
   'lock orphan',
   (db, p: { runId: string }) =>
@@ -24,7 +24,7 @@ export const lockOrphan = statement(
   { locks: true },
 );
 
-/** With what its chat, its integration and its last node have to say. */
+/** Reads a run with the columns of its chat, its integration and its last node that a takeover needs. */
 export const unfinishedRun = statement('unfinished run', (db, p: { runId: string }) =>
   db
     .selectFrom('runs')
@@ -46,7 +46,7 @@ export const unfinishedRun = statement('unfinished run', (db, p: { runId: string
       ),
     )
     .select(
-      // About as long as what the model is told of the files of earlier messages.
+      // About the length of the text that announces files of earlier messages to the model.
       sql<number>`(select coalesce(sum(octet_length(f.sandbox_files_json)), 0) from messages f
         where f.chat_key = runs.chat_key and f.run_id <> runs.run_id)`.as('announced_bytes'),
     )
@@ -56,7 +56,7 @@ export const unfinishedRun = statement('unfinished run', (db, p: { runId: string
 
 export type UnfinishedRun = Awaited<ReturnType<ReturnType<(typeof unfinishedRun)['build']>['execute']>>[number];
 
-/** T6's fence: only an unfinished run of this attempt is taken, and by one taker. */
+/** The fence of T6: it changes only an unfinished run of this attempt, so one node takes the run. */
 export const takeRun = statement(
   'take run',
   (db, p: UsageColumns & { runId: string; attempt: number; nextAttempt: number; nodeId: string; crashes: number }) =>
@@ -73,7 +73,7 @@ export const takeRun = statement(
       .where(sql<boolean>`status in ('admitted', 'running')`),
 );
 
-/** Lets go of a run that this node holds, if it still does. */
+/** Releases a run if this node still owns it. */
 export const releaseRun = statement('release run', (db, p: { runId: string; attempt: number }) =>
   db
     .updateTable('runs')
@@ -87,7 +87,7 @@ export const deleteChunksAfter = statement('delete chunks after', (db, p: { runI
   db.deleteFrom('event_chunks').where('run_id', '=', p.runId).where('first_id', '>', p.after),
 );
 
-/** A run's journal in the order in which its steps were finished: that of their events. */
+/** Reads the journal of a run in the order in which the steps finished, which is the order of their events. */
 export const journalOf = statement('journal of', (db, p: { runId: string }) =>
   db.selectFrom('steps').selectAll().where('run_id', '=', p.runId).orderBy('last_event_id').orderBy('step'),
 );

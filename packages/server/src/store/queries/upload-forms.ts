@@ -25,7 +25,7 @@ export const insertForm = statement(
     }),
 );
 
-/** For each path the most that a form may still bring, of those that had not expired at `since`. */
+/** For each path, the largest upload that a form allows, among the forms that had not expired at `since`. */
 export const promisedBytes = statement('promised bytes', (db, p: { integrationId: string; since: number }) =>
   db
     .selectFrom('upload_forms')
@@ -35,7 +35,7 @@ export const promisedBytes = statement('promised bytes', (db, p: { integrationId
     .groupBy('path'),
 );
 
-/** A form for a file that is a folder of this path, or has this path as a folder. */
+/** Finds a form whose file would be a folder of this path, or would need this path as a folder. */
 export function formInTheWay(integrationId: string, path: string, since: number) {
   const above = [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
   return (db: Kysely<Schema>) =>
@@ -47,14 +47,14 @@ export function formInTheWay(integrationId: string, path: string, since: number)
       .where((eb) =>
         eb.or([
           ...(above.length === 0 ? [] : [eb('path', 'in', above)]),
-          // `0` is the character behind `/`.
+          // `0` is the character after `/`.
           eb.and([eb('path', '>', `${path}/`), eb('path', '<', `${path}0`)]),
         ]),
       )
       .limit(1);
 }
 
-/** Whether there is one to forget. */
+/** Returns a row if there are forms to delete. */
 export const oldForms = statement('old forms', (db, p: { until: number }) =>
   db.selectFrom('upload_forms').select('form_id').where('expires_at', '<=', p.until).limit(1),
 );

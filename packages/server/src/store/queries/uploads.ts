@@ -1,6 +1,6 @@
 import { statement } from '../statement.ts';
 
-/** The newest first: it is the one in use. */
+/** Reads the newest secret, which is the one in use. */
 export const newestUploadSecret = statement('newest upload secret', (db, _: Record<string, never>) =>
   db.selectFrom('upload_secrets').selectAll().orderBy('number', 'desc').limit(1),
 );
@@ -9,7 +9,7 @@ export const uploadSecret = statement('upload secret', (db, p: { number: number 
   db.selectFrom('upload_secrets').selectAll().where('number', '=', p.number),
 );
 
-/** Of several servers that make one at once, one does. */
+/** If several servers make a secret concurrently, the first one is stored. */
 export const makeUploadSecretOnce = statement('make upload secret once', (db, p: { number: number; now: number }) =>
   db
     .insertInto('upload_secrets')

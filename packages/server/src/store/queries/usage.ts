@@ -2,16 +2,16 @@ import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
 import { olderThan, type PageStart } from './page.ts';
 
-/** Runs of an integration by the time of admission, as far as a summary adds them up. */
+/** The runs of an integration in a range of admission times, for a summary. */
 export interface UsageRange {
   readonly integrationId: string;
   readonly fromMs: number | undefined;
   readonly toMs: number | undefined;
-  /** Runs after this one are left out: they came while the pages of a list were being read. */
+  /** Later runs are left out, because they were admitted after the first page of the list was read. */
   readonly newestRunId: string | null;
 }
 
-/** A stretch of that range, towards older ones: what lies before `before`, down to `last` where there is one. */
+/** A part of the range: the runs older than `before`, down to `last` if it is set. */
 export interface UsageSlice extends UsageRange {
   readonly before: PageStart | null;
   readonly last: PageStart | null;
@@ -34,7 +34,7 @@ function runsOf(db: Kysely<Schema>, slice: UsageSlice) {
   );
 }
 
-/** The run at which a slice of `runs` runs ends; none where fewer are left. */
+/** Reads the run at which a slice of `runs` runs ends. Returns no row if fewer runs remain. */
 export function sliceEnd(range: UsageRange, before: PageStart | null, runs: number) {
   return (db: Kysely<Schema>) =>
     runsIn(db, range, before)
@@ -47,7 +47,7 @@ export function sliceEnd(range: UsageRange, before: PageStart | null, runs: numb
 
 const KEYS = { day: 'day', consumer: 'consumer_id', agent: 'agent' } as const;
 
-/** A slice's runs added up by one of their columns. PostgreSQL gives sums and counts as text. */
+/** Sums up the runs of a slice by a column. PostgreSQL returns sums and counts as text. */
 export function usageByColumn(slice: UsageSlice, groupBy: keyof typeof KEYS) {
   const column = KEYS[groupBy];
   return (db: Kysely<Schema>) =>
@@ -68,7 +68,9 @@ export function usageByColumn(slice: UsageSlice, groupBy: keyof typeof KEYS) {
       .groupBy(column);
 }
 
-/** A slice's runs with their usage by model, which is JSON text: what each database can do with it differs. */
+/**
+ * Reads the runs of a slice with their usage by model. It is JSON text, which the two databases process differently.
+ */
 export function usageByModel(slice: UsageSlice) {
   return (db: Kysely<Schema>) => runsOf(db, slice).select(['run_id', 'by_model_json', 'charged_runs']);
 }

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { CheckpointOutcome } from './checkpoint-worker.ts';
 
-/** About how many pages are written before the log is copied: 32 MB. */
+/** The log is copied after about this many written pages: 32 MB. */
 const PAGES_PER_CHECKPOINT = 8000;
 const IDLE_CHECKPOINT_MS = 5000;
 const RETRY_MS = 1000;
@@ -62,7 +62,7 @@ export class Checkpointer implements AsyncDisposable {
     this.#worker.postMessage('copy');
   }
 
-  /** Started when there is something to copy: a thread costs a start 60 ms of processor. */
+  /** The worker starts when there is something to copy, because starting a thread costs 60 ms of CPU. */
   #startWorker(): Worker {
     const file = import.meta.url.endsWith('.ts') ? './checkpoint-worker.ts' : './checkpoint-worker.js';
     const worker = new Worker(new URL(file, import.meta.url), { workerData: { path: this.#path } });

@@ -4,9 +4,9 @@ import { StartRefused } from '../../domain/start-refused.ts';
 const SQLITE_BUSY = 5;
 
 /**
- * The lease of an embedded installation: an exclusive transaction on a database of its own. The kernel frees it
- * when the process dies, however it dies. Nothing but SQLite may open that file in this process: closing any
- * other descriptor of it would drop the POSIX lock.
+ * Locks the data folder for one process: an exclusive transaction on a separate database file. The kernel releases it
+ * if the process dies. In this process only SQLite may open that file: closing any other descriptor of it would drop
+ * the POSIX lock.
  */
 export function lockDataFolder(path: string): Disposable {
   const database = new DatabaseSync(path, { timeout: 0 });

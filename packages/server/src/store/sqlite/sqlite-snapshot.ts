@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { BATCH_ROWS, type Row, type Snapshot } from '../transfer/ports.ts';
 
 /**
- * A read transaction of its own, beside the server's: a database in WAL mode shows it what was committed when it began.
- * Meanwhile the log is not written from its start again, and grows.
+ * A read transaction on its own connection. In WAL mode it sees the state at its begin. While it is open, the log
+ * cannot be reused from its start and grows.
  */
 export class SqliteSnapshot implements Snapshot, AsyncDisposable {
   readonly kind = 'sqlite';
@@ -11,7 +11,7 @@ export class SqliteSnapshot implements Snapshot, AsyncDisposable {
 
   constructor(path: string) {
     this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
-    // The first read is the moment.
+    // The first read takes the snapshot.
     this.#database.exec('begin; select count(*) from sqlite_master');
   }
 
@@ -39,7 +39,7 @@ export function columnsOf(database: DatabaseSync, table: string): string[] {
   return rows.map((row) => String(row.name));
 }
 
-/** One row of a large table at a time is read; the connection is nobody else's. */
+/** Reads one row at a time. No other reader uses this connection. */
 export async function* rowsOf(database: DatabaseSync, table: string, columns: readonly string[]) {
   const statement = database.prepare(`select ${columns.map(quoted).join(', ')} from ${quoted(table)}`);
   statement.setReturnArrays(true);
@@ -54,7 +54,7 @@ export async function* rowsOf(database: DatabaseSync, table: string, columns: re
   if (batch.length > 0) yield batch;
 }
 
-/** Names come from our own lists and from the database itself. */
+/** Names come from our own lists and from the database. */
 export function quoted(name: string): string {
   if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`\`${name}\` is no name of a table or column of Runwire.`);
   return `"${name}"`;

@@ -54,7 +54,7 @@ test('transactions of one turn share one commit, and each passes its wait points
 const execute = (tx: Tx, text: string) => tx.query((db) => raw(db, sql.raw(text)));
 const chunk = (runId: string, id: number, data = 'x') => ({ runId, firstId: id, lastId: id, data });
 
-test('where the disk is full in the midst of writes sent at once, nothing is durable, and later all is', async () => {
+test('a full disk between concurrent writes stores none of them; later all are stored', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'test.db');
   await using store = await SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal });
@@ -87,7 +87,7 @@ test('where the disk is full in the midst of writes sent at once, nothing is dur
   rmSync(folder, { recursive: true });
 });
 
-test('a write that was refused takes those sent with it along, and its neighbours stay', async () => {
+test('a refused write rolls back its own job and no other', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'test.db');
   await using store = await SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal });
@@ -118,7 +118,7 @@ test('a write that was refused takes those sent with it along, and its neighbour
   rmSync(folder, { recursive: true });
 });
 
-test('a job that cannot be taken back fails its commit, and the next one begins anew', async () => {
+test('a job that cannot be rolled back fails its commit, and the next one works', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'test.db');
   await using store = await SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal });
@@ -127,7 +127,7 @@ test('a job that cannot be taken back fails its commit, and the next one begins 
     write('a'),
     store.transact('step', async (tx) => {
       await tx.run(insertChunk, chunk('b', 1));
-      // Its savepoint is gone: there is nothing to go back to.
+      // The savepoint is gone, so the job cannot be rolled back.
       await execute(tx, 'release job');
       throw new Error('no');
     }),
@@ -146,7 +146,7 @@ test('a job that cannot be taken back fails its commit, and the next one begins 
   rmSync(folder, { recursive: true });
 });
 
-test('the write-ahead log is checkpointed beside the writer, while the store is open', async () => {
+test('the write-ahead log is checkpointed while the store is open', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'test.db');
   await using store = await SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal });
@@ -165,7 +165,7 @@ test('the write-ahead log is checkpointed beside the writer, while the store is 
   rmSync(folder, { recursive: true });
 });
 
-test('a database of a newer version is refused in one sentence', async () => {
+test('refuses a database of a newer version in one sentence', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'test.db');
   await (await SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal }))[Symbol.asyncDispose]();
@@ -179,7 +179,7 @@ test('a database of a newer version is refused in one sentence', async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('a data folder is locked by one at a time, and free again when that one lets go', () => {
+test('a data folder is locked by one process at a time', () => {
   const folder = temporaryFolder();
   const path = join(folder, 'lock.db');
   const held = lockDataFolder(path);
@@ -189,7 +189,7 @@ test('a data folder is locked by one at a time, and free again when that one let
   rmSync(folder, { recursive: true });
 });
 
-test('a database of the first version is brought up to this one, and keeps what it holds', async () => {
+test('a database of the first version is migrated and keeps its rows', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'test.db');
   const open = () => SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal });

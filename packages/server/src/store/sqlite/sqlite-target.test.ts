@@ -17,7 +17,7 @@ const NODES: Row[] = [
   ['b', 'x', NODE_DEAD, '0', 1],
   ['c', 'x', NODE_RELEASED, '0', 1],
 ];
-/** More than are read at once, with what ends lines, strings and nothing. */
+/** More rows than one batch, with characters that end lines, strings and C strings. */
 const CHUNKS: Row[] = Array.from({ length: 150 }, (_, id) => [`run-${id}`, id + 1, id + 1, `\u0000\u2028"${id}𝄞`]);
 
 async function oldInstallation(path: string): Promise<void> {
@@ -34,7 +34,7 @@ async function rowsOf(snapshot: SqliteSnapshot, table: string, columns: readonly
   return all;
 }
 
-test('a copy of an older version’s tables is brought up to this one’s, and its nodes are away', async () => {
+test('a copy of an older version is migrated, and its nodes are not alive', async () => {
   const folder = temporaryFolder();
   await oldInstallation(join(folder, 'old.db'));
   {
@@ -61,7 +61,7 @@ test('a copy of an older version’s tables is brought up to this one’s, and i
   rmSync(folder, { recursive: true });
 });
 
-test('a copy that reads back otherwise than it was written is not kept', async () => {
+test('a copy that differs when it is read back is deleted', async () => {
   const folder = temporaryFolder();
   await oldInstallation(join(folder, 'old.db'));
   {

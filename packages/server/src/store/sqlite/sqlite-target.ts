@@ -11,10 +11,10 @@ import type { Row, Target } from '../transfer/ports.ts';
 import { sqliteDialect } from './dialect.ts';
 import { columnsOf, quoted, rowsOf } from './sqlite-snapshot.ts';
 
-/** What SQLite keeps beside a database. Left by another one, it would be taken for this one's. */
+/** The files of a database. SQLite would take such a file of another database for its own. */
 const FILES = ['', '-wal', '-shm', '-journal'];
 
-/** What targets of this name left that were killed. Nobody else may have one open. */
+/** Deletes the drafts of processes that were killed. No other process may have one open. */
 export function sweepDrafts(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     if (name.startsWith(`${basename(path)}.`) && /\.[0-9a-f]{12}\.part(-wal|-shm|-journal)?$/.test(name)) {
@@ -23,7 +23,7 @@ export function sweepDrafts(path: string): void {
   }
 }
 
-/** A database under another name, which gets its own when it is whole. */
+/** Writes a database under a temporary name and renames it when it is complete. */
 export class SqliteTarget implements Target {
   readonly #path: string;
   readonly #draft: string;

@@ -7,7 +7,7 @@ import type { ListedFile } from './manifest.ts';
 export const BLOB_LIST = 'blob-keys.jsonl';
 export const MISSING_LIST = 'missing-images.jsonl';
 export const MOUNT_LIST = 'mount.jsonl';
-/** Files that could not be taken along, or never stood still. */
+/** Files that could not be read, or that changed during every read. */
 export const ODD_FILES_LIST = 'odd-files.jsonl';
 export const SECRET_FILE = 'secret';
 export const TABLES_FOLDER = 'tables';
@@ -15,7 +15,7 @@ export const tableFile = (table: string) => join(TABLES_FOLDER, `${table}.jsonl`
 export const blobFolder = (folder: string) => join(folder, 'blobs');
 export const mountFolder = (folder: string) => join(folder, 'mount');
 
-/** A file of JSON lines that is being written: readable by its owner alone, as it holds what people said. */
+/** Writes a file of JSON lines. Only its owner may read it, because it contains texts of users. */
 export class LinesFile {
   readonly #file: FileHandle;
   readonly #hash = createHash('sha256');
@@ -38,7 +38,7 @@ export class LinesFile {
     await this.#file.writeFile(bytes);
   }
 
-  /** Durable, and closed. */
+  /** Syncs and closes the file. */
   async finish(): Promise<ListedFile> {
     await this.#file.sync();
     await this.#file.close();
@@ -50,7 +50,7 @@ export class LinesFile {
   }
 }
 
-/** Whether the file is the one that was listed. */
+/** True if the file has the listed size and checksum. */
 export async function isWhole(path: string, listed: ListedFile): Promise<boolean> {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -67,7 +67,10 @@ export async function isWhole(path: string, listed: ListedFile): Promise<boolean
 
 const LF = 10;
 
-/** The values of a file, a few at a time. By LF alone: `readline` ends lines at U+2028 too, which JSON leaves as it is. */
+/**
+ * Reads the values of a file in batches. It splits lines only at LF: `readline` also splits at U+2028, which JSON does
+ * not escape.
+ */
 export async function* readLines<T>(path: string, batchLines: number): AsyncGenerator<T[]> {
   let batch: T[] = [];
   let line: Buffer[] = [];

@@ -8,17 +8,17 @@ export interface CopiedTable {
   readonly rows: number;
 }
 
-/** The copy is not what was copied. */
+/** The copy differs from the source. */
 export class CopyDiffers extends Error {
   override readonly name = 'CopyDiffers';
 }
 
 /**
- * Copies all tables and reads each back: the same count and the same checksum, or nothing is committed. The tables are
- * made as the source's version left them, filled, and then brought up to this program's.
+ * Copies all tables and reads each one back. If count or checksum differ, nothing is committed. The tables are created
+ * by the migrations of the source's version, filled, and then migrated to this version.
  *
- * `aliveBecomes` is what is said of nodes that were alive: none of them is one of the copy's, and a run that one of them
- * had under way is taken over by what stands there, crashed or let go of.
+ * `aliveBecomes` is the new state of nodes that were alive. No such node exists in the copy. This state decides whether
+ * their unfinished runs are taken over as crashed or as released.
  */
 export async function copyInstallation(
   source: Snapshot,
@@ -31,7 +31,7 @@ export async function copyInstallation(
   const copied: CopiedTable[] = [];
   for (const table of COPIED_TABLES) {
     const columns = await source.columns(table);
-    // Of a version that had no such table yet.
+    // The source is of a version without this table.
     if (columns.length === 0) continue;
     const there = await target.columns(table);
     if (columns.toSorted().join() !== there.toSorted().join()) {

@@ -7,7 +7,7 @@ import { syncFolder } from '../../lib/durable-files.ts';
 const SHA256 = /^[0-9a-f]{64}$/;
 const DRAFTS = 'drafts';
 
-/** Bytes that lie in the back-up and have no name there yet; disposed without one, they go. */
+/** Bytes that are written and have no final name yet. Disposing the draft deletes them, unless they were named. */
 export interface BytesDraft extends AsyncDisposable {
   readonly size: number;
   readonly sha256: string;
@@ -15,8 +15,8 @@ export interface BytesDraft extends AsyncDisposable {
 }
 
 /**
- * The bytes of files in a back-up, under their hashes: what people call their files is no name for a place that any file
- * system may hold, and equal ones lie there once.
+ * The bytes of files in a backup, named by their hashes. The file names of users may be invalid on another file system,
+ * and equal files are stored once.
  */
 export class KeptBytes {
   readonly #folder: string;
@@ -25,7 +25,7 @@ export class KeptBytes {
     this.#folder = folder;
   }
 
-  /** What `bytes` throws is thrown on, and nothing stays. */
+  /** Throws what `bytes` throws, and deletes the draft. */
   async draft(bytes: AsyncIterable<Uint8Array>): Promise<BytesDraft> {
     const path = join(this.#folder, DRAFTS, randomBytes(12).toString('hex'));
     await mkdir(join(this.#folder, DRAFTS), { recursive: true, mode: 0o700 });
@@ -52,7 +52,7 @@ export class KeptBytes {
     return { size, sha256, keep, [Symbol.asyncDispose]: drop };
   }
 
-  /** From here on all that was kept is durable. */
+  /** Syncs everything that was stored. */
   async finish(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await rm(join(this.#folder, DRAFTS), { recursive: true, force: true });
@@ -65,7 +65,7 @@ export class KeptBytes {
   }
 
   #shard(sha256: string): string {
-    // A hash becomes a path: nothing else may.
+    // The hash becomes a path, so no other text may pass.
     if (!SHA256.test(sha256)) throw new Error(`\`${sha256}\` is no hash of a file.`);
     return join(this.#folder, sha256.slice(0, 2));
   }
@@ -75,7 +75,7 @@ export class KeptBytes {
   }
 }
 
-/** Opened when it is read: an error before that would have nobody to hear it. */
+/** Opens the file at the first read. An error before that would have no handler. */
 async function* opened(path: string): AsyncGenerator<Uint8Array> {
   yield* createReadStream(path);
 }

@@ -5,11 +5,11 @@ import { writeDurably } from '../../lib/durable-files.ts';
 import { unknownMigrations } from '../migrate.ts';
 import type { StoreKind } from '../store.ts';
 
-/** Raised when an older program could not read what is written. */
+/** Raise it if an older version could not read the new format. */
 export const BACKUP_FORMAT = 2;
 const FILE = 'manifest.json';
 
-/** A file of lines. */
+/** A file of JSON lines. */
 export interface ListedFile {
   readonly lines: number;
   readonly bytes: number;
@@ -20,29 +20,29 @@ export interface ListedTable extends ListedFile {
   readonly columns: readonly string[];
 }
 
-/** What a back-up holds. */
+/** The contents of a backup. */
 export interface Manifest {
   readonly format: number;
-  /** The program that wrote it. */
+  /** The version that wrote the backup. */
   readonly version: string;
   readonly store: StoreKind;
   readonly takenAt: string;
   readonly migrations: readonly string[];
-  /** Whether the signing secret is in it; where `RUNWIRE_SECRET` is set it is not. */
+  /** The file with the signing secret. Null if `RUNWIRE_SECRET` is set. */
   readonly secret: ListedFile | null;
   readonly tables: Readonly<Record<string, ListedTable>>;
-  /** The names of the blobs that are in it. */
+  /** The names of the stored blobs. */
   readonly blobs: ListedFile;
-  /** The files of the integrations' mounts that are in it; of format 1, which had none, it is not there. */
+  /** The stored files of the integrations. Absent in format 1, which had none. */
   readonly mount?: ListedFile;
 }
 
-/** A back-up that cannot be used: one sentence for a person. */
+/** The backup cannot be used. The message is one sentence for the operator. */
 export class BackupRefused extends Error {
   override readonly name = 'BackupRefused';
 }
 
-/** With a checksum of itself: a changed manifest would check everything else against wrong numbers. */
+/** Contains a checksum of itself: a changed manifest would check all other files against wrong numbers. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const text = JSON.stringify({ sha256: hash('sha256', JSON.stringify(manifest)), manifest }, null, 2);
   await writeDurably(join(folder, FILE), `${text}\n`);

@@ -1,28 +1,28 @@
 import type { StoreKind } from '../store.ts';
 
-/** What both databases have: text, and integers that a number holds exactly. */
+/** The values that both databases have: text, and integers that a number holds exactly. */
 export type Value = string | number | null;
 export type Row = readonly Value[];
 
-/** All rows of one moment, whatever is written meanwhile. */
+/** A consistent view of all rows at one moment. */
 export interface Snapshot {
   readonly kind: StoreKind;
-  /** The names of the migrations that made its tables, in order. */
+  /** The names of the migrations that were applied, in order. */
   migrations(): Promise<string[]>;
-  /** None where there is no such table. */
+  /** Returns no columns if the table does not exist. */
   columns(table: string): Promise<string[]>;
-  /** A few at a time, in no order: what is held in memory does not grow with the table. */
+  /** Reads the rows in batches, in any order, so that memory use does not grow with the table. */
   rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]>;
 }
 
-/** A place for an installation: nothing of it is there before `commit`, and all of it after. */
+/** The destination of a copy. Nothing is visible before `commit`, and everything after it. */
 export interface Target extends AsyncDisposable {
-  /** Whether there is nothing of an installation yet. */
+  /** True if there is no installation yet. */
   isEmpty(): Promise<boolean>;
-  /** Makes the tables as this migration left them; null: as this program uses them. */
+  /** Applies the migrations up to this one, or all of them if it is null. */
   migrate(upTo: string | null): Promise<void>;
   columns(table: string): Promise<string[]>;
-  /** The values as this database takes them. */
+  /** Converts a row to values that this database accepts. */
   storable(row: Row): Row;
   insert(table: string, columns: readonly string[], rows: readonly Row[]): Promise<void>;
   rows(table: string, columns: readonly string[]): AsyncIterable<readonly Row[]>;
@@ -30,5 +30,8 @@ export interface Target extends AsyncDisposable {
   commit(): Promise<void>;
 }
 
-/** Rows that are read, sent and written together: of the largest, messages of a million characters, some 64 MB. */
+/**
+ * The number of rows that are read and written together. The largest rows, messages of a million characters, take about
+ * 64 MB.
+ */
 export const BATCH_ROWS = 64;

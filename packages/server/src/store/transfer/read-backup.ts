@@ -14,7 +14,7 @@ import { KeptBytes } from './kept-bytes.ts';
 import { BackupRefused, type ListedFile, type Manifest, readManifest } from './manifest.ts';
 import { BATCH_ROWS, type Row, type Snapshot } from './ports.ts';
 
-/** A back-up as the snapshot that it is. Every file was held against its checksum before anything is read from it. */
+/** Reads a backup as a snapshot. Every file is compared with its checksum before it is read. */
 export class Backup implements Snapshot {
   readonly kind: StoreKind;
   readonly manifest: Manifest;
@@ -30,7 +30,7 @@ export class Backup implements Snapshot {
     this.mountBytes = new KeptBytes(mountFolder(folder));
   }
 
-  /** Refuses one that is damaged, incomplete or newer than this program. */
+  /** Throws if the backup is damaged, incomplete or newer than this program. */
   static async open(from: string): Promise<Backup> {
     const folder = resolve(from);
     const manifest = await readManifest(folder);
@@ -66,7 +66,7 @@ export class Backup implements Snapshot {
     return this.#lines<string>(BLOB_LIST);
   }
 
-  /** What stands in a line, whoever wrote it knows. */
+  /** The writer of the list knows the format of its lines. */
   async *mountLines<Line>(): AsyncGenerator<readonly Line[]> {
     if (this.manifest.mount !== undefined) yield* this.#lines<Line>(MOUNT_LIST);
   }

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Row } from './ports.ts';
 
-/** Count and checksum of a table's rows, whatever their order: the sum of their hashes. Keys make all rows differ. */
+/**
+ * The count and checksum of a table, independent of the order of its rows: the sum of their hashes. Rows differ by
+ * their keys.
+ */
 export class TableDigest {
   readonly #sum = new BigUint64Array(4);
   #rows = 0;

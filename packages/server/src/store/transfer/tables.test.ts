@@ -13,7 +13,7 @@ const LISTED: ReadonlySet<string> = new Set([...COPIED_TABLES, ...LEFT_TABLES]);
 const unlisted = (names: readonly unknown[]) => names.map(String).filter((name) => !LISTED.has(name));
 const missingOf = (names: readonly unknown[]) => COPIED_TABLES.filter((name) => !names.includes(name));
 
-test('every table of the embedded database is copied, or known to be left', async () => {
+test('every table of the embedded database is copied or listed as left out', async () => {
   const folder = temporaryFolder();
   await (await embeddedStore(folder))[Symbol.asyncDispose]();
   const database = new DatabaseSync(join(folder, 'test.db'));
@@ -31,7 +31,7 @@ test('every table of the embedded database is copied, or known to be left', asyn
   rmSync(folder, { recursive: true });
 });
 
-test('every table of PostgreSQL is copied, or known to be left', {
+test('every table of PostgreSQL is copied or listed as left out', {
   skip: (await missingService('postgres')) ?? false,
 }, async () => {
   await using database = await freshDatabase();

@@ -1,10 +1,10 @@
 /**
- * What an installation is made of. Every table of the database stands in one of the two lists, and a test compares them
- * with the database; columns are read from the database itself.
+ * Every table of the database is in one of the two lists, and a test compares the lists with the database. Columns are
+ * read from the database.
  */
 export const COPIED_TABLES = [
   'installation',
-  // An unfinished run is taken over by what its node's row says.
+  // The state of a node decides how its unfinished runs are taken over.
   'nodes',
   'owners',
   'api_keys',
@@ -18,14 +18,14 @@ export const COPIED_TABLES = [
   'steps',
   'blobs',
   'attachments',
-  // Forms that were signed before stay valid to their end.
+  // Forms that were signed before the copy stay valid until they expire.
   'upload_secrets',
   'upload_forms',
 ] as const;
 
-/** Tables that are not copied like the others. */
+/** Tables that are not copied, or copied in another way. */
 export const LEFT_TABLES = [
-  // Copied in its own way: the embedded store keeps it in a file.
+  // Copied separately, because the embedded store has it in a file.
   'installation_secret',
   // These rows belong to processes of the source.
   'node_beats',
@@ -33,7 +33,7 @@ export const LEFT_TABLES = [
   'commit_marks',
   // The mark of the folder: a move takes it along, a restore makes a new one.
   'blob_folder',
-  // Kysely's own: the copy's tables are made by its migrations.
+  // Kysely's own tables: the migrations of the copy create them.
   'kysely_migration',
   'kysely_migration_lock',
 ] as const;

@@ -19,7 +19,7 @@ import { BackupRefused, type ListedFile, type ListedTable, type Manifest, writeM
 import type { Snapshot } from './ports.ts';
 import { COPIED_TABLES } from './tables.ts';
 
-/** A back-up that is being written, beside its place: it gets its name when it is whole, and is never there half. */
+/** Writes a backup beside its final place and renames it when it is complete. */
 export class BackupDraft implements AsyncDisposable {
   readonly #to: string;
   readonly #folder: string;
@@ -68,7 +68,7 @@ export class BackupDraft implements AsyncDisposable {
     return this.#write(SECRET_FILE, [[secret]]);
   }
 
-  /** For people: which images could not be taken along. */
+  /** Lists for the operator the images that could not be read. */
   async writeMissing(keys: readonly string[]): Promise<void> {
     await this.#write(MISSING_LIST, [keys]);
   }
@@ -79,7 +79,7 @@ export class BackupDraft implements AsyncDisposable {
     return listed;
   }
 
-  /** For people: which files are not in it, or not surely as they were at any moment. */
+  /** Lists for the operator the files that could not be read or that changed during the backup. */
   async writeOddFiles(files: readonly unknown[]): Promise<void> {
     await this.#write(ODD_FILES_LIST, [files]);
   }
@@ -95,7 +95,7 @@ export class BackupDraft implements AsyncDisposable {
     return await file.finish();
   }
 
-  /** From here on it is there. */
+  /** Renames the backup to its final place. */
   async finish(manifest: Manifest): Promise<void> {
     await syncFolder(join(this.#folder, TABLES_FOLDER));
     await writeManifest(this.#folder, manifest);
@@ -103,7 +103,7 @@ export class BackupDraft implements AsyncDisposable {
     await syncFolder(dirname(this.#to));
   }
 
-  /** What was not finished goes. */
+  /** Deletes an unfinished backup. */
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }
