@@ -28,7 +28,7 @@ export function skipUnreadable(): Overrides {
       return await ownRead.call(this, given, options, signal);
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
-      return { form: 'text', mediaType: 'text/plain', bytes: LEFT_OUT() };
+      return { form: 'text', mediaType: 'text/plain', pages: null, bytes: LEFT_OUT() };
     }
   };
   return {};

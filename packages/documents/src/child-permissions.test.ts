@@ -99,8 +99,8 @@ const READ_BUILT = `
   const { readFileSync } = await import('node:fs');
   await using child = new DocumentProcess(startDocumentChild);
   for (const path of process.argv.slice(2)) {
-    const given = { bytes: new Uint8Array(readFileSync(path)), contentType: null, name: path, kind: 'input_file' };
-    const file = await child.read({ given, limits, pdf: false }, new AbortController().signal);
+    const source = { bytes: new Uint8Array(readFileSync(path)), contentType: null, name: path, kind: 'input_file' };
+    const file = await child.read({ source, limits, pdf: false }, new AbortController().signal);
     console.log(file.mediaType, file.bytes.length > 100);
   }
 `;

@@ -2,18 +2,18 @@ import { claimsOf } from './claimed-type.ts';
 import { whyNoCompoundFile } from './compound-file.ts';
 import { type Conversion, startOfText, wholeText } from './conversion.ts';
 import { charsetOfHtml, decodeText } from './decode-text.ts';
-import { asText, type Given, type ReadFile } from './read-file.ts';
+import { asText, type FileContent, type SourceFile } from './file-content.ts';
 import { readText, refuseFalseClaim } from './read-text.ts';
 import { sniff } from './sniff.ts';
 import { Unreadable } from './unreadable.ts';
 
-export interface ToConvert extends Given, Conversion {
+export interface ToConvert extends SourceFile, Conversion {
   /** Whether a PDF may be sent as it is. */
   readonly pdf: boolean;
 }
 
 /** What a model is sent of a file that is no image. Each kind's library is loaded when it is first needed. */
-export async function convert(file: ToConvert): Promise<ReadFile> {
+export async function convert(file: ToConvert): Promise<FileContent> {
   const { bytes, limits } = file;
   const claims = claimsOf(file.contentType, file.name);
   switch (sniff(bytes, claims)) {
@@ -42,7 +42,7 @@ export async function convert(file: ToConvert): Promise<ReadFile> {
   }
 }
 
-async function convertPackage(file: ToConvert): Promise<ReadFile> {
+async function convertPackage(file: ToConvert): Promise<FileContent> {
   const { ZipArchive } = await import('./ooxml/zip-archive.ts');
   const { DOCX_TYPE, packageKind, XLSX_TYPE } = await import('./ooxml/package-kind.ts');
   const zip = new ZipArchive(file.bytes, file.limits.unzippedBytes);
@@ -54,7 +54,7 @@ async function convertPackage(file: ToConvert): Promise<ReadFile> {
   return asText(DOCX_TYPE, await readDocx(zip, file.limits));
 }
 
-async function convertPdf(file: ToConvert): Promise<ReadFile> {
+async function convertPdf(file: ToConvert): Promise<FileContent> {
   const { pagesOfPdf, readPdf } = await import('./read-pdf.ts');
   if (file.pdf) {
     const pages = await pagesOfPdf(file.bytes);

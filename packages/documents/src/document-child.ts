@@ -15,10 +15,10 @@ let worker: DocumentWorker | null = null;
 async function answer({ sizeBytes, contentType, name, limits, pdf }: ToChild): Promise<FromChild> {
   const bytes = await takeBytes(sizeBytes);
   if (worker === null || worker.hasEnded) worker = new DocumentWorker();
-  const outcome = await worker.read({ given: { bytes, contentType, name, kind: 'input_file' }, limits, pdf });
+  const outcome = await worker.read({ source: { bytes, contentType, name, kind: 'input_file' }, limits, pdf });
   if (outcome instanceof Unreadable) return { type: 'unreadable', message: outcome.message };
   // The server has its bytes still.
-  if (outcome.form === 'pdf') return { type: 'pdf', pages: outcome.pages };
+  if (outcome.form === 'pdf') return { type: 'pdf', pages: outcome.pages ?? 1 };
   return { type: 'text', mediaType: outcome.mediaType, text: new TextDecoder().decode(outcome.bytes) };
 }
 

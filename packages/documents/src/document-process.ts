@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import type { DocumentLimits } from './document-limits.ts';
 import type { ThreadTask } from './document-worker.ts';
+import { asText, type FileContent } from './file-content.ts';
 import { didNotStart, ProcessFailed } from './process-failed.ts';
-import { asText, type ReadFile } from './read-file.ts';
 import type { StartChild } from './start-document-child.ts';
 import { TOO_COMPLEX, Unreadable } from './unreadable.ts';
 
@@ -78,9 +78,9 @@ export class DocumentProcess implements AsyncDisposable {
   }
 
   /** Rejects with `Unreadable`, `ProcessFailed`, or the reason of the signal. */
-  async read({ given, limits, pdf }: ThreadTask, signal: AbortSignal): Promise<ReadFile> {
-    const { promise, resolve, reject } = Promise.withResolvers<ReadFile>();
-    const { bytes, contentType, name } = given;
+  async read({ source, limits, pdf }: ThreadTask, signal: AbortSignal): Promise<FileContent> {
+    const { promise, resolve, reject } = Promise.withResolvers<FileContent>();
+    const { bytes, contentType, name } = source;
     const onMessage = (message: FromChild) => {
       if (message.type === 'ready') return;
       if (message.type === 'unreadable') reject(new Unreadable(message.message));

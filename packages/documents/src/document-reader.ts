@@ -3,9 +3,9 @@ import { claimsOf } from './claimed-type.ts';
 import type { DocumentLimits } from './document-limits.ts';
 import { DocumentProcess, ReaderClosed } from './document-process.ts';
 import type { ThreadTask } from './document-worker.ts';
+import { asText, type FileContent, type SourceFile } from './file-content.ts';
 import { imageType } from './image-type.ts';
 import { ProcessFailed } from './process-failed.ts';
-import { asText, type Given, type ReadFile } from './read-file.ts';
 import { readText } from './read-text.ts';
 import { sniff } from './sniff.ts';
 import { type StartChild, startDocumentChild } from './start-document-child.ts';
@@ -56,23 +56,23 @@ export class DocumentReader implements AsyncDisposable {
   }
 
   /** Rejects with `Unreadable`, the signal's reason, or `ProcessFailed` if the machine cannot run a child process. */
-  async read(given: Given, { pdf, ownerId }: ReadOptions, signal: AbortSignal): Promise<ReadFile> {
+  async read(source: SourceFile, { pdf, ownerId }: ReadOptions, signal: AbortSignal): Promise<FileContent> {
     signal.throwIfAborted();
-    if (given.bytes.length === 0) throw new Unreadable('is empty');
-    const image = imageType(given.bytes);
-    if (image !== null) return { form: 'image', mediaType: image, bytes: given.bytes };
-    if (given.kind === 'input_image') throw new Unreadable('is no PNG, JPEG, GIF or WebP image by its bytes');
-    return this.#readSmallText(given) ?? this.#readInTurn({ given, limits: this.#limits, pdf }, ownerId, signal);
+    if (source.bytes.length === 0) throw new Unreadable('is empty');
+    const image = imageType(source.bytes);
+    if (image !== null) return { form: 'image', mediaType: image, pages: null, bytes: source.bytes };
+    if (source.kind === 'input_image') throw new Unreadable('is no PNG, JPEG, GIF or WebP image by its bytes');
+    return this.#readSmallText(source) ?? this.#readInTurn({ source, limits: this.#limits, pdf }, ownerId, signal);
   }
 
-  #readSmallText({ bytes, contentType, name }: Given): ReadFile | null {
+  #readSmallText({ bytes, contentType, name }: SourceFile): FileContent | null {
     if (bytes.length > READ_HERE_BYTES) return null;
     const claims = claimsOf(contentType, name);
     if (sniff(bytes, claims) !== 'text') return null;
     return asText(claims.textType, readText(bytes, claims, this.#limits));
   }
 
-  async #readInTurn(task: ThreadTask, ownerId: string, signal: AbortSignal): Promise<ReadFile> {
+  async #readInTurn(task: ThreadTask, ownerId: string, signal: AbortSignal): Promise<FileContent> {
     const slot = await this.#slots.reserve(ownerId, 1, AbortSignal.any([signal, this.#closing.signal]));
     const reading = this.#readTwice(task, signal);
     const release = () => slot[Symbol.dispose]();
@@ -82,7 +82,7 @@ export class DocumentReader implements AsyncDisposable {
   }
 
   /** Tries a second process if the first one failed: the machine was short of memory, or an operator killed it. */
-  async #readTwice(task: ThreadTask, signal: AbortSignal): Promise<ReadFile> {
+  async #readTwice(task: ThreadTask, signal: AbortSignal): Promise<FileContent> {
     try {
       return await this.#readOnce(task, signal);
     } catch (error) {
@@ -97,7 +97,7 @@ export class DocumentReader implements AsyncDisposable {
     }
   }
 
-  async #readOnce(task: ThreadTask, signal: AbortSignal): Promise<ReadFile> {
+  async #readOnce(task: ThreadTask, signal: AbortSignal): Promise<FileContent> {
     signal.throwIfAborted();
     if (this.#isClosed) throw new ReaderClosed();
     const child = this.#takeProcess();

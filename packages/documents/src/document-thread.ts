@@ -5,9 +5,9 @@ import { Unreadable } from './unreadable.ts';
 
 const send = (message: FromThread, transfer: ArrayBuffer[] = []) => parentPort?.postMessage(message, transfer);
 
-parentPort?.on('message', async ({ given, limits, pdf }: ThreadTask) => {
+parentPort?.on('message', async ({ source, limits, pdf }: ThreadTask) => {
   try {
-    const file = await convert({ ...given, limits, pdf, wholePart: (part) => send({ type: 'part', part }) });
+    const file = await convert({ ...source, limits, pdf, wholePart: (part) => send({ type: 'part', part }) });
     send({ type: 'read', file }, [file.bytes.buffer]);
   } catch (error) {
     send({ type: 'unreadable', message: error instanceof Unreadable ? error.message : messageOf(error) });

@@ -1,19 +1,19 @@
 import { Worker } from 'node:worker_threads';
 import type { WholePart } from './conversion.ts';
 import type { DocumentLimits } from './document-limits.ts';
-import type { Given, ReadFile } from './read-file.ts';
+import type { FileContent, SourceFile } from './file-content.ts';
 import { readSoFar } from './read-so-far.ts';
 import { TOO_COMPLEX, Unreadable } from './unreadable.ts';
 
 export interface ThreadTask {
-  readonly given: Given;
+  readonly source: SourceFile;
   readonly limits: DocumentLimits;
   readonly pdf: boolean;
 }
 
 export type FromThread =
   | { readonly type: 'part'; readonly part: WholePart }
-  | { readonly type: 'read'; readonly file: ReadFile }
+  | { readonly type: 'read'; readonly file: FileContent }
   | { readonly type: 'unreadable'; readonly message: string };
 
 const MEBIBYTE = 1024 * 1024;
@@ -48,11 +48,11 @@ export class DocumentWorker {
     return this.#ended;
   }
 
-  async read(task: ThreadTask): Promise<ReadFile | Unreadable> {
+  async read(task: ThreadTask): Promise<FileContent | Unreadable> {
     const thread = this.#thread;
     const parts: WholePart[] = [];
-    const { promise, resolve } = Promise.withResolvers<ReadFile | Unreadable>();
-    const endWith = (outcome: ReadFile | Unreadable) => {
+    const { promise, resolve } = Promise.withResolvers<FileContent | Unreadable>();
+    const endWith = (outcome: FileContent | Unreadable) => {
       this.#ended = true;
       void thread.terminate();
       resolve(outcome);
@@ -72,7 +72,7 @@ export class DocumentWorker {
 
     thread.on('message', onMessage).on('error', onError).on('exit', onExit);
     if (this.#ended) onExit();
-    else thread.postMessage(task, [task.given.bytes.buffer]);
+    else thread.postMessage(task, [task.source.bytes.buffer]);
     try {
       return await promise;
     } finally {

@@ -1,7 +1,7 @@
 export { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from './document-limits.ts';
 export { DocumentReader, type Slots } from './document-reader.ts';
+export type { FileContent, SourceFile } from './file-content.ts';
 export { imageType } from './image-type.ts';
-export type { Given, ReadFile } from './read-file.ts';
 export { sniff } from './sniff.ts';
 export type { StartChild } from './start-document-child.ts';
 export { Unreadable } from './unreadable.ts';

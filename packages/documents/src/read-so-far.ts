@@ -1,9 +1,9 @@
 import { type WholePart, withNotes } from './conversion.ts';
-import { asText, type ReadFile } from './read-file.ts';
+import { asText, type FileContent } from './file-content.ts';
 import { Unreadable } from './unreadable.ts';
 
 /** What there is of a file whose time is up: its whole pages or sheets, with a note; without any it is unreadable. */
-export function readSoFar(parts: readonly WholePart[], conversionMs: number): ReadFile | Unreadable {
+export function readSoFar(parts: readonly WholePart[], conversionMs: number): FileContent | Unreadable {
   const last = parts.at(-1);
   const time = `${conversionMs / 1000} s`;
   if (last === undefined) {

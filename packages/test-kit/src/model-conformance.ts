@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Model, type ModelOutput, type ModelRequest, RunFailure } from '@runwire/server/src/agent/ports.ts';
+import type { Model, ModelOutput, ModelRequest } from '@runwire/server/src/agent/ports.ts';
+import { RunFailure } from '@runwire/server/src/domain/run-failure.ts';
 import type { Usage } from '@runwire/server/src/domain/usage.ts';
 
 export interface ModelHarness extends AsyncDisposable {

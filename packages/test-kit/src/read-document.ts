@@ -3,8 +3,8 @@ import {
   DEFAULT_DOCUMENT_LIMITS,
   type DocumentLimits,
   DocumentReader,
-  type Given,
-  type ReadFile,
+  type FileContent,
+  type SourceFile,
   Unreadable,
 } from '@runwire/documents';
 import { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
@@ -15,7 +15,7 @@ export function documentReader(some: Partial<DocumentLimits> = {}, start?: Start
   return new DocumentReader(limits, new FairBudget(limits.workers, () => false), start);
 }
 
-export interface Asked extends Partial<Omit<Given, 'bytes'>> {
+export interface Asked extends Partial<Omit<SourceFile, 'bytes'>> {
   readonly pdf?: boolean;
   readonly ownerId?: string;
   readonly signal?: AbortSignal;
@@ -25,7 +25,7 @@ export function readBytes(
   reader: DocumentReader,
   bytes: Uint8Array<ArrayBuffer>,
   asked: Asked = {},
-): Promise<ReadFile> {
+): Promise<FileContent> {
   const { contentType = null, name = 'file', kind = 'input_file', pdf = false, ownerId = 'a' } = asked;
   return reader.read(
     { bytes, contentType, name, kind },

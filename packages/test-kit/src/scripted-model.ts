@@ -1,13 +1,7 @@
 import { connect } from 'node:net';
-import {
-  type Model,
-  type ModelResult,
-  type PromptImage,
-  type PromptItem,
-  type PromptPdf,
-  type PromptText,
-  RunFailure,
-} from '@runwire/server/src/agent/ports.ts';
+import type { Model, ModelResult, PromptItem } from '@runwire/server/src/agent/ports.ts';
+import type { PromptAttachment } from '@runwire/server/src/domain/prompt-attachment.ts';
+import { RunFailure } from '@runwire/server/src/domain/run-failure.ts';
 import type { RunErrorCode } from '@runwire/server/src/domain/run-state.ts';
 import { onLines } from './lines.ts';
 import type { ModelLine } from './model-controller.ts';
@@ -61,11 +55,13 @@ export function scriptedModel(controllerPort: number, options: Pick<Model, 'take
   };
 }
 
+type Kind<K extends PromptAttachment['kind']> = Extract<PromptAttachment, { kind: K }>;
+
 /** An attachment as the controller sees it. */
-export type ShownAttachment = PromptText | (Omit<PromptImage | PromptPdf, 'read'> & { readonly base64: string });
+export type ShownAttachment = Kind<'text'> | (Omit<Kind<'image'> | Kind<'pdf'>, 'read'> & { readonly base64: string });
 
 /** An image of them. */
-export type ShownImage = Omit<PromptImage, 'read'> & { readonly base64: string };
+export type ShownImage = Omit<Kind<'image'>, 'read'> & { readonly base64: string };
 
 /** The prompt with the bytes of its attachments, read one after the other as a provider's adapter does. */
 async function shownPrompt(prompt: readonly PromptItem[]): Promise<unknown[]> {

@@ -48,20 +48,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
     'store',
     ...base,
   ],
-  engine: [
-    'agent',
-    'agencies',
-    'runs',
-    'chats',
-    'files',
-    'attachments',
-    'storage/*.ts',
-    'guarded-fetch',
-    'nodes',
-    'eventlog',
-    'store',
-    ...base,
-  ],
+  engine: ['agent', 'agencies', 'runs', 'chats', 'files', 'attachments', 'nodes', 'eventlog', 'store', ...base],
   nodes: ['store', ...base],
   runs: ['chats', 'accounts', 'eventlog', 'store', ...base],
   accounts: ['agencies', 'store', ...base],
@@ -84,7 +71,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
 export const serverMayImportPackage: Readonly<Record<string, readonly string[]>> = {
   contract: ['domain', 'http', 'main.ts', 'compose', 'commands', 'index.ts'],
   agency: ['agencies', 'agent', 'main.ts', 'compose', 'commands', 'index.ts'],
-  documents: ['http', 'engine', 'attachments', 'compose'],
+  documents: ['http', 'attachments', 'compose'],
 };
 
 /** Adapters: known to `compose/` and `commands/`, to the test kit and to their own folder, tests included. */

@@ -1,12 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Agencies } from '../agencies/agencies.ts';
-import { type AttachmentBlobs, BlobGone } from '../attachments/attachment-blobs.ts';
-import {
-  type GivenAttachment,
-  isInline,
-  type KeptAttachment,
-  referToAttachments,
-} from '../attachments/request-attachments.ts';
+import { type AttachmentBlobs, BlobGone, type StoredBlob } from '../attachments/attachment-blobs.ts';
+import { insertAttachments, isInline, type RequestAttachment } from '../attachments/request-attachment.ts';
 import {
   type AdmissionDecision,
   type AdmissionRequest,
@@ -48,7 +43,7 @@ export interface CompletionRequest extends AdmissionRequest {
   readonly message: string;
   readonly userContext: unknown;
   readonly ignoredFields: readonly string[];
-  readonly attachments: readonly GivenAttachment[];
+  readonly attachments: readonly RequestAttachment[];
   readonly sandboxFiles: readonly { readonly file: SandboxFile; readonly below: MountPath }[];
 }
 
@@ -76,6 +71,7 @@ export interface AdmissionDeps {
 }
 
 const LOOK_AGAIN_MS = 500;
+const NO_BLOBS: ReadonlyMap<string, StoredBlob> = new Map();
 
 /** The chat was deleted between the facts and the writes. */
 class ChatGone extends Error {
@@ -150,13 +146,13 @@ export class RunAdmission {
       if (decision.kind === 'replay') return replayOf(decision);
     }
     return repeatOnConflict(async () => {
-      const attachments = await this.#keep(request);
+      const blobs = await this.#storeInline(request);
       using slot = this.#deps.runSlots.hold(request.ownerId);
       const made: { start: AdmittedRun | null } = { start: null };
       const as = this.#deps.node.identity;
       try {
         const result = await store.transact('admit', async (tx) => {
-          const result = await this.#transaction(tx, request, files, attachments, slot);
+          const result = await this.#transaction(tx, request, files, blobs, slot);
           made.start = result.start;
           return result;
         });
@@ -170,17 +166,10 @@ export class RunAdmission {
     }, isConflict);
   }
 
-  /** Stores the inline bytes of the request durably. */
-  async #keep({ integrationId, attachments }: CompletionRequest): Promise<KeptAttachment[]> {
+  /** Makes the bytes of the request's inline images durable. */
+  async #storeInline({ integrationId, attachments }: CompletionRequest): Promise<ReadonlyMap<string, StoredBlob>> {
     const inline = attachments.filter(isInline);
-    const blobs = inline.length === 0 ? [] : await this.#deps.blobs.keep(integrationId, inline);
-    return attachments.map((given) => {
-      if (!isInline(given)) return given;
-      const { mediaType, detail, sha256 } = given;
-      const blob = blobs[inline.indexOf(given)];
-      if (blob === undefined) throw new Error('Its bytes were not kept.');
-      return { mediaType, detail, sha256, blob };
-    });
+    return inline.length === 0 ? NO_BLOBS : await this.#deps.blobs.store(integrationId, inline);
   }
 
   async #missingFile({ integrationId, sandboxFiles }: CompletionRequest): Promise<FilesFact> {
@@ -258,7 +247,7 @@ export class RunAdmission {
     tx: Tx,
     request: CompletionRequest,
     files: FilesFact,
-    attachments: readonly KeptAttachment[],
+    blobs: ReadonlyMap<string, StoredBlob>,
     slot: Hold,
   ): Promise<{ readonly admission: Admission; readonly start: AdmittedRun | null }> {
     const { integrationId, consumerId } = request;
@@ -267,7 +256,7 @@ export class RunAdmission {
     const [, { decision, now }] = await Promise.all([locked, this.#decide(tx, request, files, slot)]);
     if (decision.kind === 'replay') return { admission: replayOf(decision), start: null };
     if (decision.kind !== 'admit') throw new Error('Files and refreshes were checked before the transaction.');
-    const start = await this.#reserve(tx, request, attachments, decision, now);
+    const start = await this.#reserve(tx, request, blobs, decision, now);
     const { runId, chatId: made } = start;
     return { admission: { runId, chatId: made, textOnly: decision.textOnly, replayed: false }, start };
   }
@@ -281,7 +270,7 @@ export class RunAdmission {
   async #reserve(
     tx: Tx,
     request: CompletionRequest,
-    attachments: readonly KeptAttachment[],
+    blobs: ReadonlyMap<string, StoredBlob>,
     decision: Extract<AdmissionDecision, { kind: 'admit' }>,
     now: number,
   ): Promise<AdmittedRun> {
@@ -363,7 +352,9 @@ export class RunAdmission {
     const { refreshes } = request;
     if (!(refreshes instanceof Refusal) && refreshes.length > 0) await applyRefreshes(tx, chatKey, refreshes);
     const attached =
-      attachments.length === 0 ? [] : await referToAttachments(tx, { integrationId, chatKey, runId, now }, attachments);
+      request.attachments.length === 0
+        ? []
+        : await insertAttachments(tx, { integrationId, chatKey, runId, now }, request.attachments, blobs);
     return {
       runId,
       trace: request.trace,

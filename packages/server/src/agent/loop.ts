@@ -1,10 +1,11 @@
 import type { AgentDefinition } from '@runwire/agency';
 import type { RunEventBody, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
+import { RunFailure } from '../domain/run-failure.ts';
 import { shownStep } from '../domain/shown-step.ts';
 import type { Step } from '../domain/step.ts';
 import { addUsage, type Usage } from '../domain/usage.ts';
 import { type CalledTool, callTool, OUTCOME_UNKNOWN } from './call-tool.ts';
-import { type Model, type PromptItem, type Room, RunFailure, type Tool } from './ports.ts';
+import type { Model, PromptItem, Room, Tool } from './ports.ts';
 import { estimatedUsage, type Progress, promptBytes } from './progress.ts';
 import { ResponseAssembly } from './response-assembly.ts';
 

@@ -1,43 +1,7 @@
 import type { Reasoning, ToolCall } from '@runwire/agency';
-import type { ImageDetail } from '../domain/attachment.ts';
-import type { RunErrorCode } from '../domain/run-state.ts';
+import type { PromptAttachment } from '../domain/prompt-attachment.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
 import type { Usage } from '../domain/usage.ts';
-
-/** What is sent as its bytes. */
-interface PromptBytes {
-  readonly mediaType: string;
-  readonly sizeBytes: number;
-  /** Its bytes, read anew each time: nobody holds them longer than it takes to send them. Rejects with a `RunFailure`. */
-  read(): Promise<Uint8Array>;
-}
-
-/** An image that the user sent; the name is null where it came inline. */
-export interface PromptImage extends PromptBytes {
-  readonly kind: 'image';
-  readonly name: string | null;
-  readonly detail: ImageDetail;
-}
-
-/** A PDF for a model that takes them as they are. */
-export interface PromptPdf extends PromptBytes {
-  readonly kind: 'pdf';
-  readonly name: string;
-  readonly pages: number;
-}
-
-/** A file for a model that cannot take it as it is. */
-export interface PromptText {
-  readonly kind: 'text';
-  readonly name: string;
-  /** Of the file that the text was made from. */
-  readonly mediaType: string;
-  /** Exactly what the model is shown: what file it is, and what it says. */
-  readonly text: string;
-}
-
-/** What the user sent with a message. */
-export type PromptAttachment = PromptImage | PromptPdf | PromptText;
 
 /** What a model is shown, in order. */
 export type PromptItem =
@@ -129,18 +93,4 @@ export interface Model {
   /** True: PDFs are sent to it as they are; otherwise their text is. */
   readonly takesPdf?: boolean;
   call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult>;
-}
-
-/** A run cannot be completed. The message is the sentence for its reader. */
-export class RunFailure extends Error {
-  override readonly name = 'RunFailure';
-  readonly code: RunErrorCode;
-  /** The HTTP status with which the model's provider refused the call; null if it did not refuse. Used for the log. */
-  readonly providerStatus: number | null;
-
-  constructor(code: RunErrorCode, sentence: string, options: ErrorOptions & { readonly providerStatus?: number } = {}) {
-    super(sentence, options);
-    this.code = code;
-    this.providerStatus = options.providerStatus ?? null;
-  }
 }

@@ -1,5 +1,6 @@
 import type { RunItem } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
+import type { PromptAttachment } from '../domain/prompt-attachment.ts';
 import { shownMessage } from '../domain/sandbox-file.ts';
 import type { Step } from '../domain/step.ts';
 import {
@@ -11,7 +12,7 @@ import {
   NO_USAGE,
   type Usage,
 } from '../domain/usage.ts';
-import type { PromptAttachment, PromptItem } from './ports.ts';
+import type { PromptItem } from './ports.ts';
 
 /** How far a run has come: what its end says, however it ends. */
 export class Progress {

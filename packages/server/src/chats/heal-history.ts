@@ -1,4 +1,4 @@
-import type { Attachment } from '../domain/attachment.ts';
+import type { StoredAttachment } from '../domain/attachment.ts';
 import type { RunItem } from '../domain/events.ts';
 import { isBlank } from '../domain/ids.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
@@ -9,7 +9,7 @@ export type HistoryItem =
   | {
       readonly kind: 'user';
       readonly text: string;
-      readonly attachments?: readonly Attachment[];
+      readonly attachments?: readonly StoredAttachment[];
       readonly sandboxFiles?: readonly SandboxFile[];
     }
   | ShownItem
@@ -26,7 +26,7 @@ export interface StoredStep {
 export interface StoredTurn {
   readonly message: string;
   /** Those that are sent again: none of a failed turn. */
-  readonly attachments?: readonly Attachment[];
+  readonly attachments?: readonly StoredAttachment[];
   /** Of a failed turn too: they are announced, not sent. */
   readonly sandboxFiles?: readonly SandboxFile[];
   /** In their order. */

@@ -26,7 +26,7 @@ import type { WaitAt } from '../domain/wait-points.ts';
 import { drain } from '../engine/drain.ts';
 import { Engine } from '../engine/engine.ts';
 import { recoverOrphans } from '../engine/takeover/recover-orphans.ts';
-import { TakeFromDead } from '../engine/takeover/takeover-loop.ts';
+import { TakeoverLoop } from '../engine/takeover/takeover-loop.ts';
 import { EventLog } from '../eventlog/event-log.ts';
 import { FarLogs } from '../eventlog/far-logs.ts';
 import { Retention } from '../eventlog/retention.ts';
@@ -187,7 +187,7 @@ export async function compose(
   // Set below, when the parts exist that stop runs and that take over runs of other nodes.
   let onLost = () => {};
   let onCertain = () => {};
-  let taking: TakeFromDead | null = null;
+  let taking: TakeoverLoop | null = null;
   const lease =
     opened.beats === null
       ? null
@@ -432,7 +432,7 @@ export async function compose(
   });
   if (lease !== null) {
     const room = () => (shuttingDown ? 0 : limits.activeRuns - engine.activeRuns);
-    taking = stack.use(new TakeFromDead(takers, { room, start: (run) => engine.start(run) }));
+    taking = stack.use(new TakeoverLoop(takers, { room, start: (run) => engine.start(run) }));
   }
   retention.start();
   blobSweep.start();

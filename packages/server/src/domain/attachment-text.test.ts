@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { type Attachment, attachmentName } from './attachment.ts';
+import { attachmentName, type StoredAttachment } from './attachment.ts';
 import { attachedBytes, attachmentText, unreadPdfText } from './attachment-text.ts';
 
 const text = 'Größe;Preis\n1;2';
 const about = { name: 'prices "new".csv', mediaType: 'text/csv', sha256: hash('sha256', text) };
 
-const row: Attachment = {
+const row: StoredAttachment = {
   runId: 'run_1',
   position: 0,
   kind: 'input_file',

@@ -1,4 +1,4 @@
-import { type Attachment, attachmentName } from './attachment.ts';
+import { attachmentName, type StoredAttachment } from './attachment.ts';
 import { IMAGE_TEXT_BYTES } from './usage.ts';
 
 const MARK_CHARACTERS = 16;
@@ -28,7 +28,7 @@ export function unreadPdfText(name: string): string {
 const ANY_MARK = '0'.repeat(MARK_CHARACTERS);
 
 /** What of a prompt it takes, as its row says: the text, or for an image and a page of a PDF the text that costs as much. */
-export function attachedBytes(attachment: Attachment): number {
+export function attachedBytes(attachment: StoredAttachment): number {
   const { form, pages, sizeBytes, mediaType } = attachment;
   if (form === null) return 0;
   if (form !== 'text') return (form === 'pdf' ? (pages ?? 1) : 1) * IMAGE_TEXT_BYTES;

@@ -2,43 +2,47 @@ export type ImageDetail = 'auto' | 'low' | 'high';
 
 export type AttachmentKind = 'input_image' | 'input_file';
 
-/** Of the URL of an attachment: as much as servers commonly take. */
+/** The longest URL of an attachment. Servers commonly accept this much. */
 export const MAX_URL_CHARACTERS = 8192;
 
-/** How it is sent to a model: as it is, or as the text that was made from it. */
+/** How an attachment is sent to a model: unchanged as an image or PDF, or as the text that was made from it. */
 export type AttachmentForm = 'image' | 'pdf' | 'text';
 
 /**
- * What came with a user's message, inline or by its URL.
+ * A row of `attachments`: what a user sent with a message, inline or by URL.
  *
- * By URL it is fetched when its run starts; from then on it has a form. The blob holds exactly what is sent: the bytes of
- * the image or the PDF, or the text. An integration that keeps no copies has none, and it is fetched again in each turn.
+ * An attachment by URL is fetched when its run starts; from then on it has a form. The blob holds exactly what is sent:
+ * the bytes of the image or the PDF, or the text. If the integration keeps no copies, there is no blob, and every turn
+ * fetches the file again.
  */
-export interface Attachment {
+export interface StoredAttachment {
   readonly runId: string;
-  /** Its place in `attachments`, from 0. */
+  /** The index in `attachments` of the request, from 0. */
   readonly position: number;
   readonly kind: AttachmentKind;
-  /** As it was given, or as it was last refreshed; null: it came inline. Its query may be a key: it is shown to nobody. */
+  /** As it was sent or last refreshed; null if it was sent inline. Never show it: its query may contain a key. */
   readonly url: string | null;
-  /** Without query and fragment: what it is called. */
+  /** The URL without query and fragment. It identifies the attachment and may be shown. */
   readonly urlKey: string | null;
   readonly filename: string | null;
   readonly detail: ImageDetail;
-  /** Null: it was not fetched yet. */
+  /** Null if it was not fetched yet. */
   readonly form: AttachmentForm | null;
-  /** Of what was fetched, by its content. */
+  /** The media type of the fetched file, detected from its content. */
   readonly mediaType: string | null;
-  /** Of a PDF that is sent as it is. */
+  /** The number of pages if a PDF is sent unchanged. */
   readonly pages: number | null;
-  /** Of what is sent. */
+  /** The size of what is sent. */
   readonly sizeBytes: number | null;
-  /** Null: there is no copy. */
+  /** Null if no copy exists. */
   readonly blobKey: string | null;
 }
 
-/** What it is called in prompts: by its own name, or the last part of its address. Stays the same when its link is signed anew. */
-export function attachmentName({ filename, urlKey }: Pick<Attachment, 'filename' | 'urlKey'>): string | null {
+/**
+ * The name in prompts: the file name, or the last part of the URL's path. A fresh signed link has the same path, so the
+ * name stays the same.
+ */
+export function attachmentName({ filename, urlKey }: Pick<StoredAttachment, 'filename' | 'urlKey'>): string | null {
   if (filename !== null || urlKey === null) return filename;
   const last = urlKey.slice(urlKey.lastIndexOf('/') + 1);
   if (last === '') return new URL(urlKey).hostname;
@@ -50,5 +54,5 @@ export function attachmentName({ filename, urlKey }: Pick<Attachment, 'filename'
   }
 }
 
-/** What would end a line, or look like a folder. */
+/** Characters that would end a line or look like a folder. */
 const NOT_IN_NAMES = /[\p{Cc}\u2028\u2029/\\]/u;

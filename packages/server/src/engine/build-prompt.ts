@@ -3,7 +3,7 @@ import type { PromptItem } from '../agent/ports.ts';
 import { promptBytes } from '../agent/progress.ts';
 import { historyBudget, type MeasuredTurn, turnsToLeaveOut } from '../chats/fit-window.ts';
 import { type HistoryItem, type healTurn, type StoredStep, type StoredTurn, userItem } from '../chats/heal-history.ts';
-import type { Attachment } from '../domain/attachment.ts';
+import type { StoredAttachment } from '../domain/attachment.ts';
 import { attachedBytes } from '../domain/attachment-text.ts';
 import { modelWindow } from '../domain/model-window.ts';
 import { type SandboxFile, sandboxFilesOf } from '../domain/sandbox-file.ts';
@@ -109,7 +109,7 @@ function textTokens(messages: number, bytes: number): number {
 
 interface ReadStoredTurn {
   readonly message: string;
-  readonly attachments: Attachment[];
+  readonly attachments: StoredAttachment[];
   readonly sandboxFiles: readonly SandboxFile[];
   answer: string;
   readonly steps: StoredStep[];

@@ -1,6 +1,7 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import type { AgentFiles } from '../agent/files-port.ts';
 import type { Model } from '../agent/ports.ts';
+import type { AttachmentTools } from '../attachments/attachment-tools.ts';
 import type { Prices } from '../domain/prices.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import type { EventLog } from '../eventlog/event-log.ts';
@@ -9,7 +10,6 @@ import type { DisconnectWatch } from '../runs/disconnect-watch.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { AttachmentTools } from './attachment-tools.ts';
 import type { PromptSetting } from './build-prompt.ts';
 
 export interface EngineDeps {

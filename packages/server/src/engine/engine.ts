@@ -1,7 +1,7 @@
+import { ScratchBlobs, ScratchCleanup } from '../attachments/scratch-blobs.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import type { Hold } from '../lib/fair-budget.ts';
-import { Aside, AsideDrops } from './aside.ts';
 import type { EngineDeps } from './deps.ts';
 import { executeRun } from './execute-run.ts';
 import type { AdmittedRun, RunEngine } from './port.ts';
@@ -25,12 +25,12 @@ export class Engine implements RunEngine, AsyncDisposable {
   readonly #active = new Map<string, ActiveRun>();
   /** Given up, and not yet at rest. */
   readonly #lost = new Set<Promise<void>>();
-  readonly #drops: AsideDrops;
+  readonly #scratchCleanup: ScratchCleanup;
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
     this.#watch = new RunWatch(deps.modelSilenceMs);
-    this.#drops = new AsideDrops(deps.logger);
+    this.#scratchCleanup = new ScratchCleanup(deps.logger);
   }
 
   get activeRuns(): number {
@@ -52,14 +52,14 @@ export class Engine implements RunEngine, AsyncDisposable {
     const spentMs = run.resumed === null ? 0 : Math.max(0, Date.now() - run.resumed.startedAt);
     const watched = this.#watch.begin(stop, run.maxRunSeconds ?? maxRunSeconds, spentMs, log);
     if (run.onDisconnect === 'cancel') disconnects.watch(run.runId, run.integrationId);
-    const aside = new Aside(this.#deps.attachments.blobs);
+    const scratch = new ScratchBlobs(this.#deps.attachments.blobs);
     const execute = () => {
       if (run.resumed !== null) watched.check(performance.now());
-      return executeRun(this.#deps, run, log, stop, watched, aside);
+      return executeRun(this.#deps, run, log, stop, watched, scratch);
     };
     const done = (letGo === null ? execute() : letGo.then(execute)).finally(() => {
       this.#watch.end(watched);
-      this.#drops.drop(aside, run.runId);
+      this.#scratchCleanup.delete(scratch, run.runId);
       slot[Symbol.dispose]();
       // If this node lost the run, it may have taken the run over again since then.
       if (stop.isLost) return;
@@ -112,6 +112,6 @@ export class Engine implements RunEngine, AsyncDisposable {
     for (const { stop } of all) stop.shutDown();
     await Promise.all([...all.map(({ done }) => done), ...this.#lost]);
     this.#watch[Symbol.dispose]();
-    await this.#drops[Symbol.asyncDispose]();
+    await this.#scratchCleanup[Symbol.asyncDispose]();
   }
 }

@@ -1,28 +1,28 @@
 import { runAgent } from '../agent/loop.ts';
-import { RunFailure } from '../agent/ports.ts';
 import { Progress } from '../agent/progress.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
+import { RunAttachments } from '../attachments/run-attachments.ts';
+import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
 import type { RunEventBody } from '../domain/events.ts';
+import { RunFailure } from '../domain/run-failure.ts';
+import { AlreadyEnded, RunLost } from '../domain/run-lost.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
 import type { Step } from '../domain/step.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import { endRun } from '../runs/end-run.ts';
 import { journalStep } from '../runs/journal.ts';
-import { AlreadyEnded, RunLost } from '../runs/run-lost.ts';
 import { withFields } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Aside } from './aside.ts';
 import type { EngineDeps } from './deps.ts';
 import { endEvents } from './end-events.ts';
 import { handOver } from './hand-over.ts';
 import type { AdmittedRun } from './port.ts';
-import { RunAttachments } from './ready-attachments.ts';
 import { readyPrompt } from './ready-prompt.ts';
 import { reportEnd } from './report-end.ts';
+import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { WatchedRun } from './run-watch.ts';
 import { StepIds } from './step-ids.ts';
 import type { StopHandle } from './stop-handle.ts';
-import { storeSurely } from './store-surely.ts';
 import { endOrphan } from './takeover/end-orphan.ts';
 
 interface Outcome {
@@ -40,7 +40,7 @@ export async function executeRun(
   log: RunLog,
   stop: StopHandle,
   watched: WatchedRun,
-  aside: Aside,
+  scratch: ScratchBlobs,
 ): Promise<void> {
   const deps = { ...engine, logger: withFields(engine.logger, { runId: run.runId, ...run.trace }) };
   const progress = beginProgress(run);
@@ -48,7 +48,7 @@ export async function executeRun(
   const steps = new StepIds(log);
   log.onRefused = (error) => stop.refuse(error);
   try {
-    const outcome = await attempt(deps, run, log, stop, watched, aside, progress, steps);
+    const outcome = await attempt(deps, run, log, stop, watched, scratch, progress, steps);
     stop.throwIfRefused();
     // A run that was cancelled at the last moment ends here, as it would on the node that takes it over.
     if (stop.isHandedOver && outcome.status === 'failed') return await handOver(deps, run, log, stop);
@@ -104,7 +104,7 @@ async function giveUp(
   log.abandon();
   deps.logger.error({ err: error }, 'a run cannot be stored and ends');
   try {
-    await storeSurely(deps, stop, () => endOrphan(deps, run.runId, INTERNAL_ERROR));
+    await retryWhileUnavailable(deps, stop, () => endOrphan(deps, run.runId, INTERNAL_ERROR));
   } catch (again) {
     deps.logger.fatal({ err: again }, 'the end of a run cannot be stored; the next start ends it');
   }
@@ -116,7 +116,7 @@ async function attempt(
   log: RunLog,
   stop: StopHandle,
   watched: WatchedRun,
-  aside: Aside,
+  scratch: ScratchBlobs,
   progress: Progress,
   steps: StepIds,
 ): Promise<Outcome> {
@@ -128,7 +128,16 @@ async function attempt(
       throw new RunFailure('internal_error', `The ${missing} is not there.`);
     }
     const tools = agent.files ? [...agent.tools, ...fileTools(deps.files(run.integrationId))] : agent.tools;
-    const attachments = new RunAttachments(deps, run, model.takesPdf === true, stop, aside);
+    const attachments = new RunAttachments(
+      deps,
+      {
+        ...run,
+        takesPdf: model.takesPdf === true,
+        signal: stop.signal,
+        retry: (job) => retryWhileUnavailable(deps, stop, job),
+      },
+      scratch,
+    );
     const { prompt, turnsLeftOut } = await readyPrompt(deps, run, { ...agent, tools }, attachments, stop);
     const finished = run.resumed?.steps ?? [];
     // Fetching and reading may have taken long. The first call may take longer, and costs.
@@ -158,7 +167,7 @@ async function attempt(
       async journal(step) {
         const done = steps.journalled(step);
         const chunks = log.takeChunks();
-        await storeSurely(deps, stop, () =>
+        await retryWhileUnavailable(deps, stop, () =>
           deps.store.transact('step', (tx) =>
             journalStep(tx, {
               runId: run.runId,
@@ -179,7 +188,7 @@ async function attempt(
     return { status: 'completed', error: null, providerStatus: null, lastStep };
   } catch (error) {
     if (error instanceof RunLost) throw error;
-    if (stop.isLost) throw new RunLost('The node that ran it was taken for dead.');
+    if (stop.isLost) throw RunLost.ofFencedNode();
     stop.throwIfRefused();
     if (stop.cancelled) return { status: 'cancelled', error: null, providerStatus: null, lastStep: null };
     const failure = stop.failure ?? error;
@@ -213,7 +222,7 @@ async function settle(
   });
   const { events, chunks } = log.prepare(bodies);
   deps.waitAt?.('settle.before');
-  await storeSurely(deps, stop, () =>
+  await retryWhileUnavailable(deps, stop, () =>
     deps.store.transact('end', (tx) =>
       endRun(tx, {
         runId: run.runId,

@@ -1,4 +1,4 @@
-import type { Attachment } from '../domain/attachment.ts';
+import type { StoredAttachment } from '../domain/attachment.ts';
 import type { RunEvent } from '../domain/events.ts';
 import type { RequestTrace } from '../domain/request-trace.ts';
 import type { CancelMode } from '../domain/run-state.ts';
@@ -35,7 +35,7 @@ export interface AdmittedRun {
   readonly agency: string;
   readonly agent: string;
   readonly message: string;
-  readonly attachments: readonly Attachment[];
+  readonly attachments: readonly StoredAttachment[];
   readonly sandboxFiles: readonly SandboxFile[];
   /** Whether the chat has earlier messages. */
   readonly hasHistory: boolean;

@@ -1,14 +1,14 @@
 import type { LoadedAgent } from '../agencies/agencies.ts';
 import type { PromptItem } from '../agent/ports.ts';
+import { promptAttachment, type ReadyAttachment } from '../attachments/prompt-attachment.ts';
+import type { RunAttachments } from '../attachments/run-attachments.ts';
 import type { HistoryItem } from '../chats/heal-history.ts';
-import type { Attachment } from '../domain/attachment.ts';
+import type { StoredAttachment } from '../domain/attachment.ts';
 import { planPrompt } from './build-prompt.ts';
 import type { EngineDeps } from './deps.ts';
 import type { AdmittedRun } from './port.ts';
-import { promptAttachment } from './prompt-attachment.ts';
-import type { RunAttachments } from './ready-attachments.ts';
+import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { StopHandle } from './stop-handle.ts';
-import { storeSurely } from './store-surely.ts';
 
 export interface ReadyPrompt {
   readonly prompt: readonly PromptItem[];
@@ -16,8 +16,8 @@ export interface ReadyPrompt {
 }
 
 /**
- * The prompt with all that it needs in reach: the run's own attachments first, since what they take decides how many of
- * the earlier turns are shown, then those of these turns.
+ * Builds the prompt and makes its attachments ready. The run's own attachments come first, because their size decides how
+ * many earlier turns fit into the model's window; then those of the turns that fit.
  */
 export async function readyPrompt(
   deps: Pick<EngineDeps, 'store' | 'prompt' | 'retryMs'>,
@@ -27,21 +27,22 @@ export async function readyPrompt(
   stop: StopHandle,
 ): Promise<ReadyPrompt> {
   const own = await attachments.ready(run.attachments);
-  const { items, turnsLeftOut } = await storeSurely(deps, stop, () => {
+  const { items, turnsLeftOut } = await retryWhileUnavailable(deps, stop, () => {
     stop.signal.throwIfAborted();
     return planPrompt(deps.store.reads, { ...run, attachments: own }, agent, deps.prompt);
   });
-  const earlier = items.flatMap(attachmentsOf).filter((one) => !own.some((ready) => ready === one));
-  const ready = [...(await attachments.ready(earlier)), ...own];
-  const shown = new Map<Attachment, (typeof ready)[number]>();
-  for (const [place, one] of [...earlier, ...own].entries()) shown.set(one, ready[place] as (typeof ready)[number]);
+  const ready = new Map<StoredAttachment, ReadyAttachment>(own.map((one) => [one, one]));
+  const earlier = items.flatMap(attachmentsOf).filter((one) => !ready.has(one));
+  for (const [index, one] of (await attachments.ready(earlier)).entries()) {
+    ready.set(earlier[index] as StoredAttachment, one);
+  }
   const prompt = items.map((item): PromptItem => {
     if (item.kind !== 'user' || item.attachments === undefined) return item as PromptItem;
-    const sent = item.attachments.flatMap((one) => shown.get(one) ?? []);
-    return { ...item, attachments: sent.map((one) => promptAttachment(one, attachments)) };
+    const shown = item.attachments.flatMap((one) => ready.get(one) ?? []);
+    return { ...item, attachments: shown.map((one) => promptAttachment(one, () => attachments.read(one))) };
   });
   return { prompt, turnsLeftOut };
 }
 
-const attachmentsOf = (item: HistoryItem): readonly Attachment[] =>
+const attachmentsOf = (item: HistoryItem): readonly StoredAttachment[] =>
   item.kind === 'user' ? (item.attachments ?? []) : [];

@@ -1,4 +1,5 @@
-import { type Model, type Room, RunFailure } from '../agent/ports.ts';
+import type { Model, Room } from '../agent/ports.ts';
+import { RunFailure } from '../domain/run-failure.ts';
 import type { StopHandle } from './stop-handle.ts';
 
 const TICK_MS = 250;

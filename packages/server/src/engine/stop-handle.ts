@@ -1,4 +1,4 @@
-import type { RunFailure } from '../agent/ports.ts';
+import type { RunFailure } from '../domain/run-failure.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 
 /** "Stop has two kinds": somebody cancelled the run, or this process ends and leaves it. Besides, a run can fail from outside. */

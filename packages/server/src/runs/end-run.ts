@@ -1,6 +1,7 @@
 import { type Charge, chargeFor } from '../domain/allowance.ts';
 import { newId } from '../domain/ids.ts';
 import { type Prices, withCredits } from '../domain/prices.ts';
+import { AlreadyEnded, RunLost } from '../domain/run-lost.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
 import type { JournalledStep } from '../domain/step.ts';
 import type { ModelUsage, Usage } from '../domain/usage.ts';
@@ -11,7 +12,6 @@ import { raiseUsageDay } from '../store/queries/allowance.ts';
 import { endOfRun, finishRun } from '../store/queries/runs.ts';
 import { first, type Tx } from '../store/store.ts';
 import { storeStep } from './journal.ts';
-import { AlreadyEnded, RunLost } from './run-lost.ts';
 
 export interface RunEnd {
   readonly runId: string;
@@ -111,5 +111,5 @@ async function whyNotEnded(tx: Tx, end: RunEnd): Promise<Error> {
   const row = await first(tx.all(endOfRun, { runId: end.runId }));
   const isOwn = row?.status === end.status && row.attempt === end.nextAttempt && row.last_event_id === end.lastEventId;
   if (isOwn) return new AlreadyEnded(`Run ${end.runId} has this end already.`);
-  return new RunLost(`Run ${end.runId} is no longer of attempt ${end.attempt}.`);
+  return RunLost.ofAttempt(end.runId, end.attempt);
 }

@@ -1,10 +1,10 @@
+import { RunLost } from '../domain/run-lost.ts';
 import type { JournalledStep, StepOutcome } from '../domain/step.ts';
 import type { ModelUsage, Usage } from '../domain/usage.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
 import { advanceRun, insertStep, type StepRow } from '../store/queries/runs.ts';
 import type { Tx } from '../store/store.ts';
-import { RunLost } from './run-lost.ts';
 
 export async function storeStep(tx: Tx, runId: string, step: JournalledStep): Promise<void> {
   const { usage, output, ...columns } = step;
@@ -60,5 +60,5 @@ export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
     startedAt: done.startedAt,
   });
   await Promise.all([advanced, storeStep(tx, runId, step), storeChunks(tx, runId, done.chunks)]);
-  if ((await advanced) !== 1) throw new RunLost(`Run ${runId} is no longer of attempt ${step.attempt}.`);
+  if ((await advanced) !== 1) throw RunLost.ofAttempt(runId, step.attempt);
 }

@@ -1,16 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../domain/ids.ts';
+import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
+import { RunFailure } from '../../domain/run-failure.ts';
 import type { SandboxFile } from '../../domain/sandbox-file.ts';
 import { estimateTokens, type Usage } from '../../domain/usage.ts';
-import {
-  type Model,
-  type ModelOutput,
-  type ModelRequest,
-  type ModelResult,
-  type PromptAttachment,
-  type PromptText,
-  RunFailure,
-} from '../ports.ts';
+import type { Model, ModelOutput, ModelRequest, ModelResult } from '../ports.ts';
 import { promptBytes } from '../progress.ts';
 
 const WORD_MS = 15;
@@ -100,7 +94,7 @@ function cameWithIt(seen: readonly string[], kind: string): string {
 }
 
 /** Between the lines that say what file it is. */
-function textSeen({ name, mediaType, text }: PromptText): string {
+function textSeen({ name, mediaType, text }: Extract<PromptAttachment, { kind: 'text' }>): string {
   const content = text.slice(text.indexOf('\n') + 1, text.lastIndexOf('\n'));
   const [line = ''] = content.trimStart().split(/\r|\n/, 1);
   const characters = [...content].length;

@@ -4,10 +4,14 @@ import { FakeProvider } from '@runwire/test-kit/fake-provider.ts';
 import { Listener, modelRequest } from '@runwire/test-kit/model-conformance.ts';
 import { type Protocol, providerEvents, sseText } from '@runwire/test-kit/provider-streams.ts';
 import { pngOf, SAMPLE_IMAGES } from '@runwire/test-kit/sample-images.ts';
-import { type PromptImage, type PromptItem, RunFailure } from '../ports.ts';
+import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
+import { RunFailure } from '../../domain/run-failure.ts';
+import type { PromptItem } from '../ports.ts';
 import { promptBytes } from '../progress.ts';
 import { offlineModel } from './offline-model.ts';
 import { OpenAiModels } from './openai-model.ts';
+
+type PromptImage = Extract<PromptAttachment, { kind: 'image' }>;
 
 const PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
 const never = () => new AbortController().signal;

@@ -1,6 +1,7 @@
 import { newId } from '../../domain/ids.ts';
+import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
 import { shownMessage } from '../../domain/sandbox-file.ts';
-import type { ModelOutput, ModelRequest, PromptAttachment, PromptItem } from '../ports.ts';
+import type { ModelOutput, ModelRequest, PromptItem } from '../ports.ts';
 import { ProtocolReader } from './protocol-reader.ts';
 import { type Asked, garbage, isObject, type JsonObject, stoppedShort } from './provider-failure.ts';
 import { BodyMaker, type RequestBody } from './request-body.ts';

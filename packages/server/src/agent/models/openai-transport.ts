@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
-import { type ModelOutput, RunFailure } from '../ports.ts';
+import { RunFailure } from '../../domain/run-failure.ts';
+import type { ModelOutput } from '../ports.ts';
 import {
   type Asked,
   cutStream,

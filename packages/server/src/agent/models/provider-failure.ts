@@ -1,4 +1,4 @@
-import { RunFailure } from '../ports.ts';
+import { RunFailure } from '../../domain/run-failure.ts';
 
 const MAX_QUOTED_CHARS = 300;
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { PromptImage, PromptPdf } from '../ports.ts';
+import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
 
 /** What is sent as a data URL. */
-type SentBytes = PromptImage | PromptPdf;
+type SentBytes = Extract<PromptAttachment, { kind: 'image' | 'pdf' }>;
 
 /** So many bytes become base64 at a time: a multiple of three, so that the pieces join. */
 const PIECE_BYTES = 192 * 1024;

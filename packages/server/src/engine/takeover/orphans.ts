@@ -1,6 +1,6 @@
+import { AlreadyEnded, RunLost } from '../../domain/run-lost.ts';
 import { NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
 import { monotonicMs } from '../../lib/monotonic.ts';
-import { AlreadyEnded, RunLost } from '../../runs/run-lost.ts';
 import { orphanedRuns } from '../../store/queries/takeover.ts';
 import type { AdmittedRun } from '../port.ts';
 import { endUnreadable } from './end-orphan.ts';

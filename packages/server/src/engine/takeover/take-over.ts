@@ -1,6 +1,7 @@
 import { RUN_SECONDS_BY_SETTING } from '../../domain/admission.ts';
 import { attemptBase, type RunEvent } from '../../domain/events.ts';
 import { NO_TRACE } from '../../domain/request-trace.ts';
+import { RunLost } from '../../domain/run-lost.ts';
 import type { RunError } from '../../domain/run-state.ts';
 import { sandboxFilesOf } from '../../domain/sandbox-file.ts';
 import { isKnownJournal } from '../../domain/step.ts';
@@ -9,7 +10,6 @@ import { encodeChunk } from '../../eventlog/chunk-codec.ts';
 import { parseOwnJson } from '../../lib/strict-json.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { journalledStep } from '../../runs/journal.ts';
-import { RunLost } from '../../runs/run-lost.ts';
 import { attachmentOf, attachmentsOfRun } from '../../store/queries/attachments.ts';
 import { userMessageOfRun } from '../../store/queries/chats.ts';
 import { insertChunk } from '../../store/queries/eventlog.ts';
@@ -128,7 +128,7 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
     ...usage,
     byModelJson: JSON.stringify(byModel),
   });
-  if (changed !== 1) throw new RunLost(`Run ${runId} is no longer of attempt ${run.attempt}.`);
+  if (changed !== 1) throw RunLost.ofAttempt(runId, run.attempt);
   await tx.run(deleteChunksAfter, { runId, after: keptId });
   const id = attemptBase(attempt) + 1;
   const opening: RunEvent = { type: 'resumed', runId, attempt, discardAfter: keptId, id };

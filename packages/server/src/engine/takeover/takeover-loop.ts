@@ -4,13 +4,13 @@ import { fenceNode } from '../../store/queries/nodes.ts';
 import { Orphans, type OrphansOptions } from './orphans.ts';
 import type { TakeOverDeps } from './take-over.ts';
 
-export type TakeFromDeadOptions = Omit<OrphansOptions, 'closing'>;
+export type TakeoverOptions = Omit<OrphansOptions, 'closing'>;
 
 /**
  * While this node runs: fences those that are silent, and takes over what nodes that are gone left unfinished. What
  * fails is left to the next time; there is one within a second or two as long as there is something to do.
  */
-export class TakeFromDead implements AsyncDisposable {
+export class TakeoverLoop implements AsyncDisposable {
   readonly #deps: TakeOverDeps;
   readonly #orphans: Orphans;
   readonly #closing = new AbortController();
@@ -18,7 +18,7 @@ export class TakeFromDead implements AsyncDisposable {
   #taking: Promise<void> | null = null;
   #asked = false;
 
-  constructor(deps: TakeOverDeps, { room, start }: TakeFromDeadOptions) {
+  constructor(deps: TakeOverDeps, { room, start }: TakeoverOptions) {
     this.#deps = deps;
     const freeRoom = () => (this.#isClosed || deps.node.identity === null ? 0 : room());
     this.#orphans = new Orphans(deps, { room: freeRoom, start, closing: this.#closing.signal });

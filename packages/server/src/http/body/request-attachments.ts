@@ -1,5 +1,5 @@
 import type { GetCompletionV2Request } from '@runwire/contract';
-import type { GivenAttachment, UrlAttachment } from '../../attachments/request-attachments.ts';
+import type { RequestAttachment } from '../../attachments/request-attachment.ts';
 import { MAX_URL_CHARACTERS } from '../../domain/attachment.ts';
 import { withoutFragment } from '../../domain/attachment-refresh.ts';
 import { filenameProblem } from '../../domain/mount-path.ts';
@@ -11,12 +11,12 @@ import type { InlineImages } from './inline-images.ts';
 
 type BodyAttachment = NonNullable<GetCompletionV2Request['attachments']>[number];
 
-/** The attachments of a checked body. Throws a `Refusal` that names the field. */
-export function givenAttachments(
+/** Checks the attachments of a body that matches its schema. Throws a `Refusal` that names the field. */
+export function requestAttachments(
   attachments: readonly BodyAttachment[] | undefined,
   inline: InlineImages | null,
   allow: FetchAllow,
-): GivenAttachment[] {
+): RequestAttachment[] {
   return (attachments ?? []).map((attachment, position) => {
     const refused = (field: string, problem: string) =>
       new Refusal('invalid_request', `\`attachments[${position}].${field}\` ${problem}.`);
@@ -34,10 +34,10 @@ export function givenAttachments(
       return { kind: 'input_image', ...url, filename: null, detail };
     }
     const image = inline?.get(text);
-    // Every data URL was taken out where the body was parsed.
-    if (image === undefined) throw new Error('An inline image is not where its body was parsed.');
+    // The body's parser has replaced every data URL by a key into `inline`.
+    if (image === undefined) throw new Error('The parser of the body did not decode an inline image.');
     if ('problem' in image) throw refused('image_url', image.problem);
-    return { ...image, detail };
+    return { kind: 'inline_image', ...image, detail };
   });
 }
 
@@ -45,13 +45,13 @@ function checkedUrl(
   text: string,
   allow: FetchAllow,
   refused: (problem: string) => Refusal,
-): Pick<UrlAttachment, 'url' | 'urlKey'> {
+): { readonly url: string; readonly urlKey: string } {
   const tooLong = `must be at most ${MAX_URL_CHARACTERS} characters`;
   if (text.length > MAX_URL_CHARACTERS) throw refused(tooLong);
   const checked = checkFetchUrl(text, allow);
   if ('problem' in checked) throw refused(checked.problem);
   const url = withoutFragment(checked.url);
-  // What is not ASCII takes up to nine characters once it is percent-encoded.
+  // Percent-encoding makes up to nine characters of one that is not ASCII.
   if (url.length > MAX_URL_CHARACTERS) throw refused(tooLong);
   return { url, urlKey: urlKey(checked.url) };
 }

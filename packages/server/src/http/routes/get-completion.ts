@@ -15,7 +15,7 @@ import { memberName } from '../../lib/member-name.ts';
 import type { FetchAllow } from '../../lib/url-rules/fetch-allow.ts';
 import type { RunReads } from '../../runs/read-runs.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { givenAttachments } from '../body/request-attachments.ts';
+import { requestAttachments } from '../body/request-attachments.ts';
 import type { Encoder } from '../encoders/encoder.ts';
 import { TextOnly } from '../encoders/text-only.ts';
 import { givenCursor, parseEventId } from '../event-cursor.ts';
@@ -132,7 +132,7 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
   if (context !== undefined && context !== null && Buffer.byteLength(JSON.stringify(context)) > maxContextBytes) {
     throw new Refusal('invalid_request', `\`user_context\` must be at most ${maxContextBytes} bytes of JSON.`);
   }
-  const attachments = givenAttachments(body.attachments, inlineImages, fetchAllow);
+  const attachments = requestAttachments(body.attachments, inlineImages, fetchAllow);
   const known: Record<string, unknown> = {};
   // Unknown fields are ignored, so they do not make another body either.
   for (const field of FIELDS) known[field] = body[field as keyof GetCompletionV2Request];

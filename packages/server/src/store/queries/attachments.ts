@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Attachment, AttachmentForm } from '../../domain/attachment.ts';
+import type { AttachmentForm, StoredAttachment } from '../../domain/attachment.ts';
 import { statement } from '../statement.ts';
 import { runsOfStretch, type Stretch } from './chats.ts';
 
@@ -31,7 +31,7 @@ export const useBlob = statement('use blob', (db, p: { blobKey: string }) =>
 
 export const insertAttachment = statement(
   'insert attachment',
-  (db, p: Omit<Attachment, 'filename'> & { chatKey: string; filenameJson: string | null }) =>
+  (db, p: Omit<StoredAttachment, 'filename'> & { chatKey: string; filenameJson: string | null }) =>
     db.insertInto('attachments').values({
       chat_key: p.chatKey,
       run_id: p.runId,
@@ -151,7 +151,7 @@ export const attachmentsOfRun = statement('attachments of run', (db, p: { chatKe
 
 export type AttachmentRow = Awaited<ReturnType<ReturnType<(typeof historyAttachments)['build']>['execute']>>[number];
 
-export function attachmentOf(row: AttachmentRow): Attachment {
+export function attachmentOf(row: AttachmentRow): StoredAttachment {
   return {
     runId: row.run_id,
     position: row.position,

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RunLost } from '../domain/run-lost.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import { RunLost } from '../runs/run-lost.ts';
 import type { EngineDeps } from './deps.ts';
 import type { StopHandle } from './stop-handle.ts';
 
 /** While the store cannot be written to, a run waits where it is. */
-export async function storeSurely<T>(
+export async function retryWhileUnavailable<T>(
   deps: Pick<EngineDeps, 'retryMs'>,
   stop: StopHandle,
   transact: () => Promise<T>,
 ): Promise<T> {
   for (;;) {
-    if (stop.isLost) throw new RunLost('The node that ran it was taken for dead.');
+    if (stop.isLost) throw RunLost.ofFencedNode();
     try {
       return await transact();
     } catch (error) {

@@ -1,14 +1,15 @@
 import { Unreadable } from '@runwire/documents';
-import { RunFailure } from '../agent/ports.ts';
-import { BlobUnavailable } from '../attachments/attachment-blobs.ts';
-import type { Attachment } from '../domain/attachment.ts';
+import type { StoredAttachment } from '../domain/attachment.ts';
+import { RunFailure } from '../domain/run-failure.ts';
 import { FetchFailed } from '../guarded-fetch/fetch-failed.ts';
+import { BlobUnavailable } from './attachment-blobs.ts';
 
 /** Returns the sentence for the caller if an attachment cannot be sent, or null if the error is about something else. */
-export function attachmentFailure(error: unknown, attachment: Attachment, ownRunId: string): RunFailure | null {
-  const says = endOfSentence(error, attachment.runId === ownRunId);
-  if (says === null) return null;
-  return new RunFailure('attachment_unavailable', `${nameInSentence(attachment, ownRunId)} ${says}.`, { cause: error });
+export function attachmentFailure(error: unknown, attachment: StoredAttachment, ownRunId: string): RunFailure | null {
+  const problem = endOfSentence(error, attachment.runId === ownRunId);
+  if (problem === null) return null;
+  const sentence = `${nameInSentence(attachment, ownRunId)} ${problem}.`;
+  return new RunFailure('attachment_unavailable', sentence, { cause: error });
 }
 
 function endOfSentence(error: unknown, isOwn: boolean): string | null {
@@ -24,9 +25,9 @@ function endOfSentence(error: unknown, isOwn: boolean): string | null {
 /** A new chat helps too: the file may have been deleted, and then no fresh link exists. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 
-/** The beginning of a sentence about it, for the people who attached it: never with a URL's query. */
-function nameInSentence(attachment: Attachment, ownRunId: string): string {
+/** The beginning of the sentence for the caller. It never contains the query of a URL, because that may be a key. */
+function nameInSentence(attachment: StoredAttachment, ownRunId: string): string {
   const { runId, position, urlKey, mediaType, sizeBytes } = attachment;
-  const whose = runId === ownRunId ? 'this message' : `an earlier message (run ${runId})`;
-  return `\`attachments[${position}]\` of ${whose}, ${urlKey ?? `${mediaType} of ${sizeBytes} bytes`},`;
+  const message = runId === ownRunId ? 'this message' : `an earlier message (run ${runId})`;
+  return `\`attachments[${position}]\` of ${message}, ${urlKey ?? `${mediaType} of ${sizeBytes} bytes`},`;
 }

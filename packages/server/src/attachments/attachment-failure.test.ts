@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Attachment } from '../domain/attachment.ts';
+import type { StoredAttachment } from '../domain/attachment.ts';
 import { FetchFailed, finalFailure } from '../guarded-fetch/fetch-failed.ts';
 import { attachmentFailure } from './attachment-failure.ts';
 
-const attachment = { runId: 'run_a', position: 0, urlKey: 'https://a.test/x' } as Attachment;
+const attachment = { runId: 'run_a', position: 0, urlKey: 'https://a.test/x' } as StoredAttachment;
 const sentence = (error: FetchFailed, ownRunId: string) =>
   attachmentFailure(error, attachment, ownRunId)?.message ?? '';
 

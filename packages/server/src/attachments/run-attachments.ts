@@ -1,0 +1,184 @@
+import { type FileContent, type SourceFile, sniff, Unreadable } from '@runwire/documents';
+import type { StoredAttachment } from '../domain/attachment.ts';
+import { together } from '../lib/together.ts';
+import { unlessAborted } from '../lib/unless-aborted.ts';
+import { type BlobKey, sha256OfKey } from '../storage/blob-store.ts';
+import { BlobUnavailable, sha256Of } from './attachment-blobs.ts';
+import { attachmentFailure } from './attachment-failure.ts';
+import type { AttachmentDeps, AttachmentRun } from './attachment-tools.ts';
+import { fetchAttachment, readAttachment, sourceFile } from './fetch-attachment.ts';
+import { type ReadyAttachment, readyFromContent, readyUnreadPdf, shownText } from './prompt-attachment.ts';
+import type { ScratchBlobs } from './scratch-blobs.ts';
+import { recordWithoutCopy, storeCopy, storeScratch } from './store-copy.ts';
+
+/** How many attachments of one run are fetched or looked up concurrently. */
+const CONCURRENCY = 5;
+
+interface Fetching {
+  readonly url: string | null;
+  readonly rows: readonly StoredAttachment[];
+  readonly signal: AbortSignal;
+  /** Receives the attachments that are ready. */
+  readonly ready: Map<StoredAttachment, ReadyAttachment>;
+  /** Rejects if the fetched content must not be used. */
+  readonly check?: (content: FileContent) => Promise<void>;
+}
+
+/**
+ * Makes the attachments of a run ready, its own and those of earlier turns, before its model is called:
+ *
+ *   inline, or a copy exists ──────────────────────────────────────────────────────▶ ready
+ *   a copy of a PDF, and the model accepts no PDFs ──▶ its text, stored as a copy ──▶ ready
+ *                                                 └──▶ no text, in an earlier turn ─▶ ready, shown as unread
+ *   not fetched, no copy, or the copy is lost ──▶ fetch ──▶ read ──▶ store ─────────▶ ready
+ *
+ * If the integration keeps no copies, the fetched bytes are scratch blobs that are deleted when the run ends. A run that
+ * stops does not wait for the blob store.
+ */
+export class RunAttachments {
+  readonly #deps: AttachmentDeps;
+  readonly #run: AttachmentRun;
+  readonly #scratch: ScratchBlobs;
+
+  constructor(deps: AttachmentDeps, run: AttachmentRun, scratch: ScratchBlobs) {
+    this.#deps = deps;
+    this.#run = run;
+    this.#scratch = scratch;
+  }
+
+  /** Keeps the order. Rejects with a `RunFailure` that names the attachment that is unavailable. */
+  async ready(rows: readonly StoredAttachment[]): Promise<ReadyAttachment[]> {
+    if (rows.length === 0) return [];
+    const ready = new Map<StoredAttachment, ReadyAttachment>();
+    await together(CONCURRENCY, rows, this.#run.signal, async (row, signal) => {
+      const copy = await this.#namingFailures(row, () => this.#fromCopy(row, signal));
+      if (copy !== null) ready.set(row, copy);
+    });
+    const byUrl = Map.groupBy(
+      rows.filter((row) => !ready.has(row)),
+      ({ url }) => url,
+    );
+    await together(CONCURRENCY, [...byUrl], this.#run.signal, ([url, group], signal) =>
+      this.#namingFailures(group[0], () => this.#fetch({ url, rows: group, signal, ready })),
+    );
+    return rows.map((row) => {
+      const one = ready.get(row);
+      if (one === undefined) throw new Error('An attachment was not made ready.');
+      return one;
+    });
+  }
+
+  /** Reads the bytes to send. If the copy was damaged since, fetches it again and checks that the bytes are the same. */
+  async read(ready: ReadyAttachment): Promise<Uint8Array> {
+    const { signal } = this.#run;
+    return await this.#namingFailures(ready, async () => {
+      try {
+        return await this.#bytes(ready, signal);
+      } catch (error) {
+        if (!isLost(error) || ready.url === null || ready.blobKey === null) throw error;
+        const sha256 = sha256OfKey(ready.blobKey);
+        const fetched = new Map<StoredAttachment, ReadyAttachment>();
+        const check = async ({ bytes }: FileContent) => {
+          if ((await sha256Of(bytes)) !== sha256) throw error;
+        };
+        await this.#fetch({ url: ready.url, rows: [ready], signal, ready: fetched, check });
+        return await this.#bytes(fetched.get(ready) ?? ready, signal);
+      }
+    });
+  }
+
+  #bytes({ blobKey, sizeBytes }: ReadyAttachment, signal: AbortSignal): Promise<Uint8Array> {
+    if (blobKey === null) throw new Error('An attachment that is ready has no blob.');
+    return unlessAborted(signal, this.#deps.attachments.blobs.read({ blobKey, sizeBytes }));
+  }
+
+  /** Returns null if the attachment must be fetched. */
+  async #fromCopy(row: StoredAttachment, signal: AbortSignal): Promise<ReadyAttachment | null> {
+    const { form, mediaType, sizeBytes, blobKey } = row;
+    if (form === null || mediaType === null || sizeBytes === null || blobKey === null) return null;
+    const copy: ReadyAttachment = { ...row, form, mediaType, sizeBytes, text: null };
+    if (row.url === null) return copy;
+    try {
+      if (form === 'pdf' && !this.#run.takesPdf) return await this.#textOfPdf(copy, signal);
+      if (form === 'text') {
+        return { ...copy, text: shownText(row, mediaType, blobKey, await this.#bytes(copy, signal)) };
+      }
+    } catch (error) {
+      if (!isLost(error)) throw error;
+      return null;
+    }
+    // This look costs one HEAD request on S3. Without it, a lost copy whose URL returns other bytes by now would fail this
+    // run and every later one, because that shows only when the copy is sent. Now the new bytes are recorded instead.
+    // If the look itself fails, the copy may still be readable when it is sent.
+    const looked = this.#deps.attachments.blobs.has({ blobKey, sizeBytes }).catch(() => true);
+    return (await unlessAborted(signal, looked)) ? copy : null;
+  }
+
+  async #textOfPdf(copy: ReadyAttachment, signal: AbortSignal): Promise<ReadyAttachment> {
+    using _ = await this.#deps.attachments.budget.reserve(this.#run.ownerId, copy.sizeBytes, signal);
+    const bytes = new Uint8Array(await this.#bytes(copy, signal));
+    const content = await this.#readSource(copy, sourceFile(copy, bytes, copy.mediaType), signal);
+    if (content === null) return readyUnreadPdf(copy);
+    // If the integration keeps no copies any more, the old copy stays: another run may send it unchanged.
+    const blobKey = this.#run.keepAttachments
+      ? await storeCopy(this.#deps, this.#run, [copy], content, signal)
+      : await storeScratch(this.#run, this.#scratch, content, signal);
+    return readyFromContent(copy, content, blobKey);
+  }
+
+  /** Returns null for a PDF of an earlier turn that this model does not accept and that contains no text. */
+  async #readSource(row: StoredAttachment, source: SourceFile, signal: AbortSignal): Promise<FileContent | null> {
+    const { runId, takesPdf } = this.#run;
+    const wasSentUnchanged = row.runId !== runId && row.form === 'pdf' && !takesPdf;
+    // The URL may return another file by now. Only a PDF may be shown as unread.
+    const mayStayUnread = wasSentUnchanged && sniff(source.bytes, { html: false, text: false }) === 'pdf';
+    try {
+      return await readAttachment(this.#deps, this.#run, row, source, signal);
+    } catch (error) {
+      if (mayStayUnread && error instanceof Unreadable) return null;
+      throw error;
+    }
+  }
+
+  async #fetch({ url, rows, signal, ready, check }: Fetching): Promise<void> {
+    if (url === null) throw new Error('An attachment has neither bytes nor a URL.');
+    const use = (group: readonly [StoredAttachment, ...StoredAttachment[]], source: SourceFile) =>
+      this.#namingFailures(group[0], async () => {
+        const content = await this.#readSource(group[0], source, signal);
+        if (content === null) {
+          for (const row of group) ready.set(row, readyUnreadPdf(row));
+          return;
+        }
+        await check?.(content);
+        const blobKey = await this.#store(group, content, signal);
+        for (const row of group) ready.set(row, readyFromContent(row, content, blobKey));
+      });
+    await fetchAttachment(this.#deps, this.#run, { url, rows, signal, use });
+  }
+
+  async #store(rows: readonly StoredAttachment[], content: FileContent, signal: AbortSignal): Promise<BlobKey> {
+    if (this.#run.keepAttachments) return await storeCopy(this.#deps, this.#run, rows, content, signal);
+    const blobKey = await storeScratch(this.#run, this.#scratch, content, signal);
+    const changed = rows.filter((row) => !isRecorded(row, content));
+    if (changed.length > 0) await recordWithoutCopy(this.#deps, this.#run, changed, content, signal);
+    return blobKey;
+  }
+
+  async #namingFailures<T>(row: StoredAttachment | undefined, job: () => Promise<T>): Promise<T> {
+    try {
+      return await job();
+    } catch (error) {
+      const failure = row === undefined ? null : attachmentFailure(error, row, this.#run.runId);
+      throw failure ?? error;
+    }
+  }
+}
+
+/** True if the copy is missing or damaged, false if the blob store failed to answer. */
+const isLost = (error: unknown): boolean => error instanceof BlobUnavailable && !error.mayRetry;
+
+/** True if the row already has these columns and says that no copy exists. */
+function isRecorded(row: StoredAttachment, { form, mediaType, pages, bytes }: FileContent): boolean {
+  if (row.blobKey !== null || row.form !== form || row.mediaType !== mediaType) return false;
+  return row.pages === pages && row.sizeBytes === bytes.length;
+}

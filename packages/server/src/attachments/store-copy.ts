@@ -1,0 +1,87 @@
+import type { FileContent } from '@runwire/documents';
+import type { StoredAttachment } from '../domain/attachment.ts';
+import { RunLost } from '../domain/run-lost.ts';
+import { unlessAborted } from '../lib/unless-aborted.ts';
+import { type BlobKey, newBlobKey } from '../storage/blob-store.ts';
+import { attachmentFetched, freeBlob } from '../store/queries/attachments.ts';
+import { holdRun } from '../store/queries/runs.ts';
+import { repeatOnConflict, type Tx, UniqueViolation } from '../store/store.ts';
+import { BlobGone, referToBlob, type StoredBlob, sha256Of } from './attachment-blobs.ts';
+import type { AttachmentDeps, AttachmentRun } from './attachment-tools.ts';
+import type { ScratchBlobs } from './scratch-blobs.ts';
+
+type CopyDeps = Pick<AttachmentDeps, 'attachments' | 'store'>;
+
+/** Another request has inserted a blob with the same bytes, or a sweep has deleted the blob: the bytes are stored again. */
+const isConflict = (error: unknown) => error instanceof UniqueViolation || error instanceof BlobGone;
+
+/**
+ * Stores a copy of what is sent for these attachments, and records it in their rows. The bytes are durable before the
+ * transaction that refers to them. Resolves to the key of the copy.
+ */
+export async function storeCopy(
+  { attachments, store }: CopyDeps,
+  run: AttachmentRun,
+  rows: readonly StoredAttachment[],
+  content: FileContent,
+  signal: AbortSignal,
+): Promise<BlobKey> {
+  const { bytes } = content;
+  const sha256 = await sha256Of(bytes);
+  const storeOnce = async () => {
+    signal.throwIfAborted();
+    const stored = await unlessAborted(signal, attachments.blobs.store(run.integrationId, [{ sha256, bytes }]));
+    const blob = stored.get(sha256);
+    if (blob === undefined) throw new Error('The copy of an attachment was not stored.');
+    await store.transact('attachment', (tx) => recordContent(tx, run, rows, content, blob));
+    return blob.blobKey;
+  };
+  return run.retry(() => repeatOnConflict(storeOnce, isConflict));
+}
+
+/** Stores the bytes for this run only, under a key that only `scratch` knows. */
+export async function storeScratch(
+  run: AttachmentRun,
+  scratch: ScratchBlobs,
+  { bytes }: FileContent,
+  signal: AbortSignal,
+): Promise<BlobKey> {
+  const blobKey = newBlobKey(await sha256Of(bytes));
+  await run.retry(() => {
+    signal.throwIfAborted();
+    return unlessAborted(signal, scratch.put(blobKey, bytes));
+  });
+  return blobKey;
+}
+
+/** Records that these attachments were fetched and that no copy exists. */
+export async function recordWithoutCopy(
+  { store }: CopyDeps,
+  run: AttachmentRun,
+  rows: readonly StoredAttachment[],
+  content: FileContent,
+  signal: AbortSignal,
+): Promise<void> {
+  await run.retry(() => {
+    signal.throwIfAborted();
+    return store.transact('attachment', (tx) => recordContent(tx, run, rows, content, null));
+  });
+}
+
+async function recordContent(
+  tx: Tx,
+  { runId, attempt, integrationId, chatKey }: AttachmentRun,
+  rows: readonly StoredAttachment[],
+  { form, mediaType, pages, bytes }: FileContent,
+  blob: StoredBlob | null,
+): Promise<void> {
+  if ((await tx.run(holdRun, { runId, attempt })) !== 1) throw RunLost.ofAttempt(runId, attempt);
+  const now = Date.now();
+  if (blob !== null) await referToBlob(tx, { integrationId, now }, blob);
+  const blobKey = blob?.blobKey ?? null;
+  const columns = { form, mediaType, pages, sizeBytes: bytes.length, blobKey };
+  for (const row of rows) {
+    await tx.run(attachmentFetched, { chatKey, runId: row.runId, position: row.position, ...columns });
+    if (row.blobKey !== null && row.blobKey !== blobKey) await tx.run(freeBlob, { blobKey: row.blobKey, now });
+  }
+}
