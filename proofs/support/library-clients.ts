@@ -1,4 +1,4 @@
-import type { StreamRequest } from './stream-clients.ts';
+import type { ReadRequest } from './readers.ts';
 
 /*
  * One client library in a process of its own, as it comes from the registry. What it hands to its user leaves as a line
@@ -10,7 +10,7 @@ function say(id: string, event: string | null, data: string): void {
 }
 
 /** Written for browsers: it asks whether the page is hidden, and takes timers and `fetch` from the window. */
-async function fetchEventSource({ url, headers, body }: StreamRequest): Promise<void> {
+async function fetchEventSource({ url, headers, body }: ReadRequest): Promise<void> {
   const page = Object.assign(new EventTarget(), { hidden: false });
   Object.assign(globalThis, { window: globalThis, document: page });
   const library = await import('@microsoft/fetch-event-source');
@@ -26,7 +26,7 @@ async function fetchEventSource({ url, headers, body }: StreamRequest): Promise<
 }
 
 /** It only ever asks with GET; what else a request needs is given by way of its `fetch`. */
-async function eventSource({ url, headers }: StreamRequest): Promise<void> {
+async function eventSource({ url, headers }: ReadRequest): Promise<void> {
   const { EventSource } = await import('eventsource');
   const source = new EventSource(url, {
     fetch: (input, init) => fetch(input, { ...init, headers: { ...init.headers, ...headers } }),
@@ -44,7 +44,7 @@ async function eventSource({ url, headers }: StreamRequest): Promise<void> {
   });
 }
 
-const LIBRARIES: Readonly<Record<string, (request: StreamRequest) => Promise<void>>> = {
+const LIBRARIES: Readonly<Record<string, (request: ReadRequest) => Promise<void>>> = {
   'fetch-event-source': fetchEventSource,
   eventsource: eventSource,
 };
@@ -52,4 +52,4 @@ const LIBRARIES: Readonly<Record<string, (request: StreamRequest) => Promise<voi
 const [, , name = '', request = ''] = process.argv;
 const read = LIBRARIES[name];
 if (read === undefined) throw new Error(`There is no client \`${name}\`.`);
-await read(JSON.parse(request) as StreamRequest);
+await read(JSON.parse(request) as ReadRequest);
