@@ -54,7 +54,7 @@ async function play(client: StreamClient, rig: Rig, proxyUrl: string, tokens: nu
     await wait(`token ${n}`, last.until(isRead));
     if (n === cutAfter && n < tokens) {
       wire.cut();
-      await wait('the cut', resumes === 'itself' ? wire.cameBack() : first.over);
+      await wait<unknown>('the cut', resumes === 'itself' ? wire.cameBack() : first.over);
     }
   }
   await call.end();
