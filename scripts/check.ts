@@ -1,66 +1,50 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { GateServices } from './gate-services.ts';
 import { childrenSeconds } from './processor-time.ts';
+import type { TestReport } from './test-report.ts';
 
-/** The whole gate, in the order in which a mistake is cheapest to hear of. */
+/* The gate. The checks that find a mistake soonest run first, and the first one that fails ends it. */
 
 const citations = resolve('.work/citations');
-
-const env = {
+const env: NodeJS.ProcessEnv = {
   ...process.env,
   REQUIREMENTS_CITED: citations,
-  // Each test file is a process of its own, and many start servers: they all load the same modules.
+  // Every test file is its own process and many start servers. They all load the same modules.
   NODE_COMPILE_CACHE: resolve('.work/compile-cache'),
   REDOCLY_TELEMETRY: 'off',
   REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
 };
-
-// What tests need of the machine is installed beside the first steps, and the S3 that they share is started there.
-const services = spawn('node', ['-C', 'runwire', 'test/support/gate-services.ts'], {
-  stdio: ['pipe', 'pipe', 'inherit'],
-});
-/** What tests are to know of them; null: one could not be installed or started, which is said above. */
-const ready = new Promise<Record<string, string> | null>((resolve) => {
-  services.stdout.once('data', (line: Buffer) => resolve(JSON.parse(line.toString())));
-  services.once('close', () => resolve(null));
-});
+let report: TestReport | null = null;
+let ranEverything = false;
 
 function run(command: string, ...args: readonly string[]): string | null {
   const { status, error } = spawnSync(command, args, { stdio: 'inherit', env });
   return status === 0 ? null : (error?.message ?? 'see above');
 }
 
-async function tests(): Promise<string | null> {
-  // Loaded when it is needed: the first steps check what it stands on.
-  const { runPass, runPasses } = await import('./run-passes.ts');
-  // Needs nothing of the machine: services may still be on their way.
-  const sqlite = await runPass('sqlite', env);
-  const found = await ready;
-  if (found === null) return 'a service that tests stand on could not be installed or started';
-  const { startGatePostgres } = await import('../test/support/gate-postgres.ts');
-  await using postgres = await startGatePostgres();
-  const hasPostgres = postgres !== null;
-  hasServices = hasPostgres && 'TEST_S3' in found;
-  const url = postgres === null ? {} : { TEST_POSTGRES_URL: postgres.url() };
-  const passed = await runPasses({ ...env, ...url, ...found }, hasPostgres, sqlite);
-  // The clock tells how busy the machine is, too; this tells what the tests cost.
-  const seconds = childrenSeconds();
-  if (seconds !== null) process.stdout.write(`tests and what came before them: ${seconds.toFixed(0)} s of processor\n`);
-  return passed ? null : 'see above';
+async function tests(services: GateServices): Promise<string | null> {
+  const found = await services.environment;
+  if (found === null) return 'a service that tests need could not be installed or started';
+  ranEverything = 'TEST_POSTGRES_URL' in found && 'TEST_S3' in found;
+  const [{ runTests }, { gateFiles }] = await Promise.all([import('./run-tests.ts'), import('./test-files.ts')]);
+  report = await runTests(gateFiles(), { ...env, ...found });
+  if (process.env.CI && report.skipped.length > 0)
+    return `CI skips no test, but these did: ${report.skipped.join(', ')}`;
+  return report.passed ? null : `${report.failed.length} failed`;
 }
-let hasServices = false;
 
 function requirements(): string | null {
-  if (hasServices) return run('node', '-C', 'runwire', 'scripts/requirements.ts');
-  process.stdout.write('check: requirements not counted: tests that cite some of them were left out\n');
+  if (ranEverything) return run('node', '-C', 'runwire', 'scripts/requirements.ts');
+  process.stdout.write('check: requirements were not counted: a service is missing, so some tests were skipped\n');
   return null;
 }
 
-/** Each resolves to null, or to what failed. */
-const steps: Readonly<Record<string, () => string | null | Promise<string | null>>> = {
+/** Each resolves to null, or to the reason why it failed. */
+const steps: Readonly<Record<string, (services: GateServices) => string | null | Promise<string | null>>> = {
   'lock file': () => run('npm', 'ci', '--dry-run', '--ignore-scripts', '--loglevel=error'),
-  // Each checker more makes most types again: by four, as by default, they cost 19 s of processor in place of 8.
+  // With four checkers, the default, it costs 19 CPU seconds instead of 8: each one computes most types again.
   types: () => run('tsc', '-p', 'tsconfig.json', '--checkers', '1'),
   style: () => run('biome', 'check'),
   'contract types': () => run('node', '-C', 'runwire', 'scripts/build-contract-types.ts', '--check'),
@@ -70,16 +54,33 @@ const steps: Readonly<Record<string, () => string | null | Promise<string | null
   requirements,
 };
 
+const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(1);
+
+/** Returns the line that says what failed, or null. */
+async function check(): Promise<string | null> {
+  await using services = new GateServices();
+  for (const [name, step] of Object.entries(steps)) {
+    const start = performance.now();
+    const failure = await step(services);
+    if (failure !== null) return `check: ${name} failed: ${failure}\n`;
+    process.stdout.write(`check: ${name} ok, ${seconds(start)} s\n`);
+  }
+  return null;
+}
+
 rmSync(citations, { recursive: true, force: true });
 mkdirSync(citations, { recursive: true });
-for (const [name, step] of Object.entries(steps)) {
-  const start = performance.now();
-  const failure = await step();
-  if (failure !== null) {
-    process.stderr.write(`check: ${name} failed: ${failure}\n`);
-    process.exitCode = 1;
-    break;
-  }
-  process.stdout.write(`check: ${name} ok, ${((performance.now() - start) / 1000).toFixed(1)} s\n`);
+const start = performance.now();
+const failure = await check();
+// Tests run before the reporter is loaded if they run at all.
+const { costliestFiles, failureLines } = await import('./test-report.ts');
+if (report !== null) process.stdout.write(costliestFiles(report));
+const cpu = childrenSeconds();
+process.stdout.write(
+  `gate: ${cpu === null ? '' : `${cpu.toFixed(0)} CPU s, services included; `}${seconds(start)} s\n`,
+);
+if (report !== null) process.stdout.write(failureLines(report));
+if (failure !== null) {
+  process.stderr.write(failure);
+  process.exitCode = 1;
 }
-services.stdin.end();

@@ -1,25 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { type Operation, operations } from '@runwire/contract/schemas';
-import { type ApiClient, startTestServer, type TestServer, testAgency } from '@runwire/test-kit';
+import {
+  type ApiClient,
+  STORES,
+  type StoreName,
+  startTestServer,
+  type TestServer,
+  testAgency,
+} from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const MONTHLY = { unit: 'tokens', limit: 100_000, period: 'month' };
-
-let server: TestServer;
-let api: ApiClient;
-before(async () => {
-  server = await startTestServer({ agencies: { test: testAgency } });
-  api = server.api;
-});
-after(() => server[Symbol.asyncDispose]());
-
-async function created(path: string, body: object = {}) {
-  const answer = await api.post(path, body);
-  assert.equal(answer.status, 201, JSON.stringify(answer.body));
-  return answer.body;
-}
 
 async function refused(answer: ReturnType<ApiClient['get']>, status: number, code: string, says = /./): Promise<void> {
   const { status: got, body } = await answer;
@@ -27,471 +20,503 @@ async function refused(answer: ReturnType<ApiClient['get']>, status: number, cod
   assert.match(body.error, says);
 }
 
-test('an integration is created with defaults, read, listed, changed and deleted', async (t) => {
-  cites(
-    t,
-    'contract-3-integrations',
-    'contract-3-integration-default-agency',
-    'contract-3-integration-allowances-field',
-    'contract-3-integration-keep-attachments',
-    'contract-9-integration',
-    'contract-3-statuses',
-    'contract-3-times',
-  );
-  const made = await created('/v2/integrations', { name: 'Shop' });
-  const { apiIntegrationId, createdAt, updatedAt, ...rest } = made;
-  assert.deepEqual(rest, {
-    name: 'Shop',
-    agency: 'demo',
-    defaultAgent: 'Concierge',
-    textOnly: false,
-    allowances: null,
-    onDisconnect: 'continue',
-    maxRunSeconds: 900,
-    maxRunsPerMember: null,
-    keepAttachments: true,
+for (const store of STORES) describe(store, () => tests(store));
+
+function tests(store: StoreName): void {
+  let server: TestServer;
+  let api: ApiClient;
+  before(async () => {
+    server = await startTestServer({ store, agencies: { test: testAgency } });
+    api = server.api;
   });
-  assert.match(createdAt, TIME);
-  assert.match(updatedAt, TIME);
-  const path = `/v2/integrations/${apiIntegrationId}`;
-  assert.deepEqual((await api.get(path)).body, made);
-  assert.deepEqual((await api.get('/v2/integrations')).body.items[0], made);
+  after(() => server[Symbol.asyncDispose]());
 
-  const changed = await api.patch(path, { agency: 'test', allowances: MONTHLY });
-  assert.equal(changed.status, 200);
-  assert.deepEqual(
-    { ...changed.body, updatedAt },
-    { ...made, agency: 'test', defaultAgent: 'Clerk', allowances: MONTHLY },
-    'what is not given keeps its value; the default agent is one of the agency',
-  );
-  assert.equal((await api.patch(path, { defaultAgent: 'Writer' })).body.defaultAgent, 'Writer');
-  assert.equal((await api.patch(path, { name: 'Other' })).body.defaultAgent, 'Writer');
-  assert.equal((await api.patch(path, { keepAttachments: false })).body.keepAttachments, false);
-  assert.equal((await api.patch(path, { name: 'Shop' })).body.keepAttachments, false);
-  assert.equal((await api.patch(path, { keepAttachments: true })).body.keepAttachments, true);
-  await refused(api.patch(path, { keepAttachments: null }), 400, 'invalid_request', /keepAttachments/);
-  assert.equal((await created('/v2/integrations', { keepAttachments: false })).keepAttachments, false);
-
-  const gone = await api.delete(path);
-  assert.deepEqual([gone.status, gone.body], [204, '']);
-  await refused(api.get(path), 404, 'integration_not_found');
-  await refused(api.delete(path), 404, 'integration_not_found');
-});
-
-test('allowances are null or {unit, limit, period}, and a PATCH replaces them whole', async (t) => {
-  cites(t, 'contract-3-integration-allowances', 'contract-9-integration');
-  const { apiIntegrationId: id } = await created('/v2/integrations', { allowances: MONTHLY });
-  const path = `/v2/integrations/${id}`;
-  const change = (allowances: unknown) => api.patch(path, { allowances });
-  const daily = { unit: 'runs', limit: 0, period: 'day' };
-  assert.deepEqual((await change(daily)).body.allowances, daily);
-  for (const part of [{ limit: 5 }, { unit: 'runs', limit: 5 }, { ...daily, extra: 1 }, { ...daily, limit: -1 }]) {
-    await refused(change(part), 400, 'invalid_request');
+  async function created(path: string, body: object = {}) {
+    const answer = await api.post(path, body);
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    return answer.body;
   }
-  for (const wrong of [{ ...daily, unit: 'words' }, { ...daily, period: 'year' }, { ...daily, limit: 1.5 }, 5, 'off']) {
-    await refused(change(wrong), 400, 'invalid_request', /allowances/);
-  }
-  assert.deepEqual((await api.get(path)).body.allowances, daily);
-  await refused(
-    api.post('/get_completion_v2', { apiIntegrationId: id, message: 'Hi' }),
-    400,
-    'missing_allowance_attribution',
-  );
-  assert.equal((await change(null)).body.allowances, null);
-  const reader = await api.complete({ apiIntegrationId: id });
-  assert.equal(reader.status, 200, 'off again');
-  await reader.whole();
-});
 
-test('an id may be chosen by its pattern and is never free again', async (t) => {
-  cites(t, 'contract-9-integration-id', 'contract-8-409-integration-exists');
-  const longest = `a${'-_0Z'.repeat(15)}abc`;
-  assert.equal(longest.length, 64);
-  for (const id of ['a', '0', 'A-b_C', longest]) {
-    assert.equal((await created('/v2/integrations', { apiIntegrationId: id })).apiIntegrationId, id);
-    await refused(api.post('/v2/integrations', { apiIntegrationId: id }), 409, 'integration_exists');
-    assert.equal((await api.delete(`/v2/integrations/${id}`)).status, 204);
-    await refused(api.post('/v2/integrations', { apiIntegrationId: id }), 409, 'integration_exists');
-  }
-  for (const id of ['', '-a', '_a', 'a b', 'a.b', 'é', 'a/b', 'a\n', `${longest}x`, null, 5]) {
-    await refused(api.post('/v2/integrations', { apiIntegrationId: id }), 400, 'invalid_request', /apiIntegrationId/);
-  }
-  const other = api.as((await created('/v2/owners', { email: 'id@example.com' })).apiKey);
-  await refused(other.post('/v2/integrations', { apiIntegrationId: 'demo' }), 409, 'integration_exists');
-});
-
-test('integration ids are unique regardless of case; lookups are exact', async (t) => {
-  cites(t, 'contract-9-integration-id-case');
-  await created('/v2/integrations', { apiIntegrationId: 'Mixed-Case' });
-  for (const apiIntegrationId of ['mixed-case', 'MIXED-CASE', 'mIXED-cASE']) {
-    await refused(
-      api.post('/v2/integrations', { apiIntegrationId }),
-      409,
-      'integration_exists',
-      /upper and lower case/,
+  test('an integration is created with defaults, read, listed, changed and deleted', async (t) => {
+    cites(
+      t,
+      'contract-3-integrations',
+      'contract-3-integration-default-agency',
+      'contract-3-integration-allowances-field',
+      'contract-3-integration-keep-attachments',
+      'contract-9-integration',
+      'contract-3-statuses',
+      'contract-3-times',
     );
-    await refused(api.get(`/v2/integrations/${apiIntegrationId}`), 404, 'integration_not_found');
-  }
-  assert.equal((await api.delete('/v2/integrations/Mixed-Case')).status, 204);
-  await refused(api.post('/v2/integrations', { apiIntegrationId: 'mixed-case' }), 409, 'integration_exists');
-  for (let round = 0; round < 5; round += 1) {
-    const ids = [`race-${round}`, `Race-${round}`, `RACE-${round}`, `rAcE-${round}`];
-    const answers = await Promise.all(
-      ids.map((apiIntegrationId) => api.post('/v2/integrations', { apiIntegrationId })),
-    );
-    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409, 409, 409]);
-  }
-});
-
-test('an agency or an entry point that is not there is refused, and named', async (t) => {
-  cites(t, 'contract-8-400-unknown-agency');
-  await refused(api.post('/v2/integrations', { agency: 'nowhere' }), 400, 'unknown_agency');
-  await refused(api.patch('/v2/integrations/demo', { agency: 'nowhere' }), 400, 'unknown_agency');
-  await refused(api.patch('/v2/integrations/demo', { defaultAgent: 'Clerk' }), 400, 'unknown_agent', /`Concierge`/);
-  assert.equal((await api.get('/v2/integrations/demo')).body.agency, 'demo');
-});
-
-test('a member is registered with 201, changed with 200, keeps what is not given, and begins active', async (t) => {
-  cites(
-    t,
-    'contract-3-member-put',
-    'contract-3-member-kept-fields',
-    'contract-3-member-active',
-    'contract-9-member',
-    'contract-3-statuses',
-  );
-  const { apiIntegrationId: id } = await created('/v2/integrations', { allowances: MONTHLY });
-  const path = `/v2/integrations/${id}/members/user-42`;
-  const first = await api.put(path, {});
-  assert.equal(first.status, 201);
-  const now = new Date();
-  const month = (plus: number) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + plus, 1)).toISOString();
-  const { createdAt, updatedAt, ...shown } = first.body;
-  assert.deepEqual(shown, {
-    consumerId: 'user-42',
-    name: null,
-    active: true,
-    metadata: {},
-    ownLimit: null,
-    allowance: {
-      unit: 'tokens',
-      limit: 100_000,
-      used: 0,
-      reserved: 0,
-      remaining: 100_000,
-      period: 'month',
-      periodStart: month(0),
-      resetAt: month(1),
-      exhausted: false,
-    },
-  });
-  assert.match(createdAt, TIME);
-  assert.match(updatedAt, TIME);
-  const all = { name: 'Ann', active: false, metadata: { plan: { tier: ['gold', null] } }, allowance: { limit: 5 } };
-  const second = await api.put(path, all);
-  assert.equal(second.status, 200);
-  for (const kept of [
-    {},
-    { name: 'Ann' },
-    { active: false },
-    { metadata: all.metadata },
-    { allowance: { limit: 5 } },
-  ]) {
-    const { status, body } = await api.put(path, kept);
-    assert.equal(status, 200);
-    assert.deepEqual([body.name, body.active, body.metadata, body.ownLimit], ['Ann', false, all.metadata, 5]);
-    assert.equal(body.createdAt, createdAt);
-  }
-  assert.equal((await api.put(path, { name: null })).body.name, null);
-});
-
-test('concurrent PUTs of a new member keep all fields; one answers 201', async (t) => {
-  cites(t, 'contract-3-member-put', 'contract-3-member-kept-fields');
-  const allowances = { unit: 'runs', limit: 5, period: 'day' };
-  await api.post('/v2/integrations', { apiIntegrationId: 'crowded', allowances });
-  const bodies = [{ name: 'Ann' }, { active: false }, { metadata: { a: 1 } }, { allowance: { limit: 7 } }];
-  for (let round = 0; round < 5; round += 1) {
-    const path = `/v2/integrations/crowded/members/ann-${round}`;
-    const answers = await Promise.all(bodies.map((body) => api.put(path, body)));
-    const { body } = await api.get(path);
-    assert.deepEqual(
-      [body.name, body.active, body.metadata, body.ownLimit],
-      ['Ann', false, { a: 1 }, 7],
-      'no PUT was lost',
-    );
-    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 200, 200, 201]);
-  }
-});
-
-test("a member's own limit stands in ownLimit and in the allowance that is read back; null is the integration's", async (t) => {
-  cites(t, 'contract-3-member-limit');
-  const { apiIntegrationId: id } = await created('/v2/integrations', { allowances: MONTHLY });
-  const path = `/v2/integrations/${id}/members/ann`;
-  const put = async (body: object) => (await api.put(path, body)).body;
-  const limits = (member: { ownLimit: number | null; allowance: { limit: number } | null }) => [
-    member.ownLimit,
-    member.allowance?.limit ?? null,
-  ];
-  assert.deepEqual(limits(await put({ allowance: { limit: 7 } })), [7, 7]);
-  assert.deepEqual(limits(await put({ allowance: { limit: 0 } })), [0, 0]);
-  assert.equal((await put({})).allowance.exhausted, true);
-  assert.deepEqual(limits(await put({ allowance: null })), [null, 100_000]);
-  for (const wrong of [{}, { limit: null }, { limit: '7' }, { limit: -1 }, { limit: 7, unit: 'runs' }, 7]) {
-    await refused(api.put(path, { allowance: wrong }), 400, 'invalid_request', /allowance/);
-  }
-  await put({ allowance: { limit: 9 } });
-  await api.patch(`/v2/integrations/${id}`, { allowances: null });
-  assert.deepEqual(limits((await api.get(path)).body), [9, null], 'null while allowances are off');
-});
-
-test('members are read, listed and deleted; what a deleted one used still counts', async (t) => {
-  cites(t, 'contract-3-member-reads');
-  const { apiIntegrationId: id } = await created('/v2/integrations', { allowances: MONTHLY });
-  const path = `/v2/integrations/${id}/members`;
-  await refused(api.get(`${path}/ann`), 404, 'member_not_found');
-  await refused(api.delete(`${path}/ann`), 404, 'member_not_found');
-  for (const name of ['ann', 'bob']) assert.equal((await api.put(`${path}/${name}`, {})).status, 201);
-  const reader = await api.complete({ apiIntegrationId: id, consumerId: 'ann', usageRequestId: 'u1' });
-  await reader.whole();
-  const { allowance } = (await api.get(`${path}/ann`)).body;
-  assert.ok(allowance.used > 0);
-  const listed = (await api.get(path)).body.items;
-  assert.deepEqual(
-    listed.map((member: { consumerId: string }) => member.consumerId),
-    ['bob', 'ann'],
-  );
-  assert.deepEqual(listed[1].allowance, allowance);
-  const gone = await api.delete(`${path}/ann`);
-  assert.deepEqual([gone.status, gone.body], [204, '']);
-  await refused(api.get(`${path}/ann`), 404, 'member_not_found');
-  assert.equal((await api.get(`/v2/integrations/${id}/usage?usageRequestId=u1`)).body.items.length, 1);
-  assert.equal((await api.put(`${path}/ann`, {})).status, 201);
-  assert.deepEqual((await api.get(`${path}/ann`)).body.allowance, allowance);
-});
-
-test('a key is shown once, listed without itself, and stays listed when it is revoked', async (t) => {
-  cites(
-    t,
-    'contract-3-api-keys',
-    'contract-3-keys-once',
-    'contract-9-key',
-    'contract-8-404-key-not-found',
-    'contract-3-statuses',
-    'contract-3-times',
-  );
-  const expiresAt = '2099-01-01T02:00:00+02:00';
-  const { apiKey, ...key } = await created('/v2/api_keys', { name: 'backend', expiresAt });
-  const { keyId, createdAt, ...rest } = key;
-  assert.deepEqual(rest, {
-    name: 'backend',
-    expiresAt: '2099-01-01T00:00:00.000Z',
-    lastUsedAt: null,
-    revokedAt: null,
-  });
-  assert.match(createdAt, TIME);
-  const listed = async () => (await api.get('/v2/api_keys')).body.items.find((one: typeof key) => one.keyId === keyId);
-  assert.deepEqual(await listed(), key);
-  assert.ok(!JSON.stringify((await api.get('/v2/api_keys')).body).includes(apiKey));
-  assert.equal((await api.as(apiKey).get('/v2/me')).status, 200);
-  while ((await listed()).lastUsedAt === null);
-  assert.match((await listed()).lastUsedAt, TIME);
-  assert.equal((await api.delete(`/v2/api_keys/${keyId}`)).status, 204);
-  const { revokedAt } = await listed();
-  assert.match(revokedAt, TIME);
-  assert.equal((await api.delete(`/v2/api_keys/${keyId}`)).status, 204, 'again changes nothing');
-  assert.equal((await listed()).revokedAt, revokedAt);
-  await refused(api.delete('/v2/api_keys/key_unknown'), 404, 'key_not_found');
-  for (const wrong of ['2020-01-01T00:00:00Z', 'tomorrow', '2099-01-01', 4_070_908_800, null, '2098-12-31T23:59:60Z']) {
-    await refused(api.post('/v2/api_keys', { expiresAt: wrong }), 400, 'invalid_request', /expiresAt/);
-  }
-});
-
-test('an owner is made with a key that is shown once, and cannot lock themselves out', async (t) => {
-  cites(
-    t,
-    'contract-3-owners',
-    'contract-3-owners-shape',
-    'contract-3-owners-key-once',
-    'contract-8-409-owner-exists',
-    'contract-8-409-last-key',
-    'contract-8-404-key-not-found',
-  );
-  const { ownerId, apiKey, ...rest } = await created('/v2/owners', { email: 'Ann@Example.com', name: 'Ann' });
-  assert.deepEqual(rest, { email: 'ann@example.com', setupLink: null });
-  await refused(api.post('/v2/owners', { email: 'ann@EXAMPLE.com' }), 409, 'owner_exists');
-  const list = (await api.get('/v2/owners')).body;
-  assert.ok(!JSON.stringify(list).includes(apiKey));
-  const { createdAt, ...shown } = list.items.find((owner: { ownerId: string }) => owner.ownerId === ownerId);
-  assert.deepEqual(shown, { ownerId, email: 'ann@example.com', name: 'Ann', administrator: false });
-  const ann = api.as(apiKey);
-  const me = (await ann.get('/v2/me')).body;
-  assert.deepEqual([me.ownerId, me.administrator, me.name], [ownerId, false, 'Ann']);
-  await refused(ann.delete(`/v2/api_keys/${me.key.keyId}`), 409, 'last_key');
-  const second = (await ann.post('/v2/api_keys', {})).body;
-  await refused(api.delete(`/v2/api_keys/${second.keyId}`), 404, 'key_not_found', /no API key with this id/);
-  assert.equal((await ann.delete(`/v2/api_keys/${me.key.keyId}`)).status, 204);
-  await refused(ann.get('/v2/me'), 401, 'invalid_api_key');
-  await refused(ann.as(second.apiKey).delete(`/v2/api_keys/${second.keyId}`), 409, 'last_key');
-  for (const wrong of [{}, { email: 'ann' }, { email: null }, { email: 5 }, { email: '' }]) {
-    await refused(api.post('/v2/owners', wrong), 400, 'invalid_request', /email/);
-  }
-});
-
-test('me says whose key this is and which', async (t) => {
-  cites(t, 'contract-3-me', 'contract-3-key-good', 'contract-9-me');
-  const { ownerId, ...opaque } = (await api.get('/v2/me')).body;
-  assert.deepEqual(opaque, {
-    email: null,
-    name: null,
-    administrator: true,
-    key: { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null },
-  });
-  const expiresAt = '2099-01-01T00:00:00.000Z';
-  const { apiKey, keyId } = await created('/v2/api_keys', { name: 'mine', expiresAt });
-  assert.deepEqual((await api.as(apiKey).get('/v2/me')).body, {
-    ownerId,
-    ...opaque,
-    key: { keyId, name: 'mine', expiresAt },
-  });
-  await refused(api.as('not-a-key').get('/v2/me'), 401, 'invalid_api_key');
-});
-
-test('agencies are listed with their agents and entry points', async (t) => {
-  cites(t, 'contract-3-agencies', 'contract-3-entry-points', 'contract-9-agency');
-  const { items, nextCursor } = (await api.get('/v2/agencies')).body;
-  assert.equal(nextCursor, null);
-  const demo = items.find((agency: { agency: string }) => agency.agency === 'demo');
-  const [{ description, ...agent }] = demo.agents;
-  assert.ok(description.length > 0);
-  assert.deepEqual(agent, {
-    name: 'Concierge',
-    model: 'offline/demo',
-    tools: ['clock', 'calculate', 'list_files', 'read_file', 'search_files'],
-  });
-  assert.deepEqual(
-    { ...demo, agents: null },
-    {
+    const made = await created('/v2/integrations', { name: 'Shop' });
+    const { apiIntegrationId, createdAt, updatedAt, ...rest } = made;
+    assert.deepEqual(rest, {
+      name: 'Shop',
       agency: 'demo',
-      name: 'Demo',
       defaultAgent: 'Concierge',
-      entryPoints: ['Concierge'],
-      agents: null,
-      flows: [],
-      error: null,
-    },
-  );
-  const other = items.find((agency: { agency: string }) => agency.agency === 'test');
-  assert.deepEqual(
-    [other.entryPoints, other.agents[0].tools],
-    [
-      ['Clerk', 'Writer'],
-      ['echo', 'break'],
-    ],
-  );
-});
+      textOnly: false,
+      allowances: null,
+      onDisconnect: 'continue',
+      maxRunSeconds: 900,
+      maxRunsPerMember: null,
+      keepAttachments: true,
+    });
+    assert.match(createdAt, TIME);
+    assert.match(updatedAt, TIME);
+    const path = `/v2/integrations/${apiIntegrationId}`;
+    assert.deepEqual((await api.get(path)).body, made);
+    assert.deepEqual((await api.get('/v2/integrations')).body.items[0], made);
 
-test('lists are {items, nextCursor}, newest first, 1 to 200 at a time and 50 where nothing is said', async (t) => {
-  cites(t, 'contract-3-lists', 'contract-9-newest-first', 'contract-3-limit-digits');
-  const { apiIntegrationId: id } = await created('/v2/integrations');
-  const lists = {
-    [`/v2/integrations/${id}/members`]: (i: number) => api.put(`/v2/integrations/${id}/members/m${i + 10}`, {}),
-    [`/v2/integrations/${id}/chats`]: () => api.post(`/v2/integrations/${id}/chats`, {}),
-    '/v2/integrations': () => api.post('/v2/integrations', {}),
-    '/v2/api_keys': () => api.post('/v2/api_keys', {}),
-    '/v2/owners': (i: number) => api.post('/v2/owners', { email: `list${i}@example.com` }),
-    '/v2/agencies': null,
-    '/v2/nodes': null,
-    [`/v2/integrations/${id}/runs`]: null,
-    [`/v2/integrations/${id}/usage`]: null,
-  };
-  for (const [path, add] of Object.entries(lists)) {
-    const made: string[] = [];
-    const idOf = (item: Record<string, string>) =>
-      item.consumerId ?? item.chatId ?? item.keyId ?? item.ownerId ?? item.agency ?? item.apiIntegrationId ?? '';
-    // An integration has an agency too.
-    const name = (item: Record<string, string>) => (path === '/v2/integrations' ? item.apiIntegrationId : idOf(item));
-    for (let i = 0; i < (add === null ? 0 : 52); i += 1) made.unshift(name((await add?.(i))?.body) ?? '');
-    const first = await api.get(path);
-    assert.equal(first.status, 200);
-    assert.deepEqual(Object.keys(first.body), ['items', 'nextCursor']);
-    const whole = (await api.get(`${path}?limit=200`)).body;
-    assert.equal(whole.nextCursor, null);
-    if (add !== null) {
-      assert.equal(first.body.items.length, 50, path);
-      assert.deepEqual(whole.items.map(name).slice(0, made.length), made, path);
+    const changed = await api.patch(path, { agency: 'test', allowances: MONTHLY });
+    assert.equal(changed.status, 200);
+    assert.deepEqual(
+      { ...changed.body, updatedAt },
+      { ...made, agency: 'test', defaultAgent: 'Clerk', allowances: MONTHLY },
+      'what is not given keeps its value; the default agent is one of the agency',
+    );
+    assert.equal((await api.patch(path, { defaultAgent: 'Writer' })).body.defaultAgent, 'Writer');
+    assert.equal((await api.patch(path, { name: 'Other' })).body.defaultAgent, 'Writer');
+    assert.equal((await api.patch(path, { keepAttachments: false })).body.keepAttachments, false);
+    assert.equal((await api.patch(path, { name: 'Shop' })).body.keepAttachments, false);
+    assert.equal((await api.patch(path, { keepAttachments: true })).body.keepAttachments, true);
+    await refused(api.patch(path, { keepAttachments: null }), 400, 'invalid_request', /keepAttachments/);
+    assert.equal((await created('/v2/integrations', { keepAttachments: false })).keepAttachments, false);
+
+    const gone = await api.delete(path);
+    assert.deepEqual([gone.status, gone.body], [204, '']);
+    await refused(api.get(path), 404, 'integration_not_found');
+    await refused(api.delete(path), 404, 'integration_not_found');
+  });
+
+  test('allowances are null or {unit, limit, period}, and a PATCH replaces them whole', async (t) => {
+    cites(t, 'contract-3-integration-allowances', 'contract-9-integration');
+    const { apiIntegrationId: id } = await created('/v2/integrations', { allowances: MONTHLY });
+    const path = `/v2/integrations/${id}`;
+    const change = (allowances: unknown) => api.patch(path, { allowances });
+    const daily = { unit: 'runs', limit: 0, period: 'day' };
+    assert.deepEqual((await change(daily)).body.allowances, daily);
+    for (const part of [{ limit: 5 }, { unit: 'runs', limit: 5 }, { ...daily, extra: 1 }, { ...daily, limit: -1 }]) {
+      await refused(change(part), 400, 'invalid_request');
     }
-    const paged: string[] = [];
-    let cursor: string | null = '';
-    while (cursor !== null) {
-      const { body }: { body: { items: Record<string, string>[]; nextCursor: string | null } } = await api.get(
-        `${path}?limit=${whole.items.length < 5 ? 1 : 20}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+    for (const wrong of [
+      { ...daily, unit: 'words' },
+      { ...daily, period: 'year' },
+      { ...daily, limit: 1.5 },
+      5,
+      'off',
+    ]) {
+      await refused(change(wrong), 400, 'invalid_request', /allowances/);
+    }
+    assert.deepEqual((await api.get(path)).body.allowances, daily);
+    await refused(
+      api.post('/get_completion_v2', { apiIntegrationId: id, message: 'Hi' }),
+      400,
+      'missing_allowance_attribution',
+    );
+    assert.equal((await change(null)).body.allowances, null);
+    const reader = await api.complete({ apiIntegrationId: id });
+    assert.equal(reader.status, 200, 'off again');
+    await reader.whole();
+  });
+
+  test('an id may be chosen by its pattern and is never free again', async (t) => {
+    cites(t, 'contract-9-integration-id', 'contract-8-409-integration-exists');
+    const longest = `a${'-_0Z'.repeat(15)}abc`;
+    assert.equal(longest.length, 64);
+    for (const id of ['a', '0', 'A-b_C', longest]) {
+      assert.equal((await created('/v2/integrations', { apiIntegrationId: id })).apiIntegrationId, id);
+      await refused(api.post('/v2/integrations', { apiIntegrationId: id }), 409, 'integration_exists');
+      assert.equal((await api.delete(`/v2/integrations/${id}`)).status, 204);
+      await refused(api.post('/v2/integrations', { apiIntegrationId: id }), 409, 'integration_exists');
+    }
+    for (const id of ['', '-a', '_a', 'a b', 'a.b', 'é', 'a/b', 'a\n', `${longest}x`, null, 5]) {
+      await refused(api.post('/v2/integrations', { apiIntegrationId: id }), 400, 'invalid_request', /apiIntegrationId/);
+    }
+    const other = api.as((await created('/v2/owners', { email: 'id@example.com' })).apiKey);
+    await refused(other.post('/v2/integrations', { apiIntegrationId: 'demo' }), 409, 'integration_exists');
+  });
+
+  test('integration ids are unique regardless of case; lookups are exact', async (t) => {
+    cites(t, 'contract-9-integration-id-case');
+    await created('/v2/integrations', { apiIntegrationId: 'Mixed-Case' });
+    for (const apiIntegrationId of ['mixed-case', 'MIXED-CASE', 'mIXED-cASE']) {
+      await refused(
+        api.post('/v2/integrations', { apiIntegrationId }),
+        409,
+        'integration_exists',
+        /upper and lower case/,
       );
-      assert.ok(body.items.length <= (whole.items.length < 5 ? 1 : 20), path);
-      paged.push(...body.items.map((item) => name(item) ?? ''));
-      cursor = body.nextCursor;
+      await refused(api.get(`/v2/integrations/${apiIntegrationId}`), 404, 'integration_not_found');
     }
-    assert.deepEqual(paged, whole.items.map(name), `${path}: page by page it is the same list`);
-    for (const limit of ['0', '201', '-1', '1.5', 'ten', '', '1e1', '0x10', '+5', '%205', '5.0']) {
-      await refused(api.get(`${path}?limit=${limit}`), 400, 'invalid_request', /limit/);
+    assert.equal((await api.delete('/v2/integrations/Mixed-Case')).status, 204);
+    await refused(api.post('/v2/integrations', { apiIntegrationId: 'mixed-case' }), 409, 'integration_exists');
+    for (let round = 0; round < 5; round += 1) {
+      const ids = [`race-${round}`, `Race-${round}`, `RACE-${round}`, `rAcE-${round}`];
+      const answers = await Promise.all(
+        ids.map((apiIntegrationId) => api.post('/v2/integrations', { apiIntegrationId })),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 409, 409, 409]);
     }
-    for (const wrong of ['nonsense', '', 'bnVsbA', 'WzEsMl0']) {
-      await refused(api.get(`${path}?cursor=${wrong}`), 400, 'invalid_cursor');
-    }
-  }
-});
+  });
 
-test('a cursor is bound to its list, its integration and its owner', async (t) => {
-  cites(t, 'contract-3-bound-cursor', 'contract-8-400-invalid-cursor');
-  const [one, two] = [await created('/v2/integrations'), await created('/v2/integrations')];
-  const below = ({ apiIntegrationId }: { apiIntegrationId: string }) => `/v2/integrations/${apiIntegrationId}`;
-  for (const integration of [one, two]) {
-    for (const i of [1, 2]) {
-      assert.equal((await api.put(`${below(integration)}/members/m${i}`, {})).status, 201);
-      assert.equal((await api.post(`${below(integration)}/chats`, {})).status, 201);
-    }
-  }
-  const cursor = async (path: string): Promise<string> => {
-    const { nextCursor } = (await api.get(`${path}?limit=1`)).body;
-    assert.equal((await api.get(`${path}?limit=1&cursor=${nextCursor}`)).status, 200, path);
-    return nextCursor;
-  };
-  const paths = [
-    `${below(one)}/members`,
-    `${below(one)}/chats`,
-    `${below(two)}/members`,
-    '/v2/integrations',
-    '/v2/api_keys',
-  ];
-  await created('/v2/api_keys');
-  for (const from of paths) {
-    const own = await cursor(from);
-    for (const to of [...paths, `${below(one)}/runs`, `${below(one)}/usage`, `${below(one)}/files`, '/v2/agencies']) {
-      if (to !== from) await refused(api.get(`${to}?cursor=${own}`), 400, 'invalid_cursor');
-    }
-  }
-  const other = api.as((await created('/v2/owners', { email: 'cursor@example.com' })).apiKey);
-  await refused(other.get(`/v2/integrations?cursor=${await cursor('/v2/integrations')}`), 400, 'invalid_cursor');
-});
+  test('an agency or an entry point that is not there is refused, and named', async (t) => {
+    cites(t, 'contract-8-400-unknown-agency');
+    await refused(api.post('/v2/integrations', { agency: 'nowhere' }), 400, 'unknown_agency');
+    await refused(api.patch('/v2/integrations/demo', { agency: 'nowhere' }), 400, 'unknown_agency');
+    await refused(api.patch('/v2/integrations/demo', { defaultAgent: 'Clerk' }), 400, 'unknown_agent', /`Concierge`/);
+    assert.equal((await api.get('/v2/integrations/demo')).body.agency, 'demo');
+  });
 
-test('refuses unknown and repeated query parameters below /v2 by name', async (t) => {
-  cites(t, 'contract-3-unknown-parameter');
-  const all = Object.values(operations as Record<string, Operation>).filter(({ path }) => path.startsWith('/v2/'));
-  assert.ok(all.length > 30);
-  for (const { method, path, query, body } of all) {
-    const address = path.replace(':apiIntegrationId', 'demo').replace(/:[A-Za-z]+/g, 'some-id');
-    const sent = body === undefined ? undefined : {};
-    const ask = async (parameters: string, says: RegExp) => {
-      const answer = await api.call(method, `${address}?${parameters}`, sent);
-      assert.equal(answer.status, 400, `${method} ${address}?${parameters}`);
-      if (method === 'HEAD') return;
-      assert.equal(answer.body.code, 'invalid_request');
-      assert.match(answer.body.error, says);
+  test('a member is registered with 201, changed with 200, keeps what is not given, and begins active', async (t) => {
+    cites(
+      t,
+      'contract-3-member-put',
+      'contract-3-member-kept-fields',
+      'contract-3-member-active',
+      'contract-9-member',
+      'contract-3-statuses',
+    );
+    const { apiIntegrationId: id } = await created('/v2/integrations', { allowances: MONTHLY });
+    const path = `/v2/integrations/${id}/members/user-42`;
+    const first = await api.put(path, {});
+    assert.equal(first.status, 201);
+    const now = new Date();
+    const month = (plus: number) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + plus, 1)).toISOString();
+    const { createdAt, updatedAt, ...shown } = first.body;
+    assert.deepEqual(shown, {
+      consumerId: 'user-42',
+      name: null,
+      active: true,
+      metadata: {},
+      ownLimit: null,
+      allowance: {
+        unit: 'tokens',
+        limit: 100_000,
+        used: 0,
+        reserved: 0,
+        remaining: 100_000,
+        period: 'month',
+        periodStart: month(0),
+        resetAt: month(1),
+        exhausted: false,
+      },
+    });
+    assert.match(createdAt, TIME);
+    assert.match(updatedAt, TIME);
+    const all = { name: 'Ann', active: false, metadata: { plan: { tier: ['gold', null] } }, allowance: { limit: 5 } };
+    const second = await api.put(path, all);
+    assert.equal(second.status, 200);
+    for (const kept of [
+      {},
+      { name: 'Ann' },
+      { active: false },
+      { metadata: all.metadata },
+      { allowance: { limit: 5 } },
+    ]) {
+      const { status, body } = await api.put(path, kept);
+      assert.equal(status, 200);
+      assert.deepEqual([body.name, body.active, body.metadata, body.ownLimit], ['Ann', false, all.metadata, 5]);
+      assert.equal(body.createdAt, createdAt);
+    }
+    assert.equal((await api.put(path, { name: null })).body.name, null);
+  });
+
+  test('concurrent PUTs of a new member keep all fields; one answers 201', async (t) => {
+    cites(t, 'contract-3-member-put', 'contract-3-member-kept-fields');
+    const allowances = { unit: 'runs', limit: 5, period: 'day' };
+    await api.post('/v2/integrations', { apiIntegrationId: 'crowded', allowances });
+    const bodies = [{ name: 'Ann' }, { active: false }, { metadata: { a: 1 } }, { allowance: { limit: 7 } }];
+    for (let round = 0; round < 5; round += 1) {
+      const path = `/v2/integrations/crowded/members/ann-${round}`;
+      const answers = await Promise.all(bodies.map((body) => api.put(path, body)));
+      const { body } = await api.get(path);
+      assert.deepEqual(
+        [body.name, body.active, body.metadata, body.ownLimit],
+        ['Ann', false, { a: 1 }, 7],
+        'no PUT was lost',
+      );
+      assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 200, 200, 201]);
+    }
+  });
+
+  test("a member's own limit stands in ownLimit and in the allowance that is read back; null is the integration's", async (t) => {
+    cites(t, 'contract-3-member-limit');
+    const { apiIntegrationId: id } = await created('/v2/integrations', { allowances: MONTHLY });
+    const path = `/v2/integrations/${id}/members/ann`;
+    const put = async (body: object) => (await api.put(path, body)).body;
+    const limits = (member: { ownLimit: number | null; allowance: { limit: number } | null }) => [
+      member.ownLimit,
+      member.allowance?.limit ?? null,
+    ];
+    assert.deepEqual(limits(await put({ allowance: { limit: 7 } })), [7, 7]);
+    assert.deepEqual(limits(await put({ allowance: { limit: 0 } })), [0, 0]);
+    assert.equal((await put({})).allowance.exhausted, true);
+    assert.deepEqual(limits(await put({ allowance: null })), [null, 100_000]);
+    for (const wrong of [{}, { limit: null }, { limit: '7' }, { limit: -1 }, { limit: 7, unit: 'runs' }, 7]) {
+      await refused(api.put(path, { allowance: wrong }), 400, 'invalid_request', /allowance/);
+    }
+    await put({ allowance: { limit: 9 } });
+    await api.patch(`/v2/integrations/${id}`, { allowances: null });
+    assert.deepEqual(limits((await api.get(path)).body), [9, null], 'null while allowances are off');
+  });
+
+  test('members are read, listed and deleted; what a deleted one used still counts', async (t) => {
+    cites(t, 'contract-3-member-reads');
+    const { apiIntegrationId: id } = await created('/v2/integrations', { allowances: MONTHLY });
+    const path = `/v2/integrations/${id}/members`;
+    await refused(api.get(`${path}/ann`), 404, 'member_not_found');
+    await refused(api.delete(`${path}/ann`), 404, 'member_not_found');
+    for (const name of ['ann', 'bob']) assert.equal((await api.put(`${path}/${name}`, {})).status, 201);
+    const reader = await api.complete({ apiIntegrationId: id, consumerId: 'ann', usageRequestId: 'u1' });
+    await reader.whole();
+    const { allowance } = (await api.get(`${path}/ann`)).body;
+    assert.ok(allowance.used > 0);
+    const listed = (await api.get(path)).body.items;
+    assert.deepEqual(
+      listed.map((member: { consumerId: string }) => member.consumerId),
+      ['bob', 'ann'],
+    );
+    assert.deepEqual(listed[1].allowance, allowance);
+    const gone = await api.delete(`${path}/ann`);
+    assert.deepEqual([gone.status, gone.body], [204, '']);
+    await refused(api.get(`${path}/ann`), 404, 'member_not_found');
+    assert.equal((await api.get(`/v2/integrations/${id}/usage?usageRequestId=u1`)).body.items.length, 1);
+    assert.equal((await api.put(`${path}/ann`, {})).status, 201);
+    assert.deepEqual((await api.get(`${path}/ann`)).body.allowance, allowance);
+  });
+
+  test('a key is shown once, listed without itself, and stays listed when it is revoked', async (t) => {
+    cites(
+      t,
+      'contract-3-api-keys',
+      'contract-3-keys-once',
+      'contract-9-key',
+      'contract-8-404-key-not-found',
+      'contract-3-statuses',
+      'contract-3-times',
+    );
+    const expiresAt = '2099-01-01T02:00:00+02:00';
+    const { apiKey, ...key } = await created('/v2/api_keys', { name: 'backend', expiresAt });
+    const { keyId, createdAt, ...rest } = key;
+    assert.deepEqual(rest, {
+      name: 'backend',
+      expiresAt: '2099-01-01T00:00:00.000Z',
+      lastUsedAt: null,
+      revokedAt: null,
+    });
+    assert.match(createdAt, TIME);
+    const listed = async () =>
+      (await api.get('/v2/api_keys')).body.items.find((one: typeof key) => one.keyId === keyId);
+    assert.deepEqual(await listed(), key);
+    assert.ok(!JSON.stringify((await api.get('/v2/api_keys')).body).includes(apiKey));
+    assert.equal((await api.as(apiKey).get('/v2/me')).status, 200);
+    while ((await listed()).lastUsedAt === null);
+    assert.match((await listed()).lastUsedAt, TIME);
+    assert.equal((await api.delete(`/v2/api_keys/${keyId}`)).status, 204);
+    const { revokedAt } = await listed();
+    assert.match(revokedAt, TIME);
+    assert.equal((await api.delete(`/v2/api_keys/${keyId}`)).status, 204, 'again changes nothing');
+    assert.equal((await listed()).revokedAt, revokedAt);
+    await refused(api.delete('/v2/api_keys/key_unknown'), 404, 'key_not_found');
+    for (const wrong of [
+      '2020-01-01T00:00:00Z',
+      'tomorrow',
+      '2099-01-01',
+      4_070_908_800,
+      null,
+      '2098-12-31T23:59:60Z',
+    ]) {
+      await refused(api.post('/v2/api_keys', { expiresAt: wrong }), 400, 'invalid_request', /expiresAt/);
+    }
+  });
+
+  test('an owner is made with a key that is shown once, and cannot lock themselves out', async (t) => {
+    cites(
+      t,
+      'contract-3-owners',
+      'contract-3-owners-shape',
+      'contract-3-owners-key-once',
+      'contract-8-409-owner-exists',
+      'contract-8-409-last-key',
+      'contract-8-404-key-not-found',
+    );
+    const { ownerId, apiKey, ...rest } = await created('/v2/owners', { email: 'Ann@Example.com', name: 'Ann' });
+    assert.deepEqual(rest, { email: 'ann@example.com', setupLink: null });
+    await refused(api.post('/v2/owners', { email: 'ann@EXAMPLE.com' }), 409, 'owner_exists');
+    const list = (await api.get('/v2/owners')).body;
+    assert.ok(!JSON.stringify(list).includes(apiKey));
+    const { createdAt, ...shown } = list.items.find((owner: { ownerId: string }) => owner.ownerId === ownerId);
+    assert.deepEqual(shown, { ownerId, email: 'ann@example.com', name: 'Ann', administrator: false });
+    const ann = api.as(apiKey);
+    const me = (await ann.get('/v2/me')).body;
+    assert.deepEqual([me.ownerId, me.administrator, me.name], [ownerId, false, 'Ann']);
+    await refused(ann.delete(`/v2/api_keys/${me.key.keyId}`), 409, 'last_key');
+    const second = (await ann.post('/v2/api_keys', {})).body;
+    await refused(api.delete(`/v2/api_keys/${second.keyId}`), 404, 'key_not_found', /no API key with this id/);
+    assert.equal((await ann.delete(`/v2/api_keys/${me.key.keyId}`)).status, 204);
+    await refused(ann.get('/v2/me'), 401, 'invalid_api_key');
+    await refused(ann.as(second.apiKey).delete(`/v2/api_keys/${second.keyId}`), 409, 'last_key');
+    for (const wrong of [{}, { email: 'ann' }, { email: null }, { email: 5 }, { email: '' }]) {
+      await refused(api.post('/v2/owners', wrong), 400, 'invalid_request', /email/);
+    }
+  });
+
+  test('me says whose key this is and which', async (t) => {
+    cites(t, 'contract-3-me', 'contract-3-key-good', 'contract-9-me');
+    const { ownerId, ...opaque } = (await api.get('/v2/me')).body;
+    assert.deepEqual(opaque, {
+      email: null,
+      name: null,
+      administrator: true,
+      key: { keyId: null, name: 'RUNWIRE_API_KEY', expiresAt: null },
+    });
+    const expiresAt = '2099-01-01T00:00:00.000Z';
+    const { apiKey, keyId } = await created('/v2/api_keys', { name: 'mine', expiresAt });
+    assert.deepEqual((await api.as(apiKey).get('/v2/me')).body, {
+      ownerId,
+      ...opaque,
+      key: { keyId, name: 'mine', expiresAt },
+    });
+    await refused(api.as('not-a-key').get('/v2/me'), 401, 'invalid_api_key');
+  });
+
+  test('agencies are listed with their agents and entry points', async (t) => {
+    cites(t, 'contract-3-agencies', 'contract-3-entry-points', 'contract-9-agency');
+    const { items, nextCursor } = (await api.get('/v2/agencies')).body;
+    assert.equal(nextCursor, null);
+    const demo = items.find((agency: { agency: string }) => agency.agency === 'demo');
+    const [{ description, ...agent }] = demo.agents;
+    assert.ok(description.length > 0);
+    assert.deepEqual(agent, {
+      name: 'Concierge',
+      model: 'offline/demo',
+      tools: ['clock', 'calculate', 'list_files', 'read_file', 'search_files'],
+    });
+    assert.deepEqual(
+      { ...demo, agents: null },
+      {
+        agency: 'demo',
+        name: 'Demo',
+        defaultAgent: 'Concierge',
+        entryPoints: ['Concierge'],
+        agents: null,
+        flows: [],
+        error: null,
+      },
+    );
+    const other = items.find((agency: { agency: string }) => agency.agency === 'test');
+    assert.deepEqual(
+      [other.entryPoints, other.agents[0].tools],
+      [
+        ['Clerk', 'Writer'],
+        ['echo', 'break'],
+      ],
+    );
+  });
+
+  test('lists are {items, nextCursor}, newest first, 1 to 200 at a time and 50 where nothing is said', async (t) => {
+    cites(t, 'contract-3-lists', 'contract-9-newest-first', 'contract-3-limit-digits');
+    const { apiIntegrationId: id } = await created('/v2/integrations');
+    const lists = {
+      [`/v2/integrations/${id}/members`]: (i: number) => api.put(`/v2/integrations/${id}/members/m${i + 10}`, {}),
+      [`/v2/integrations/${id}/chats`]: () => api.post(`/v2/integrations/${id}/chats`, {}),
+      '/v2/integrations': () => api.post('/v2/integrations', {}),
+      '/v2/api_keys': () => api.post('/v2/api_keys', {}),
+      '/v2/owners': (i: number) => api.post('/v2/owners', { email: `list${i}@example.com` }),
+      '/v2/agencies': null,
+      '/v2/nodes': null,
+      [`/v2/integrations/${id}/runs`]: null,
+      [`/v2/integrations/${id}/usage`]: null,
     };
-    await ask('consumerID=ann', /^`consumerID` is not a query parameter of this operation; it takes /);
-    await ask('constructor=1', /^`constructor` is not/);
-    const [known] = Object.keys((query as { properties?: object } | undefined)?.properties ?? {});
-    if (known !== undefined) await ask(`${known}=1&${known}=1`, new RegExp(`^\`${known}\` is given more than once`));
-  }
-  const csv = await api.get('/v2/integrations/demo/usage?format=csv&consumer=ann');
-  assert.deepEqual([csv.status, csv.body.code], [400, 'invalid_request']);
-});
+    for (const [path, add] of Object.entries(lists)) {
+      const made: string[] = [];
+      const idOf = (item: Record<string, string>) =>
+        item.consumerId ?? item.chatId ?? item.keyId ?? item.ownerId ?? item.agency ?? item.apiIntegrationId ?? '';
+      // An integration has an agency too.
+      const name = (item: Record<string, string>) => (path === '/v2/integrations' ? item.apiIntegrationId : idOf(item));
+      for (let i = 0; i < (add === null ? 0 : 52); i += 1) made.unshift(name((await add?.(i))?.body) ?? '');
+      const first = await api.get(path);
+      assert.equal(first.status, 200);
+      assert.deepEqual(Object.keys(first.body), ['items', 'nextCursor']);
+      const whole = (await api.get(`${path}?limit=200`)).body;
+      assert.equal(whole.nextCursor, null);
+      if (add !== null) {
+        assert.equal(first.body.items.length, 50, path);
+        assert.deepEqual(whole.items.map(name).slice(0, made.length), made, path);
+      }
+      const paged: string[] = [];
+      let cursor: string | null = '';
+      while (cursor !== null) {
+        const { body }: { body: { items: Record<string, string>[]; nextCursor: string | null } } = await api.get(
+          `${path}?limit=${whole.items.length < 5 ? 1 : 20}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+        );
+        assert.ok(body.items.length <= (whole.items.length < 5 ? 1 : 20), path);
+        paged.push(...body.items.map((item) => name(item) ?? ''));
+        cursor = body.nextCursor;
+      }
+      assert.deepEqual(paged, whole.items.map(name), `${path}: page by page it is the same list`);
+      for (const limit of ['0', '201', '-1', '1.5', 'ten', '', '1e1', '0x10', '+5', '%205', '5.0']) {
+        await refused(api.get(`${path}?limit=${limit}`), 400, 'invalid_request', /limit/);
+      }
+      for (const wrong of ['nonsense', '', 'bnVsbA', 'WzEsMl0']) {
+        await refused(api.get(`${path}?cursor=${wrong}`), 400, 'invalid_cursor');
+      }
+    }
+  });
+
+  test('a cursor is bound to its list, its integration and its owner', async (t) => {
+    cites(t, 'contract-3-bound-cursor', 'contract-8-400-invalid-cursor');
+    const [one, two] = [await created('/v2/integrations'), await created('/v2/integrations')];
+    const below = ({ apiIntegrationId }: { apiIntegrationId: string }) => `/v2/integrations/${apiIntegrationId}`;
+    for (const integration of [one, two]) {
+      for (const i of [1, 2]) {
+        assert.equal((await api.put(`${below(integration)}/members/m${i}`, {})).status, 201);
+        assert.equal((await api.post(`${below(integration)}/chats`, {})).status, 201);
+      }
+    }
+    const cursor = async (path: string): Promise<string> => {
+      const { nextCursor } = (await api.get(`${path}?limit=1`)).body;
+      assert.equal((await api.get(`${path}?limit=1&cursor=${nextCursor}`)).status, 200, path);
+      return nextCursor;
+    };
+    const paths = [
+      `${below(one)}/members`,
+      `${below(one)}/chats`,
+      `${below(two)}/members`,
+      '/v2/integrations',
+      '/v2/api_keys',
+    ];
+    await created('/v2/api_keys');
+    for (const from of paths) {
+      const own = await cursor(from);
+      for (const to of [...paths, `${below(one)}/runs`, `${below(one)}/usage`, `${below(one)}/files`, '/v2/agencies']) {
+        if (to !== from) await refused(api.get(`${to}?cursor=${own}`), 400, 'invalid_cursor');
+      }
+    }
+    const other = api.as((await created('/v2/owners', { email: 'cursor@example.com' })).apiKey);
+    await refused(other.get(`/v2/integrations?cursor=${await cursor('/v2/integrations')}`), 400, 'invalid_cursor');
+  });
+
+  test('refuses unknown and repeated query parameters below /v2 by name', async (t) => {
+    cites(t, 'contract-3-unknown-parameter');
+    const all = Object.values(operations as Record<string, Operation>).filter(({ path }) => path.startsWith('/v2/'));
+    assert.ok(all.length > 30);
+    for (const { method, path, query, body } of all) {
+      const address = path.replace(':apiIntegrationId', 'demo').replace(/:[A-Za-z]+/g, 'some-id');
+      const sent = body === undefined ? undefined : {};
+      const ask = async (parameters: string, says: RegExp) => {
+        const answer = await api.call(method, `${address}?${parameters}`, sent);
+        assert.equal(answer.status, 400, `${method} ${address}?${parameters}`);
+        if (method === 'HEAD') return;
+        assert.equal(answer.body.code, 'invalid_request');
+        assert.match(answer.body.error, says);
+      };
+      await ask('consumerID=ann', /^`consumerID` is not a query parameter of this operation; it takes /);
+      await ask('constructor=1', /^`constructor` is not/);
+      const [known] = Object.keys((query as { properties?: object } | undefined)?.properties ?? {});
+      if (known !== undefined) await ask(`${known}=1&${known}=1`, new RegExp(`^\`${known}\` is given more than once`));
+    }
+    const csv = await api.get('/v2/integrations/demo/usage?format=csv&consumer=ann');
+    assert.deepEqual([csv.status, csv.body.code], [400, 'invalid_request']);
+  });
+}

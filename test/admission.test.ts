@@ -1,21 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { after, before, test } from 'node:test';
-import { type ApiClient, type Store, TEST_API_KEY } from '@runwire/test-kit';
+import { after, before, describe, test } from 'node:test';
+import { type ApiClient, STORES, type Store, type StoreName, TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
-
-let rig: ScriptedServer;
-/** A key of another owner, on the same server. */
-let stranger: ApiClient;
-
-before(async () => {
-  rig = await ScriptedServer.start();
-  const { body } = await rig.api.post('/v2/owners', { email: 'stranger@example.com' });
-  stranger = rig.api.as(body.apiKey);
-});
-after(() => rig[Symbol.asyncDispose]());
 
 /** What a completion was refused with, in short. */
 async function refused(api: ApiClient, body: Readonly<Record<string, unknown>>): Promise<string> {
@@ -25,355 +14,380 @@ async function refused(api: ApiClient, body: Readonly<Record<string, unknown>>):
   return `${said.status} ${said.body.code}`;
 }
 
-/** Sends bytes as they are; the status and the header of what comes back. */
-async function raw(bytes: string) {
-  const socket = connect(Number(new URL(rig.server.url).port), '127.0.0.1');
-  socket.setEncoding('utf8');
-  let text = '';
-  socket.on('data', (chunk: string) => {
-    text += chunk;
+for (const store of STORES) describe(store, () => tests(store));
+
+function tests(store: StoreName): void {
+  let rig: ScriptedServer;
+  /** A key of another owner, on the same server. */
+  let stranger: ApiClient;
+
+  before(async () => {
+    rig = await ScriptedServer.start({ store });
+    const { body } = await rig.api.post('/v2/owners', { email: 'stranger@example.com' });
+    stranger = rig.api.as(body.apiKey);
   });
-  socket.write(bytes);
-  await once(socket, 'close');
-  return [Number(text.split(' ')[1]), /^x-agent-run-admitted: (.*)$/im.exec(text)?.[1]?.trim()];
-}
+  after(() => rig[Symbol.asyncDispose]());
 
-const ids = async (path: string, field: string) =>
-  (await rig.api.get(path)).body.items.map((item: Record<string, unknown>) => item[field]);
-
-test('runs an agent for a backend, on behalf of one integration and one member of it', async (t) => {
-  cites(t, 'spec-1-run-agent', 'spec-1-own-backend', 'spec-1-on-behalf', 'contract-3-completion');
-  const integration = await rig.integration();
-  await rig.member(integration, 'ann');
-  const { reader, runId } = await rig.answer({ apiIntegrationId: integration, consumerId: 'ann' }, 'Good day');
-  assert.equal(reader.answer, 'Good day');
-  assert.equal(reader.headers['content-type'], 'text/event-stream; charset=utf-8');
-  assert.equal(JSON.parse(reader.frames[0]?.data ?? '').consumerId, 'ann');
-  const { body: run } = await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`);
-  assert.deepEqual([run.apiIntegrationId, run.consumerId], [integration, 'ann']);
-  assert.equal((await rig.api.get(`/v2/integrations/demo/runs/${runId}`)).status, 404);
-});
-
-test('refuses what fails two checks for the one that stands first', async (t) => {
-  cites(t, 'contract-4-order', 'contract-8-404-member-not-found', 'contract-8-404-chat-not-found');
-  const limit = { unit: 'runs', limit: 2, period: 'day' };
-  const integration = await rig.metered(limit);
-  for (const consumer of ['ben', 'idle']) await rig.member(integration, consumer);
-  await rig.member(integration, 'idle', { active: false });
-  const of = (body: object) => ({ apiIntegrationId: integration, ...body });
-  const first = { consumerId: 'ann', usageRequestId: 'first', chatId: 'ann-chat', aliasChatId: 'ann-alias' };
-  await rig.answer(of(first));
-  const busy = await rig.hold(of({ consumerId: 'ann', usageRequestId: 'busy', chatId: 'busy-chat' }));
-  assert.equal((await rig.allowance(integration)).remaining, 0);
-
-  // key, then body
-  const keyless = await rig.api.as(null).call('POST', '/get_completion_v2', '{"message":');
-  assert.deepEqual([keyless.status, keyless.body.code], [401, 'invalid_api_key']);
-  // body, then integration
-  assert.equal(await refused(rig.api, { apiIntegrationId: 'nowhere', message: 1 } as never), '400 invalid_request');
-  // integration, then owner: an integration that is gone was the stranger's, too
-  await stranger.post('/v2/integrations', { apiIntegrationId: 'gone' });
-  await stranger.delete('/v2/integrations/gone');
-  assert.equal(await refused(rig.api, { apiIntegrationId: 'gone' }), '404 integration_not_found');
-  // owner, then attribution
-  assert.equal(await refused(stranger, of({})), '403 integration_forbidden');
-  // attribution, then replay
-  const { consumerId: _, ...unattributed } = first;
-  assert.equal(await refused(rig.api, of(unattributed)), '400 missing_allowance_attribution');
-  // replay, then member
-  assert.equal(await refused(rig.api, of({ ...first, consumerId: 'nobody' })), '400 usage_request_id_reused');
-  // member, then inactive: one that was inactive when it was deleted
-  await rig.member(integration, 'left', { active: false });
-  await rig.api.delete(`/v2/integrations/${integration}/members/left`);
-  const theirs = { usageRequestId: 'next', chatId: 'ann-chat' };
-  assert.equal(await refused(rig.api, of({ ...theirs, consumerId: 'left' })), '404 member_not_found');
-  // inactive, then chat
-  assert.equal(await refused(rig.api, of({ ...theirs, consumerId: 'idle' })), '429 consumer_inactive');
-  // chat, then agent
-  assert.equal(await refused(rig.api, of({ ...theirs, consumerId: 'ben', agent: 'X' })), '404 chat_not_found');
-  const ann = { consumerId: 'ann', usageRequestId: 'next' };
-  const torn = { ...ann, chatId: 'busy-chat', aliasChatId: 'ann-alias' };
-  assert.equal(await refused(rig.api, of({ ...torn, agent: 'X' })), '400 invalid_request');
-  // agent, then busy
-  assert.equal(await refused(rig.api, of({ ...ann, chatId: 'busy-chat', agent: 'X' })), '400 unknown_agent');
-  // busy, then allowance
-  assert.equal(await refused(rig.api, of({ ...ann, chatId: 'busy-chat' })), '409 run_active');
-  // and last the allowance
-  assert.equal(await refused(rig.api, of({ ...ann, chatId: 'ann-chat' })), '429 consumer_allowance_exhausted');
-  await busy.call.end();
-  await busy.reader.whole();
-});
-
-test('replays a known id whatever has become of member, agent, allowance and chat', async (t) => {
-  cites(t, 'contract-4-replay-first');
-  const integration = await rig.metered({ unit: 'runs', limit: 1, period: 'lifetime' }, { agency: 'test' });
-  const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1', agent: 'Clerk' };
-  const { runId } = await rig.answer(body);
-  const replays = async () => {
-    const reader = await rig.api.complete(body);
-    await reader.whole();
-    return [reader.status, reader.headers['x-run-replayed'], reader.headers['x-run-id'], reader.answer];
-  };
-  const expected = [200, 'true', runId, 'Hi'];
-  assert.equal((await rig.allowance(integration)).exhausted, true);
-  assert.deepEqual(await replays(), expected);
-  await rig.member(integration, 'ann', { active: false });
-  assert.deepEqual(await replays(), expected);
-  await rig.member(integration, 'ann', { active: true, allowance: { limit: 2 } });
-  const busy = await rig.hold({ ...body, usageRequestId: 'u2' });
-  assert.deepEqual(await replays(), expected);
-  await busy.call.end();
-  await busy.reader.whole();
-  await rig.api.patch(`/v2/integrations/${integration}`, { agency: 'demo' });
-  assert.deepEqual(await replays(), expected);
-  await rig.api.delete(`/v2/integrations/${integration}/members/ann`);
-  assert.deepEqual(await replays(), expected);
-});
-
-test('answers each refusal with its status, a sentence and header false, and reserves nothing', async (t) => {
-  cites(
-    t,
-    'spec-7-error-bodies',
-    'spec-7-400',
-    'spec-7-401',
-    'spec-7-403',
-    'spec-7-404',
-    'spec-7-409',
-    'spec-7-429',
-    'spec-7-rule-1',
-    'contract-4-header-false',
-    'contract-4-refused-no-chat',
-    'contract-4-refused-id-unused',
-    'contract-8-429-consumer-inactive',
-    'contract-8-400-missing-allowance-attribution',
-  );
-  const integration = await rig.metered({ unit: 'runs', limit: 10, period: 'day' });
-  await rig.member(integration, 'full', { allowance: { limit: 0 } });
-  await rig.member(integration, 'idle', { active: false });
-  const of = (body: object) => ({ apiIntegrationId: integration, usageRequestId: 'next', chatId: 'c-new', ...body });
-  const busy = await rig.hold(of({ consumerId: 'ann', usageRequestId: 'busy', chatId: 'c-busy' }));
-  const ann = { consumerId: 'ann' };
-  assert.equal(await refused(rig.api, of({ ...ann, message: 7 }) as never), '400 invalid_request');
-  assert.equal(await refused(rig.api, of({})), '400 missing_allowance_attribution');
-  assert.equal(await refused(rig.api.as('no-such-key'), of(ann)), '401 invalid_api_key');
-  assert.equal(await refused(stranger, of(ann)), '403 integration_forbidden');
-  assert.equal(await refused(rig.api, { ...of(ann), apiIntegrationId: 'nowhere' }), '404 integration_not_found');
-  assert.equal(await refused(rig.api, of({ consumerId: 'nobody' })), '404 member_not_found');
-  assert.equal(await refused(rig.api, of({ ...ann, chatId: 'c-busy' })), '409 run_active');
-  assert.equal(await refused(rig.api, of({ consumerId: 'idle' })), '429 consumer_inactive');
-  assert.equal(await refused(rig.api, of({ consumerId: 'full' })), '429 consumer_allowance_exhausted');
-
-  const below = `/v2/integrations/${integration}`;
-  assert.deepEqual(await ids(`${below}/runs`, 'runId'), [busy.runId]);
-  assert.deepEqual(await ids(`${below}/usage`, 'runId'), [busy.runId]);
-  assert.deepEqual(await ids(`${below}/chats`, 'chatId'), ['c-busy']);
-  assert.equal((await rig.api.get(`${below}/chats/c-busy`)).body.numMessages, 1);
-  assert.equal((await rig.allowance(integration, 'full')).reserved, 0);
-  assert.equal((await rig.allowance(integration)).reserved, 1);
-  assert.equal((await rig.api.get(`${below}/chat_status?usageRequestId=next`)).body.code, 'run_not_found');
-
-  const { reader } = await rig.answer(of(ann));
-  assert.equal(reader.headers['x-run-replayed'], undefined, 'the refused id was still unused');
-  await busy.call.end();
-  await busy.reader.whole();
-});
-
-test('carries the header in every answer at the path, also to what is no request for a run', async (t) => {
-  cites(t, 'contract-4-header-always');
-  const headerOf = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
-    const response = await fetch(rig.server.url + path, { method, headers, ...(body === undefined ? {} : { body }) });
-    await response.text();
-    return [response.status, response.headers.get('x-agent-run-admitted')];
-  };
-  const path = '/get_completion_v2';
-  const key = { authorization: `Bearer ${TEST_API_KEY}` };
-  const json = { ...key, 'content-type': 'application/json' };
-  assert.deepEqual(await headerOf('POST', path, {}), [401, 'false']);
-  assert.deepEqual(await headerOf('POST', path, json, '{"apiIntegrationId":'), [400, 'false']);
-  assert.deepEqual(await headerOf('POST', path, json, ''), [400, 'false']);
-  assert.deepEqual(await headerOf('POST', path, { ...key, 'content-type': 'text/plain' }, 'Hi'), [400, 'false']);
-  for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
-    assert.deepEqual(await headerOf(method, path, key), [405, 'false'], method);
+  /** Sends bytes as they are; the status and the header of what comes back. */
+  async function raw(bytes: string) {
+    const socket = connect(Number(new URL(rig.server.url).port), '127.0.0.1');
+    socket.setEncoding('utf8');
+    let text = '';
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.write(bytes);
+    await once(socket, 'close');
+    return [Number(text.split(' ')[1]), /^x-agent-run-admitted: (.*)$/im.exec(text)?.[1]?.trim()];
   }
-  assert.deepEqual(await headerOf('POST', `${path}/`, {}), [401, 'false']);
-  assert.deepEqual(await headerOf('POST', `${path}?a=b`, {}), [401, 'false']);
-  assert.deepEqual(await headerOf('POST', '/get%5Fcompletion_v2', {}), [401, 'false']);
 
-  const post = `POST ${path} HTTP/1.1\r\n`;
-  const close = 'Connection: close\r\n\r\n';
-  assert.deepEqual(await raw(`${post}Host x\r\n\r\n`), [400, 'false'], 'a header without a colon');
-  assert.deepEqual(await raw('PO ST /get_completion_v2 HTTP/1.1\r\n\r\n'), [400, 'false'], 'no method');
-  assert.deepEqual(await raw(`${post}Host: x\r\nContent-Length: -1\r\n${close}`), [400, 'false'], 'a bad length');
-  assert.deepEqual(await raw(`${post}Host: x\r\nX: ${'a'.repeat(20_000)}\r\n${close}`), [431, 'false']);
-  assert.deepEqual(await raw(`POST http://x${path} HTTP/1.1\r\nHost: x\r\n${close}`), [401, 'false'], 'absolute form');
-});
+  const ids = async (path: string, field: string) =>
+    (await rig.api.get(path)).body.items.map((item: Record<string, unknown>) => item[field]);
 
-test('carries the header also where Node would answer by itself', async (t) => {
-  cites(t, 'contract-4-header-always');
-  const post = 'POST /get_completion_v2 HTTP/1.1\r\nConnection: close\r\n';
-  assert.equal((await raw(`${post}\r\n`))[1], 'false', 'no host');
-  assert.equal((await raw(`${post}Host: x\r\nExpect: cake\r\n\r\n`))[1], 'false', 'an unknown expectation');
-});
+  test('runs an agent for a backend, on behalf of one integration and one member of it', async (t) => {
+    cites(t, 'spec-1-run-agent', 'spec-1-own-backend', 'spec-1-on-behalf', 'contract-3-completion');
+    const integration = await rig.integration();
+    await rig.member(integration, 'ann');
+    const { reader, runId } = await rig.answer({ apiIntegrationId: integration, consumerId: 'ann' }, 'Good day');
+    assert.equal(reader.answer, 'Good day');
+    assert.equal(reader.headers['content-type'], 'text/event-stream; charset=utf-8');
+    assert.equal(JSON.parse(reader.frames[0]?.data ?? '').consumerId, 'ann');
+    const { body: run } = await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`);
+    assert.deepEqual([run.apiIntegrationId, run.consumerId], [integration, 'ann']);
+    assert.equal((await rig.api.get(`/v2/integrations/demo/runs/${runId}`)).status, 404);
+  });
 
-test('demands member and usage request id where allowances are on, and takes blank ones for missing', async (t) => {
-  cites(
-    t,
-    'spec-1-attribution',
-    'spec-4.1-rule-1',
-    'contract-4-blank-attribution',
-    'contract-8-400-missing-allowance-attribution',
-  );
-  const integration = await rig.metered({ unit: 'runs', limit: 10, period: 'day' });
-  const of = (body: object) => ({ apiIntegrationId: integration, ...body });
-  const missing = '400 missing_allowance_attribution';
-  assert.equal(await refused(rig.api, of({ usageRequestId: 'u1' })), missing);
-  assert.equal(await refused(rig.api, of({ consumerId: 'ann' })), missing);
-  assert.equal(await refused(rig.api, of({ consumerId: ' \u2003', usageRequestId: 'u1' })), missing);
-  assert.equal(await refused(rig.api, of({ consumerId: 'ann', usageRequestId: '   ' })), missing);
-  await rig.answer(of({ consumerId: 'ann', usageRequestId: 'u1' }));
+  test('refuses what fails two checks for the one that stands first', async (t) => {
+    cites(t, 'contract-4-order', 'contract-8-404-member-not-found', 'contract-8-404-chat-not-found');
+    const limit = { unit: 'runs', limit: 2, period: 'day' };
+    const integration = await rig.metered(limit);
+    for (const consumer of ['ben', 'idle']) await rig.member(integration, consumer);
+    await rig.member(integration, 'idle', { active: false });
+    const of = (body: object) => ({ apiIntegrationId: integration, ...body });
+    const first = { consumerId: 'ann', usageRequestId: 'first', chatId: 'ann-chat', aliasChatId: 'ann-alias' };
+    await rig.answer(of(first));
+    const busy = await rig.hold(of({ consumerId: 'ann', usageRequestId: 'busy', chatId: 'busy-chat' }));
+    assert.equal((await rig.allowance(integration)).remaining, 0);
 
-  const free = await rig.integration();
-  const { reader } = await rig.answer({ apiIntegrationId: free, consumerId: ' ', usageRequestId: ' ' });
-  const meta = JSON.parse(reader.frames[0]?.data ?? '');
-  assert.deepEqual([meta.consumerId, meta.usageRequestId], [null, null]);
-});
+    // key, then body
+    const keyless = await rig.api.as(null).call('POST', '/get_completion_v2', '{"message":');
+    assert.deepEqual([keyless.status, keyless.body.code], [401, 'invalid_api_key']);
+    // body, then integration
+    assert.equal(await refused(rig.api, { apiIntegrationId: 'nowhere', message: 1 } as never), '400 invalid_request');
+    // integration, then owner: an integration that is gone was the stranger's, too
+    await stranger.post('/v2/integrations', { apiIntegrationId: 'gone' });
+    await stranger.delete('/v2/integrations/gone');
+    assert.equal(await refused(rig.api, { apiIntegrationId: 'gone' }), '404 integration_not_found');
+    // owner, then attribution
+    assert.equal(await refused(stranger, of({})), '403 integration_forbidden');
+    // attribution, then replay
+    const { consumerId: _, ...unattributed } = first;
+    assert.equal(await refused(rig.api, of(unattributed)), '400 missing_allowance_attribution');
+    // replay, then member
+    assert.equal(await refused(rig.api, of({ ...first, consumerId: 'nobody' })), '400 usage_request_id_reused');
+    // member, then inactive: one that was inactive when it was deleted
+    await rig.member(integration, 'left', { active: false });
+    await rig.api.delete(`/v2/integrations/${integration}/members/left`);
+    const theirs = { usageRequestId: 'next', chatId: 'ann-chat' };
+    assert.equal(await refused(rig.api, of({ ...theirs, consumerId: 'left' })), '404 member_not_found');
+    // inactive, then chat
+    assert.equal(await refused(rig.api, of({ ...theirs, consumerId: 'idle' })), '429 consumer_inactive');
+    // chat, then agent
+    assert.equal(await refused(rig.api, of({ ...theirs, consumerId: 'ben', agent: 'X' })), '404 chat_not_found');
+    const ann = { consumerId: 'ann', usageRequestId: 'next' };
+    const torn = { ...ann, chatId: 'busy-chat', aliasChatId: 'ann-alias' };
+    assert.equal(await refused(rig.api, of({ ...torn, agent: 'X' })), '400 invalid_request');
+    // agent, then busy
+    assert.equal(await refused(rig.api, of({ ...ann, chatId: 'busy-chat', agent: 'X' })), '400 unknown_agent');
+    // busy, then allowance
+    assert.equal(await refused(rig.api, of({ ...ann, chatId: 'busy-chat' })), '409 run_active');
+    // and last the allowance
+    assert.equal(await refused(rig.api, of({ ...ann, chatId: 'ann-chat' })), '429 consumer_allowance_exhausted');
+    await busy.call.end();
+    await busy.reader.whole();
+  });
 
-test('asks for a registered, active member whenever one is named, allowances on or off', async (t) => {
-  cites(t, 'contract-4-member-checked', 'spec-4.1-rule-2', 'spec-1-refused-consumer', 'spec-7-404');
-  const off = await rig.integration();
-  const on = await rig.integration({ allowances: { unit: 'runs', limit: 10, period: 'day' } });
-  for (const integration of [off, on]) {
-    const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u1' };
-    assert.equal(await refused(rig.api, body), '404 member_not_found');
+  test('replays a known id whatever has become of member, agent, allowance and chat', async (t) => {
+    cites(t, 'contract-4-replay-first');
+    const integration = await rig.metered({ unit: 'runs', limit: 1, period: 'lifetime' }, { agency: 'test' });
+    const body = {
+      apiIntegrationId: integration,
+      consumerId: 'ann',
+      usageRequestId: 'u1',
+      chatId: 'c1',
+      agent: 'Clerk',
+    };
+    const { runId } = await rig.answer(body);
+    const replays = async () => {
+      const reader = await rig.api.complete(body);
+      await reader.whole();
+      return [reader.status, reader.headers['x-run-replayed'], reader.headers['x-run-id'], reader.answer];
+    };
+    const expected = [200, 'true', runId, 'Hi'];
+    assert.equal((await rig.allowance(integration)).exhausted, true);
+    assert.deepEqual(await replays(), expected);
     await rig.member(integration, 'ann', { active: false });
-    assert.equal(await refused(rig.api, body), '429 consumer_inactive');
-    await rig.member(integration, 'ann', { active: true });
-    const { reader } = await rig.answer(body);
-    assert.equal(reader.status, 200);
-  }
-});
-
-test('takes a request only with a key of the integration’s owner', async (t) => {
-  cites(t, 'spec-4.1-rule-3', 'spec-7-403');
-  const integration = await rig.integration();
-  assert.equal(await refused(stranger, { apiIntegrationId: integration }), '403 integration_forbidden');
-  await stranger.post('/v2/integrations', { apiIntegrationId: 'strangers' });
-  assert.equal(await refused(rig.api, { apiIntegrationId: 'strangers' }), '403 integration_forbidden');
-  const reader = await stranger.complete({ apiIntegrationId: 'strangers' });
-  await (await rig.controller.nextCall()).end();
-  await reader.whole();
-  assert.equal(reader.status, 200);
-});
-
-test('refuses a second run in a busy chat and names the active one, which can be waited for or cancelled', async (t) => {
-  cites(
-    t,
-    'contract-4-busy',
-    'spec-3-active-409',
-    'spec-7-409',
-    'contract-8-409-run-active',
-    'contract-9-refusal-run-active',
-  );
-  const integration = await rig.integration();
-  const of = (body: object) => ({ apiIntegrationId: integration, aliasChatId: 'a1', ...body });
-  const active = await rig.hold(of({ usageRequestId: 'u1', chatId: 'c1' }));
-  for (const address of [{}, { chatId: 'c1' }, { chatId: 'c1', aliasChatId: null }]) {
-    const { status, body } = await refusal(await rig.api.complete(of({ usageRequestId: 'u2', ...address })));
-    assert.equal(status, 409);
-    const { error, ...rest } = body;
-    assert.equal(typeof error, 'string');
-    assert.deepEqual(rest, { code: 'run_active', runId: active.runId, usageRequestId: 'u1', chatId: 'c1' });
-  }
-  await active.call.end();
-  await active.reader.whole();
-  const next = await rig.hold(of({ usageRequestId: 'u2' }));
-  const { body: stopped } = await rig.api.post(`/v2/integrations/${integration}/runs/${next.runId}/cancel`);
-  assert.equal(stopped.status, 'cancelled');
-  await rig.answer(of({ usageRequestId: 'u3' }));
-});
-
-test('names the entry points where `agent` is none of them', async (t) => {
-  cites(t, 'contract-8-400-unknown-agent');
-  const integration = await rig.integration({ agency: 'test' });
-  const { status, body } = await refusal(await rig.api.complete({ apiIntegrationId: integration, agent: 'Nobody' }));
-  assert.deepEqual([status, body.code], [400, 'unknown_agent']);
-  assert.match(body.error, /`Clerk`.*`Writer`/);
-});
-
-test('after the reservation sends no error status: the stream tells the failure', async (t) => {
-  cites(t, 'contract-4-no-error-after-reservation');
-  const integration = await rig.integration();
-  const { reader, call } = await rig.hold({ apiIntegrationId: integration });
-  await call.fail('model_error', 'No.');
-  await reader.whole();
-  assert.deepEqual([reader.status, reader.headers['x-agent-run-admitted']], [200, 'true']);
-  assert.deepEqual(messagesFrame(reader).error, { code: 'model_error', message: 'No.' });
-});
-
-test('goes on when its reader goes away, also one that saw no event at all', async (t) => {
-  cites(t, 'contract-4-disconnect-continue');
-  const integration = await rig.integration();
-  for (const seen of ['nothing', 'meta', 'text'] as const) {
-    const { reader, call, runId } = await rig.hold({ apiIntegrationId: integration, chatId: seen });
-    if (seen === 'meta') await reader.untilText('event: meta');
-    if (seen === 'text') {
-      await call.text('One ');
-      await reader.untilText('One ');
-    }
-    reader.cut();
-    await reader.over;
-    await call.text('and all');
-    await call.end();
-    const later = await rig.api.events(runId, null, integration);
-    await later.whole();
-    assert.equal(later.answer, seen === 'text' ? 'One and all' : 'and all');
-    const { body } = await rig.api.get(`/v2/integrations/${integration}/chat_status?chatId=${seen}`);
-    assert.deepEqual([body.status, body.run.status, body.run.message], ['idle', 'completed', later.answer]);
-  }
-});
-
-test('admits everything or reserves nothing when the transaction breaks at its last write', async (t) => {
-  cites(t, 'contract-4-one-transaction', 'contract-4-header-false');
-  let broken = true;
-  const wrapStore = (store: Store): Store => ({
-    kind: store.kind,
-    reads: store.reads,
-    transact: (name, job) =>
-      store.transact(name, async (tx) => {
-        const result = await job(tx);
-        if (name === 'admit' && broken) throw new Error('the last write failed');
-        return result;
-      }),
-    [Symbol.asyncDispose]: async () => {},
+    assert.deepEqual(await replays(), expected);
+    await rig.member(integration, 'ann', { active: true, allowance: { limit: 2 } });
+    const busy = await rig.hold({ ...body, usageRequestId: 'u2' });
+    assert.deepEqual(await replays(), expected);
+    await busy.call.end();
+    await busy.reader.whole();
+    await rig.api.patch(`/v2/integrations/${integration}`, { agency: 'demo' });
+    assert.deepEqual(await replays(), expected);
+    await rig.api.delete(`/v2/integrations/${integration}/members/ann`);
+    assert.deepEqual(await replays(), expected);
   });
-  await using own = await ScriptedServer.start({ wrapStore });
-  const integration = await own.metered({ unit: 'tokens', limit: 1000, period: 'day' });
-  const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
-  const { status, admitted, body: said } = await refusal(await own.api.complete(body));
-  assert.deepEqual([status, said.code, admitted], [500, 'internal_error', 'false']);
-  const below = `/v2/integrations/${integration}`;
-  for (const list of ['runs', 'chats', 'usage']) {
-    assert.deepEqual((await own.api.get(`${below}/${list}`)).body.items, [], list);
-  }
-  assert.equal((await own.allowance(integration)).reserved, 0);
-  broken = false;
-  const { reader } = await own.answer(body);
-  assert.equal(reader.headers['x-run-replayed'], undefined);
-  assert.equal(own.controller.calls.length, 1);
-});
 
-test('admits exactly three of twenty parallel requests where the member has three runs left', async (t) => {
-  cites(t, 'contract-4-one-transaction');
-  const integration = await rig.metered({ unit: 'runs', limit: 3, period: 'month' });
-  const readers = await Promise.all(
-    Array.from({ length: 20 }, (_, n) =>
-      rig.api.complete({ apiIntegrationId: integration, consumerId: 'ann', usageRequestId: `u${n}` }),
-    ),
-  );
-  const admitted = readers.filter(({ status }) => status === 200);
-  assert.equal(admitted.length, 3);
-  assert.equal(readers.filter(({ status }) => status === 429).length, 17);
-  for (const _ of admitted) await (await rig.controller.nextCall()).end();
-  for (const reader of admitted) await reader.whole();
-  assert.equal((await rig.api.get(`/v2/integrations/${integration}/usage`)).body.items.length, 3);
-});
+  test('answers each refusal with its status, a sentence and header false, and reserves nothing', async (t) => {
+    cites(
+      t,
+      'spec-7-error-bodies',
+      'spec-7-400',
+      'spec-7-401',
+      'spec-7-403',
+      'spec-7-404',
+      'spec-7-409',
+      'spec-7-429',
+      'spec-7-rule-1',
+      'contract-4-header-false',
+      'contract-4-refused-no-chat',
+      'contract-4-refused-id-unused',
+      'contract-8-429-consumer-inactive',
+      'contract-8-400-missing-allowance-attribution',
+    );
+    const integration = await rig.metered({ unit: 'runs', limit: 10, period: 'day' });
+    await rig.member(integration, 'full', { allowance: { limit: 0 } });
+    await rig.member(integration, 'idle', { active: false });
+    const of = (body: object) => ({ apiIntegrationId: integration, usageRequestId: 'next', chatId: 'c-new', ...body });
+    const busy = await rig.hold(of({ consumerId: 'ann', usageRequestId: 'busy', chatId: 'c-busy' }));
+    const ann = { consumerId: 'ann' };
+    assert.equal(await refused(rig.api, of({ ...ann, message: 7 }) as never), '400 invalid_request');
+    assert.equal(await refused(rig.api, of({})), '400 missing_allowance_attribution');
+    assert.equal(await refused(rig.api.as('no-such-key'), of(ann)), '401 invalid_api_key');
+    assert.equal(await refused(stranger, of(ann)), '403 integration_forbidden');
+    assert.equal(await refused(rig.api, { ...of(ann), apiIntegrationId: 'nowhere' }), '404 integration_not_found');
+    assert.equal(await refused(rig.api, of({ consumerId: 'nobody' })), '404 member_not_found');
+    assert.equal(await refused(rig.api, of({ ...ann, chatId: 'c-busy' })), '409 run_active');
+    assert.equal(await refused(rig.api, of({ consumerId: 'idle' })), '429 consumer_inactive');
+    assert.equal(await refused(rig.api, of({ consumerId: 'full' })), '429 consumer_allowance_exhausted');
+
+    const below = `/v2/integrations/${integration}`;
+    assert.deepEqual(await ids(`${below}/runs`, 'runId'), [busy.runId]);
+    assert.deepEqual(await ids(`${below}/usage`, 'runId'), [busy.runId]);
+    assert.deepEqual(await ids(`${below}/chats`, 'chatId'), ['c-busy']);
+    assert.equal((await rig.api.get(`${below}/chats/c-busy`)).body.numMessages, 1);
+    assert.equal((await rig.allowance(integration, 'full')).reserved, 0);
+    assert.equal((await rig.allowance(integration)).reserved, 1);
+    assert.equal((await rig.api.get(`${below}/chat_status?usageRequestId=next`)).body.code, 'run_not_found');
+
+    const { reader } = await rig.answer(of(ann));
+    assert.equal(reader.headers['x-run-replayed'], undefined, 'the refused id was still unused');
+    await busy.call.end();
+    await busy.reader.whole();
+  });
+
+  test('carries the header in every answer at the path, also to what is no request for a run', async (t) => {
+    cites(t, 'contract-4-header-always');
+    const headerOf = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
+      const response = await fetch(rig.server.url + path, { method, headers, ...(body === undefined ? {} : { body }) });
+      await response.text();
+      return [response.status, response.headers.get('x-agent-run-admitted')];
+    };
+    const path = '/get_completion_v2';
+    const key = { authorization: `Bearer ${TEST_API_KEY}` };
+    const json = { ...key, 'content-type': 'application/json' };
+    assert.deepEqual(await headerOf('POST', path, {}), [401, 'false']);
+    assert.deepEqual(await headerOf('POST', path, json, '{"apiIntegrationId":'), [400, 'false']);
+    assert.deepEqual(await headerOf('POST', path, json, ''), [400, 'false']);
+    assert.deepEqual(await headerOf('POST', path, { ...key, 'content-type': 'text/plain' }, 'Hi'), [400, 'false']);
+    for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+      assert.deepEqual(await headerOf(method, path, key), [405, 'false'], method);
+    }
+    assert.deepEqual(await headerOf('POST', `${path}/`, {}), [401, 'false']);
+    assert.deepEqual(await headerOf('POST', `${path}?a=b`, {}), [401, 'false']);
+    assert.deepEqual(await headerOf('POST', '/get%5Fcompletion_v2', {}), [401, 'false']);
+
+    const post = `POST ${path} HTTP/1.1\r\n`;
+    const close = 'Connection: close\r\n\r\n';
+    assert.deepEqual(await raw(`${post}Host x\r\n\r\n`), [400, 'false'], 'a header without a colon');
+    assert.deepEqual(await raw('PO ST /get_completion_v2 HTTP/1.1\r\n\r\n'), [400, 'false'], 'no method');
+    assert.deepEqual(await raw(`${post}Host: x\r\nContent-Length: -1\r\n${close}`), [400, 'false'], 'a bad length');
+    assert.deepEqual(await raw(`${post}Host: x\r\nX: ${'a'.repeat(20_000)}\r\n${close}`), [431, 'false']);
+    assert.deepEqual(
+      await raw(`POST http://x${path} HTTP/1.1\r\nHost: x\r\n${close}`),
+      [401, 'false'],
+      'absolute form',
+    );
+  });
+
+  test('carries the header also where Node would answer by itself', async (t) => {
+    cites(t, 'contract-4-header-always');
+    const post = 'POST /get_completion_v2 HTTP/1.1\r\nConnection: close\r\n';
+    assert.equal((await raw(`${post}\r\n`))[1], 'false', 'no host');
+    assert.equal((await raw(`${post}Host: x\r\nExpect: cake\r\n\r\n`))[1], 'false', 'an unknown expectation');
+  });
+
+  test('demands member and usage request id where allowances are on, and takes blank ones for missing', async (t) => {
+    cites(
+      t,
+      'spec-1-attribution',
+      'spec-4.1-rule-1',
+      'contract-4-blank-attribution',
+      'contract-8-400-missing-allowance-attribution',
+    );
+    const integration = await rig.metered({ unit: 'runs', limit: 10, period: 'day' });
+    const of = (body: object) => ({ apiIntegrationId: integration, ...body });
+    const missing = '400 missing_allowance_attribution';
+    assert.equal(await refused(rig.api, of({ usageRequestId: 'u1' })), missing);
+    assert.equal(await refused(rig.api, of({ consumerId: 'ann' })), missing);
+    assert.equal(await refused(rig.api, of({ consumerId: ' \u2003', usageRequestId: 'u1' })), missing);
+    assert.equal(await refused(rig.api, of({ consumerId: 'ann', usageRequestId: '   ' })), missing);
+    await rig.answer(of({ consumerId: 'ann', usageRequestId: 'u1' }));
+
+    const free = await rig.integration();
+    const { reader } = await rig.answer({ apiIntegrationId: free, consumerId: ' ', usageRequestId: ' ' });
+    const meta = JSON.parse(reader.frames[0]?.data ?? '');
+    assert.deepEqual([meta.consumerId, meta.usageRequestId], [null, null]);
+  });
+
+  test('asks for a registered, active member whenever one is named, allowances on or off', async (t) => {
+    cites(t, 'contract-4-member-checked', 'spec-4.1-rule-2', 'spec-1-refused-consumer', 'spec-7-404');
+    const off = await rig.integration();
+    const on = await rig.integration({ allowances: { unit: 'runs', limit: 10, period: 'day' } });
+    for (const integration of [off, on]) {
+      const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u1' };
+      assert.equal(await refused(rig.api, body), '404 member_not_found');
+      await rig.member(integration, 'ann', { active: false });
+      assert.equal(await refused(rig.api, body), '429 consumer_inactive');
+      await rig.member(integration, 'ann', { active: true });
+      const { reader } = await rig.answer(body);
+      assert.equal(reader.status, 200);
+    }
+  });
+
+  test('takes a request only with a key of the integration’s owner', async (t) => {
+    cites(t, 'spec-4.1-rule-3', 'spec-7-403');
+    const integration = await rig.integration();
+    assert.equal(await refused(stranger, { apiIntegrationId: integration }), '403 integration_forbidden');
+    await stranger.post('/v2/integrations', { apiIntegrationId: 'strangers' });
+    assert.equal(await refused(rig.api, { apiIntegrationId: 'strangers' }), '403 integration_forbidden');
+    const reader = await stranger.complete({ apiIntegrationId: 'strangers' });
+    await (await rig.controller.nextCall()).end();
+    await reader.whole();
+    assert.equal(reader.status, 200);
+  });
+
+  test('refuses a second run in a busy chat and names the active one, which can be waited for or cancelled', async (t) => {
+    cites(
+      t,
+      'contract-4-busy',
+      'spec-3-active-409',
+      'spec-7-409',
+      'contract-8-409-run-active',
+      'contract-9-refusal-run-active',
+    );
+    const integration = await rig.integration();
+    const of = (body: object) => ({ apiIntegrationId: integration, aliasChatId: 'a1', ...body });
+    const active = await rig.hold(of({ usageRequestId: 'u1', chatId: 'c1' }));
+    for (const address of [{}, { chatId: 'c1' }, { chatId: 'c1', aliasChatId: null }]) {
+      const { status, body } = await refusal(await rig.api.complete(of({ usageRequestId: 'u2', ...address })));
+      assert.equal(status, 409);
+      const { error, ...rest } = body;
+      assert.equal(typeof error, 'string');
+      assert.deepEqual(rest, { code: 'run_active', runId: active.runId, usageRequestId: 'u1', chatId: 'c1' });
+    }
+    await active.call.end();
+    await active.reader.whole();
+    const next = await rig.hold(of({ usageRequestId: 'u2' }));
+    const { body: stopped } = await rig.api.post(`/v2/integrations/${integration}/runs/${next.runId}/cancel`);
+    assert.equal(stopped.status, 'cancelled');
+    await rig.answer(of({ usageRequestId: 'u3' }));
+  });
+
+  test('names the entry points where `agent` is none of them', async (t) => {
+    cites(t, 'contract-8-400-unknown-agent');
+    const integration = await rig.integration({ agency: 'test' });
+    const { status, body } = await refusal(await rig.api.complete({ apiIntegrationId: integration, agent: 'Nobody' }));
+    assert.deepEqual([status, body.code], [400, 'unknown_agent']);
+    assert.match(body.error, /`Clerk`.*`Writer`/);
+  });
+
+  test('after the reservation sends no error status: the stream tells the failure', async (t) => {
+    cites(t, 'contract-4-no-error-after-reservation');
+    const integration = await rig.integration();
+    const { reader, call } = await rig.hold({ apiIntegrationId: integration });
+    await call.fail('model_error', 'No.');
+    await reader.whole();
+    assert.deepEqual([reader.status, reader.headers['x-agent-run-admitted']], [200, 'true']);
+    assert.deepEqual(messagesFrame(reader).error, { code: 'model_error', message: 'No.' });
+  });
+
+  test('goes on when its reader goes away, also one that saw no event at all', async (t) => {
+    cites(t, 'contract-4-disconnect-continue');
+    const integration = await rig.integration();
+    for (const seen of ['nothing', 'meta', 'text'] as const) {
+      const { reader, call, runId } = await rig.hold({ apiIntegrationId: integration, chatId: seen });
+      if (seen === 'meta') await reader.untilText('event: meta');
+      if (seen === 'text') {
+        await call.text('One ');
+        await reader.untilText('One ');
+      }
+      reader.cut();
+      await reader.over;
+      await call.text('and all');
+      await call.end();
+      const later = await rig.api.events(runId, null, integration);
+      await later.whole();
+      assert.equal(later.answer, seen === 'text' ? 'One and all' : 'and all');
+      const { body } = await rig.api.get(`/v2/integrations/${integration}/chat_status?chatId=${seen}`);
+      assert.deepEqual([body.status, body.run.status, body.run.message], ['idle', 'completed', later.answer]);
+    }
+  });
+
+  test('admits everything or reserves nothing when the transaction breaks at its last write', async (t) => {
+    cites(t, 'contract-4-one-transaction', 'contract-4-header-false');
+    let broken = true;
+    const wrapStore = (store: Store): Store => ({
+      kind: store.kind,
+      reads: store.reads,
+      transact: (name, job) =>
+        store.transact(name, async (tx) => {
+          const result = await job(tx);
+          if (name === 'admit' && broken) throw new Error('the last write failed');
+          return result;
+        }),
+      [Symbol.asyncDispose]: async () => {},
+    });
+    await using own = await ScriptedServer.start({ store, wrapStore });
+    const integration = await own.metered({ unit: 'tokens', limit: 1000, period: 'day' });
+    const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
+    const { status, admitted, body: said } = await refusal(await own.api.complete(body));
+    assert.deepEqual([status, said.code, admitted], [500, 'internal_error', 'false']);
+    const below = `/v2/integrations/${integration}`;
+    for (const list of ['runs', 'chats', 'usage']) {
+      assert.deepEqual((await own.api.get(`${below}/${list}`)).body.items, [], list);
+    }
+    assert.equal((await own.allowance(integration)).reserved, 0);
+    broken = false;
+    const { reader } = await own.answer(body);
+    assert.equal(reader.headers['x-run-replayed'], undefined);
+    assert.equal(own.controller.calls.length, 1);
+  });
+
+  test('admits exactly three of twenty parallel requests where the member has three runs left', async (t) => {
+    cites(t, 'contract-4-one-transaction');
+    const integration = await rig.metered({ unit: 'runs', limit: 3, period: 'month' });
+    const readers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        rig.api.complete({ apiIntegrationId: integration, consumerId: 'ann', usageRequestId: `u${n}` }),
+      ),
+    );
+    const admitted = readers.filter(({ status }) => status === 200);
+    assert.equal(admitted.length, 3);
+    assert.equal(readers.filter(({ status }) => status === 429).length, 17);
+    for (const _ of admitted) await (await rig.controller.nextCall()).end();
+    for (const reader of admitted) await reader.whole();
+    assert.equal((await rig.api.get(`/v2/integrations/${integration}/usage`)).body.items.length, 3);
+  });
+}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
+import { STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, attachmentsShown, fileAt } from './support/attachment-rig.ts';
@@ -7,191 +8,198 @@ import { messagesFrame, refusal } from './support/scripted-server.ts';
 
 const HOUR_MS = 3_600_000;
 
-let rig: AttachmentRig;
-before(async () => {
-  rig = await AttachmentRig.start();
-  await rig.rig.integration({ apiIntegrationId: 'forgetful', keepAttachments: false });
-});
-after(() => rig[Symbol.asyncDispose]());
-
-let files = 0;
-
-/** A file behind signed links, whose server's clock is an hour slow: it still takes a link that everybody else sees has expired. */
-function signedFile(text = 'The harbour opens at six.') {
-  files += 1;
-  const path = `/signed/${files}.txt`;
-  rig.files.serveSigned(path, text);
-  return {
-    key: rig.files.url(path),
-    expired: () => signedAt(path, Date.now() - HOUR_MS),
-    good: () => signedAt(path, Date.now()),
-    asked: () => rig.files.asked(path).length,
-  };
-}
-
-function signedAt(path: string, atMs: number): string {
-  rig.files.now = () => atMs;
-  return rig.files.sign(path);
-}
-
 const forgetful = (chatId: string, more: object = {}) => ({ apiIntegrationId: 'forgetful', chatId, ...more });
 
-async function refused(body: Readonly<Record<string, unknown>>, says: RegExp): Promise<void> {
-  const count = async () => (await askStore(rig.rig.server.dataDir, 'select count(*) as runs from runs'))[0]?.runs;
-  const before = await count();
-  const { status, admitted, body: answer } = await refusal(await rig.api.complete(body));
-  assert.deepEqual([status, answer.code, admitted], [400, 'invalid_attachment_refresh', 'false'], answer.error);
-  assert.match(answer.error, says);
-  assert.ok(!answer.error.includes('X-Amz'), 'no query is told');
-  assert.equal(await count(), before, 'nothing is reserved');
+for (const store of STORES) describe(store, () => tests(store));
+
+function tests(store: StoreName): void {
+  let rig: AttachmentRig;
+  before(async () => {
+    rig = await AttachmentRig.start({ store });
+    await rig.rig.integration({ apiIntegrationId: 'forgetful', keepAttachments: false });
+  });
+  after(() => rig[Symbol.asyncDispose]());
+
+  let files = 0;
+
+  /** A file behind signed links, whose server's clock is an hour slow: it still takes a link that everybody else sees has expired. */
+  function signedFile(text = 'The harbour opens at six.') {
+    files += 1;
+    const path = `/signed/${files}.txt`;
+    rig.files.serveSigned(path, text);
+    return {
+      key: rig.files.url(path),
+      expired: () => signedAt(path, Date.now() - HOUR_MS),
+      good: () => signedAt(path, Date.now()),
+      asked: () => rig.files.asked(path).length,
+    };
+  }
+
+  function signedAt(path: string, atMs: number): string {
+    rig.files.now = () => atMs;
+    return rig.files.sign(path);
+  }
+
+  async function refused(body: Readonly<Record<string, unknown>>, says: RegExp): Promise<void> {
+    const count = async () => (await askStore(rig.rig.server.dataDir, 'select count(*) as runs from runs'))[0]?.runs;
+    const before = await count();
+    const { status, admitted, body: answer } = await refusal(await rig.api.complete(body));
+    assert.deepEqual([status, answer.code, admitted], [400, 'invalid_attachment_refresh', 'false'], answer.error);
+    assert.match(answer.error, says);
+    assert.ok(!answer.error.includes('X-Amz'), 'no query is told');
+    assert.equal(await count(), before, 'nothing is reserved');
+  }
+
+  test('a file without copy whose link has expired must be listed; the fresh link is used then and from then on', async (t) => {
+    cites(
+      t,
+      'contract-7-refreshes',
+      'contract-7-refresh-missing',
+      'contract-8-400-invalid-attachment-refresh',
+      'spec-2.1-refreshes',
+    );
+    const file = signedFile();
+    const first = await rig.rig.answer(forgetful('lists', { attachments: [fileAt(file.expired())] }));
+    await refused(
+      forgetful('lists', { message: 'And?' }),
+      new RegExp(`must list ${RegExp.escape(file.key)}: its link`),
+    );
+    await refused(forgetful('lists', { attachmentUrlRefreshes: {} }), /must list/);
+    await refused(forgetful('lists', { attachmentUrlRefreshes: { [file.key]: file.expired() } }), /has expired too/);
+    assert.equal(file.asked(), 1, 'a refusal fetches nothing');
+
+    const refreshes = { attachmentUrlRefreshes: { [file.key]: file.good() } };
+    const second = await rig.rig.answer(forgetful('lists', { message: 'And?', ...refreshes }));
+    assert.equal(file.asked(), 2);
+    assert.deepEqual(attachmentsShown(second.call)[0], attachmentsShown(first.call)[0], 'what is sent stays the same');
+    const third = await rig.rig.answer(forgetful('lists', { message: 'And now?' }));
+    assert.equal(file.asked(), 3, 'by the same fresh link');
+    assert.deepEqual(attachmentsShown(third.call)[0], attachmentsShown(first.call)[0]);
+  });
+
+  test('where a copy is kept nothing has to be refreshed, and what is refreshed is taken', async () => {
+    const file = signedFile();
+    await rig.rig.answer({ chatId: 'kept', attachments: [fileAt(file.expired())] });
+    await rig.rig.answer({ chatId: 'kept', message: 'And?' });
+    const good = file.good();
+    await rig.rig.answer({ chatId: 'kept', message: 'Still?', attachmentUrlRefreshes: { [file.key]: good } });
+    assert.equal(file.asked(), 1, 'the copy is sent');
+    const [row] = await askStore(rig.rig.server.dataDir, `select url from attachments where url_key = '${file.key}'`);
+    assert.equal(row?.url, good, 'for when the copy is lost');
+  });
+
+  test('a link that does not say when it expires has to be listed by nobody', async () => {
+    const url = rig.files.serve('/plain/a.txt', 'Plain.');
+    await rig.rig.answer(forgetful('plain', { attachments: [fileAt(`${url}?token=1`)] }));
+    await rig.rig.answer(forgetful('plain', { message: 'And?' }));
+    // It may be.
+    await rig.rig.answer(forgetful('plain', { attachmentUrlRefreshes: { [url]: `${url}?token=2` } }));
+    assert.deepEqual(
+      rig.files.asked('/plain/a.txt').map(({ query }) => query),
+      ['?token=1', '?token=1', '?token=2'],
+    );
+  });
+
+  test('a key is an earlier attachment of this chat, of a failed turn too; a value has its host and path', async (t) => {
+    cites(t, 'contract-7-refreshes', 'spec-2.1-refreshes');
+    const file = signedFile();
+    const gone = rig.files.url('/gone.txt');
+    await rig.rig.answer({ chatId: 'keys', attachments: [fileAt(file.good())] });
+    const failed = await rig.api.complete({ chatId: 'keys', attachments: [fileAt(`${gone}?sig=1`)] });
+    await failed.whole();
+    assert.equal(messagesFrame(failed).error.code, 'attachment_unavailable');
+
+    const refresh = (attachmentUrlRefreshes: object) => ({ chatId: 'keys', attachmentUrlRefreshes });
+    const other = signedFile();
+    await refused(refresh({ [other.key]: other.good() }), /which is no earlier attachment of this chat/);
+    await refused({ chatId: 'new', attachmentUrlRefreshes: { [file.key]: file.good() } }, /no earlier attachment/);
+    await refused({ attachmentUrlRefreshes: { [file.key]: file.good() } }, /no earlier attachment/);
+    await refused(refresh({ [file.good()]: file.good() }), /a key with a query or a fragment/);
+    await refused(refresh({ [file.key]: other.good() }), /another host or path/);
+    await refused(refresh({ [file.key]: file.good().replace('127.0.0.1', 'localhost') }), /another host or path/);
+    await refused(refresh({ [file.key]: file.good().replace('https:', 'http:') }), /must be an https URL/);
+    await rig.rig.answer(refresh({ [file.key]: file.good(), [gone]: `${gone}?sig=2` }));
+  });
+
+  test('a link of megabytes is refused as any that is too long', async () => {
+    const file = signedFile();
+    const link = `${file.key}?${'a'.repeat(20_000_000)}`;
+    const { status, body } = await refusal(await rig.api.complete({ attachmentUrlRefreshes: { [file.key]: link } }));
+    assert.deepEqual([status, body.code], [400, 'invalid_request']);
+    assert.match(body.error, /of at most 8192 characters/);
+  });
+
+  test('names a key of the wrong type, or given twice, without its query', async () => {
+    const key = '"https://a.example/a?SECRETQ#SECRETF"';
+    const answerTo = async (refreshes: string) => {
+      const headers = { ...rig.api.authorization, 'content-type': 'application/json' };
+      const body = `{"apiIntegrationId":"demo","message":"Hi","attachmentUrlRefreshes":${refreshes}}`;
+      const answer = await fetch(`${rig.rig.server.url}/get_completion_v2`, { method: 'POST', headers, body });
+      return [answer.status, ((await answer.json()) as { error: string }).error];
+    };
+    assert.deepEqual(await answerTo(`{${key}:5}`), [
+      400,
+      '`attachmentUrlRefreshes.https://a.example/a` must be of type string.',
+    ]);
+    assert.deepEqual(await answerTo(`{${key}:"a",${key}:"b"}`), [
+      400,
+      'The body names the member "https://a.example/a" twice in one object: see line 1, column 111.',
+    ]);
+  });
+
+  test('the link of a failed turn is asked of nobody, that of a cancelled one is', async () => {
+    const failing = signedFile();
+    const failed = await rig.rig.hold(forgetful('failed', { attachments: [fileAt(failing.expired())] }));
+    await failed.call.fail('server_error', 'It broke.');
+    await failed.reader.whole();
+    assert.equal(messagesFrame(failed.reader).status, 'failed');
+    await rig.rig.answer(forgetful('failed', { message: 'And?' }));
+    assert.equal(failing.asked(), 1, 'nor is it fetched again');
+
+    const stopped = signedFile();
+    const cancelled = await rig.rig.hold(forgetful('cancelled', { attachments: [fileAt(stopped.expired())] }));
+    assert.equal((await rig.api.post(`/v2/integrations/forgetful/runs/${cancelled.runId}/cancel`)).status, 200);
+    await cancelled.reader.whole();
+    await refused(forgetful('cancelled'), new RegExp(`must list ${RegExp.escape(stopped.key)}`));
+  });
+
+  test('refreshes are looked at behind agent and sandbox files, and before whether the chat is busy', async (t) => {
+    cites(t, 'contract-4-order-refreshes');
+    const file = signedFile();
+    await rig.rig.answer(forgetful('order', { attachments: [fileAt(file.expired())] }));
+    const codeOf = async (more: object) => (await refusal(await rig.api.complete(forgetful('order', more)))).body.code;
+    assert.equal(await codeOf({ agent: 'Nobody' }), 'unknown_agent');
+    const sandboxFiles = [{ name: 'a.txt', path: '/app/mnt/u/a.txt' }];
+    assert.equal(await codeOf({ sandboxFiles }), 'sandbox_file_not_found');
+    const wrong = { attachmentUrlRefreshes: { [file.key]: 'https://elsewhere.example/' } };
+    assert.equal(await codeOf({ sandboxFiles, ...wrong }), 'sandbox_file_not_found');
+    assert.equal(await codeOf(wrong), 'invalid_attachment_refresh');
+
+    const refreshes = { attachmentUrlRefreshes: { [file.key]: file.good() } };
+    const held = await rig.rig.hold(forgetful('order', refreshes));
+    assert.equal(await codeOf(wrong), 'invalid_attachment_refresh', 'although the chat is busy');
+    assert.equal(await codeOf({}), 'run_active', 'the fresh link is good');
+    await held.call.end();
+    await held.reader.whole();
+  });
+
+  test('what an unfinished run attaches is no earlier file', async () => {
+    const file = signedFile();
+    const held = await rig.rig.hold(forgetful('busy', { attachments: [fileAt(file.expired())] }));
+    const { body } = await refusal(await rig.api.complete(forgetful('busy')));
+    assert.equal(body.code, 'run_active');
+    await held.call.end();
+    await held.reader.whole();
+    await refused(forgetful('busy'), /must list/);
+  });
+
+  test('a replay looks at no link', async () => {
+    const file = signedFile();
+    const body = forgetful('replay', { usageRequestId: 'replayed', attachments: [fileAt(file.expired())] });
+    const { runId } = await rig.rig.answer(body);
+    await refused(forgetful('replay'), /must list/);
+    const reader = await rig.api.complete(body);
+    assert.deepEqual([reader.headers['x-run-replayed'], reader.headers['x-run-id']], ['true', runId]);
+    await reader.whole();
+  });
 }
-
-test('a file without copy whose link has expired must be listed; the fresh link is used then and from then on', async (t) => {
-  cites(
-    t,
-    'contract-7-refreshes',
-    'contract-7-refresh-missing',
-    'contract-8-400-invalid-attachment-refresh',
-    'spec-2.1-refreshes',
-  );
-  const file = signedFile();
-  const first = await rig.rig.answer(forgetful('lists', { attachments: [fileAt(file.expired())] }));
-  await refused(forgetful('lists', { message: 'And?' }), new RegExp(`must list ${RegExp.escape(file.key)}: its link`));
-  await refused(forgetful('lists', { attachmentUrlRefreshes: {} }), /must list/);
-  await refused(forgetful('lists', { attachmentUrlRefreshes: { [file.key]: file.expired() } }), /has expired too/);
-  assert.equal(file.asked(), 1, 'a refusal fetches nothing');
-
-  const refreshes = { attachmentUrlRefreshes: { [file.key]: file.good() } };
-  const second = await rig.rig.answer(forgetful('lists', { message: 'And?', ...refreshes }));
-  assert.equal(file.asked(), 2);
-  assert.deepEqual(attachmentsShown(second.call)[0], attachmentsShown(first.call)[0], 'what is sent stays the same');
-  const third = await rig.rig.answer(forgetful('lists', { message: 'And now?' }));
-  assert.equal(file.asked(), 3, 'by the same fresh link');
-  assert.deepEqual(attachmentsShown(third.call)[0], attachmentsShown(first.call)[0]);
-});
-
-test('where a copy is kept nothing has to be refreshed, and what is refreshed is taken', async () => {
-  const file = signedFile();
-  await rig.rig.answer({ chatId: 'kept', attachments: [fileAt(file.expired())] });
-  await rig.rig.answer({ chatId: 'kept', message: 'And?' });
-  const good = file.good();
-  await rig.rig.answer({ chatId: 'kept', message: 'Still?', attachmentUrlRefreshes: { [file.key]: good } });
-  assert.equal(file.asked(), 1, 'the copy is sent');
-  const [row] = await askStore(rig.rig.server.dataDir, `select url from attachments where url_key = '${file.key}'`);
-  assert.equal(row?.url, good, 'for when the copy is lost');
-});
-
-test('a link that does not say when it expires has to be listed by nobody', async () => {
-  const url = rig.files.serve('/plain/a.txt', 'Plain.');
-  await rig.rig.answer(forgetful('plain', { attachments: [fileAt(`${url}?token=1`)] }));
-  await rig.rig.answer(forgetful('plain', { message: 'And?' }));
-  // It may be.
-  await rig.rig.answer(forgetful('plain', { attachmentUrlRefreshes: { [url]: `${url}?token=2` } }));
-  assert.deepEqual(
-    rig.files.asked('/plain/a.txt').map(({ query }) => query),
-    ['?token=1', '?token=1', '?token=2'],
-  );
-});
-
-test('a key is an earlier attachment of this chat, of a failed turn too; a value has its host and path', async (t) => {
-  cites(t, 'contract-7-refreshes', 'spec-2.1-refreshes');
-  const file = signedFile();
-  const gone = rig.files.url('/gone.txt');
-  await rig.rig.answer({ chatId: 'keys', attachments: [fileAt(file.good())] });
-  const failed = await rig.api.complete({ chatId: 'keys', attachments: [fileAt(`${gone}?sig=1`)] });
-  await failed.whole();
-  assert.equal(messagesFrame(failed).error.code, 'attachment_unavailable');
-
-  const refresh = (attachmentUrlRefreshes: object) => ({ chatId: 'keys', attachmentUrlRefreshes });
-  const other = signedFile();
-  await refused(refresh({ [other.key]: other.good() }), /which is no earlier attachment of this chat/);
-  await refused({ chatId: 'new', attachmentUrlRefreshes: { [file.key]: file.good() } }, /no earlier attachment/);
-  await refused({ attachmentUrlRefreshes: { [file.key]: file.good() } }, /no earlier attachment/);
-  await refused(refresh({ [file.good()]: file.good() }), /a key with a query or a fragment/);
-  await refused(refresh({ [file.key]: other.good() }), /another host or path/);
-  await refused(refresh({ [file.key]: file.good().replace('127.0.0.1', 'localhost') }), /another host or path/);
-  await refused(refresh({ [file.key]: file.good().replace('https:', 'http:') }), /must be an https URL/);
-  await rig.rig.answer(refresh({ [file.key]: file.good(), [gone]: `${gone}?sig=2` }));
-});
-
-test('a link of megabytes is refused as any that is too long', async () => {
-  const file = signedFile();
-  const link = `${file.key}?${'a'.repeat(20_000_000)}`;
-  const { status, body } = await refusal(await rig.api.complete({ attachmentUrlRefreshes: { [file.key]: link } }));
-  assert.deepEqual([status, body.code], [400, 'invalid_request']);
-  assert.match(body.error, /of at most 8192 characters/);
-});
-
-test('names a key of the wrong type, or given twice, without its query', async () => {
-  const key = '"https://a.example/a?SECRETQ#SECRETF"';
-  const answerTo = async (refreshes: string) => {
-    const headers = { ...rig.api.authorization, 'content-type': 'application/json' };
-    const body = `{"apiIntegrationId":"demo","message":"Hi","attachmentUrlRefreshes":${refreshes}}`;
-    const answer = await fetch(`${rig.rig.server.url}/get_completion_v2`, { method: 'POST', headers, body });
-    return [answer.status, ((await answer.json()) as { error: string }).error];
-  };
-  assert.deepEqual(await answerTo(`{${key}:5}`), [
-    400,
-    '`attachmentUrlRefreshes.https://a.example/a` must be of type string.',
-  ]);
-  assert.deepEqual(await answerTo(`{${key}:"a",${key}:"b"}`), [
-    400,
-    'The body names the member "https://a.example/a" twice in one object: see line 1, column 111.',
-  ]);
-});
-
-test('the link of a failed turn is asked of nobody, that of a cancelled one is', async () => {
-  const failing = signedFile();
-  const failed = await rig.rig.hold(forgetful('failed', { attachments: [fileAt(failing.expired())] }));
-  await failed.call.fail('server_error', 'It broke.');
-  await failed.reader.whole();
-  assert.equal(messagesFrame(failed.reader).status, 'failed');
-  await rig.rig.answer(forgetful('failed', { message: 'And?' }));
-  assert.equal(failing.asked(), 1, 'nor is it fetched again');
-
-  const stopped = signedFile();
-  const cancelled = await rig.rig.hold(forgetful('cancelled', { attachments: [fileAt(stopped.expired())] }));
-  assert.equal((await rig.api.post(`/v2/integrations/forgetful/runs/${cancelled.runId}/cancel`)).status, 200);
-  await cancelled.reader.whole();
-  await refused(forgetful('cancelled'), new RegExp(`must list ${RegExp.escape(stopped.key)}`));
-});
-
-test('refreshes are looked at behind agent and sandbox files, and before whether the chat is busy', async (t) => {
-  cites(t, 'contract-4-order-refreshes');
-  const file = signedFile();
-  await rig.rig.answer(forgetful('order', { attachments: [fileAt(file.expired())] }));
-  const codeOf = async (more: object) => (await refusal(await rig.api.complete(forgetful('order', more)))).body.code;
-  assert.equal(await codeOf({ agent: 'Nobody' }), 'unknown_agent');
-  const sandboxFiles = [{ name: 'a.txt', path: '/app/mnt/u/a.txt' }];
-  assert.equal(await codeOf({ sandboxFiles }), 'sandbox_file_not_found');
-  const wrong = { attachmentUrlRefreshes: { [file.key]: 'https://elsewhere.example/' } };
-  assert.equal(await codeOf({ sandboxFiles, ...wrong }), 'sandbox_file_not_found');
-  assert.equal(await codeOf(wrong), 'invalid_attachment_refresh');
-
-  const refreshes = { attachmentUrlRefreshes: { [file.key]: file.good() } };
-  const held = await rig.rig.hold(forgetful('order', refreshes));
-  assert.equal(await codeOf(wrong), 'invalid_attachment_refresh', 'although the chat is busy');
-  assert.equal(await codeOf({}), 'run_active', 'the fresh link is good');
-  await held.call.end();
-  await held.reader.whole();
-});
-
-test('what an unfinished run attaches is no earlier file', async () => {
-  const file = signedFile();
-  const held = await rig.rig.hold(forgetful('busy', { attachments: [fileAt(file.expired())] }));
-  const { body } = await refusal(await rig.api.complete(forgetful('busy')));
-  assert.equal(body.code, 'run_active');
-  await held.call.end();
-  await held.reader.whole();
-  await refused(forgetful('busy'), /must list/);
-});
-
-test('a replay looks at no link', async () => {
-  const file = signedFile();
-  const body = forgetful('replay', { usageRequestId: 'replayed', attachments: [fileAt(file.expired())] });
-  const { runId } = await rig.rig.answer(body);
-  await refused(forgetful('replay'), /must list/);
-  const reader = await rig.api.complete(body);
-  assert.deepEqual([reader.headers['x-run-replayed'], reader.headers['x-run-id']], ['true', runId]);
-  await reader.whole();
-});

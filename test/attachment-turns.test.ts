@@ -2,8 +2,16 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { type ModelCall, pngOf, SAMPLE_IMAGES, scriptedModel, temporaryFolder } from '@runwire/test-kit';
+import { describe, test } from 'node:test';
+import {
+  type ModelCall,
+  pngOf,
+  SAMPLE_IMAGES,
+  STORES,
+  type StoreName,
+  scriptedModel,
+  temporaryFolder,
+} from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';
@@ -23,213 +31,218 @@ const kindsShown = (call: ModelCall) =>
 /** Nobody waits for the deletes of what a run had put aside. */
 const nothingIn = (dataDir: string) => eventually('nothing is left', async () => blobsIn(dataDir).length === 0);
 
-test('later turns are sent the kept copies, byte for byte, and nothing is fetched again', async (t) => {
-  cites(t, 'contract-7-fetched-once');
-  await using rig = await AttachmentRig.start();
-  const attachments = [
-    imageAt(rig.files.serve('/a.png', png, 'image/png')),
-    fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain')),
-    fileAt(rig.files.serve('/report.pdf', pdf, 'application/pdf')),
-  ];
-  const first = await rig.rig.answer({ chatId: 'c', message: 'Look', attachments });
-  for (const path of ['/a.png', '/notes.txt', '/report.pdf']) rig.files.serve(path, 'Changed.', 'text/plain');
-  const second = await rig.rig.answer({ chatId: 'c', message: 'And?' });
-  const third = await rig.rig.answer({ chatId: 'c', message: 'So?' });
-  assert.ok(beginsWith(second.call, first.call));
-  assert.ok(beginsWith(third.call, second.call));
-  assert.equal(rig.files.requests.length, 3);
-});
-
-test('a failed turn’s attachments are not sent again, and attached again they are', async (t) => {
-  cites(t, 'contract-7-failed-turn');
-  await using rig = await AttachmentRig.start();
-  const attachments = [fileAt(rig.files.serve('/notes.txt', 'Milk.', 'text/plain'))];
-  const failed = await rig.rig.hold({ chatId: 'c', message: 'Look', attachments });
-  await failed.call.fail('model_error', 'The model broke.');
-  await failed.reader.whole();
-  const second = await rig.rig.answer({ chatId: 'c', message: 'And?' });
-  assert.deepEqual(kindsShown(second.call), [[], []]);
-  const third = await rig.rig.answer({ chatId: 'c', message: 'Again', attachments });
-  assert.deepEqual(kindsShown(third.call), [[], [], ['text notes.txt']]);
-  assert.equal(rig.files.requests.length, 2);
-});
-
-test('a cancelled turn’s fetched attachments are sent again, and those it did not wait for are not', async (t) => {
-  cites(t, 'contract-7-cancelled-turn');
-  const recorded = Promise.withResolvers<void>();
-  const waitAt = (point: string) => {
-    if (point === 'attachment.after-commit') recorded.resolve();
-  };
-  await using rig = await AttachmentRig.start({ waitAt });
-  const held = rig.files.hold('/slow.txt');
-  const attachments = [
-    fileAt(rig.files.serve('/notes.txt', 'Milk.', 'text/plain')),
-    fileAt(rig.files.url('/slow.txt')),
-  ];
-  const reader = await rig.api.complete({ chatId: 'c', message: 'Look', attachments });
-  const asked = await held.nextCall();
-  await recorded.promise;
-  await rig.api.post(`/v2/integrations/demo/runs/${reader.headers['x-run-id']}/cancel`);
-  assert.equal(await asked.closed, false, 'its connection is gone');
-  await reader.whole();
-  assert.equal(rig.rig.server.server.probes.attachmentsBytes(), 0);
-  const second = await rig.rig.answer({ chatId: 'c', message: 'And?' });
-  assert.deepEqual(kindsShown(second.call), [['text notes.txt'], []]);
-});
-
-test('without copies each turn fetches again, the prompt stays the same, and nothing is left behind', async (t) => {
-  cites(t, 'contract-7-fetched-once');
-  await using rig = await AttachmentRig.start();
-  const { dataDir } = rig.rig.server;
-  const apiIntegrationId = await rig.rig.integration({ keepAttachments: false });
-  const attachments = [
-    imageAt(rig.files.serve('/a.png', png, 'image/png')),
-    fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain')),
-  ];
-  const first = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Look', attachments });
-  await nothingIn(dataDir);
-  const second = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'And?' });
-  assert.ok(beginsWith(second.call, first.call));
-  await nothingIn(dataDir);
-  assert.deepEqual([rig.files.asked('/a.png').length, rig.files.asked('/notes.txt').length], [2, 2]);
-
-  rig.files.serve('/notes.txt', 'Gone', 'text/plain', 404);
-  const reader = await rig.api.complete({ apiIntegrationId, chatId: 'c', message: 'And now?' });
-  await reader.whole();
-  const { body: run } = await rig.api.get(`/v2/integrations/${apiIntegrationId}/runs/${reader.headers['x-run-id']}`);
-  assert.equal(run.error.code, 'attachment_unavailable');
-  assert.match(
-    run.error.message,
-    /^`attachments\[1\]` of an earlier message \(run run_\w+\), https:\/\/127\.0\.0\.1:\d+\/notes\.txt, could not be fetched: its server answered 404; give a fresh link to it in `attachmentUrlRefreshes` of a new message, or begin a new chat\.$/,
-  );
-  await nothingIn(dataDir);
-
-  await rig.api.patch(`/v2/integrations/${apiIntegrationId}`, { keepAttachments: true });
-  rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain');
-  await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Keep it' });
-  assert.equal(blobsIn(dataDir).length, 2, 'from now on there are copies');
-  const asked = rig.files.requests.length;
-  const last = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Once more' });
-  assert.ok(beginsWith(last.call, first.call));
-  assert.equal(rig.files.requests.length, asked);
-});
-
-test('a copy that was lost or damaged is fetched again and mended under its name', async () => {
-  await using rig = await AttachmentRig.start();
-  const { dataDir } = rig.rig.server;
-  const attachments = [
-    imageAt(rig.files.serve('/a.png', pngOf(3000, 1), 'image/png')),
-    imageAt(rig.files.serve('/b.png', pngOf(4000, 2), 'image/png')),
-    fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain')),
-  ];
-  const first = await rig.rig.answer({ chatId: 'c', message: 'Look', attachments });
-  const blobs = blobsIn(dataDir).sort();
-  const whole = blobs.map((path) => readFileSync(join(dataDir, 'blobs', path)));
-  for (const [place, path] of blobs.entries()) {
-    const bytes = whole[place] ?? Buffer.alloc(0);
-    if (bytes.length === 3000) writeFileSync(join(dataDir, 'blobs', path), Buffer.alloc(3000, 7));
-    else rmSync(join(dataDir, 'blobs', path));
-  }
-  const second = await rig.rig.answer({ chatId: 'c', message: 'And?' });
-  assert.ok(beginsWith(second.call, first.call));
-  assert.deepEqual(
-    blobsIn(dataDir)
-      .sort()
-      .map((path) => [path, hashOf(readFileSync(join(dataDir, 'blobs', path)))]),
-    blobs.map((path, place) => [path, hashOf(whole[place] ?? Buffer.alloc(0))]),
-  );
-  assert.deepEqual(rig.files.requests.map(({ path }) => path).sort(), [
-    ...['/a.png', '/a.png', '/b.png', '/b.png', '/notes.txt', '/notes.txt'],
-  ]);
-
-  for (const path of blobs) rmSync(join(dataDir, 'blobs', path));
-  rig.files.serve('/notes.txt', 'It changed.', 'text/plain');
-  const third = await rig.rig.answer({ chatId: 'c', message: 'And now?' });
-  assert.match(JSON.stringify(attachmentsShown(third.call)[0]), /It changed\./);
-  const asked = rig.files.requests.length;
-  const fourth = await rig.rig.answer({ chatId: 'c', message: 'So?' });
-  assert.ok(beginsWith(fourth.call, third.call));
-  assert.equal(rig.files.requests.length, asked);
-});
-
 const hashOf = (bytes: Buffer) => hash('sha256', bytes);
 
-test('a PDF that was sent as it is becomes text for a model that takes none, and stays so', async () => {
-  const dataDir = temporaryFolder();
-  const attach = { chatId: 'c', message: 'Read' };
-  let url = '';
-  const turn = async (takesPdf: boolean, more: object = {}) => {
-    await using rig = await AttachmentRig.start({ dataDir }, { takesPdf });
-    if (url === '') url = rig.files.serve('/report.pdf', pdf, 'application/pdf');
-    const attachments = 'isFirst' in more ? [fileAt(url)] : [];
-    const { call } = await rig.rig.answer({ ...attach, attachments });
-    return { call, asked: rig.files.requests.length };
-  };
-  const first = await turn(true, { isFirst: true });
-  assert.deepEqual([kindsShown(first.call)[0], first.asked], [['pdf report.pdf'], 1]);
-  const second = await turn(false);
-  assert.deepEqual([kindsShown(second.call)[0], second.asked], [['text report.pdf'], 0]);
-  const third = await turn(true);
-  assert.deepEqual([kindsShown(third.call)[0], third.asked], [['text report.pdf'], 0]);
-  assert.ok(beginsWith(third.call, second.call));
-  rmSync(dataDir, { recursive: true, force: true });
-});
+for (const store of STORES) describe(store, () => tests(store));
 
-for (const keepAttachments of [true, false]) {
-  test(`a scan of an earlier turn does not end the chat for a model that takes no PDFs, ${keepAttachments ? 'with' : 'without'} copies`, async () => {
-    const dataDir = temporaryFolder();
-    await using rig = await AttachmentRig.start({ dataDir }, { takesPdf: true });
-    const url = rig.files.serve('/scan.pdf', scan, 'application/pdf');
-    const apiIntegrationId = await rig.rig.integration({ keepAttachments });
-    const body = { apiIntegrationId, chatId: 'c', message: 'Read' };
-    const first = await rig.rig.answer({ ...body, attachments: [fileAt(url)] });
-    assert.deepEqual(kindsShown(first.call), [['pdf scan.pdf']]);
-    await rig.rig[Symbol.asyncDispose]();
-
-    await using other = await ScriptedServer.start({ dataDir, env: rig.files.env });
-    const [second, third] = [await other.answer(body), await other.answer(body)];
-    const text =
-      '[File "scan.pdf", application/pdf: it was attached as a PDF, and this model takes none; no text could be read from it]';
-    assert.deepEqual(attachmentsShown(second.call)[0], [
-      { kind: 'text', name: 'scan.pdf', mediaType: 'application/pdf', text },
-    ]);
+function tests(store: StoreName): void {
+  test('later turns are sent the kept copies, byte for byte, and nothing is fetched again', async (t) => {
+    cites(t, 'contract-7-fetched-once');
+    await using rig = await AttachmentRig.start({ store });
+    const attachments = [
+      imageAt(rig.files.serve('/a.png', png, 'image/png')),
+      fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain')),
+      fileAt(rig.files.serve('/report.pdf', pdf, 'application/pdf')),
+    ];
+    const first = await rig.rig.answer({ chatId: 'c', message: 'Look', attachments });
+    for (const path of ['/a.png', '/notes.txt', '/report.pdf']) rig.files.serve(path, 'Changed.', 'text/plain');
+    const second = await rig.rig.answer({ chatId: 'c', message: 'And?' });
+    const third = await rig.rig.answer({ chatId: 'c', message: 'So?' });
+    assert.ok(beginsWith(second.call, first.call));
     assert.ok(beginsWith(third.call, second.call));
-    const { body: metrics } = await other.api.get('/metrics');
-    assert.match(String(metrics), /^runwire_attachments_total\{outcome="unreadable"\} 2$/m, 'said once a turn');
+    assert.equal(rig.files.requests.length, 3);
+  });
 
-    const own = await other.api.complete({ ...body, attachments: [fileAt(url)] });
-    assert.match(JSON.stringify(await own.whole()), /attachments\[0\].{1,3} of this message.*has no text in it/);
-    if (!keepAttachments) {
-      rig.files.serve('/scan.pdf', '<!doctype html><title>Sign in</title>', 'text/html');
-      const page = await other.api.complete(body);
-      assert.match(JSON.stringify(await page.whole()), /of an earlier message .*is said to be a PDF, but what came/);
-      rig.files.serve('/scan.pdf', scan, 'application/pdf');
+  test('a failed turn’s attachments are not sent again, and attached again they are', async (t) => {
+    cites(t, 'contract-7-failed-turn');
+    await using rig = await AttachmentRig.start({ store });
+    const attachments = [fileAt(rig.files.serve('/notes.txt', 'Milk.', 'text/plain'))];
+    const failed = await rig.rig.hold({ chatId: 'c', message: 'Look', attachments });
+    await failed.call.fail('model_error', 'The model broke.');
+    await failed.reader.whole();
+    const second = await rig.rig.answer({ chatId: 'c', message: 'And?' });
+    assert.deepEqual(kindsShown(second.call), [[], []]);
+    const third = await rig.rig.answer({ chatId: 'c', message: 'Again', attachments });
+    assert.deepEqual(kindsShown(third.call), [[], [], ['text notes.txt']]);
+    assert.equal(rig.files.requests.length, 2);
+  });
+
+  test('a cancelled turn’s fetched attachments are sent again, and those it did not wait for are not', async (t) => {
+    cites(t, 'contract-7-cancelled-turn');
+    const recorded = Promise.withResolvers<void>();
+    const waitAt = (point: string) => {
+      if (point === 'attachment.after-commit') recorded.resolve();
+    };
+    await using rig = await AttachmentRig.start({ store, waitAt });
+    const held = rig.files.hold('/slow.txt');
+    const attachments = [
+      fileAt(rig.files.serve('/notes.txt', 'Milk.', 'text/plain')),
+      fileAt(rig.files.url('/slow.txt')),
+    ];
+    const reader = await rig.api.complete({ chatId: 'c', message: 'Look', attachments });
+    const asked = await held.nextCall();
+    await recorded.promise;
+    await rig.api.post(`/v2/integrations/demo/runs/${reader.headers['x-run-id']}/cancel`);
+    assert.equal(await asked.closed, false, 'its connection is gone');
+    await reader.whole();
+    assert.equal(rig.rig.server.server.probes.attachmentsBytes(), 0);
+    const second = await rig.rig.answer({ chatId: 'c', message: 'And?' });
+    assert.deepEqual(kindsShown(second.call), [['text notes.txt'], []]);
+  });
+
+  test('without copies each turn fetches again, the prompt stays the same, and nothing is left behind', async (t) => {
+    cites(t, 'contract-7-fetched-once');
+    await using rig = await AttachmentRig.start({ store });
+    const { dataDir } = rig.rig.server;
+    const apiIntegrationId = await rig.rig.integration({ keepAttachments: false });
+    const attachments = [
+      imageAt(rig.files.serve('/a.png', png, 'image/png')),
+      fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain')),
+    ];
+    const first = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Look', attachments });
+    await nothingIn(dataDir);
+    const second = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'And?' });
+    assert.ok(beginsWith(second.call, first.call));
+    await nothingIn(dataDir);
+    assert.deepEqual([rig.files.asked('/a.png').length, rig.files.asked('/notes.txt').length], [2, 2]);
+
+    rig.files.serve('/notes.txt', 'Gone', 'text/plain', 404);
+    const reader = await rig.api.complete({ apiIntegrationId, chatId: 'c', message: 'And now?' });
+    await reader.whole();
+    const { body: run } = await rig.api.get(`/v2/integrations/${apiIntegrationId}/runs/${reader.headers['x-run-id']}`);
+    assert.equal(run.error.code, 'attachment_unavailable');
+    assert.match(
+      run.error.message,
+      /^`attachments\[1\]` of an earlier message \(run run_\w+\), https:\/\/127\.0\.0\.1:\d+\/notes\.txt, could not be fetched: its server answered 404; give a fresh link to it in `attachmentUrlRefreshes` of a new message, or begin a new chat\.$/,
+    );
+    await nothingIn(dataDir);
+
+    await rig.api.patch(`/v2/integrations/${apiIntegrationId}`, { keepAttachments: true });
+    rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain');
+    await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Keep it' });
+    assert.equal(blobsIn(dataDir).length, 2, 'from now on there are copies');
+    const asked = rig.files.requests.length;
+    const last = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Once more' });
+    assert.ok(beginsWith(last.call, first.call));
+    assert.equal(rig.files.requests.length, asked);
+  });
+
+  test('a copy that was lost or damaged is fetched again and mended under its name', async () => {
+    await using rig = await AttachmentRig.start({ store });
+    const { dataDir } = rig.rig.server;
+    const attachments = [
+      imageAt(rig.files.serve('/a.png', pngOf(3000, 1), 'image/png')),
+      imageAt(rig.files.serve('/b.png', pngOf(4000, 2), 'image/png')),
+      fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain')),
+    ];
+    const first = await rig.rig.answer({ chatId: 'c', message: 'Look', attachments });
+    const blobs = blobsIn(dataDir).sort();
+    const whole = blobs.map((path) => readFileSync(join(dataDir, 'blobs', path)));
+    for (const [place, path] of blobs.entries()) {
+      const bytes = whole[place] ?? Buffer.alloc(0);
+      if (bytes.length === 3000) writeFileSync(join(dataDir, 'blobs', path), Buffer.alloc(3000, 7));
+      else rmSync(join(dataDir, 'blobs', path));
     }
-    await other[Symbol.asyncDispose]();
+    const second = await rig.rig.answer({ chatId: 'c', message: 'And?' });
+    assert.ok(beginsWith(second.call, first.call));
+    assert.deepEqual(
+      blobsIn(dataDir)
+        .sort()
+        .map((path) => [path, hashOf(readFileSync(join(dataDir, 'blobs', path)))]),
+      blobs.map((path, place) => [path, hashOf(whole[place] ?? Buffer.alloc(0))]),
+    );
+    assert.deepEqual(rig.files.requests.map(({ path }) => path).sort(), [
+      ...['/a.png', '/a.png', '/b.png', '/b.png', '/notes.txt', '/notes.txt'],
+    ]);
 
-    await using taking = await ScriptedServer.start({
-      dataDir,
-      env: rig.files.env,
-      modelOf: (port) => scriptedModel(port, { takesPdf: true }),
-    });
-    const last = await taking.answer(body);
-    assert.deepEqual(attachmentsShown(last.call)[0], attachmentsShown(first.call)[0], 'it is sent as it is');
-    await taking[Symbol.asyncDispose]();
+    for (const path of blobs) rmSync(join(dataDir, 'blobs', path));
+    rig.files.serve('/notes.txt', 'It changed.', 'text/plain');
+    const third = await rig.rig.answer({ chatId: 'c', message: 'And now?' });
+    assert.match(JSON.stringify(attachmentsShown(third.call)[0]), /It changed\./);
+    const asked = rig.files.requests.length;
+    const fourth = await rig.rig.answer({ chatId: 'c', message: 'So?' });
+    assert.ok(beginsWith(fourth.call, third.call));
+    assert.equal(rig.files.requests.length, asked);
+  });
+
+  test('a PDF that was sent as it is becomes text for a model that takes none, and stays so', async () => {
+    const dataDir = temporaryFolder();
+    const attach = { chatId: 'c', message: 'Read' };
+    let url = '';
+    const turn = async (takesPdf: boolean, more: object = {}) => {
+      await using rig = await AttachmentRig.start({ store, dataDir }, { takesPdf });
+      if (url === '') url = rig.files.serve('/report.pdf', pdf, 'application/pdf');
+      const attachments = 'isFirst' in more ? [fileAt(url)] : [];
+      const { call } = await rig.rig.answer({ ...attach, attachments });
+      return { call, asked: rig.files.requests.length };
+    };
+    const first = await turn(true, { isFirst: true });
+    assert.deepEqual([kindsShown(first.call)[0], first.asked], [['pdf report.pdf'], 1]);
+    const second = await turn(false);
+    assert.deepEqual([kindsShown(second.call)[0], second.asked], [['text report.pdf'], 0]);
+    const third = await turn(true);
+    assert.deepEqual([kindsShown(third.call)[0], third.asked], [['text report.pdf'], 0]);
+    assert.ok(beginsWith(third.call, second.call));
     rmSync(dataDir, { recursive: true, force: true });
   });
-}
 
-test('attachments of turns that the model’s window leaves out are not fetched', async () => {
-  await using rig = await AttachmentRig.start({ env: { RUNWIRE_MODEL_WINDOW: '4000' } });
-  const apiIntegrationId = await rig.rig.integration({ keepAttachments: false });
-  const text = (words: string) => words.padEnd(4000, ' word');
-  for (const name of ['1', '2', '3', '4']) {
-    const attachments = [fileAt(rig.files.serve(`/${name}.txt`, text(name), 'text/plain'))];
-    await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Read', attachments });
+  for (const keepAttachments of [true, false]) {
+    test(`a scan of an earlier turn does not end the chat for a model that takes no PDFs, ${keepAttachments ? 'with' : 'without'} copies`, async () => {
+      const dataDir = temporaryFolder();
+      await using rig = await AttachmentRig.start({ store, dataDir }, { takesPdf: true });
+      const url = rig.files.serve('/scan.pdf', scan, 'application/pdf');
+      const apiIntegrationId = await rig.rig.integration({ keepAttachments });
+      const body = { apiIntegrationId, chatId: 'c', message: 'Read' };
+      const first = await rig.rig.answer({ ...body, attachments: [fileAt(url)] });
+      assert.deepEqual(kindsShown(first.call), [['pdf scan.pdf']]);
+      await rig.rig[Symbol.asyncDispose]();
+
+      await using other = await ScriptedServer.start({ store, dataDir, env: rig.files.env });
+      const [second, third] = [await other.answer(body), await other.answer(body)];
+      const text =
+        '[File "scan.pdf", application/pdf: it was attached as a PDF, and this model takes none; no text could be read from it]';
+      assert.deepEqual(attachmentsShown(second.call)[0], [
+        { kind: 'text', name: 'scan.pdf', mediaType: 'application/pdf', text },
+      ]);
+      assert.ok(beginsWith(third.call, second.call));
+      const { body: metrics } = await other.api.get('/metrics');
+      assert.match(String(metrics), /^runwire_attachments_total\{outcome="unreadable"\} 2$/m, 'said once a turn');
+
+      const own = await other.api.complete({ ...body, attachments: [fileAt(url)] });
+      assert.match(JSON.stringify(await own.whole()), /attachments\[0\].{1,3} of this message.*has no text in it/);
+      if (!keepAttachments) {
+        rig.files.serve('/scan.pdf', '<!doctype html><title>Sign in</title>', 'text/html');
+        const page = await other.api.complete(body);
+        assert.match(JSON.stringify(await page.whole()), /of an earlier message .*is said to be a PDF, but what came/);
+        rig.files.serve('/scan.pdf', scan, 'application/pdf');
+      }
+      await other[Symbol.asyncDispose]();
+
+      await using taking = await ScriptedServer.start({
+        store,
+        dataDir,
+        env: rig.files.env,
+        modelOf: (port) => scriptedModel(port, { takesPdf: true }),
+      });
+      const last = await taking.answer(body);
+      assert.deepEqual(attachmentsShown(last.call)[0], attachmentsShown(first.call)[0], 'it is sent as it is');
+      await taking[Symbol.asyncDispose]();
+      rmSync(dataDir, { recursive: true, force: true });
+    });
   }
-  const before = rig.files.requests.length;
-  const { call } = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'And?' });
-  const shown = attachmentsShown(call).flat();
-  assert.ok(shown.length > 0 && shown.length < 4, String(shown.length));
-  assert.equal(rig.files.requests.length - before, shown.length);
-});
+
+  test('attachments of turns that the model’s window leaves out are not fetched', async () => {
+    await using rig = await AttachmentRig.start({ store, env: { RUNWIRE_MODEL_WINDOW: '4000' } });
+    const apiIntegrationId = await rig.rig.integration({ keepAttachments: false });
+    const text = (words: string) => words.padEnd(4000, ' word');
+    for (const name of ['1', '2', '3', '4']) {
+      const attachments = [fileAt(rig.files.serve(`/${name}.txt`, text(name), 'text/plain'))];
+      await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Read', attachments });
+    }
+    const before = rig.files.requests.length;
+    const { call } = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'And?' });
+    const shown = attachmentsShown(call).flat();
+    assert.ok(shown.length > 0 && shown.length < 4, String(shown.length));
+    assert.equal(rig.files.requests.length - before, shown.length);
+  });
+}

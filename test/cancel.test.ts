@@ -1,263 +1,267 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
-import type { Model } from '@runwire/test-kit';
+import { type Model, STORES, type StoreName } from '@runwire/test-kit';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
-let rig: ScriptedServer;
-before(async () => {
-  rig = await ScriptedServer.start();
-});
-after(() => rig[Symbol.asyncDispose]());
-
 const cancelPath = (integration: string, runId: string) => `/v2/integrations/${integration}/runs/${runId}/cancel`;
 
-test('answers once the run has stopped: model closed, end durable, chat idle, partial text kept and marked', async (t) => {
-  cites(
-    t,
-    'contract-3-cancel',
-    'contract-6-cancel',
-    'contract-6-cancel-kept',
-    'contract-6-cancel-cancelled',
-    'contract-5-cancelled',
-    'contract-6-message-status',
-  );
-  const integration = await rig.metered({ unit: 'runs', limit: 9, period: 'day' }, { agency: 'test' });
-  const below = `/v2/integrations/${integration}`;
-  const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
-  const { reader, call, runId } = await rig.hold(body);
-  await call.text('First. ');
-  await call.toolCall('call_1', 'echo', '{}');
-  await call.end();
-  const second = await rig.controller.nextCall();
-  await second.text('Then I');
-  await reader.untilText('Then I');
-  const answer = await rig.api.post(cancelPath(integration, runId));
+for (const store of STORES) describe(store, () => tests(store));
 
-  await second.closed;
-  assert.equal(answer.status, 200);
-  const { usage, ...rest } = answer.body;
-  assert.deepEqual(rest, { runId, chatId: 'c1', status: 'cancelled', cancelled: true });
-  assert.equal(usage.request_count, 2);
-  const { body: status } = await rig.api.get(`${below}/chat_status?usageRequestId=u1`);
-  assert.deepEqual(
-    [status.status, status.activeRunId, status.run.status, status.run.message, status.run.error],
-    ['idle', null, 'cancelled', 'First. Then I', null],
-  );
-  assert.deepEqual(status.run.usage, usage);
-  const { body: run } = await rig.api.get(`${below}/runs/${runId}`);
-  assert.equal(run.cancelRequested, 'immediate');
-  const [said] = (await rig.api.get(`${below}/chats/c1/messages`)).body.items;
-  assert.deepEqual([said.role, said.status, said.content], ['assistant', 'cancelled', 'First. Then I']);
-  assert.equal((await rig.allowance(integration)).used, 1, 'what was used is charged');
+function tests(store: StoreName): void {
+  let rig: ScriptedServer;
+  before(async () => {
+    rig = await ScriptedServer.start({ store });
+  });
+  after(() => rig[Symbol.asyncDispose]());
 
-  const frames = await reader.whole();
-  const messages = messagesFrame(reader);
-  assert.deepEqual([messages.status, messages.cancelled, messages.error], ['cancelled', true, null]);
-  assert.deepEqual(
-    messages.new_messages.map((item: Record<string, unknown>) => [item.type, item.status]),
-    [
-      ['message', undefined],
-      ['message', 'completed'],
-      ['function_call', 'completed'],
-      ['function_call_output', undefined],
-      ['message', 'incomplete'],
-    ],
-  );
-  assert.equal(frames.at(-1)?.event, 'end');
-});
+  test('answers once the run has stopped: model closed, end durable, chat idle, partial text kept and marked', async (t) => {
+    cites(
+      t,
+      'contract-3-cancel',
+      'contract-6-cancel',
+      'contract-6-cancel-kept',
+      'contract-6-cancel-cancelled',
+      'contract-5-cancelled',
+      'contract-6-message-status',
+    );
+    const integration = await rig.metered({ unit: 'runs', limit: 9, period: 'day' }, { agency: 'test' });
+    const below = `/v2/integrations/${integration}`;
+    const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
+    const { reader, call, runId } = await rig.hold(body);
+    await call.text('First. ');
+    await call.toolCall('call_1', 'echo', '{}');
+    await call.end();
+    const second = await rig.controller.nextCall();
+    await second.text('Then I');
+    await reader.untilText('Then I');
+    const answer = await rig.api.post(cancelPath(integration, runId));
 
-test('cancels exactly that run and no other, of the same member or chat or integration', async (t) => {
-  cites(t, 'contract-3-cancel', 'contract-8-404-run-not-found');
-  const [integration, elsewhere] = [await rig.integration(), await rig.integration()];
-  const one = await rig.hold({ apiIntegrationId: integration, chatId: 'c1' });
-  const two = await rig.hold({ apiIntegrationId: integration, chatId: 'c2' });
-  for (const path of [cancelPath(elsewhere, one.runId), cancelPath(integration, 'run_nowhere')]) {
-    const { status, body } = await rig.api.post(path);
-    assert.deepEqual([status, body.code], [404, 'run_not_found']);
-  }
-  await one.call.text('alive');
-  await one.reader.untilText('alive');
-  assert.equal((await rig.api.post(cancelPath(integration, one.runId))).body.status, 'cancelled');
-  await one.call.closed;
-  const next = await rig.hold({ apiIntegrationId: integration, chatId: 'c1' });
-  // The run before it in this chat is asked to stop again: the new one does not care.
-  assert.equal((await rig.api.post(cancelPath(integration, one.runId))).status, 200);
-  for (const { reader, call } of [two, next]) {
-    assert.equal(call.isClosed, false);
-    await call.text('whole');
+    await second.closed;
+    assert.equal(answer.status, 200);
+    const { usage, ...rest } = answer.body;
+    assert.deepEqual(rest, { runId, chatId: 'c1', status: 'cancelled', cancelled: true });
+    assert.equal(usage.request_count, 2);
+    const { body: status } = await rig.api.get(`${below}/chat_status?usageRequestId=u1`);
+    assert.deepEqual(
+      [status.status, status.activeRunId, status.run.status, status.run.message, status.run.error],
+      ['idle', null, 'cancelled', 'First. Then I', null],
+    );
+    assert.deepEqual(status.run.usage, usage);
+    const { body: run } = await rig.api.get(`${below}/runs/${runId}`);
+    assert.equal(run.cancelRequested, 'immediate');
+    const [said] = (await rig.api.get(`${below}/chats/c1/messages`)).body.items;
+    assert.deepEqual([said.role, said.status, said.content], ['assistant', 'cancelled', 'First. Then I']);
+    assert.equal((await rig.allowance(integration)).used, 1, 'what was used is charged');
+
+    const frames = await reader.whole();
+    const messages = messagesFrame(reader);
+    assert.deepEqual([messages.status, messages.cancelled, messages.error], ['cancelled', true, null]);
+    assert.deepEqual(
+      messages.new_messages.map((item: Record<string, unknown>) => [item.type, item.status]),
+      [
+        ['message', undefined],
+        ['message', 'completed'],
+        ['function_call', 'completed'],
+        ['function_call_output', undefined],
+        ['message', 'incomplete'],
+      ],
+    );
+    assert.equal(frames.at(-1)?.event, 'end');
+  });
+
+  test('cancels exactly that run and no other, of the same member or chat or integration', async (t) => {
+    cites(t, 'contract-3-cancel', 'contract-8-404-run-not-found');
+    const [integration, elsewhere] = [await rig.integration(), await rig.integration()];
+    const one = await rig.hold({ apiIntegrationId: integration, chatId: 'c1' });
+    const two = await rig.hold({ apiIntegrationId: integration, chatId: 'c2' });
+    for (const path of [cancelPath(elsewhere, one.runId), cancelPath(integration, 'run_nowhere')]) {
+      const { status, body } = await rig.api.post(path);
+      assert.deepEqual([status, body.code], [404, 'run_not_found']);
+    }
+    await one.call.text('alive');
+    await one.reader.untilText('alive');
+    assert.equal((await rig.api.post(cancelPath(integration, one.runId))).body.status, 'cancelled');
+    await one.call.closed;
+    const next = await rig.hold({ apiIntegrationId: integration, chatId: 'c1' });
+    // The run before it in this chat is asked to stop again: the new one does not care.
+    assert.equal((await rig.api.post(cancelPath(integration, one.runId))).status, 200);
+    for (const { reader, call } of [two, next]) {
+      assert.equal(call.isClosed, false);
+      await call.text('whole');
+      await call.end();
+      await reader.whole();
+      assert.equal(messagesFrame(reader).status, 'completed');
+    }
+  });
+
+  test('says the same however often it is asked, also of a run that had ended before', async (t) => {
+    cites(t, 'contract-6-cancel-cancelled', 'contract-6-run-states');
+    const integration = await rig.integration();
+    const held = await rig.hold({ apiIntegrationId: integration });
+    await held.call.text('Hi');
+    await held.reader.untilText('"Hi"');
+    const path = cancelPath(integration, held.runId);
+    const answers = await Promise.all([rig.api.post(path), rig.api.post(path), rig.api.post(path)]);
+    answers.push(await rig.api.post(path));
+    for (const { status, body } of answers) {
+      assert.deepEqual([status, body], [200, answers[0]?.body]);
+      assert.deepEqual([body.status, body.cancelled], ['cancelled', true]);
+    }
+    await held.reader.whole();
+    assert.equal(held.reader.frames.filter(({ event }) => event === 'end').length, 1);
+
+    const completed = await rig.answer({ apiIntegrationId: integration, chatId: 'c1' });
+    const failed = await rig.hold({ apiIntegrationId: integration });
+    await failed.call.fail('model_error', 'No.');
+    await failed.reader.whole();
+    for (const [expected, { runId }] of Object.entries({ completed, failed })) {
+      const before = (await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`)).body;
+      const { status, body } = await rig.api.post(cancelPath(integration, runId));
+      assert.deepEqual([status, body.status, body.cancelled, body.usage], [200, expected, false, before.usage]);
+      assert.deepEqual((await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`)).body, before);
+    }
+  });
+
+  test('takes no body, an empty one, or a mode, and refuses another mode', async (t) => {
+    cites(t, 'contract-3-cancel-mode');
+    const integration = await rig.integration();
+    for (const body of [undefined, {}, { mode: 'immediate' }]) {
+      const { call, runId } = await rig.hold({ apiIntegrationId: integration });
+      const answer = await rig.api.post(cancelPath(integration, runId), body);
+      assert.deepEqual([answer.status, answer.body.status], [200, 'cancelled'], JSON.stringify(body));
+      await call.closed;
+    }
+    const { reader, call, runId } = await rig.hold({ apiIntegrationId: integration });
+    for (const body of [{ mode: 'later' }, { mode: null }, { mod: 'immediate' }]) {
+      const answer = await rig.api.post(cancelPath(integration, runId), body);
+      assert.deepEqual([answer.status, answer.body.code], [400, 'invalid_request'], JSON.stringify(body));
+    }
     await call.end();
     await reader.whole();
-    assert.equal(messagesFrame(reader).status, 'completed');
-  }
-});
-
-test('says the same however often it is asked, also of a run that had ended before', async (t) => {
-  cites(t, 'contract-6-cancel-cancelled', 'contract-6-run-states');
-  const integration = await rig.integration();
-  const held = await rig.hold({ apiIntegrationId: integration });
-  await held.call.text('Hi');
-  await held.reader.untilText('"Hi"');
-  const path = cancelPath(integration, held.runId);
-  const answers = await Promise.all([rig.api.post(path), rig.api.post(path), rig.api.post(path)]);
-  answers.push(await rig.api.post(path));
-  for (const { status, body } of answers) {
-    assert.deepEqual([status, body], [200, answers[0]?.body]);
-    assert.deepEqual([body.status, body.cancelled], ['cancelled', true]);
-  }
-  await held.reader.whole();
-  assert.equal(held.reader.frames.filter(({ event }) => event === 'end').length, 1);
-
-  const completed = await rig.answer({ apiIntegrationId: integration, chatId: 'c1' });
-  const failed = await rig.hold({ apiIntegrationId: integration });
-  await failed.call.fail('model_error', 'No.');
-  await failed.reader.whole();
-  for (const [expected, { runId }] of Object.entries({ completed, failed })) {
-    const before = (await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`)).body;
-    const { status, body } = await rig.api.post(cancelPath(integration, runId));
-    assert.deepEqual([status, body.status, body.cancelled, body.usage], [200, expected, false, before.usage]);
-    assert.deepEqual((await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`)).body, before);
-  }
-});
-
-test('takes no body, an empty one, or a mode, and refuses another mode', async (t) => {
-  cites(t, 'contract-3-cancel-mode');
-  const integration = await rig.integration();
-  for (const body of [undefined, {}, { mode: 'immediate' }]) {
-    const { call, runId } = await rig.hold({ apiIntegrationId: integration });
-    const answer = await rig.api.post(cancelPath(integration, runId), body);
-    assert.deepEqual([answer.status, answer.body.status], [200, 'cancelled'], JSON.stringify(body));
-    await call.closed;
-  }
-  const { reader, call, runId } = await rig.hold({ apiIntegrationId: integration });
-  for (const body of [{ mode: 'later' }, { mode: null }, { mod: 'immediate' }]) {
-    const answer = await rig.api.post(cancelPath(integration, runId), body);
-    assert.deepEqual([answer.status, answer.body.code], [400, 'invalid_request'], JSON.stringify(body));
-  }
-  await call.end();
-  await reader.whole();
-  assert.equal(messagesFrame(reader).status, 'completed', 'a refused cancel stops nothing');
-});
-
-test('lets a step finish with `after_step`, starts no further one, and gives way to `immediate`', async (t) => {
-  cites(t, 'contract-3-cancel-mode', 'contract-6-cancel');
-  const integration = await rig.integration({ agency: 'test' });
-  const runOf = async (runId: string) => (await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`)).body;
-  const asked = async (runId: string, mode: string) => {
-    while ((await runOf(runId)).cancelRequested !== mode) await new Promise(setImmediate);
-  };
-  const calls = rig.controller.calls.length;
-  const polite = await rig.hold({ apiIntegrationId: integration });
-  const answer = rig.api.post(cancelPath(integration, polite.runId), { mode: 'after_step' });
-  await asked(polite.runId, 'after_step');
-  await polite.call.text('I may end this');
-  await polite.reader.untilText('I may end this');
-  await polite.call.toolCall('call_1', 'echo', '{}');
-  await polite.call.end();
-  assert.deepEqual([(await answer).status, (await answer).body.status], [200, 'cancelled']);
-  await polite.reader.whole();
-  assert.equal(polite.reader.answer, 'I may end this');
-  assert.equal(messagesFrame(polite.reader).new_messages.at(-1).type, 'function_call', 'the tool was not called');
-  assert.equal(rig.controller.calls.length - calls, 1);
-
-  const hasty = await rig.hold({ apiIntegrationId: integration });
-  const [first, second] = [{ mode: 'after_step' }, { mode: 'immediate' }];
-  const waiting = rig.api.post(cancelPath(integration, hasty.runId), first);
-  await asked(hasty.runId, 'after_step');
-  assert.equal((await rig.api.post(cancelPath(integration, hasty.runId), second)).body.status, 'cancelled');
-  assert.equal((await waiting).body.status, 'cancelled');
-  assert.equal((await runOf(hasty.runId)).cancelRequested, 'immediate');
-
-  // The step under way is the last one: then there is nothing left to cancel.
-  const last = await rig.hold({ apiIntegrationId: integration });
-  const late = rig.api.post(cancelPath(integration, last.runId), first);
-  await asked(last.runId, 'after_step');
-  await last.call.end();
-  assert.deepEqual([(await late).body.status, (await late).body.cancelled], ['completed', false]);
-});
-
-test('answers 202 `cancelling` while the model does not stop, and tells the truth afterwards', async (t) => {
-  cites(t, 'contract-6-cancel-202', 'contract-6-cancel-cancelled', 'contract-6-reservation-ends');
-  assert.equal(DEFAULT_LIMITS.cancelPatienceMs, 10_000);
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
+    assert.equal(messagesFrame(reader).status, 'completed', 'a refused cancel stops nothing');
   });
-  const model: Model = {
-    id: 'deaf/model',
-    async call(_request, output, signal) {
-      output.text('I hear nothing');
-      await released;
-      signal.throwIfAborted();
-      return { usage: null };
-    },
-  };
-  await using own = await ScriptedServer.start({ model, limits: { cancelPatienceMs: 50 } });
-  const integration = await own.metered({ unit: 'runs', limit: 1, period: 'day' });
-  const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
-  const reader = await own.api.complete(body);
-  const runId = String(reader.headers['x-run-id']);
-  await reader.untilText('I hear nothing');
-  for (let times = 0; times < 2; times += 1) {
-    const { status, body: said } = await own.api.post(cancelPath(integration, runId));
-    assert.equal(status, 202);
-    assert.deepEqual(said, { runId, chatId: 'c1', status: 'cancelling', cancelled: false, usage: null });
-  }
-  const { body: status } = await own.api.get(`/v2/integrations/${integration}/chat_status?chatId=c1`);
-  assert.deepEqual([status.status, status.activeRunId], ['running', runId]);
-  assert.equal((await own.allowance(integration)).reserved, 1);
-  release();
-  await reader.whole();
-  const { status: code, body: said } = await own.api.post(cancelPath(integration, runId));
-  assert.deepEqual([code, said.status, said.cancelled], [200, 'cancelled', true]);
-  assert.deepEqual([(await own.allowance(integration)).reserved, (await own.allowance(integration)).used], [0, 1]);
-});
 
-test('does not wait for a tool that ignores the abort, and calls the model no more', async (t) => {
-  cites(t, 'contract-6-cancel');
-  const entered = Promise.withResolvers<void>();
-  const agency = defineAgency({
-    name: 'Stubborn',
-    agents: [
-      defineAgent({
-        name: 'Mule',
-        description: 'Stands still.',
-        instructions: 'Stand still.',
-        tools: [
-          defineTool({
-            name: 'stand',
-            description: 'Stands still.',
-            inputSchema: { type: 'object' },
-            execute: () => {
-              entered.resolve();
-              return new Promise(() => {});
-            },
-          }),
-        ],
-      }),
-    ],
+  test('lets a step finish with `after_step`, starts no further one, and gives way to `immediate`', async (t) => {
+    cites(t, 'contract-3-cancel-mode', 'contract-6-cancel');
+    const integration = await rig.integration({ agency: 'test' });
+    const runOf = async (runId: string) => (await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`)).body;
+    const asked = async (runId: string, mode: string) => {
+      while ((await runOf(runId)).cancelRequested !== mode) await new Promise(setImmediate);
+    };
+    const calls = rig.controller.calls.length;
+    const polite = await rig.hold({ apiIntegrationId: integration });
+    const answer = rig.api.post(cancelPath(integration, polite.runId), { mode: 'after_step' });
+    await asked(polite.runId, 'after_step');
+    await polite.call.text('I may end this');
+    await polite.reader.untilText('I may end this');
+    await polite.call.toolCall('call_1', 'echo', '{}');
+    await polite.call.end();
+    assert.deepEqual([(await answer).status, (await answer).body.status], [200, 'cancelled']);
+    await polite.reader.whole();
+    assert.equal(polite.reader.answer, 'I may end this');
+    assert.equal(messagesFrame(polite.reader).new_messages.at(-1).type, 'function_call', 'the tool was not called');
+    assert.equal(rig.controller.calls.length - calls, 1);
+
+    const hasty = await rig.hold({ apiIntegrationId: integration });
+    const [first, second] = [{ mode: 'after_step' }, { mode: 'immediate' }];
+    const waiting = rig.api.post(cancelPath(integration, hasty.runId), first);
+    await asked(hasty.runId, 'after_step');
+    assert.equal((await rig.api.post(cancelPath(integration, hasty.runId), second)).body.status, 'cancelled');
+    assert.equal((await waiting).body.status, 'cancelled');
+    assert.equal((await runOf(hasty.runId)).cancelRequested, 'immediate');
+
+    // The step under way is the last one: then there is nothing left to cancel.
+    const last = await rig.hold({ apiIntegrationId: integration });
+    const late = rig.api.post(cancelPath(integration, last.runId), first);
+    await asked(last.runId, 'after_step');
+    await last.call.end();
+    assert.deepEqual([(await late).body.status, (await late).body.cancelled], ['completed', false]);
   });
-  await using own = await ScriptedServer.start({ agencies: { stubborn: agency } });
-  const integration = await own.integration({ agency: 'stubborn' });
-  const { reader, call, runId } = await own.hold({ apiIntegrationId: integration, chatId: 'c1' });
-  await call.toolCall('call_1', 'stand', '{}');
-  await call.end();
-  await entered.promise;
-  const answer = await own.api.post(cancelPath(integration, runId));
-  assert.deepEqual([answer.status, answer.body.status], [200, 'cancelled']);
-  await reader.whole();
-  assert.equal(messagesFrame(reader).status, 'cancelled');
-  assert.equal(own.controller.calls.length, 1);
-  const next = await own.hold({ apiIntegrationId: integration, chatId: 'c1' });
-  const [, made, closed] = next.call.request.prompt;
-  assert.deepEqual(
-    [made?.kind, closed?.kind],
-    ['tool_call', 'tool_output'],
-    'no tool call is left open in the history',
-  );
-  assert.match(closed?.kind === 'tool_output' ? closed.output : '', /outcome of this call was known/);
-  await next.call.end();
-  await next.reader.whole();
-});
+
+  test('answers 202 `cancelling` while the model does not stop, and tells the truth afterwards', async (t) => {
+    cites(t, 'contract-6-cancel-202', 'contract-6-cancel-cancelled', 'contract-6-reservation-ends');
+    assert.equal(DEFAULT_LIMITS.cancelPatienceMs, 10_000);
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const model: Model = {
+      id: 'deaf/model',
+      async call(_request, output, signal) {
+        output.text('I hear nothing');
+        await released;
+        signal.throwIfAborted();
+        return { usage: null };
+      },
+    };
+    await using own = await ScriptedServer.start({ store, model, limits: { cancelPatienceMs: 50 } });
+    const integration = await own.metered({ unit: 'runs', limit: 1, period: 'day' });
+    const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
+    const reader = await own.api.complete(body);
+    const runId = String(reader.headers['x-run-id']);
+    await reader.untilText('I hear nothing');
+    for (let times = 0; times < 2; times += 1) {
+      const { status, body: said } = await own.api.post(cancelPath(integration, runId));
+      assert.equal(status, 202);
+      assert.deepEqual(said, { runId, chatId: 'c1', status: 'cancelling', cancelled: false, usage: null });
+    }
+    const { body: status } = await own.api.get(`/v2/integrations/${integration}/chat_status?chatId=c1`);
+    assert.deepEqual([status.status, status.activeRunId], ['running', runId]);
+    assert.equal((await own.allowance(integration)).reserved, 1);
+    release();
+    await reader.whole();
+    const { status: code, body: said } = await own.api.post(cancelPath(integration, runId));
+    assert.deepEqual([code, said.status, said.cancelled], [200, 'cancelled', true]);
+    assert.deepEqual([(await own.allowance(integration)).reserved, (await own.allowance(integration)).used], [0, 1]);
+  });
+
+  test('does not wait for a tool that ignores the abort, and calls the model no more', async (t) => {
+    cites(t, 'contract-6-cancel');
+    const entered = Promise.withResolvers<void>();
+    const agency = defineAgency({
+      name: 'Stubborn',
+      agents: [
+        defineAgent({
+          name: 'Mule',
+          description: 'Stands still.',
+          instructions: 'Stand still.',
+          tools: [
+            defineTool({
+              name: 'stand',
+              description: 'Stands still.',
+              inputSchema: { type: 'object' },
+              execute: () => {
+                entered.resolve();
+                return new Promise(() => {});
+              },
+            }),
+          ],
+        }),
+      ],
+    });
+    await using own = await ScriptedServer.start({ store, agencies: { stubborn: agency } });
+    const integration = await own.integration({ agency: 'stubborn' });
+    const { reader, call, runId } = await own.hold({ apiIntegrationId: integration, chatId: 'c1' });
+    await call.toolCall('call_1', 'stand', '{}');
+    await call.end();
+    await entered.promise;
+    const answer = await own.api.post(cancelPath(integration, runId));
+    assert.deepEqual([answer.status, answer.body.status], [200, 'cancelled']);
+    await reader.whole();
+    assert.equal(messagesFrame(reader).status, 'cancelled');
+    assert.equal(own.controller.calls.length, 1);
+    const next = await own.hold({ apiIntegrationId: integration, chatId: 'c1' });
+    const [, made, closed] = next.call.request.prompt;
+    assert.deepEqual(
+      [made?.kind, closed?.kind],
+      ['tool_call', 'tool_output'],
+      'no tool call is left open in the history',
+    );
+    assert.match(closed?.kind === 'tool_output' ? closed.output : '', /outcome of this call was known/);
+    await next.call.end();
+    await next.reader.whole();
+  });
+}

@@ -1,345 +1,350 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
+import { STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
-
-let rig: ScriptedServer;
-before(async () => {
-  rig = await ScriptedServer.start();
-});
-after(() => rig[Symbol.asyncDispose]());
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const chatOf = ({ reader }: { reader: { headers: Record<string, unknown> } }) =>
   decodeURIComponent(String(reader.headers['x-chat-id']));
 
-test('makes a new chat, one of the given id, or one bound to the given alias, and finds it again', async (t) => {
-  cites(t, 'contract-4-chat-new', 'contract-4-chat-unknown-id', 'contract-4-chat-unknown-alias');
-  const integration = await rig.integration();
-  const below = `/v2/integrations/${integration}`;
-  const of = (body: object) => ({ apiIntegrationId: integration, ...body });
-  const fresh = chatOf(await rig.answer(of({})));
-  assert.notEqual(chatOf(await rig.answer(of({ chatId: null, aliasChatId: null }))), fresh);
-  assert.equal(chatOf(await rig.answer(of({ chatId: 'mine' }))), 'mine');
-  const aliased = chatOf(await rig.answer(of({ aliasChatId: 'a1' })));
-  assert.equal((await rig.api.get(`${below}/chats/${aliased}`)).body.aliasChatId, 'a1');
-  assert.equal(chatOf(await rig.answer(of({ aliasChatId: 'a1' }))), aliased);
-  assert.equal(chatOf(await rig.answer(of({ chatId: fresh }))), fresh);
-  const both = await rig.answer(of({ chatId: 'c2', aliasChatId: 'a2' }));
-  assert.deepEqual(JSON.parse(both.reader.frames[0]?.data ?? '').aliasChatId, 'a2');
-  assert.equal(chatOf(await rig.answer(of({ aliasChatId: 'a2' }))), 'c2');
-  assert.equal((await rig.api.get(`${below}/chats`)).body.items.length, 5);
-});
+for (const store of STORES) describe(store, () => tests(store));
 
-test('binds an alias once, keeps aliases unique, and refuses one that leads elsewhere', async (t) => {
-  cites(t, 'contract-4-alias-unique', 'contract-4-chat-bind-alias', 'contract-4-chat-alias-conflict');
-  const integration = await rig.integration();
-  const of = (body: object) => ({ apiIntegrationId: integration, ...body });
-  await rig.answer(of({ chatId: 'c1' }));
-  const bound = await rig.answer(of({ chatId: 'c1', aliasChatId: 'a1' }));
-  assert.equal(JSON.parse(bound.reader.frames[0]?.data ?? '').aliasChatId, 'a1');
-  assert.equal(chatOf(await rig.answer(of({ aliasChatId: 'a1' }))), 'c1');
-  assert.equal(chatOf(await rig.answer(of({ chatId: 'c1', aliasChatId: 'a1' }))), 'c1');
-  await rig.answer(of({ chatId: 'c2', aliasChatId: 'a2' }));
-  for (const [why, address] of Object.entries({
-    'known chat with another alias, unknown alias': { chatId: 'c1', aliasChatId: 'a9' },
-    'unknown chat, known alias': { chatId: 'c9', aliasChatId: 'a1' },
-    'both known and different': { chatId: 'c1', aliasChatId: 'a2' },
-  })) {
-    const { status, body } = await refusal(await rig.api.complete(of(address)));
-    assert.deepEqual([status, body.code], [400, 'invalid_request'], why);
-  }
-  const chats = (await rig.api.get(`/v2/integrations/${integration}/chats`)).body.items;
-  assert.deepEqual(
-    chats.map((chat: Record<string, unknown>) => [chat.chatId, chat.aliasChatId]),
-    [
-      ['c2', 'a2'],
-      ['c1', 'a1'],
-    ],
-  );
-  // Within the integration: another one may use the same names.
-  const elsewhere = await rig.integration();
-  const other = await rig.answer({ apiIntegrationId: elsewhere, aliasChatId: 'a1' });
-  assert.notEqual(chatOf(other), 'c1');
-});
+function tests(store: StoreName): void {
+  let rig: ScriptedServer;
+  before(async () => {
+    rig = await ScriptedServer.start({ store });
+  });
+  after(() => rig[Symbol.asyncDispose]());
 
-test('shows a chat to nobody but the consumer that began it', async (t) => {
-  cites(t, 'contract-4-chat-consumer', 'contract-8-404-chat-not-found');
-  const integration = await rig.integration();
-  for (const member of ['ann', 'ben']) await rig.member(integration, member);
-  const of = (body: object) => ({ apiIntegrationId: integration, ...body });
-  await rig.answer(of({ consumerId: 'ann', chatId: 'anns', aliasChatId: 'anns-alias' }));
-  await rig.answer(of({ chatId: 'nobodys' }));
-  for (const body of [
-    { consumerId: 'ben', chatId: 'anns' },
-    { consumerId: 'ben', aliasChatId: 'anns-alias' },
-    { chatId: 'anns' },
-    { consumerId: 'ann', chatId: 'nobodys' },
-  ]) {
-    const { status, body: said } = await refusal(await rig.api.complete(of(body)));
-    assert.deepEqual([status, said.code], [404, 'chat_not_found'], JSON.stringify(body));
-  }
-  await rig.answer(of({ consumerId: 'ann', chatId: 'anns' }));
-  await rig.answer(of({ chatId: 'nobodys' }));
-});
-
-test('keeps the history of each chat, a failed response in it, and gives it to the next turn', async (t) => {
-  cites(
-    t,
-    'spec-1-history',
-    'spec-1-failed-stays',
-    'spec-1-other-messages',
-    'spec-3-failed-stays',
-    'spec-7-rule-4',
-    'contract-6-message-status',
-    'contract-9-message',
-    'contract-9-message-roles',
-    'contract-9-newest-first',
-  );
-  const integration = await rig.integration();
-  const turn = (message: string) => rig.hold({ apiIntegrationId: integration, chatId: 'c1', message });
-  const history = async () => (await rig.api.get(`/v2/integrations/${integration}/chats/c1/messages`)).body.items;
-
-  const first = await turn('One?');
-  const [asked, ...none] = await history();
-  assert.deepEqual([asked.role, asked.content, asked.status, none], ['user', 'One?', 'completed', []]);
-  await first.call.text('One.');
-  await first.call.end();
-  await first.reader.whole();
-  const failed = await turn('Two?');
-  await failed.call.text('Tw');
-  await failed.call.fail('model_error', 'No.');
-  await failed.reader.whole();
-  const mute = await turn('Three?');
-  await mute.call.fail('model_error', 'No.');
-  await mute.reader.whole();
-  const stopped = await turn('Four?');
-  await stopped.call.toolCall('call_1', 'absent', '{}');
-  await stopped.call.end();
-  const second = await rig.controller.nextCall();
-  await second.text('Fo');
-  await stopped.reader.untilText('"Fo"');
-  await rig.api.post(`/v2/integrations/${integration}/runs/${stopped.runId}/cancel`);
-  await stopped.reader.whole();
-
-  const said = (await history()).map((message: Record<string, unknown>) => [
-    message.role,
-    message.status,
-    message.content,
-  ]);
-  assert.deepEqual(said, [
-    ['assistant', 'cancelled', 'Fo'],
-    ['user', 'completed', 'Four?'],
-    ['assistant', 'failed', ''],
-    ['user', 'completed', 'Three?'],
-    ['assistant', 'failed', 'Tw'],
-    ['user', 'completed', 'Two?'],
-    ['assistant', 'completed', 'One.'],
-    ['user', 'completed', 'One?'],
-  ]);
-  const { messageId, createdAt, ...answer } = (await history())[4];
-  assert.match(messageId, /^msg_/);
-  assert.match(createdAt, ISO);
-  assert.deepEqual(answer, {
-    chatId: 'c1',
-    runId: failed.runId,
-    role: 'assistant',
-    status: 'failed',
-    agent: 'Concierge',
-    content: 'Tw',
-    attachments: [],
-    sandboxFiles: [],
-    error: { code: 'model_error', message: 'No.' },
+  test('makes a new chat, one of the given id, or one bound to the given alias, and finds it again', async (t) => {
+    cites(t, 'contract-4-chat-new', 'contract-4-chat-unknown-id', 'contract-4-chat-unknown-alias');
+    const integration = await rig.integration();
+    const below = `/v2/integrations/${integration}`;
+    const of = (body: object) => ({ apiIntegrationId: integration, ...body });
+    const fresh = chatOf(await rig.answer(of({})));
+    assert.notEqual(chatOf(await rig.answer(of({ chatId: null, aliasChatId: null }))), fresh);
+    assert.equal(chatOf(await rig.answer(of({ chatId: 'mine' }))), 'mine');
+    const aliased = chatOf(await rig.answer(of({ aliasChatId: 'a1' })));
+    assert.equal((await rig.api.get(`${below}/chats/${aliased}`)).body.aliasChatId, 'a1');
+    assert.equal(chatOf(await rig.answer(of({ aliasChatId: 'a1' }))), aliased);
+    assert.equal(chatOf(await rig.answer(of({ chatId: fresh }))), fresh);
+    const both = await rig.answer(of({ chatId: 'c2', aliasChatId: 'a2' }));
+    assert.deepEqual(JSON.parse(both.reader.frames[0]?.data ?? '').aliasChatId, 'a2');
+    assert.equal(chatOf(await rig.answer(of({ aliasChatId: 'a2' }))), 'c2');
+    assert.equal((await rig.api.get(`${below}/chats`)).body.items.length, 5);
   });
 
-  const next = await turn('Five?');
-  assert.deepEqual(next.call.request.prompt, [
-    { kind: 'user', text: 'One?' },
-    { kind: 'assistant', text: 'One.' },
-    { kind: 'user', text: 'Two?' },
-    { kind: 'assistant', text: 'Tw' },
-    { kind: 'user', text: 'Three?' },
-    { kind: 'user', text: 'Four?' },
-    { kind: 'tool_call', callId: 'call_1', name: 'absent', arguments: '{}' },
-    { kind: 'tool_output', callId: 'call_1', output: 'There is no tool `absent`.' },
-    { kind: 'assistant', text: 'Fo' },
-    { kind: 'user', text: 'Five?' },
-  ]);
-  await next.call.end();
-  await next.reader.whole();
-  const other = await rig.hold({ apiIntegrationId: integration, chatId: 'c2', message: 'Alone?' });
-  assert.deepEqual(other.call.request.prompt, [{ kind: 'user', text: 'Alone?' }]);
-  await other.call.end();
-  await other.reader.whole();
-});
-
-test('starts the next turn at the agent it names, or at the default', async (t) => {
-  cites(t, 'contract-6-next-turn-agent', 'spec-2.1-agent');
-  const integration = await rig.integration({ agency: 'test', defaultAgent: 'Writer' });
-  const turn = async (agent?: string) => {
-    const body = { apiIntegrationId: integration, chatId: 'c1', ...(agent === undefined ? {} : { agent }) };
-    const { reader, call } = await rig.answer(body);
-    return [JSON.parse(reader.frames[0]?.data ?? '').agent, call.request.instructions];
-  };
-  assert.deepEqual(await turn(), ['Writer', 'Write well.']);
-  assert.deepEqual(await turn('Clerk'), ['Clerk', 'Use your tools.']);
-  assert.deepEqual(await turn(), ['Writer', 'Write well.']);
-});
-
-test('creates, reads, lists and deletes chats', async (t) => {
-  cites(
-    t,
-    'contract-3-chats',
-    'contract-9-chat',
-    'contract-9-newest-first',
-    'contract-8-409-chat-exists',
-    'contract-8-409-alias-taken',
-    'contract-8-404-chat-not-found',
-    'contract-8-400-invalid-cursor',
-  );
-  const integration = await rig.integration();
-  await rig.member(integration, 'ann');
-  const chats = `/v2/integrations/${integration}/chats`;
-  const made = await rig.api.post(chats, { chatId: 'c1', aliasChatId: 'a1', consumerId: 'ann' });
-  assert.equal(made.status, 201);
-  const { createdAt, updatedAt, ...chat } = made.body;
-  assert.match(createdAt, ISO);
-  assert.match(updatedAt, ISO);
-  assert.deepEqual(chat, {
-    chatId: 'c1',
-    aliasChatId: 'a1',
-    apiIntegrationId: integration,
-    consumerId: 'ann',
-    status: 'idle',
-    activeRunId: null,
-    numMessages: 0,
+  test('binds an alias once, keeps aliases unique, and refuses one that leads elsewhere', async (t) => {
+    cites(t, 'contract-4-alias-unique', 'contract-4-chat-bind-alias', 'contract-4-chat-alias-conflict');
+    const integration = await rig.integration();
+    const of = (body: object) => ({ apiIntegrationId: integration, ...body });
+    await rig.answer(of({ chatId: 'c1' }));
+    const bound = await rig.answer(of({ chatId: 'c1', aliasChatId: 'a1' }));
+    assert.equal(JSON.parse(bound.reader.frames[0]?.data ?? '').aliasChatId, 'a1');
+    assert.equal(chatOf(await rig.answer(of({ aliasChatId: 'a1' }))), 'c1');
+    assert.equal(chatOf(await rig.answer(of({ chatId: 'c1', aliasChatId: 'a1' }))), 'c1');
+    await rig.answer(of({ chatId: 'c2', aliasChatId: 'a2' }));
+    for (const [why, address] of Object.entries({
+      'known chat with another alias, unknown alias': { chatId: 'c1', aliasChatId: 'a9' },
+      'unknown chat, known alias': { chatId: 'c9', aliasChatId: 'a1' },
+      'both known and different': { chatId: 'c1', aliasChatId: 'a2' },
+    })) {
+      const { status, body } = await refusal(await rig.api.complete(of(address)));
+      assert.deepEqual([status, body.code], [400, 'invalid_request'], why);
+    }
+    const chats = (await rig.api.get(`/v2/integrations/${integration}/chats`)).body.items;
+    assert.deepEqual(
+      chats.map((chat: Record<string, unknown>) => [chat.chatId, chat.aliasChatId]),
+      [
+        ['c2', 'a2'],
+        ['c1', 'a1'],
+      ],
+    );
+    // Within the integration: another one may use the same names.
+    const elsewhere = await rig.integration();
+    const other = await rig.answer({ apiIntegrationId: elsewhere, aliasChatId: 'a1' });
+    assert.notEqual(chatOf(other), 'c1');
   });
-  assert.deepEqual((await rig.api.get(`${chats}/c1`)).body, made.body);
-  const codeOf = async (body: object) => {
-    const answer = await rig.api.post(chats, body);
-    return `${answer.status} ${answer.body.code}`;
-  };
-  assert.equal(await codeOf({ chatId: 'c1' }), '409 chat_exists');
-  assert.equal(await codeOf({ aliasChatId: 'a1' }), '409 alias_taken');
-  assert.equal(await codeOf({ consumerId: 'nobody' }), '404 member_not_found');
-  const unnamed = (await rig.api.post(chats, {})).body;
-  assert.deepEqual([unnamed.consumerId, unnamed.aliasChatId], [null, null]);
 
-  const { reader } = await rig.answer({ apiIntegrationId: integration, consumerId: 'ann', aliasChatId: 'a1' });
-  assert.equal(chatOf({ reader }), 'c1');
-  const page = (await rig.api.get(`${chats}?limit=1`)).body;
-  assert.deepEqual(
-    page.items.map((item: { chatId: string }) => item.chatId),
-    [unnamed.chatId],
-  );
-  const rest = (await rig.api.get(`${chats}?limit=1&cursor=${page.nextCursor}`)).body;
-  assert.deepEqual([rest.items[0].chatId, rest.items[0].numMessages, rest.nextCursor], ['c1', 2, null]);
-  assert.equal((await rig.api.get(`${chats}?cursor=nonsense`)).body.code, 'invalid_cursor');
-
-  assert.equal((await rig.api.delete(`${chats}/c1`)).status, 204);
-  for (const path of ['/c1', '/c1/messages']) {
-    const answer = await rig.api.get(chats + path);
-    assert.deepEqual([answer.status, answer.body.code], [404, 'chat_not_found']);
-  }
-  assert.equal((await rig.api.delete(`${chats}/c1`)).status, 404);
-  assert.equal((await rig.api.get(chats)).body.items.length, 1);
-});
-
-test('is running exactly while it has an active run, and cannot be deleted then', async (t) => {
-  cites(t, 'contract-6-chat-states', 'contract-3-chat-busy-delete', 'contract-8-409-run-active');
-  const integration = await rig.integration();
-  const chat = `/v2/integrations/${integration}/chats/c1`;
-  const state = async () => {
-    const { body } = await rig.api.get(chat);
-    return [body.status, body.activeRunId];
-  };
-  const { reader, call, runId } = await rig.hold({
-    apiIntegrationId: integration,
-    chatId: 'c1',
-    usageRequestId: 'u1',
+  test('shows a chat to nobody but the consumer that began it', async (t) => {
+    cites(t, 'contract-4-chat-consumer', 'contract-8-404-chat-not-found');
+    const integration = await rig.integration();
+    for (const member of ['ann', 'ben']) await rig.member(integration, member);
+    const of = (body: object) => ({ apiIntegrationId: integration, ...body });
+    await rig.answer(of({ consumerId: 'ann', chatId: 'anns', aliasChatId: 'anns-alias' }));
+    await rig.answer(of({ chatId: 'nobodys' }));
+    for (const body of [
+      { consumerId: 'ben', chatId: 'anns' },
+      { consumerId: 'ben', aliasChatId: 'anns-alias' },
+      { chatId: 'anns' },
+      { consumerId: 'ann', chatId: 'nobodys' },
+    ]) {
+      const { status, body: said } = await refusal(await rig.api.complete(of(body)));
+      assert.deepEqual([status, said.code], [404, 'chat_not_found'], JSON.stringify(body));
+    }
+    await rig.answer(of({ consumerId: 'ann', chatId: 'anns' }));
+    await rig.answer(of({ chatId: 'nobodys' }));
   });
-  assert.deepEqual(await state(), ['running', runId]);
-  const refused = await rig.api.delete(chat);
-  assert.equal(refused.status, 409);
-  const { error, ...rest } = refused.body;
-  assert.equal(typeof error, 'string');
-  assert.deepEqual(rest, { code: 'run_active', runId, usageRequestId: 'u1', chatId: 'c1' });
-  await call.end();
-  await reader.whole();
-  assert.deepEqual(await state(), ['idle', null]);
-  assert.equal((await rig.api.delete(chat)).status, 204);
-});
 
-test('a deleted chat frees its id and alias; its runs stay, without their text and events', async (t) => {
-  cites(t, 'contract-9-deleted-chat-frees', 'contract-9-deleted-chat-runs', 'contract-4-replay-deleted-chat');
-  const integration = await rig.integration();
-  const below = `/v2/integrations/${integration}`;
-  const body = { apiIntegrationId: integration, chatId: 'c1', aliasChatId: 'a1' };
-  const { runId } = await rig.answer({ ...body, usageRequestId: 'u1' }, 'Secret');
-  await rig.api.delete(`${below}/chats/c1`);
-  const { body: run } = await rig.api.get(`${below}/runs/${runId}`);
-  assert.deepEqual([run.chatDeleted, run.message, run.status, run.chatId], [true, null, 'completed', 'c1']);
-  const { body: status } = await rig.api.get(`${below}/chat_status?usageRequestId=u1`);
-  assert.deepEqual([status.chatDeleted, status.run.message], [true, null]);
-  const events = await refusal(await rig.api.events(runId, null, integration));
-  assert.deepEqual([events.status, events.body.code], [404, 'chat_not_found']);
-  assert.equal((await rig.api.get(`${below}/chat_status?chatId=c1`)).status, 404);
-  assert.equal((await rig.api.get(`${below}/chat_status?aliasChatId=a1`)).status, 404);
+  test('keeps the history of each chat, a failed response in it, and gives it to the next turn', async (t) => {
+    cites(
+      t,
+      'spec-1-history',
+      'spec-1-failed-stays',
+      'spec-1-other-messages',
+      'spec-3-failed-stays',
+      'spec-7-rule-4',
+      'contract-6-message-status',
+      'contract-9-message',
+      'contract-9-message-roles',
+      'contract-9-newest-first',
+    );
+    const integration = await rig.integration();
+    const turn = (message: string) => rig.hold({ apiIntegrationId: integration, chatId: 'c1', message });
+    const history = async () => (await rig.api.get(`/v2/integrations/${integration}/chats/c1/messages`)).body.items;
 
-  const again = await rig.hold({ ...body, usageRequestId: 'u2' });
-  assert.equal(chatOf(again), 'c1');
-  assert.deepEqual(again.call.request.prompt, [{ kind: 'user', text: 'Hello' }], 'it is a new chat of the same name');
-  await again.call.end();
-  await again.reader.whole();
-  assert.equal((await rig.api.get(`${below}/chats/c1`)).body.numMessages, 2);
-});
+    const first = await turn('One?');
+    const [asked, ...none] = await history();
+    assert.deepEqual([asked.role, asked.content, asked.status, none], ['user', 'One?', 'completed', []]);
+    await first.call.text('One.');
+    await first.call.end();
+    await first.reader.whole();
+    const failed = await turn('Two?');
+    await failed.call.text('Tw');
+    await failed.call.fail('model_error', 'No.');
+    await failed.reader.whole();
+    const mute = await turn('Three?');
+    await mute.call.fail('model_error', 'No.');
+    await mute.reader.whole();
+    const stopped = await turn('Four?');
+    await stopped.call.toolCall('call_1', 'absent', '{}');
+    await stopped.call.end();
+    const second = await rig.controller.nextCall();
+    await second.text('Fo');
+    await stopped.reader.untilText('"Fo"');
+    await rig.api.post(`/v2/integrations/${integration}/runs/${stopped.runId}/cancel`);
+    await stopped.reader.whole();
 
-test('the list of chats is filtered by member, status and time of change', async (t) => {
-  cites(t, 'contract-3-chat-filters');
-  const integration = await rig.integration();
-  const chats = `/v2/integrations/${integration}/chats`;
-  for (const consumerId of ['ann', 'bob']) await rig.member(integration, consumerId);
-  for (const [chatId, consumerId] of [
-    ['a1', 'ann'],
-    ['b1', 'bob'],
-    ['n1', null],
-    ['a2', 'ann'],
-    ['a3', 'ann'],
-  ]) {
-    assert.equal((await rig.api.post(chats, { chatId, consumerId })).status, 201);
-  }
-  const listed = async (query: string): Promise<string[]> => {
-    const { status, body } = await rig.api.get(`${chats}?${query}`);
-    assert.equal(status, 200, query);
-    return body.items.map((item: { chatId: string }) => item.chatId);
-  };
-  assert.deepEqual(await listed(''), ['a3', 'a2', 'n1', 'b1', 'a1']);
-  assert.deepEqual(await listed('consumerId=ann'), ['a3', 'a2', 'a1']);
-  assert.deepEqual(await listed('consumerId=nobody'), []);
-  const { reader, call } = await rig.hold({ apiIntegrationId: integration, chatId: 'a1', consumerId: 'ann' });
-  assert.deepEqual(await listed('status=running'), ['a1']);
-  assert.deepEqual(await listed('status=idle'), ['a3', 'a2', 'n1', 'b1']);
-  assert.deepEqual(await listed('status=running&consumerId=bob'), []);
-  assert.deepEqual(await listed('status=idle&consumerId=ann'), ['a3', 'a2']);
-  await call.end();
-  await reader.whole();
-  const { updatedAt } = (await rig.api.get(`${chats}/a3`)).body;
-  assert.deepEqual(
-    await listed(`updatedAfter=${updatedAt}`),
-    ['a1'],
-    'changed by its run, later than the newest was made',
-  );
-  assert.deepEqual(await listed('updatedAfter=2000-01-01T00:00:00Z&consumerId=bob'), ['b1']);
-  const paged: string[] = [];
-  for (let cursor = ''; ; ) {
-    const { body } = await rig.api.get(`${chats}?consumerId=ann&limit=1${cursor}`);
-    paged.push(...body.items.map((item: { chatId: string }) => item.chatId));
-    if (body.nextCursor === null) break;
-    cursor = `&cursor=${body.nextCursor}`;
-  }
-  assert.deepEqual(paged, ['a3', 'a2', 'a1'], 'page by page');
-  for (const wrong of ['status=busy', 'updatedAfter=yesterday', 'consumer=ann']) {
-    const { status, body } = await rig.api.get(`${chats}?${wrong}`);
-    assert.deepEqual([status, body.code], [400, 'invalid_request'], wrong);
-  }
-});
+    const said = (await history()).map((message: Record<string, unknown>) => [
+      message.role,
+      message.status,
+      message.content,
+    ]);
+    assert.deepEqual(said, [
+      ['assistant', 'cancelled', 'Fo'],
+      ['user', 'completed', 'Four?'],
+      ['assistant', 'failed', ''],
+      ['user', 'completed', 'Three?'],
+      ['assistant', 'failed', 'Tw'],
+      ['user', 'completed', 'Two?'],
+      ['assistant', 'completed', 'One.'],
+      ['user', 'completed', 'One?'],
+    ]);
+    const { messageId, createdAt, ...answer } = (await history())[4];
+    assert.match(messageId, /^msg_/);
+    assert.match(createdAt, ISO);
+    assert.deepEqual(answer, {
+      chatId: 'c1',
+      runId: failed.runId,
+      role: 'assistant',
+      status: 'failed',
+      agent: 'Concierge',
+      content: 'Tw',
+      attachments: [],
+      sandboxFiles: [],
+      error: { code: 'model_error', message: 'No.' },
+    });
+
+    const next = await turn('Five?');
+    assert.deepEqual(next.call.request.prompt, [
+      { kind: 'user', text: 'One?' },
+      { kind: 'assistant', text: 'One.' },
+      { kind: 'user', text: 'Two?' },
+      { kind: 'assistant', text: 'Tw' },
+      { kind: 'user', text: 'Three?' },
+      { kind: 'user', text: 'Four?' },
+      { kind: 'tool_call', callId: 'call_1', name: 'absent', arguments: '{}' },
+      { kind: 'tool_output', callId: 'call_1', output: 'There is no tool `absent`.' },
+      { kind: 'assistant', text: 'Fo' },
+      { kind: 'user', text: 'Five?' },
+    ]);
+    await next.call.end();
+    await next.reader.whole();
+    const other = await rig.hold({ apiIntegrationId: integration, chatId: 'c2', message: 'Alone?' });
+    assert.deepEqual(other.call.request.prompt, [{ kind: 'user', text: 'Alone?' }]);
+    await other.call.end();
+    await other.reader.whole();
+  });
+
+  test('starts the next turn at the agent it names, or at the default', async (t) => {
+    cites(t, 'contract-6-next-turn-agent', 'spec-2.1-agent');
+    const integration = await rig.integration({ agency: 'test', defaultAgent: 'Writer' });
+    const turn = async (agent?: string) => {
+      const body = { apiIntegrationId: integration, chatId: 'c1', ...(agent === undefined ? {} : { agent }) };
+      const { reader, call } = await rig.answer(body);
+      return [JSON.parse(reader.frames[0]?.data ?? '').agent, call.request.instructions];
+    };
+    assert.deepEqual(await turn(), ['Writer', 'Write well.']);
+    assert.deepEqual(await turn('Clerk'), ['Clerk', 'Use your tools.']);
+    assert.deepEqual(await turn(), ['Writer', 'Write well.']);
+  });
+
+  test('creates, reads, lists and deletes chats', async (t) => {
+    cites(
+      t,
+      'contract-3-chats',
+      'contract-9-chat',
+      'contract-9-newest-first',
+      'contract-8-409-chat-exists',
+      'contract-8-409-alias-taken',
+      'contract-8-404-chat-not-found',
+      'contract-8-400-invalid-cursor',
+    );
+    const integration = await rig.integration();
+    await rig.member(integration, 'ann');
+    const chats = `/v2/integrations/${integration}/chats`;
+    const made = await rig.api.post(chats, { chatId: 'c1', aliasChatId: 'a1', consumerId: 'ann' });
+    assert.equal(made.status, 201);
+    const { createdAt, updatedAt, ...chat } = made.body;
+    assert.match(createdAt, ISO);
+    assert.match(updatedAt, ISO);
+    assert.deepEqual(chat, {
+      chatId: 'c1',
+      aliasChatId: 'a1',
+      apiIntegrationId: integration,
+      consumerId: 'ann',
+      status: 'idle',
+      activeRunId: null,
+      numMessages: 0,
+    });
+    assert.deepEqual((await rig.api.get(`${chats}/c1`)).body, made.body);
+    const codeOf = async (body: object) => {
+      const answer = await rig.api.post(chats, body);
+      return `${answer.status} ${answer.body.code}`;
+    };
+    assert.equal(await codeOf({ chatId: 'c1' }), '409 chat_exists');
+    assert.equal(await codeOf({ aliasChatId: 'a1' }), '409 alias_taken');
+    assert.equal(await codeOf({ consumerId: 'nobody' }), '404 member_not_found');
+    const unnamed = (await rig.api.post(chats, {})).body;
+    assert.deepEqual([unnamed.consumerId, unnamed.aliasChatId], [null, null]);
+
+    const { reader } = await rig.answer({ apiIntegrationId: integration, consumerId: 'ann', aliasChatId: 'a1' });
+    assert.equal(chatOf({ reader }), 'c1');
+    const page = (await rig.api.get(`${chats}?limit=1`)).body;
+    assert.deepEqual(
+      page.items.map((item: { chatId: string }) => item.chatId),
+      [unnamed.chatId],
+    );
+    const rest = (await rig.api.get(`${chats}?limit=1&cursor=${page.nextCursor}`)).body;
+    assert.deepEqual([rest.items[0].chatId, rest.items[0].numMessages, rest.nextCursor], ['c1', 2, null]);
+    assert.equal((await rig.api.get(`${chats}?cursor=nonsense`)).body.code, 'invalid_cursor');
+
+    assert.equal((await rig.api.delete(`${chats}/c1`)).status, 204);
+    for (const path of ['/c1', '/c1/messages']) {
+      const answer = await rig.api.get(chats + path);
+      assert.deepEqual([answer.status, answer.body.code], [404, 'chat_not_found']);
+    }
+    assert.equal((await rig.api.delete(`${chats}/c1`)).status, 404);
+    assert.equal((await rig.api.get(chats)).body.items.length, 1);
+  });
+
+  test('is running exactly while it has an active run, and cannot be deleted then', async (t) => {
+    cites(t, 'contract-6-chat-states', 'contract-3-chat-busy-delete', 'contract-8-409-run-active');
+    const integration = await rig.integration();
+    const chat = `/v2/integrations/${integration}/chats/c1`;
+    const state = async () => {
+      const { body } = await rig.api.get(chat);
+      return [body.status, body.activeRunId];
+    };
+    const { reader, call, runId } = await rig.hold({
+      apiIntegrationId: integration,
+      chatId: 'c1',
+      usageRequestId: 'u1',
+    });
+    assert.deepEqual(await state(), ['running', runId]);
+    const refused = await rig.api.delete(chat);
+    assert.equal(refused.status, 409);
+    const { error, ...rest } = refused.body;
+    assert.equal(typeof error, 'string');
+    assert.deepEqual(rest, { code: 'run_active', runId, usageRequestId: 'u1', chatId: 'c1' });
+    await call.end();
+    await reader.whole();
+    assert.deepEqual(await state(), ['idle', null]);
+    assert.equal((await rig.api.delete(chat)).status, 204);
+  });
+
+  test('a deleted chat frees its id and alias; its runs stay, without their text and events', async (t) => {
+    cites(t, 'contract-9-deleted-chat-frees', 'contract-9-deleted-chat-runs', 'contract-4-replay-deleted-chat');
+    const integration = await rig.integration();
+    const below = `/v2/integrations/${integration}`;
+    const body = { apiIntegrationId: integration, chatId: 'c1', aliasChatId: 'a1' };
+    const { runId } = await rig.answer({ ...body, usageRequestId: 'u1' }, 'Secret');
+    await rig.api.delete(`${below}/chats/c1`);
+    const { body: run } = await rig.api.get(`${below}/runs/${runId}`);
+    assert.deepEqual([run.chatDeleted, run.message, run.status, run.chatId], [true, null, 'completed', 'c1']);
+    const { body: status } = await rig.api.get(`${below}/chat_status?usageRequestId=u1`);
+    assert.deepEqual([status.chatDeleted, status.run.message], [true, null]);
+    const events = await refusal(await rig.api.events(runId, null, integration));
+    assert.deepEqual([events.status, events.body.code], [404, 'chat_not_found']);
+    assert.equal((await rig.api.get(`${below}/chat_status?chatId=c1`)).status, 404);
+    assert.equal((await rig.api.get(`${below}/chat_status?aliasChatId=a1`)).status, 404);
+
+    const again = await rig.hold({ ...body, usageRequestId: 'u2' });
+    assert.equal(chatOf(again), 'c1');
+    assert.deepEqual(again.call.request.prompt, [{ kind: 'user', text: 'Hello' }], 'it is a new chat of the same name');
+    await again.call.end();
+    await again.reader.whole();
+    assert.equal((await rig.api.get(`${below}/chats/c1`)).body.numMessages, 2);
+  });
+
+  test('the list of chats is filtered by member, status and time of change', async (t) => {
+    cites(t, 'contract-3-chat-filters');
+    const integration = await rig.integration();
+    const chats = `/v2/integrations/${integration}/chats`;
+    for (const consumerId of ['ann', 'bob']) await rig.member(integration, consumerId);
+    for (const [chatId, consumerId] of [
+      ['a1', 'ann'],
+      ['b1', 'bob'],
+      ['n1', null],
+      ['a2', 'ann'],
+      ['a3', 'ann'],
+    ]) {
+      assert.equal((await rig.api.post(chats, { chatId, consumerId })).status, 201);
+    }
+    const listed = async (query: string): Promise<string[]> => {
+      const { status, body } = await rig.api.get(`${chats}?${query}`);
+      assert.equal(status, 200, query);
+      return body.items.map((item: { chatId: string }) => item.chatId);
+    };
+    assert.deepEqual(await listed(''), ['a3', 'a2', 'n1', 'b1', 'a1']);
+    assert.deepEqual(await listed('consumerId=ann'), ['a3', 'a2', 'a1']);
+    assert.deepEqual(await listed('consumerId=nobody'), []);
+    const { reader, call } = await rig.hold({ apiIntegrationId: integration, chatId: 'a1', consumerId: 'ann' });
+    assert.deepEqual(await listed('status=running'), ['a1']);
+    assert.deepEqual(await listed('status=idle'), ['a3', 'a2', 'n1', 'b1']);
+    assert.deepEqual(await listed('status=running&consumerId=bob'), []);
+    assert.deepEqual(await listed('status=idle&consumerId=ann'), ['a3', 'a2']);
+    await call.end();
+    await reader.whole();
+    const { updatedAt } = (await rig.api.get(`${chats}/a3`)).body;
+    assert.deepEqual(
+      await listed(`updatedAfter=${updatedAt}`),
+      ['a1'],
+      'changed by its run, later than the newest was made',
+    );
+    assert.deepEqual(await listed('updatedAfter=2000-01-01T00:00:00Z&consumerId=bob'), ['b1']);
+    const paged: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { body } = await rig.api.get(`${chats}?consumerId=ann&limit=1${cursor}`);
+      paged.push(...body.items.map((item: { chatId: string }) => item.chatId));
+      if (body.nextCursor === null) break;
+      cursor = `&cursor=${body.nextCursor}`;
+    }
+    assert.deepEqual(paged, ['a3', 'a2', 'a1'], 'page by page');
+    for (const wrong of ['status=busy', 'updatedAfter=yesterday', 'consumer=ann']) {
+      const { status, body } = await rig.api.get(`${chats}?${wrong}`);
+      assert.deepEqual([status, body.code], [400, 'invalid_request'], wrong);
+    }
+  });
+}

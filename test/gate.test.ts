@@ -1,27 +1,33 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '@runwire/test-kit';
-import { differences, leftOut, misplacements, type Pass, passLine, timesLines } from '../scripts/compare-stores.ts';
 import { childrenSeconds } from '../scripts/processor-time.ts';
-import { allTestFiles, filesOf, ONE_STORE, type PassName, STARTS_NO_SERVER } from '../scripts/test-passes.ts';
-import { lastWords, type TestReport } from '../scripts/test-report.ts';
+import { Progress } from '../scripts/progress.ts';
+import { fullFiles, gateFiles } from '../scripts/test-files.ts';
+import { costliestFiles, failureLines, type TestReport } from '../scripts/test-report.ts';
 import { root } from './support/cli-process.ts';
 
 const FAILING = `
 import { test } from 'node:test';
 test('a claim that holds', () => {});
-test('a claim that does not', () => { throw new Error('what was found'); });
+test('a claim that does not', () => { throw new Error('the reason'); });
 test('a claim of parts', async (t) => {
-  await t.test('the part that does not hold', () => { throw new Error('what the part found'); });
+  await t.test('the part that fails', () => { throw new Error('the reason of the part'); });
 });
-test('a claim that is left out', { skip: 'for want of something' }, () => {});
+test('a claim that is left out', { skip: 'something is missing' }, () => {});
 `;
 
-test('what the tests cost the processor is counted with the processes that they start', {
-  skip: childrenSeconds() === null && 'this system does not tell',
+function folderOf(t: TestContext): string {
+  const folder = temporaryFolder();
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test('CPU seconds include the processes that a child starts', {
+  skip: childrenSeconds() === null && 'this system does not count them',
 }, () => {
   const busy = 'while (process.cpuUsage().user < 500_000);';
   const parent = `require('node:child_process').spawnSync(process.execPath, ['-e', ${JSON.stringify(busy)}])`;
@@ -30,116 +36,56 @@ test('what the tests cost the processor is counted with the processes that they 
   assert.ok((childrenSeconds() ?? 0) - before >= 0.45);
 });
 
-test('the gate ends with what failed and why, each once, and with the files that took longest', (t) => {
-  const folder = temporaryFolder();
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const [failing, broken, report] = ['a.test.mjs', 'b.test.mjs', 'report.json'].map((name) => join(folder, name));
-  assert.ok(failing && broken && report);
+test('the report names each failed test once, with its reason and place', (t) => {
+  const folder = folderOf(t);
+  const [failing, broken] = [join(folder, 'a.test.mjs'), join(folder, 'b.test.mjs')];
   writeFileSync(failing, FAILING);
   writeFileSync(broken, 'process.exit(3);');
-  const reporter = [
-    `--test-reporter=${join(root, 'scripts/test-reporter.config.ts')}`,
-    `--test-reporter-destination=${report}`,
-  ];
+  const runTests = join(root, 'scripts/run-tests.ts');
+  const program = `
+    const { runTests } = await import(${JSON.stringify(runTests)});
+    const report = await runTests(${JSON.stringify([failing, broken])}, process.env);
+    process.stderr.write(JSON.stringify(report));`;
   const env = { ...process.env };
-  // Set by the runner that runs this test; a runner below it would take itself for one of its files.
+  // Node's test runner sets it. A runner in the child process would take itself for a test file.
   delete env.NODE_TEST_CONTEXT;
-  const { status } = spawnSync(process.execPath, ['--test', ...reporter, failing, broken], { env });
-  assert.equal(status, 1);
-  const found: TestReport = JSON.parse(readFileSync(report, 'utf8'));
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    env,
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  const report: TestReport = JSON.parse(stderr);
   assert.deepEqual(
-    found.failed.map(({ name, error }) => [name, error.split('\n')[0]]),
+    report.failed.map(({ name, error }) => [name, error.split('\n')[0]]),
     [
-      ['a claim that does not', 'Error: what was found'],
-      ['the part that does not hold', 'Error: what the part found'],
+      ['a claim that does not', 'Error: the reason'],
+      ['the part that fails', 'Error: the reason of the part'],
       [broken, 'test failed'],
     ],
   );
-  const [file] = found.files;
-  assert.deepEqual([file?.tests, file?.skipped], [5, 1], 'each file with its tests');
-  assert.deepEqual([found.counts.passed, found.counts.skipped], [1, 1], 'and the closing lines of the runner');
-  const words = lastWords({ sqlite: found });
-  assert.match(words, /^slowest files:\n +\d+\.\d s {2}\S*a\.test\.mjs \(sqlite\)\n/);
-  assert.match(words, /\n3 failed:\n/);
-  assert.match(
-    words,
-    /\n✖ a claim that does not\n {2}\S*a\.test\.mjs:4 \(sqlite\)\n {4}Error: what was found\n {8}at /,
-  );
-  assert.doesNotMatch(words, /node:internal/);
-  assert.match(words, /test failed\n$/);
+  assert.deepEqual([report.passed, report.skipped], [false, ['a.test.mjs']]);
+  assert.match(stdout, /ℹ pass 1\n/, "the closing lines of Node's test runner");
+  assert.match(costliestFiles(report), /^CPU seconds .*:\n( +\d+\.\d s {2}[ab]\.test\.mjs\n){2}$/);
+  const lines = failureLines(report);
+  assert.match(lines, /^\n3 failed:\n/);
+  assert.match(lines, /\n✖ a claim that does not\n {2}a\.test\.mjs:4\n {4}Error: the reason\n {8}at /);
+  assert.doesNotMatch(lines, /node:internal/);
+  assert.match(lines, /test failed\n$/);
 });
 
-/** A pass in which every file had so many tests and one server, but for what is said otherwise. */
-function pass(
-  name: PassName,
-  tests: Readonly<Record<string, number>>,
-  changes: { skipped?: number; store?: string } = {},
-): Pass {
-  const { skipped = 0, store = name } = changes;
-  const files = Object.keys(tests);
-  const all = Object.values(tests).reduce((sum, count) => sum + count, 0);
-  return {
-    name,
-    files,
-    report: {
-      failed: [],
-      files: files.map((file, place) => ({
-        file,
-        seconds: 1,
-        tests: tests[file] ?? 0,
-        skipped: place === 0 ? skipped : 0,
-      })),
-      counts: { tests: all, passed: all - skipped, cancelled: 0, skipped, todo: 0 },
-    },
-    seen: files.map((file) => ({ file, store })),
-  };
-}
-
-test('equal counts on both stores are said with the store that /readyz named, and a difference with its file', () => {
-  const files = { 'test/a.test.ts': 3, 'test/b.test.ts': 4 };
-  const [sqlite, postgres] = [pass('sqlite', files), pass('postgres', files)];
-  assert.deepEqual(differences(sqlite, postgres), []);
-  assert.deepEqual(misplacements([sqlite, postgres]), []);
-  const line = 'postgres   2 files, tests 7, pass 7, fail 0, skipped 0; /readyz said: postgres (2 servers)\n';
-  assert.equal(passLine(postgres), line);
-  assert.match(
-    timesLines(sqlite, postgres),
-    /\n +1\.0 +1\.0 {2}test\/a\.test\.ts\n(?:.*\n)* +2\.0 +2\.0 {2}together\n$/,
-  );
-  assert.deepEqual(differences(sqlite, pass('postgres', { ...files, 'test/b.test.ts': 2 })), [
-    'test/b.test.ts: 4 tests over sqlite, 2 over postgres.',
-  ]);
-  assert.deepEqual(differences(sqlite, pass('postgres', files, { skipped: 1 })), [
-    'test/a.test.ts: 3 tests over sqlite, 2 over postgres.',
-  ]);
-  assert.deepEqual(leftOut([sqlite, postgres]), []);
-  assert.deepEqual(leftOut([sqlite, pass('postgres', files, { skipped: 1 })]), [
-    'test/a.test.ts (postgres): 1 tests were skipped, and CI is set.',
-  ]);
-  assert.deepEqual(differences(sqlite, pass('postgres', { 'test/a.test.ts': 3 })), [
-    'test/b.test.ts: 4 tests over sqlite, 0 over postgres.',
-  ]);
+test('a check that was interrupted continues, unless the sources changed', (t) => {
+  const file = join(folderOf(t), 'notes', 'passed.txt');
+  new Progress(file, 'sources 1').add('gate');
+  const continued = new Progress(file, 'sources 1');
+  assert.deepEqual([continued.has('gate'), continued.has('proofs')], [true, false]);
+  assert.equal(new Progress(file, 'sources 2').has('gate'), false);
+  new Progress(file, 'sources 2').add('gate');
+  new Progress(file, 'sources 2').clear();
+  assert.equal(new Progress(file, 'sources 2').has('gate'), false);
 });
 
-test('a file whose servers have another store than its pass, or that has none, is named', () => {
-  const files = { 'test/a.test.ts': 3 };
-  assert.match(
-    misplacements([pass('postgres', files, { store: 'sqlite' })])[0] ?? '',
-    /^test\/a\S+ over postgres .* on sqlite/,
-  );
-  assert.match(misplacements([{ ...pass('sqlite', files), seen: [] }])[0] ?? '', /^test\/a\S+ started no server/);
-  const unit = { 'packages/a.test.ts': 1, 'test/start.test.ts': 2 };
-  assert.deepEqual(
-    misplacements([pass('once', unit, { store: 'sqlite' })]).map((problem) => problem.split(':')[0]),
-    ['packages/a.test.ts started a server'],
-  );
-});
-
-test('every test file runs on both stores or is named with a reason, and no name is left over', () => {
-  const [all, once] = [allTestFiles(), filesOf('once')];
-  assert.deepEqual(filesOf('sqlite'), filesOf('postgres'));
-  assert.deepEqual([...once, ...filesOf('sqlite')].sort(), all.sort());
-  for (const name of [...STARTS_NO_SERVER, ...Object.keys(ONE_STORE)]) assert.ok(existsSync(join(root, name)), name);
-  for (const [name, reason] of Object.entries(ONE_STORE)) assert.ok(reason.split(' ').length > 3, name);
-  assert.deepEqual(filesOf('once', ['test/new.test.ts']), [], 'a new file of tests is on both stores from the start');
+test('every test file is in the gate or, by its name, in check:full', () => {
+  assert.ok(gateFiles().includes('test/gate.test.ts'));
+  assert.ok(gateFiles().every((file) => !file.includes('.full.')));
+  assert.ok(fullFiles().every((file) => file.endsWith('.full.test.ts')));
 });

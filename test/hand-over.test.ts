@@ -15,7 +15,6 @@ import {
   type TestServer,
   ThreeStepLoad,
   temporaryFolder,
-  testStore,
 } from '@runwire/test-kit';
 import pg from 'pg';
 import { GateNodes } from './support/gate-nodes.ts';
@@ -399,9 +398,7 @@ test('servers are restarted one after the other under load: no run is lost, no s
   );
 });
 
-test('on the embedded store nobody else can go on: the drain is over at its limit', {
-  skip: testStore === 'postgres' ? 'the embedded store alone' : false,
-}, async () => {
+test('on SQLite no other node can continue: the drain ends at its limit', async () => {
   const { ScriptedServer } = await import('./support/scripted-server.ts');
   await using rig = await ScriptedServer.start(DRAINS);
   const { call } = await rig.hold({});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { type Store, StoreUnavailable } from '@runwire/test-kit';
+import { describe, test } from 'node:test';
+import { STORES, type Store, type StoreName, StoreUnavailable } from '@runwire/test-kit';
 import { type RawBuilder, sql } from 'kysely';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { modelWindow } from '../packages/server/src/domain/model-window.ts';
@@ -11,154 +11,6 @@ import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 const OUTCOME_UNKNOWN = /^The run ended before the outcome of this call was known;/;
-
-test('a later turn begins with exactly what the earlier ones ended with, calls and outputs included', async (t) => {
-  cites(t, 'spec-1-other-messages');
-  await using rig = await ScriptedServer.start();
-  const apiIntegrationId = await rig.integration({ agency: 'test' });
-  const first = await rig.hold({ apiIntegrationId, chatId: 'c1', message: 'One?' });
-  await first.call.text('Looking. ');
-  await first.call.toolCall('call_1', 'echo', '{"a":1}');
-  await first.call.toolCall('call_2', 'break', 'no json');
-  await first.call.end();
-  const second = await rig.controller.nextCall();
-  await second.text('Found.');
-  await second.end();
-  await first.reader.whole();
-
-  const next = await rig.hold({ apiIntegrationId, chatId: 'c1', message: 'Two?' });
-  const grown = [...second.request.prompt, { kind: 'assistant', text: 'Found.' }, { kind: 'user', text: 'Two?' }];
-  assert.equal(JSON.stringify(next.call.request.prompt), JSON.stringify(grown), 'byte for byte');
-  assert.deepEqual(
-    grown.map(({ kind }) => kind),
-    ['user', 'assistant', 'tool_call', 'tool_call', 'tool_output', 'tool_output', 'assistant', 'user'],
-  );
-  // Calls are told apart across turns too.
-  await next.call.toolCall('call_1', 'echo', '{}');
-  await next.call.end();
-  const last = await rig.controller.nextCall();
-  const ids = last.request.prompt.flatMap((item) => (item.kind === 'tool_call' ? [item.callId] : []));
-  assert.equal(new Set(ids).size, 3);
-  await last.end();
-  await next.reader.whole();
-  const again = await rig.hold({ apiIntegrationId, chatId: 'c1', message: 'Three?' });
-  const expected = [...last.request.prompt, { kind: 'user', text: 'Three?' }];
-  assert.equal(JSON.stringify(again.call.request.prompt), JSON.stringify(expected), 'also behind an empty answer');
-  await again.call.end();
-  await again.reader.whole();
-});
-
-test('a server killed between a call and its outcome leaves a chat that goes on, also where the run may not', async () => {
-  await using server = await KillableServer.start({ killAt: 'step.after-commit' });
-  await server.metered();
-  const body = { apiIntegrationId: 'mine', consumerId: 'ann', chatId: 'c1' };
-  const { call } = await server.hold({ ...body, usageRequestId: 'u1', message: 'Do it' });
-  await call.text('Doing. ');
-  await call.toolCall('call_1', 'echo', '{}');
-  await call.end();
-  await server.startAgain({ limits: { maxAttempts: 1 } });
-  const next = await server.hold({ ...body, usageRequestId: 'u2', message: 'And?' });
-  const [asked, said, called, output, last] = next.call.request.prompt;
-  assert.deepEqual(
-    [asked, said, called, last],
-    [
-      { kind: 'user', text: 'Do it' },
-      { kind: 'assistant', text: 'Doing. ' },
-      { kind: 'tool_call', callId: 'call_1', name: 'echo', arguments: '{}' },
-      { kind: 'user', text: 'And?' },
-    ],
-  );
-  assert.ok(output?.kind === 'tool_output' && output.callId === 'call_1');
-  assert.match(output.output, OUTCOME_UNKNOWN);
-  await next.call.end();
-  await next.reader.whole();
-  assert.equal(messagesFrame(next.reader).status, 'completed');
-});
-
-test('a chat longer than the window of its model goes on without its oldest turns, and says so', async () => {
-  await using rig = await ScriptedServer.start({ env: { RUNWIRE_MODEL_WINDOW: '2000' } });
-  const apiIntegrationId = await rig.integration({ agency: 'test' });
-  const leftOut: number[] = [];
-  for (let turn = 0; turn < 12; turn += 1) {
-    // 100 tokens of question, 100 of answer, 100 of a tool's output.
-    const held = await rig.hold({ apiIntegrationId, chatId: 'c1', message: `${turn} `.padEnd(400, 'q') });
-    const { prompt } = held.call.request;
-    const calls = prompt.filter((item) => item.kind === 'tool_call').length;
-    assert.deepEqual(
-      prompt.map(({ kind }) => kind),
-      [...Array.from({ length: calls }, () => ['user', 'tool_call', 'tool_output', 'assistant']).flat(), 'user'],
-      'whole turns only',
-    );
-    assert.ok(JSON.stringify(prompt).length < 2000 * 4 * 0.8);
-    await held.call.toolCall('', 'echo', JSON.stringify({ pad: 'p'.repeat(300) }));
-    await held.call.end();
-    const last = await rig.controller.nextCall();
-    await last.text('a'.repeat(400));
-    await last.end();
-    const frames = await held.reader.whole();
-    assert.equal(messagesFrame(held.reader).status, 'completed');
-    const told = frames
-      .filter(({ data }) => data.includes('history_left_out'))
-      .map(({ data }) => JSON.parse(data).data);
-    const turns = told[0]?.item.raw_item.turns ?? 0;
-    assert.equal(calls, turn - turns, 'every turn is in the prompt or said to be left out');
-    if (turns > 0) {
-      assert.deepEqual(told, [
-        {
-          type: 'run_item_stream_event',
-          agent: 'Clerk',
-          callerAgent: null,
-          name: 'history_left_out',
-          item: { type: 'history_left_out_item', raw_item: { type: 'history_left_out', turns } },
-        },
-      ]);
-      const replay = await rig.api.events(held.runId, null, apiIntegrationId);
-      assert.deepEqual(await replay.whole(), frames);
-    }
-    leftOut.push(turns);
-  }
-  assert.equal(leftOut[1], 0);
-  assert.ok((leftOut.at(-1) ?? 0) > 5, String(leftOut));
-});
-
-test('of a chat of thousands of turns only those are read that the model is shown', async () => {
-  const turns = 5000;
-  const rowsRead = { count: 0 };
-  let store: Store | undefined;
-  const wrapStore = (real: Store) => {
-    store = real;
-    return countingRows(real, rowsRead);
-  };
-  await using rig = await ScriptedServer.start({ wrapStore, env: { RUNWIRE_MODEL_WINDOW: '8000' } });
-  const apiIntegrationId = await rig.integration({ agency: 'test' });
-  const body = { apiIntegrationId, chatId: 'c1' };
-  await rig.answer({ ...body, message: question(0) }, answer(0));
-  assert.ok(store);
-  await growChat(store, turns);
-
-  const leftOut: number[] = [];
-  let shownBefore = '';
-  for (let turn = turns; turn < turns + 12; turn += 1) {
-    rowsRead.count = 0;
-    const held = await rig.hold({ ...body, message: question(turn) });
-    const { prompt } = held.call.request;
-    const shown = prompt.filter(({ kind }) => kind === 'user').length - 1;
-    assert.ok(shown > 20, 'as many as the window takes');
-    assert.ok(rowsRead.count < 600, `${rowsRead.count} rows were read for ${shown} turns`);
-    const expected = Array.from({ length: shown }, (_, place) => turnItems(turn - shown + place)).flat();
-    assert.equal(JSON.stringify(prompt.slice(0, -1)), JSON.stringify(expected), 'the newest turns, whole and in order');
-    await held.call.text(answer(turn));
-    await held.call.end();
-    const frames = await held.reader.whole();
-    const told = frames.find(({ data }) => data.includes('history_left_out'));
-    const left = JSON.parse(told?.data ?? '{}').data?.item.raw_item.turns;
-    assert.equal(left, turn - shown, 'every turn is in the prompt or said to be left out');
-    if (left === leftOut.at(-1)) assert.ok(JSON.stringify(prompt).startsWith(shownBefore), 'begins as the turn before');
-    shownBefore = JSON.stringify(prompt).slice(0, -1);
-    leftOut.push(left);
-  }
-  assert.ok(new Set(leftOut).size < 4, `the beginning stands still: ${leftOut}`);
-});
 
 const question = (turn: number) => `Question ${turn}?`.padEnd(200, '.');
 const answer = (turn: number) => `Answer ${turn}.`.padEnd(200, '.');
@@ -244,29 +96,186 @@ test('knows the windows of common models, and takes the setting for the others',
   assert.equal(modelWindow('openai/my-own', 5000), 5000);
 });
 
-test('while the history cannot be read a run waits, and can be cancelled', async () => {
-  let failing = 0;
-  const wrapStore = (store: Store): Store => ({
-    kind: store.kind,
-    reads: {
-      all: async (statement, params) => {
-        if (statement.name !== 'history' || failing === 0) return store.reads.all(statement, params);
-        failing -= 1;
-        throw new StoreUnavailable('No connection was free.');
-      },
-      query: (build) => store.reads.query(build),
-    },
-    transact: (name, job) => store.transact(name, job),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  });
-  await using rig = await ScriptedServer.start({ wrapStore });
-  await rig.answer({ chatId: 'c1', message: 'One?' });
-  failing = 2;
-  const { reader } = await rig.answer({ chatId: 'c1', message: 'Two?' });
-  assert.deepEqual([messagesFrame(reader).status, failing], ['completed', 0]);
+for (const store of STORES) describe(store, () => tests(store));
 
-  failing = Number.POSITIVE_INFINITY;
-  const waiting = await rig.api.complete({ chatId: 'c1', message: 'Three?' });
-  const { body } = await rig.api.post(`/v2/integrations/demo/runs/${waiting.headers['x-run-id']}/cancel`, {});
-  assert.equal(body.status, 'cancelled');
-});
+function tests(store: StoreName): void {
+  test('a later turn begins with exactly what the earlier ones ended with, calls and outputs included', async (t) => {
+    cites(t, 'spec-1-other-messages');
+    await using rig = await ScriptedServer.start({ store });
+    const apiIntegrationId = await rig.integration({ agency: 'test' });
+    const first = await rig.hold({ apiIntegrationId, chatId: 'c1', message: 'One?' });
+    await first.call.text('Looking. ');
+    await first.call.toolCall('call_1', 'echo', '{"a":1}');
+    await first.call.toolCall('call_2', 'break', 'no json');
+    await first.call.end();
+    const second = await rig.controller.nextCall();
+    await second.text('Found.');
+    await second.end();
+    await first.reader.whole();
+
+    const next = await rig.hold({ apiIntegrationId, chatId: 'c1', message: 'Two?' });
+    const grown = [...second.request.prompt, { kind: 'assistant', text: 'Found.' }, { kind: 'user', text: 'Two?' }];
+    assert.equal(JSON.stringify(next.call.request.prompt), JSON.stringify(grown), 'byte for byte');
+    assert.deepEqual(
+      grown.map(({ kind }) => kind),
+      ['user', 'assistant', 'tool_call', 'tool_call', 'tool_output', 'tool_output', 'assistant', 'user'],
+    );
+    // Calls are told apart across turns too.
+    await next.call.toolCall('call_1', 'echo', '{}');
+    await next.call.end();
+    const last = await rig.controller.nextCall();
+    const ids = last.request.prompt.flatMap((item) => (item.kind === 'tool_call' ? [item.callId] : []));
+    assert.equal(new Set(ids).size, 3);
+    await last.end();
+    await next.reader.whole();
+    const again = await rig.hold({ apiIntegrationId, chatId: 'c1', message: 'Three?' });
+    const expected = [...last.request.prompt, { kind: 'user', text: 'Three?' }];
+    assert.equal(JSON.stringify(again.call.request.prompt), JSON.stringify(expected), 'also behind an empty answer');
+    await again.call.end();
+    await again.reader.whole();
+  });
+
+  test('a server killed between a call and its outcome leaves a chat that goes on, also where the run may not', async () => {
+    await using server = await KillableServer.start({ store, killAt: 'step.after-commit' });
+    await server.metered();
+    const body = { apiIntegrationId: 'mine', consumerId: 'ann', chatId: 'c1' };
+    const { call } = await server.hold({ ...body, usageRequestId: 'u1', message: 'Do it' });
+    await call.text('Doing. ');
+    await call.toolCall('call_1', 'echo', '{}');
+    await call.end();
+    await server.startAgain({ limits: { maxAttempts: 1 } });
+    const next = await server.hold({ ...body, usageRequestId: 'u2', message: 'And?' });
+    const [asked, said, called, output, last] = next.call.request.prompt;
+    assert.deepEqual(
+      [asked, said, called, last],
+      [
+        { kind: 'user', text: 'Do it' },
+        { kind: 'assistant', text: 'Doing. ' },
+        { kind: 'tool_call', callId: 'call_1', name: 'echo', arguments: '{}' },
+        { kind: 'user', text: 'And?' },
+      ],
+    );
+    assert.ok(output?.kind === 'tool_output' && output.callId === 'call_1');
+    assert.match(output.output, OUTCOME_UNKNOWN);
+    await next.call.end();
+    await next.reader.whole();
+    assert.equal(messagesFrame(next.reader).status, 'completed');
+  });
+
+  test('a chat longer than the window of its model goes on without its oldest turns, and says so', async () => {
+    await using rig = await ScriptedServer.start({ store, env: { RUNWIRE_MODEL_WINDOW: '2000' } });
+    const apiIntegrationId = await rig.integration({ agency: 'test' });
+    const leftOut: number[] = [];
+    for (let turn = 0; turn < 12; turn += 1) {
+      // 100 tokens of question, 100 of answer, 100 of a tool's output.
+      const held = await rig.hold({ apiIntegrationId, chatId: 'c1', message: `${turn} `.padEnd(400, 'q') });
+      const { prompt } = held.call.request;
+      const calls = prompt.filter((item) => item.kind === 'tool_call').length;
+      assert.deepEqual(
+        prompt.map(({ kind }) => kind),
+        [...Array.from({ length: calls }, () => ['user', 'tool_call', 'tool_output', 'assistant']).flat(), 'user'],
+        'whole turns only',
+      );
+      assert.ok(JSON.stringify(prompt).length < 2000 * 4 * 0.8);
+      await held.call.toolCall('', 'echo', JSON.stringify({ pad: 'p'.repeat(300) }));
+      await held.call.end();
+      const last = await rig.controller.nextCall();
+      await last.text('a'.repeat(400));
+      await last.end();
+      const frames = await held.reader.whole();
+      assert.equal(messagesFrame(held.reader).status, 'completed');
+      const told = frames
+        .filter(({ data }) => data.includes('history_left_out'))
+        .map(({ data }) => JSON.parse(data).data);
+      const turns = told[0]?.item.raw_item.turns ?? 0;
+      assert.equal(calls, turn - turns, 'every turn is in the prompt or said to be left out');
+      if (turns > 0) {
+        assert.deepEqual(told, [
+          {
+            type: 'run_item_stream_event',
+            agent: 'Clerk',
+            callerAgent: null,
+            name: 'history_left_out',
+            item: { type: 'history_left_out_item', raw_item: { type: 'history_left_out', turns } },
+          },
+        ]);
+        const replay = await rig.api.events(held.runId, null, apiIntegrationId);
+        assert.deepEqual(await replay.whole(), frames);
+      }
+      leftOut.push(turns);
+    }
+    assert.equal(leftOut[1], 0);
+    assert.ok((leftOut.at(-1) ?? 0) > 5, String(leftOut));
+  });
+
+  test('of a chat of thousands of turns only those are read that the model is shown', async () => {
+    const turns = 5000;
+    const rowsRead = { count: 0 };
+    let opened: Store | undefined;
+    const wrapStore = (real: Store) => {
+      opened = real;
+      return countingRows(real, rowsRead);
+    };
+    await using rig = await ScriptedServer.start({ store, wrapStore, env: { RUNWIRE_MODEL_WINDOW: '8000' } });
+    const apiIntegrationId = await rig.integration({ agency: 'test' });
+    const body = { apiIntegrationId, chatId: 'c1' };
+    await rig.answer({ ...body, message: question(0) }, answer(0));
+    assert.ok(opened);
+    await growChat(opened, turns);
+
+    const leftOut: number[] = [];
+    let shownBefore = '';
+    for (let turn = turns; turn < turns + 12; turn += 1) {
+      rowsRead.count = 0;
+      const held = await rig.hold({ ...body, message: question(turn) });
+      const { prompt } = held.call.request;
+      const shown = prompt.filter(({ kind }) => kind === 'user').length - 1;
+      assert.ok(shown > 20, 'as many as the window takes');
+      assert.ok(rowsRead.count < 600, `${rowsRead.count} rows were read for ${shown} turns`);
+      const expected = Array.from({ length: shown }, (_, place) => turnItems(turn - shown + place)).flat();
+      assert.equal(
+        JSON.stringify(prompt.slice(0, -1)),
+        JSON.stringify(expected),
+        'the newest turns, whole and in order',
+      );
+      await held.call.text(answer(turn));
+      await held.call.end();
+      const frames = await held.reader.whole();
+      const told = frames.find(({ data }) => data.includes('history_left_out'));
+      const left = JSON.parse(told?.data ?? '{}').data?.item.raw_item.turns;
+      assert.equal(left, turn - shown, 'every turn is in the prompt or said to be left out');
+      if (left === leftOut.at(-1))
+        assert.ok(JSON.stringify(prompt).startsWith(shownBefore), 'begins as the turn before');
+      shownBefore = JSON.stringify(prompt).slice(0, -1);
+      leftOut.push(left);
+    }
+    assert.ok(new Set(leftOut).size < 4, `the beginning stands still: ${leftOut}`);
+  });
+
+  test('while the history cannot be read a run waits, and can be cancelled', async () => {
+    let failing = 0;
+    const wrapStore = (store: Store): Store => ({
+      kind: store.kind,
+      reads: {
+        all: async (statement, params) => {
+          if (statement.name !== 'history' || failing === 0) return store.reads.all(statement, params);
+          failing -= 1;
+          throw new StoreUnavailable('No connection was free.');
+        },
+        query: (build) => store.reads.query(build),
+      },
+      transact: (name, job) => store.transact(name, job),
+      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    });
+    await using rig = await ScriptedServer.start({ store, wrapStore });
+    await rig.answer({ chatId: 'c1', message: 'One?' });
+    failing = 2;
+    const { reader } = await rig.answer({ chatId: 'c1', message: 'Two?' });
+    assert.deepEqual([messagesFrame(reader).status, failing], ['completed', 0]);
+
+    failing = Number.POSITIVE_INFINITY;
+    const waiting = await rig.api.complete({ chatId: 'c1', message: 'Three?' });
+    const { body } = await rig.api.post(`/v2/integrations/demo/runs/${waiting.headers['x-run-id']}/cancel`, {});
+    assert.equal(body.status, 'cancelled');
+  });
+}

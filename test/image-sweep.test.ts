@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { imageAttachment, pngOf, type Store, temporaryFolder } from '@runwire/test-kit';
+import { describe, test } from 'node:test';
+import { imageAttachment, pngOf, STORES, type Store, type StoreName, temporaryFolder } from '@runwire/test-kit';
 import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
 import { newBlobKey } from '../packages/server/src/storage/blob-store.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
@@ -11,9 +11,6 @@ import { refusal, ScriptedServer } from './support/scripted-server.ts';
 const one = pngOf(200, 1);
 const two = pngOf(200, 2);
 const NEVER_MS = 3_600_000;
-
-/** A server whose sweeps delete at once whatever nothing refers to, when they are told to. */
-const start = (options = {}) => ScriptedServer.start({ limits: { unusedBlobMs: 0, sweepMs: NEVER_MS }, ...options });
 
 const hashesIn = (dataDir: string) =>
   (readdirSync(join(dataDir, 'blobs'), { recursive: true }) as string[])
@@ -38,137 +35,147 @@ function admissions() {
   return { next, wrapStore };
 }
 
-test('deleting a chat frees its images, but for those that another chat refers to', async () => {
-  await using rig = await start();
-  const { sweepBlobs } = rig.server.server.probes;
-  await rig.answer({ chatId: 'a', attachments: [imageAttachment(one), imageAttachment(two)] });
-  await rig.answer({ chatId: 'b', attachments: [imageAttachment(two)] });
-  assert.equal(await sweepBlobs(), 0, 'both are in use');
-  assert.equal((await rig.api.delete('/v2/integrations/demo/chats/a')).status, 204);
-  assert.equal(await sweepBlobs(), 1);
-  assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(two));
-  // What is left is whole: the other chat goes on with it.
-  const next = await rig.answer({ chatId: 'b', message: 'And?' });
-  assert.ok(JSON.stringify(next.call.request.prompt).includes(two.toString('base64')));
-  assert.equal((await rig.api.delete('/v2/integrations/demo/chats/b')).status, 204);
-  assert.equal(await sweepBlobs(), 1);
-  assert.deepEqual(hashesIn(rig.server.dataDir), []);
-});
+for (const store of STORES) describe(store, () => tests(store));
 
-test('two integrations keep the same image apart: what one deletes the other still has', async () => {
-  await using rig = await start();
-  const other = await rig.integration();
-  await rig.answer({ chatId: 'a', attachments: [imageAttachment(one)] });
-  await rig.answer({ apiIntegrationId: other, chatId: 'a', attachments: [imageAttachment(one)] });
-  assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one, one));
-  await rig.api.delete('/v2/integrations/demo/chats/a');
-  assert.equal(await rig.server.server.probes.sweepBlobs(), 1);
-  const next = await rig.answer({ apiIntegrationId: other, chatId: 'a', message: 'And?' });
-  assert.ok(JSON.stringify(next.call.request.prompt).includes(one.toString('base64')));
-});
+function tests(store: StoreName): void {
+  /** A server whose sweeps delete at once whatever nothing refers to, when they are told to. */
+  const start = (options = {}) =>
+    ScriptedServer.start({ store, limits: { unusedBlobMs: 0, sweepMs: NEVER_MS }, ...options });
 
-test('what a refused request left is swept after its time, and not before', async (t) => {
-  const dataDir = temporaryFolder();
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
-  const { next, wrapStore } = admissions();
-  {
-    await using rig = await ScriptedServer.start({ dataDir, wrapStore, limits: { sweepMs: NEVER_MS } });
-    next.push(() => Promise.reject(new StoreUnavailable('not now')));
-    const { status, admitted } = await refusal(await rig.api.complete({ attachments: [imageAttachment(one)] }));
-    assert.deepEqual([status, admitted], [503, 'false']);
-    assert.deepEqual(hashesIn(dataDir), hashesOf(one), 'it was stored before the transaction');
-    await rig.answer({ chatId: 'c', attachments: [imageAttachment(two)] });
-    assert.equal(await rig.server.server.probes.sweepBlobs(), 0, 'a day has not passed');
-  }
-  await using rig = await start({ dataDir });
-  // The start sweeps by itself; whichever of the two did it, it is done when this one is.
-  await rig.server.server.probes.sweepBlobs();
-  assert.deepEqual(hashesIn(dataDir), hashesOf(two));
-});
-
-test('a request that can be refused before its images are stored stores none', async () => {
-  await using rig = await start();
-  const held = await rig.hold({ chatId: 'c' });
-  const { status, body } = await refusal(await rig.api.complete({ chatId: 'c', attachments: [imageAttachment(one)] }));
-  assert.deepEqual([status, body.code], [409, 'run_active']);
-  const unknown = { apiIntegrationId: 'demo', agent: 'Nobody', attachments: [imageAttachment(one)] };
-  assert.equal((await refusal(await rig.api.complete(unknown))).body.code, 'unknown_agent');
-  assert.deepEqual(hashesIn(rig.server.dataDir), []);
-  await held.call.end();
-  await held.reader.whole();
-});
-
-test('an image that is swept while a request is about to refer to it is stored again', async () => {
-  const { next, wrapStore } = admissions();
-  await using rig = await start({ wrapStore });
-  const { sweepBlobs } = rig.server.server.probes;
-  await rig.answer({ chatId: 'a', attachments: [imageAttachment(one)] });
-  await rig.api.delete('/v2/integrations/demo/chats/a');
-  // The request finds that its integration has these bytes; then a sweep takes them; then it would refer to them.
-  next.push(async (go) => {
+  test('deleting a chat frees its images, but for those that another chat refers to', async () => {
+    await using rig = await start();
+    const { sweepBlobs } = rig.server.server.probes;
+    await rig.answer({ chatId: 'a', attachments: [imageAttachment(one), imageAttachment(two)] });
+    await rig.answer({ chatId: 'b', attachments: [imageAttachment(two)] });
+    assert.equal(await sweepBlobs(), 0, 'both are in use');
+    assert.equal((await rig.api.delete('/v2/integrations/demo/chats/a')).status, 204);
     assert.equal(await sweepBlobs(), 1);
-    return go();
+    assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(two));
+    // What is left is whole: the other chat goes on with it.
+    const next = await rig.answer({ chatId: 'b', message: 'And?' });
+    assert.ok(JSON.stringify(next.call.request.prompt).includes(two.toString('base64')));
+    assert.equal((await rig.api.delete('/v2/integrations/demo/chats/b')).status, 204);
+    assert.equal(await sweepBlobs(), 1);
+    assert.deepEqual(hashesIn(rig.server.dataDir), []);
   });
-  const { call } = await rig.answer({ chatId: 'b', attachments: [imageAttachment(one)] });
-  assert.ok(JSON.stringify(call.request.prompt).includes(one.toString('base64')));
-  assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one));
-  assert.equal(await sweepBlobs(), 0);
-});
 
-test('bytes that were just stored and nobody knows yet survive a sweep until their request refers to them', async () => {
-  const { next, wrapStore } = admissions();
-  await using rig = await ScriptedServer.start({ wrapStore, limits: { sweepMs: NEVER_MS } });
-  next.push(async (go) => {
+  test('two integrations keep the same image apart: what one deletes the other still has', async () => {
+    await using rig = await start();
+    const other = await rig.integration();
+    await rig.answer({ chatId: 'a', attachments: [imageAttachment(one)] });
+    await rig.answer({ apiIntegrationId: other, chatId: 'a', attachments: [imageAttachment(one)] });
+    assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one, one));
+    await rig.api.delete('/v2/integrations/demo/chats/a');
+    assert.equal(await rig.server.server.probes.sweepBlobs(), 1);
+    const next = await rig.answer({ apiIntegrationId: other, chatId: 'a', message: 'And?' });
+    assert.ok(JSON.stringify(next.call.request.prompt).includes(one.toString('base64')));
+  });
+
+  test('what a refused request left is swept after its time, and not before', async (t) => {
+    const dataDir = temporaryFolder();
+    t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+    const { next, wrapStore } = admissions();
+    {
+      await using rig = await ScriptedServer.start({ store, dataDir, wrapStore, limits: { sweepMs: NEVER_MS } });
+      next.push(() => Promise.reject(new StoreUnavailable('not now')));
+      const { status, admitted } = await refusal(await rig.api.complete({ attachments: [imageAttachment(one)] }));
+      assert.deepEqual([status, admitted], [503, 'false']);
+      assert.deepEqual(hashesIn(dataDir), hashesOf(one), 'it was stored before the transaction');
+      await rig.answer({ chatId: 'c', attachments: [imageAttachment(two)] });
+      assert.equal(await rig.server.server.probes.sweepBlobs(), 0, 'a day has not passed');
+    }
+    await using rig = await start({ dataDir });
+    // The start sweeps by itself; whichever of the two did it, it is done when this one is.
+    await rig.server.server.probes.sweepBlobs();
+    assert.deepEqual(hashesIn(dataDir), hashesOf(two));
+  });
+
+  test('a request that can be refused before its images are stored stores none', async () => {
+    await using rig = await start();
+    const held = await rig.hold({ chatId: 'c' });
+    const { status, body } = await refusal(
+      await rig.api.complete({ chatId: 'c', attachments: [imageAttachment(one)] }),
+    );
+    assert.deepEqual([status, body.code], [409, 'run_active']);
+    const unknown = { apiIntegrationId: 'demo', agent: 'Nobody', attachments: [imageAttachment(one)] };
+    assert.equal((await refusal(await rig.api.complete(unknown))).body.code, 'unknown_agent');
+    assert.deepEqual(hashesIn(rig.server.dataDir), []);
+    await held.call.end();
+    await held.reader.whole();
+  });
+
+  test('an image that is swept while a request is about to refer to it is stored again', async () => {
+    const { next, wrapStore } = admissions();
+    await using rig = await start({ wrapStore });
+    const { sweepBlobs } = rig.server.server.probes;
+    await rig.answer({ chatId: 'a', attachments: [imageAttachment(one)] });
+    await rig.api.delete('/v2/integrations/demo/chats/a');
+    // The request finds that its integration has these bytes; then a sweep takes them; then it would refer to them.
+    next.push(async (go) => {
+      assert.equal(await sweepBlobs(), 1);
+      return go();
+    });
+    const { call } = await rig.answer({ chatId: 'b', attachments: [imageAttachment(one)] });
+    assert.ok(JSON.stringify(call.request.prompt).includes(one.toString('base64')));
     assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one));
-    assert.equal(await rig.server.server.probes.sweepBlobs(), 0);
-    return go();
+    assert.equal(await sweepBlobs(), 0);
   });
-  const { call } = await rig.answer({ attachments: [imageAttachment(one)] });
-  assert.ok(JSON.stringify(call.request.prompt).includes(one.toString('base64')));
-});
 
-test('two requests that store the same new image at once both have it, and the spare copy is swept', async () => {
-  const { next, wrapStore } = admissions();
-  await using rig = await start({ wrapStore });
-  rig.controller.answerAll('Hi');
-  const { promise, resolve } = Promise.withResolvers<void>();
-  let waiting = 0;
-  // Both have stored their bytes before either transaction.
-  const together = async (go: () => Promise<unknown>) => {
-    waiting += 1;
-    if (waiting === 2) resolve();
-    await promise;
-    return go();
-  };
-  next.push(together, together);
-  const readers = await Promise.all(
-    ['a', 'b'].map((chatId) => rig.api.complete({ chatId, attachments: [imageAttachment(one)] })),
-  );
-  for (const reader of readers) await reader.whole();
-  assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one, one));
-  assert.equal(await rig.server.server.probes.sweepBlobs(), 1);
-  for (const { request } of rig.controller.calls) {
-    assert.ok(JSON.stringify(request.prompt).includes(one.toString('base64')));
-  }
-  for (const chatId of ['a', 'b']) await (await rig.api.complete({ chatId, message: 'And?' })).whole();
-  for (const { request } of rig.controller.calls.slice(2)) {
-    assert.ok(JSON.stringify(request.prompt).includes(one.toString('base64')));
-  }
-  assert.equal(rig.controller.calls.length, 4);
-});
+  test('bytes that were just stored and nobody knows yet survive a sweep until their request refers to them', async () => {
+    const { next, wrapStore } = admissions();
+    await using rig = await ScriptedServer.start({ store, wrapStore, limits: { sweepMs: NEVER_MS } });
+    next.push(async (go) => {
+      assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one));
+      assert.equal(await rig.server.server.probes.sweepBlobs(), 0);
+      return go();
+    });
+    const { call } = await rig.answer({ attachments: [imageAttachment(one)] });
+    assert.ok(JSON.stringify(call.request.prompt).includes(one.toString('base64')));
+  });
 
-test('sweeps more files than go into one batch, and leaves those in use', async () => {
-  await using rig = await start();
-  for (let index = 0; index < 250; index += 1) {
-    const bytes = Buffer.from(String(index));
-    const key = newBlobKey(hash('sha256', bytes));
-    const folder = join(rig.server.dataDir, 'blobs', key.slice(0, 2));
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, key), bytes);
-  }
-  await rig.answer({ chatId: 'c', attachments: [imageAttachment(one)] });
-  // The sweep of the start may be under way and may have taken some.
-  await rig.server.server.probes.sweepBlobs();
-  await rig.server.server.probes.sweepBlobs();
-  assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one));
-});
+  test('two requests that store the same new image at once both have it, and the spare copy is swept', async () => {
+    const { next, wrapStore } = admissions();
+    await using rig = await start({ wrapStore });
+    rig.controller.answerAll('Hi');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let waiting = 0;
+    // Both have stored their bytes before either transaction.
+    const together = async (go: () => Promise<unknown>) => {
+      waiting += 1;
+      if (waiting === 2) resolve();
+      await promise;
+      return go();
+    };
+    next.push(together, together);
+    const readers = await Promise.all(
+      ['a', 'b'].map((chatId) => rig.api.complete({ chatId, attachments: [imageAttachment(one)] })),
+    );
+    for (const reader of readers) await reader.whole();
+    assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one, one));
+    assert.equal(await rig.server.server.probes.sweepBlobs(), 1);
+    for (const { request } of rig.controller.calls) {
+      assert.ok(JSON.stringify(request.prompt).includes(one.toString('base64')));
+    }
+    for (const chatId of ['a', 'b']) await (await rig.api.complete({ chatId, message: 'And?' })).whole();
+    for (const { request } of rig.controller.calls.slice(2)) {
+      assert.ok(JSON.stringify(request.prompt).includes(one.toString('base64')));
+    }
+    assert.equal(rig.controller.calls.length, 4);
+  });
+
+  test('sweeps more files than go into one batch, and leaves those in use', async () => {
+    await using rig = await start();
+    for (let index = 0; index < 250; index += 1) {
+      const bytes = Buffer.from(String(index));
+      const key = newBlobKey(hash('sha256', bytes));
+      const folder = join(rig.server.dataDir, 'blobs', key.slice(0, 2));
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, key), bytes);
+    }
+    await rig.answer({ chatId: 'c', attachments: [imageAttachment(one)] });
+    // The sweep of the start may be under way and may have taken some.
+    await rig.server.server.probes.sweepBlobs();
+    await rig.server.server.probes.sweepBlobs();
+    assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one));
+  });
+}

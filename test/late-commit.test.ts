@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommitUnknown, type Store, StoreUnavailable } from '@runwire/test-kit';
+import { CommitUnknown, STORES, type Store, type StoreName, StoreUnavailable } from '@runwire/test-kit';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
 
 /**
@@ -34,35 +34,39 @@ function unsure(looked: (times: number, runId: string) => Promise<void>): (store
   });
 }
 
-test('a run whose admission is known of late is started however often the store is away meanwhile', async () => {
-  const wrapStore = unsure(async (times) => {
-    if (times <= 2) throw new StoreUnavailable('away');
-  });
-  await using rig = await ScriptedServer.start({ wrapStore });
-  assert.equal((await refusal(await rig.api.complete({ usageRequestId: 'u' }))).status, 503);
-  const call = await rig.controller.nextCall();
-  await call.text('After all');
-  await call.end();
-  const replay = await rig.api.complete({ usageRequestId: 'u' });
-  await replay.whole();
-  assert.deepEqual([replay.headers['x-run-replayed'], replay.answer], ['true', 'After all']);
-});
+for (const store of STORES) describe(store, () => tests(store));
 
-test('a run whose admission is known of late is cancelled, however shortly before its start that was asked for', async () => {
-  let rig: ScriptedServer | null = null;
-  const run = (runId: string) => `/v2/integrations/demo/runs/${runId}`;
-  const cancelled = Promise.withResolvers<string>();
-  const wrapStore = unsure(async (times, runId) => {
-    if (times !== 1) return;
-    assert.equal((await rig?.api.post(`${run(runId)}/cancel`, {}))?.body.status, 'cancelling');
-    cancelled.resolve(runId);
+function tests(store: StoreName): void {
+  test('a run whose admission is known of late is started however often the store is away meanwhile', async () => {
+    const wrapStore = unsure(async (times) => {
+      if (times <= 2) throw new StoreUnavailable('away');
+    });
+    await using rig = await ScriptedServer.start({ store, wrapStore });
+    assert.equal((await refusal(await rig.api.complete({ usageRequestId: 'u' }))).status, 503);
+    const call = await rig.controller.nextCall();
+    await call.text('After all');
+    await call.end();
+    const replay = await rig.api.complete({ usageRequestId: 'u' });
+    await replay.whole();
+    assert.deepEqual([replay.headers['x-run-replayed'], replay.answer], ['true', 'After all']);
   });
-  await using server = await ScriptedServer.start({ wrapStore });
-  rig = server;
-  assert.equal((await refusal(await server.api.complete({ usageRequestId: 'u' }))).status, 503);
-  const runId = await cancelled.promise;
-  const status = async () => (await server.api.get(run(runId))).body.status;
-  for (const end = performance.now() + 60_000; (await status()) !== 'cancelled'; await sleep(50)) {
-    assert.ok(performance.now() < end, `It is ${await status()}.`);
-  }
-});
+
+  test('a run whose admission is known of late is cancelled, however shortly before its start that was asked for', async () => {
+    let rig: ScriptedServer | null = null;
+    const run = (runId: string) => `/v2/integrations/demo/runs/${runId}`;
+    const cancelled = Promise.withResolvers<string>();
+    const wrapStore = unsure(async (times, runId) => {
+      if (times !== 1) return;
+      assert.equal((await rig?.api.post(`${run(runId)}/cancel`, {}))?.body.status, 'cancelling');
+      cancelled.resolve(runId);
+    });
+    await using server = await ScriptedServer.start({ store, wrapStore });
+    rig = server;
+    assert.equal((await refusal(await server.api.complete({ usageRequestId: 'u' }))).status, 503);
+    const runId = await cancelled.promise;
+    const status = async () => (await server.api.get(run(runId))).body.status;
+    for (const end = performance.now() + 60_000; (await status()) !== 'cancelled'; await sleep(50)) {
+      assert.ok(performance.now() < end, `It is ${await status()}.`);
+    }
+  });
+}

@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { test } from 'node:test';
-import { type Frame, type StreamReader, temporaryFolder, withoutComments } from '@runwire/test-kit';
+import { describe, test } from 'node:test';
+import {
+  type Frame,
+  STORES,
+  type StoreName,
+  type StreamReader,
+  temporaryFolder,
+  withoutComments,
+} from '@runwire/test-kit';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { StartRefused } from '../packages/server/src/domain/start-refused.ts';
 import { cites } from '../requirements/cite.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
 
 const DAY_MS = 86_400_000;
-
-/** A server that compacts whatever has ended when it is told to sweep. */
-const start = (options = {}) => ScriptedServer.start({ limits: { logMs: 0 }, ...options });
 
 const isDelta = ({ data }: Frame) => /"type":"response\.[a-z_]+\.delta"/.test(data);
 const isRunItem = ({ data }: Frame) => data.includes('"run_item_stream_event"');
@@ -38,159 +42,6 @@ async function readAll(stream: Promise<StreamReader>): Promise<StreamReader> {
   return reader;
 }
 
-test('keeps what the contract names of a run that ended long enough ago, each under the id of the last it stands for', async (t) => {
-  cites(t, 'contract-4-limit-stored-events');
-  await using rig = await start();
-  const integration = await rig.integration({ agency: 'test' });
-  const body = { apiIntegrationId: integration, usageRequestId: 'r1', message: 'Hi' };
-  const { reader, call, runId } = await rig.hold(body);
-  await call.reasoning('Let me ');
-  await call.reasoning('see.');
-  await call.text('One ');
-  await call.text('moment.');
-  await call.toolCall('call_1', 'echo', '{"a":1}');
-  await call.end();
-  const next = await rig.controller.nextCall();
-  for (const text of ['Here ', 'it ', 'is: ', '\u{1F600}', '\0']) await next.text(text);
-  await next.end();
-  await reader.whole();
-
-  assert.equal(await rig.server.server.probes.sweepEvents(), 1);
-  const compacted = await readAll(rig.api.events(runId, null, integration));
-  assert.deepEqual(compacted.frames, whatStays(reader.frames));
-  assert.ok(compacted.frames.length < reader.frames.length);
-  assert.equal(compacted.frames.filter(isDelta).length, 4, 'reasoning, two messages, one tool call');
-  assert.equal(compacted.answer, reader.answer);
-  assert.equal(await rig.server.server.probes.sweepEvents(), 0, 'once is enough');
-  assert.deepEqual((await readAll(rig.api.events(runId, null, integration))).frames, compacted.frames);
-
-  const calls = rig.controller.calls.length;
-  const again = await readAll(rig.api.complete(body));
-  assert.deepEqual([again.status, again.headers['x-run-replayed']], [200, 'true']);
-  assert.equal(withoutComments(again.text), withoutComments(compacted.text));
-  assert.equal(rig.controller.calls.length, calls);
-  const { body: run } = await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`);
-  assert.deepEqual([run.status, run.message, run.lastEventId], ['completed', reader.answer, reader.frames.at(-1)?.id]);
-});
-
-test('keeps the error frame of a failed run', async (t) => {
-  cites(t, 'contract-4-limit-stored-events');
-  await using rig = await start();
-  const integration = await rig.integration();
-  const { reader, call, runId } = await rig.hold({ apiIntegrationId: integration });
-  await call.text('One ');
-  await call.text('two ');
-  await call.fail('model_error', 'It broke.');
-  await reader.whole();
-  assert.equal(await rig.server.server.probes.sweepEvents(), 1);
-  const compacted = await readAll(rig.api.events(runId, null, integration));
-  assert.deepEqual(compacted.frames, whatStays(reader.frames));
-  assert.deepEqual(
-    compacted.frames.map((frame) => frame.event ?? (isError(frame) ? 'error' : 'delta')),
-    ['meta', 'delta', 'error', 'messages', 'end'],
-  );
-});
-
-test('refuses a cursor inside a compacted run, answers 204 at its end, and ignores one that comes with a POST', async (t) => {
-  cites(t, 'contract-3-events-compacted', 'contract-8-410-cursor-too-old', 'contract-3-events-at-end');
-  await using rig = await start();
-  const integration = await rig.integration();
-  const body = { apiIntegrationId: integration, usageRequestId: 'r1', message: 'Hi' };
-  const { reader, runId } = await rig.answer(body, 'Hello');
-  assert.equal((await readAll(rig.api.events(runId, 1, integration))).frames[0]?.id, 2, 'as long as it is whole');
-  assert.equal(await rig.server.server.probes.sweepEvents(), 1);
-  const last = reader.frames.at(-1)?.id ?? 0;
-  for (let cursor = 1; cursor < last; cursor += 1) {
-    const { status, body: said } = await refusal(await rig.api.events(runId, cursor, integration));
-    assert.deepEqual([status, said.code], [410, 'cursor_too_old'], String(cursor));
-  }
-  for (const cursor of [last, last + 1]) {
-    const again = await rig.api.events(runId, cursor, integration);
-    await again.over;
-    assert.deepEqual([again.status, again.text], [204, '']);
-  }
-  const whole = await readAll(rig.api.events(runId, 0, integration));
-  for (const cursor of [1, last - 1, last]) {
-    const again = await readAll(rig.api.complete(body, { 'last-event-id': String(cursor) }));
-    assert.deepEqual(again.frames, whole.frames);
-  }
-});
-
-test('leaves alone what still runs, what ended too lately, and what went with its chat', async (t) => {
-  cites(t, 'contract-4-limit-stored-events', 'contract-1-log-days');
-  const dataDir = temporaryFolder();
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
-  let runId = '';
-  let whole: Frame[] = [];
-  {
-    await using rig = await ScriptedServer.start({ dataDir, env: { RUNWIRE_LOG_DAYS: '1' } });
-    const ended = await rig.answer({ apiIntegrationId: 'demo', usageRequestId: 'r1' }, 'Hello');
-    ({ runId } = ended);
-    whole = ended.reader.frames;
-    assert.equal(await rig.server.server.probes.sweepEvents(), 0, 'a day has not passed');
-    assert.deepEqual((await readAll(rig.api.events(runId, null, 'demo'))).frames, whole);
-  }
-  await using rig = await ScriptedServer.start({ dataDir, env: { RUNWIRE_LOG_DAYS: '0' } });
-  const { probes } = rig.server.server;
-  // The start sweeps by itself; whichever of the two did it, it is done when this one is.
-  await probes.sweepEvents();
-  assert.deepEqual((await readAll(rig.api.events(runId, null, 'demo'))).frames, whatStays(whole));
-
-  const { reader, call } = await rig.hold({ apiIntegrationId: 'demo' });
-  await call.text('still ');
-  await reader.untilText('still ');
-  assert.equal(await probes.sweepEvents(), 0, 'it runs');
-  await call.text('here');
-  await call.end();
-  assert.ok((await reader.whole()).some(({ data }) => data.includes('response.completed')));
-
-  const gone = await rig.answer({ apiIntegrationId: 'demo', chatId: 'gone' }, 'Bye');
-  assert.equal((await rig.api.call('DELETE', '/v2/integrations/demo/chats/gone')).status, 204);
-  await probes.sweepEvents();
-  assert.equal((await refusal(await rig.api.events(gone.runId, null, 'demo'))).body.code, 'chat_not_found');
-});
-
-test('sweeps more runs than go into one batch', async () => {
-  await using rig = await start();
-  const integration = await rig.integration();
-  rig.controller.answerAll('One ', 'two.');
-  const readers = await Promise.all(
-    Array.from({ length: 40 }, () => readAll(rig.api.complete({ apiIntegrationId: integration }))),
-  );
-  assert.equal(await rig.server.server.probes.sweepEvents(), 40);
-  for (const reader of readers) {
-    const compacted = await readAll(rig.api.events(String(reader.headers['x-run-id']), null, integration));
-    assert.deepEqual(compacted.frames, whatStays(reader.frames));
-  }
-});
-
-test('cuts a reader that was in the middle of a run when its events were compacted', async () => {
-  await using rig = await start();
-  const integration = await rig.integration();
-  const { reader: quick, call, runId } = await rig.hold({ apiIntegrationId: integration });
-  const slow = await rig.api.events(runId, null, integration);
-  await slow.untilText('event: meta');
-  slow.pause();
-  const piece = 'x'.repeat(256 * 1024);
-  for (let said = 1; rig.server.server.probes.fullStreams() === 0; said += 1) {
-    assert.ok(said < 400, 'the server keeps writing to a reader that does not read');
-    await call.text(`${piece}<${said}>`);
-    await quick.until(({ text }) => text.slice(-200).includes(`<${said}>`));
-  }
-  await call.text('the last word');
-  await call.end();
-  await quick.whole();
-  assert.equal(await rig.server.server.probes.sweepEvents(), 1);
-  slow.resume();
-  assert.equal(await slow.over, false, 'it does not come whole');
-  assert.equal(slow.text.includes('event: end'), false);
-  assert.ok(quick.text.startsWith(slow.text.slice(0, slow.text.lastIndexOf('\n\n') + 2)), 'and holds no text twice');
-  const { status } = await refusal(await rig.api.events(runId, slow.frames.at(-1)?.id ?? 0, integration));
-  assert.equal(status, 410);
-  const again = await readAll(rig.api.events(runId, null, integration));
-  assert.ok(again.answer === quick.answer);
-});
-
 test('takes a whole number of days', (t) => {
   cites(t, 'contract-1-log-days');
   assert.equal(readConfig({}).config.limits.logMs, 7 * DAY_MS);
@@ -205,3 +56,166 @@ test('takes a whole number of days', (t) => {
     );
   }
 });
+
+for (const store of STORES) describe(store, () => tests(store));
+
+function tests(store: StoreName): void {
+  /** A server that compacts whatever has ended when it is told to sweep. */
+  const start = (options = {}) => ScriptedServer.start({ store, limits: { logMs: 0 }, ...options });
+
+  test('keeps what the contract names of a run that ended long enough ago, each under the id of the last it stands for', async (t) => {
+    cites(t, 'contract-4-limit-stored-events');
+    await using rig = await start();
+    const integration = await rig.integration({ agency: 'test' });
+    const body = { apiIntegrationId: integration, usageRequestId: 'r1', message: 'Hi' };
+    const { reader, call, runId } = await rig.hold(body);
+    await call.reasoning('Let me ');
+    await call.reasoning('see.');
+    await call.text('One ');
+    await call.text('moment.');
+    await call.toolCall('call_1', 'echo', '{"a":1}');
+    await call.end();
+    const next = await rig.controller.nextCall();
+    for (const text of ['Here ', 'it ', 'is: ', '\u{1F600}', '\0']) await next.text(text);
+    await next.end();
+    await reader.whole();
+
+    assert.equal(await rig.server.server.probes.sweepEvents(), 1);
+    const compacted = await readAll(rig.api.events(runId, null, integration));
+    assert.deepEqual(compacted.frames, whatStays(reader.frames));
+    assert.ok(compacted.frames.length < reader.frames.length);
+    assert.equal(compacted.frames.filter(isDelta).length, 4, 'reasoning, two messages, one tool call');
+    assert.equal(compacted.answer, reader.answer);
+    assert.equal(await rig.server.server.probes.sweepEvents(), 0, 'once is enough');
+    assert.deepEqual((await readAll(rig.api.events(runId, null, integration))).frames, compacted.frames);
+
+    const calls = rig.controller.calls.length;
+    const again = await readAll(rig.api.complete(body));
+    assert.deepEqual([again.status, again.headers['x-run-replayed']], [200, 'true']);
+    assert.equal(withoutComments(again.text), withoutComments(compacted.text));
+    assert.equal(rig.controller.calls.length, calls);
+    const { body: run } = await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`);
+    assert.deepEqual(
+      [run.status, run.message, run.lastEventId],
+      ['completed', reader.answer, reader.frames.at(-1)?.id],
+    );
+  });
+
+  test('keeps the error frame of a failed run', async (t) => {
+    cites(t, 'contract-4-limit-stored-events');
+    await using rig = await start();
+    const integration = await rig.integration();
+    const { reader, call, runId } = await rig.hold({ apiIntegrationId: integration });
+    await call.text('One ');
+    await call.text('two ');
+    await call.fail('model_error', 'It broke.');
+    await reader.whole();
+    assert.equal(await rig.server.server.probes.sweepEvents(), 1);
+    const compacted = await readAll(rig.api.events(runId, null, integration));
+    assert.deepEqual(compacted.frames, whatStays(reader.frames));
+    assert.deepEqual(
+      compacted.frames.map((frame) => frame.event ?? (isError(frame) ? 'error' : 'delta')),
+      ['meta', 'delta', 'error', 'messages', 'end'],
+    );
+  });
+
+  test('refuses a cursor inside a compacted run, answers 204 at its end, and ignores one that comes with a POST', async (t) => {
+    cites(t, 'contract-3-events-compacted', 'contract-8-410-cursor-too-old', 'contract-3-events-at-end');
+    await using rig = await start();
+    const integration = await rig.integration();
+    const body = { apiIntegrationId: integration, usageRequestId: 'r1', message: 'Hi' };
+    const { reader, runId } = await rig.answer(body, 'Hello');
+    assert.equal((await readAll(rig.api.events(runId, 1, integration))).frames[0]?.id, 2, 'as long as it is whole');
+    assert.equal(await rig.server.server.probes.sweepEvents(), 1);
+    const last = reader.frames.at(-1)?.id ?? 0;
+    for (let cursor = 1; cursor < last; cursor += 1) {
+      const { status, body: said } = await refusal(await rig.api.events(runId, cursor, integration));
+      assert.deepEqual([status, said.code], [410, 'cursor_too_old'], String(cursor));
+    }
+    for (const cursor of [last, last + 1]) {
+      const again = await rig.api.events(runId, cursor, integration);
+      await again.over;
+      assert.deepEqual([again.status, again.text], [204, '']);
+    }
+    const whole = await readAll(rig.api.events(runId, 0, integration));
+    for (const cursor of [1, last - 1, last]) {
+      const again = await readAll(rig.api.complete(body, { 'last-event-id': String(cursor) }));
+      assert.deepEqual(again.frames, whole.frames);
+    }
+  });
+
+  test('leaves alone what still runs, what ended too lately, and what went with its chat', async (t) => {
+    cites(t, 'contract-4-limit-stored-events', 'contract-1-log-days');
+    const dataDir = temporaryFolder();
+    t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+    let runId = '';
+    let whole: Frame[] = [];
+    {
+      await using rig = await ScriptedServer.start({ store, dataDir, env: { RUNWIRE_LOG_DAYS: '1' } });
+      const ended = await rig.answer({ apiIntegrationId: 'demo', usageRequestId: 'r1' }, 'Hello');
+      ({ runId } = ended);
+      whole = ended.reader.frames;
+      assert.equal(await rig.server.server.probes.sweepEvents(), 0, 'a day has not passed');
+      assert.deepEqual((await readAll(rig.api.events(runId, null, 'demo'))).frames, whole);
+    }
+    await using rig = await ScriptedServer.start({ store, dataDir, env: { RUNWIRE_LOG_DAYS: '0' } });
+    const { probes } = rig.server.server;
+    // The start sweeps by itself; whichever of the two did it, it is done when this one is.
+    await probes.sweepEvents();
+    assert.deepEqual((await readAll(rig.api.events(runId, null, 'demo'))).frames, whatStays(whole));
+
+    const { reader, call } = await rig.hold({ apiIntegrationId: 'demo' });
+    await call.text('still ');
+    await reader.untilText('still ');
+    assert.equal(await probes.sweepEvents(), 0, 'it runs');
+    await call.text('here');
+    await call.end();
+    assert.ok((await reader.whole()).some(({ data }) => data.includes('response.completed')));
+
+    const gone = await rig.answer({ apiIntegrationId: 'demo', chatId: 'gone' }, 'Bye');
+    assert.equal((await rig.api.call('DELETE', '/v2/integrations/demo/chats/gone')).status, 204);
+    await probes.sweepEvents();
+    assert.equal((await refusal(await rig.api.events(gone.runId, null, 'demo'))).body.code, 'chat_not_found');
+  });
+
+  test('sweeps more runs than go into one batch', async () => {
+    await using rig = await start();
+    const integration = await rig.integration();
+    rig.controller.answerAll('One ', 'two.');
+    const readers = await Promise.all(
+      Array.from({ length: 40 }, () => readAll(rig.api.complete({ apiIntegrationId: integration }))),
+    );
+    assert.equal(await rig.server.server.probes.sweepEvents(), 40);
+    for (const reader of readers) {
+      const compacted = await readAll(rig.api.events(String(reader.headers['x-run-id']), null, integration));
+      assert.deepEqual(compacted.frames, whatStays(reader.frames));
+    }
+  });
+
+  test('cuts a reader that was in the middle of a run when its events were compacted', async () => {
+    await using rig = await start();
+    const integration = await rig.integration();
+    const { reader: quick, call, runId } = await rig.hold({ apiIntegrationId: integration });
+    const slow = await rig.api.events(runId, null, integration);
+    await slow.untilText('event: meta');
+    slow.pause();
+    const piece = 'x'.repeat(256 * 1024);
+    for (let said = 1; rig.server.server.probes.fullStreams() === 0; said += 1) {
+      assert.ok(said < 400, 'the server keeps writing to a reader that does not read');
+      await call.text(`${piece}<${said}>`);
+      await quick.until(({ text }) => text.slice(-200).includes(`<${said}>`));
+    }
+    await call.text('the last word');
+    await call.end();
+    await quick.whole();
+    assert.equal(await rig.server.server.probes.sweepEvents(), 1);
+    slow.resume();
+    assert.equal(await slow.over, false, 'it does not come whole');
+    assert.equal(slow.text.includes('event: end'), false);
+    assert.ok(quick.text.startsWith(slow.text.slice(0, slow.text.lastIndexOf('\n\n') + 2)), 'and holds no text twice');
+    const { status } = await refusal(await rig.api.events(runId, slow.frames.at(-1)?.id ?? 0, integration));
+    assert.equal(status, 410);
+    const again = await readAll(rig.api.events(runId, null, integration));
+    assert.ok(again.answer === quick.answer);
+  });
+}

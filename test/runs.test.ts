@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { SCRIPTED_USAGE, type Store } from '@runwire/test-kit';
+import { after, before, describe, test } from 'node:test';
+import { SCRIPTED_USAGE, STORES, type Store, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
-
-let rig: ScriptedServer;
-before(async () => {
-  rig = await ScriptedServer.start();
-});
-after(() => rig[Symbol.asyncDispose]());
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const USAGE = {
@@ -20,280 +14,290 @@ const USAGE = {
   total_tokens: SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens,
 };
 
-test('shows a run as it is: while it runs and after its end', async (t) => {
-  cites(t, 'contract-9-run', 'contract-3-runs', 'contract-8-404-run-not-found');
-  const integration = await rig.integration();
-  await rig.member(integration, 'ann');
-  const runs = `/v2/integrations/${integration}/runs`;
-  const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
-  const { reader, call, runId } = await rig.hold(body);
-  await call.text('Hello');
-  await reader.untilText('"Hello"');
-  const { body: live } = await rig.api.get(`${runs}/${runId}`);
-  assert.deepEqual(
-    [live.message, live.usage, live.completedAt, live.error, live.lastEventId],
-    [null, null, null, null, reader.frames.at(-1)?.id],
-  );
-  await call.end();
-  const frames = await reader.whole();
-  const { body: run } = await rig.api.get(`${runs}/${runId}`);
-  const { createdAt, startedAt, completedAt, ...rest } = run;
-  for (const time of [createdAt, startedAt, completedAt]) assert.match(time, ISO);
-  assert.ok(createdAt <= startedAt && startedAt <= completedAt);
-  assert.deepEqual(rest, {
-    runId,
-    apiIntegrationId: integration,
-    chatId: 'c1',
-    chatDeleted: false,
-    consumerId: 'ann',
-    usageRequestId: 'u1',
-    status: 'completed',
-    cancelRequested: null,
-    agent: 'Concierge',
-    attempt: 1,
-    lastEventId: frames.at(-1)?.id,
-    error: null,
-    message: 'Hello',
-    usage: USAGE,
-  });
-  const { status, body: unknown } = await rig.api.get(`${runs}/run_nowhere`);
-  assert.deepEqual([status, unknown.code], [404, 'run_not_found']);
-});
+for (const store of STORES) describe(store, () => tests(store));
 
-test('goes from admitted to running to its one end', async (t) => {
-  cites(t, 'contract-6-run-states');
-  // Nothing is flushed by the clock: the first finished step says that the run runs.
-  await using own = await ScriptedServer.start({ limits: { flushMs: 600_000 } });
-  const integration = await own.integration({ agency: 'test' });
-  const ends = {
-    completed: async (runId: string) => {
-      await (await own.controller.nextCall()).end();
-      return runId;
-    },
-    failed: async (runId: string) => {
-      await (await own.controller.nextCall()).fail('model_error', 'No.');
-      return runId;
-    },
-    cancelled: async (runId: string) => {
-      await own.controller.nextCall();
-      await own.api.post(`/v2/integrations/${integration}/runs/${runId}/cancel`);
-      return runId;
-    },
-  };
-  for (const [expected, end] of Object.entries(ends)) {
-    const { reader, call, runId } = await own.hold({ apiIntegrationId: integration });
-    const states = async () => {
-      const { body } = await own.api.get(`/v2/integrations/${integration}/runs/${runId}`);
-      return [body.status, body.startedAt !== null, body.completedAt !== null];
-    };
-    assert.deepEqual(await states(), ['admitted', false, false]);
-    await call.toolCall('call_1', 'echo', '{}');
+function tests(store: StoreName): void {
+  let rig: ScriptedServer;
+  before(async () => {
+    rig = await ScriptedServer.start({ store });
+  });
+  after(() => rig[Symbol.asyncDispose]());
+
+  test('shows a run as it is: while it runs and after its end', async (t) => {
+    cites(t, 'contract-9-run', 'contract-3-runs', 'contract-8-404-run-not-found');
+    const integration = await rig.integration();
+    await rig.member(integration, 'ann');
+    const runs = `/v2/integrations/${integration}/runs`;
+    const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
+    const { reader, call, runId } = await rig.hold(body);
+    await call.text('Hello');
+    await reader.untilText('"Hello"');
+    const { body: live } = await rig.api.get(`${runs}/${runId}`);
+    assert.deepEqual(
+      [live.message, live.usage, live.completedAt, live.error, live.lastEventId],
+      [null, null, null, null, reader.frames.at(-1)?.id],
+    );
     await call.end();
-    const next = await own.controller.nextCall();
-    assert.deepEqual(await states(), ['running', true, false]);
-    await next.toolCall('call_2', 'echo', '{}');
-    await next.end();
-    await end(runId);
-    await reader.whole();
-    assert.deepEqual(await states(), [expected, true, true]);
-    assert.equal(reader.frames.filter(({ event }) => event === 'messages').length, 1);
-  }
-});
-
-test('lists runs newest first, by chat, member and status, page by page', async (t) => {
-  cites(t, 'contract-3-runs', 'contract-9-newest-first', 'contract-8-400-invalid-cursor');
-  const integration = await rig.integration();
-  for (const member of ['ann', 'ben']) await rig.member(integration, member);
-  const of = (body: object) => ({ apiIntegrationId: integration, ...body });
-  const first = await rig.answer(of({ consumerId: 'ann', chatId: 'c1' }));
-  const second = await rig.hold(of({ consumerId: 'ann', chatId: 'c1' }));
-  await second.call.fail('model_error', 'No.');
-  await second.reader.whole();
-  const third = await rig.answer(of({ consumerId: 'ben', chatId: 'c2' }));
-  const held = await rig.hold(of({ consumerId: 'ben', chatId: 'c3' }));
-  const found = async (query: string) => {
-    const { body } = await rig.api.get(`/v2/integrations/${integration}/runs${query}`);
-    return body.items.map((run: { runId: string }) => run.runId);
-  };
-  const [one, two, three, four] = [first.runId, second.runId, third.runId, held.runId];
-  assert.deepEqual(await found(''), [four, three, two, one]);
-  assert.deepEqual(await found('?chatId=c1'), [two, one]);
-  assert.deepEqual(await found('?consumerId=ben'), [four, three]);
-  assert.deepEqual(await found('?status=completed'), [three, one]);
-  assert.deepEqual(await found('?status=failed'), [two]);
-  assert.deepEqual(await found('?chatId=c1&status=completed&consumerId=ann'), [one]);
-  assert.deepEqual(await found('?chatId=c9'), []);
-  const { body: page } = await rig.api.get(`/v2/integrations/${integration}/runs?limit=3`);
-  assert.equal(page.items.length, 3);
-  assert.deepEqual(await found(`?limit=3&cursor=${page.nextCursor}`), [one]);
-  const wrong = await rig.api.get(`/v2/integrations/${integration}/runs?cursor=x`);
-  assert.deepEqual([wrong.status, wrong.body.code], [400, 'invalid_cursor']);
-  await held.call.end();
-  await held.reader.whole();
-});
-
-test('tells the status of a chat by usage request id, chat id or alias: exactly one of them', async (t) => {
-  cites(
-    t,
-    'contract-3-chat-status',
-    'contract-6-chat-status',
-    'contract-6-chat-status-run',
-    'contract-6-chat-status-error',
-    'contract-6-unknown-usage-request-id',
-    'contract-8-404-run-not-found',
-    'contract-8-404-chat-not-found',
-    'contract-6-chat-states',
-    'spec-2.1-usage-request-id',
-  );
-  const integration = await rig.integration();
-  await rig.member(integration, 'ann');
-  const status = (query: string) => rig.api.get(`/v2/integrations/${integration}/chat_status${query}`);
-  await rig.api.post(`/v2/integrations/${integration}/chats`, { chatId: 'c1', consumerId: 'ann' });
-  const empty = (await status('?chatId=c1')).body;
-  assert.deepEqual([empty.run, empty.numMessages, empty.status], [null, 0, 'idle']);
-
-  const body = { apiIntegrationId: integration, consumerId: 'ann', chatId: 'c1', aliasChatId: 'a1' };
-  const failed = await rig.hold({ ...body, usageRequestId: 'u1' });
-  await failed.call.text('Oh');
-  await failed.call.fail('model_error', 'No.');
-  await failed.reader.whole();
-  const { reader, call, runId } = await rig.hold({ ...body, usageRequestId: 'u2' });
-  await call.text('Hello');
-  await reader.untilText('"Hello"');
-  // The first flush says that the run runs; until then it is admitted.
-  while ((await status('?chatId=c1')).body.run.status === 'admitted') await new Promise(setImmediate);
-  const running = (await status('?usageRequestId=u2')).body;
-  const { createdAt, updatedAt, run, ...chat } = running;
-  for (const time of [createdAt, updatedAt, run.createdAt, run.startedAt]) assert.match(time, ISO);
-  assert.deepEqual(chat, {
-    chatId: 'c1',
-    aliasChatId: 'a1',
-    apiIntegrationId: integration,
-    consumerId: 'ann',
-    status: 'running',
-    activeRunId: runId,
-    chatDeleted: false,
-    numMessages: 3,
-  });
-  assert.deepEqual(
-    { ...run, createdAt: '', startedAt: '' },
-    {
+    const frames = await reader.whole();
+    const { body: run } = await rig.api.get(`${runs}/${runId}`);
+    const { createdAt, startedAt, completedAt, ...rest } = run;
+    for (const time of [createdAt, startedAt, completedAt]) assert.match(time, ISO);
+    assert.ok(createdAt <= startedAt && startedAt <= completedAt);
+    assert.deepEqual(rest, {
       runId,
-      usageRequestId: 'u2',
-      status: 'running',
+      apiIntegrationId: integration,
+      chatId: 'c1',
+      chatDeleted: false,
+      consumerId: 'ann',
+      usageRequestId: 'u1',
+      status: 'completed',
+      cancelRequested: null,
       agent: 'Concierge',
       attempt: 1,
-      lastEventId: reader.frames.at(-1)?.id,
-      createdAt: '',
-      startedAt: '',
-      completedAt: null,
+      lastEventId: frames.at(-1)?.id,
       error: null,
-      message: null,
-      usage: null,
-    },
-  );
-  const earlier = (await status('?usageRequestId=u1')).body;
-  assert.deepEqual([earlier.status, earlier.activeRunId], ['running', runId], 'the chat is what it is');
-  assert.deepEqual(
-    [earlier.run.runId, earlier.run.status, earlier.run.error, earlier.run.message],
-    [failed.runId, 'failed', { code: 'model_error', message: 'No.' }, 'Oh'],
-  );
-  await call.end();
-  await reader.whole();
-  for (const query of ['?chatId=c1', '?aliasChatId=a1']) {
-    const { body: said } = await status(query);
-    assert.deepEqual(
-      [said.status, said.activeRunId, said.numMessages, said.run.runId, said.run.message, said.run.usage],
-      ['idle', null, 4, runId, 'Hello', USAGE],
-    );
-  }
+      message: 'Hello',
+      usage: USAGE,
+    });
+    const { status, body: unknown } = await rig.api.get(`${runs}/run_nowhere`);
+    assert.deepEqual([status, unknown.code], [404, 'run_not_found']);
+  });
 
-  const codeOf = async (query: string) => {
-    const answer = await status(query);
-    return `${answer.status} ${answer.body.code}`;
-  };
-  assert.equal(await codeOf('?usageRequestId=u9'), '404 run_not_found');
-  assert.equal(await codeOf('?chatId=c9'), '404 chat_not_found');
-  assert.equal(await codeOf('?aliasChatId=a9'), '404 chat_not_found');
-  assert.equal(await codeOf(''), '400 invalid_request');
-  assert.equal(await codeOf('?chatId=c1&aliasChatId=a1'), '400 invalid_request');
-  assert.equal(await codeOf('?usageRequestId=u1&chatId=c1'), '400 invalid_request');
-  // "nothing is reserved yet; send it again with the same id"
-  await rig.answer({ ...body, usageRequestId: 'u9' });
-});
-
-test('a chat status shows chat and run of one snapshot', async (t) => {
-  cites(t, 'contract-6-chat-status');
-  let between: (() => Promise<unknown>) | null = null;
-  const wrapStore = (store: Store): Store => ({
-    kind: store.kind,
-    transact: store.transact.bind(store),
-    reads: {
-      query: (build) => store.reads.query(build),
-      all: async (statement, params) => {
-        const rows = await store.reads.all(statement, params);
-        const next = between;
-        // After the first statement that reads the chat or the run.
-        if (next !== null && /chat|run|alias/.test(statement.name)) {
-          between = null;
-          await next();
-        }
-        return rows;
+  test('goes from admitted to running to its one end', async (t) => {
+    cites(t, 'contract-6-run-states');
+    // Nothing is flushed by the clock: the first finished step says that the run runs.
+    await using own = await ScriptedServer.start({ store, limits: { flushMs: 600_000 } });
+    const integration = await own.integration({ agency: 'test' });
+    const ends = {
+      completed: async (runId: string) => {
+        await (await own.controller.nextCall()).end();
+        return runId;
       },
-    },
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  });
-  await using staged = await ScriptedServer.start({ wrapStore });
-  for (const query of ['chatId=c', 'aliasChatId=a', 'usageRequestId=u']) {
-    const integration = await staged.integration();
-    const ids = { chatId: 'c', aliasChatId: 'a', usageRequestId: 'u' };
-    const held = await staged.hold({ apiIntegrationId: integration, ...ids });
-    between = async () => {
-      await held.call.end();
-      await held.reader.whole();
+      failed: async (runId: string) => {
+        await (await own.controller.nextCall()).fail('model_error', 'No.');
+        return runId;
+      },
+      cancelled: async (runId: string) => {
+        await own.controller.nextCall();
+        await own.api.post(`/v2/integrations/${integration}/runs/${runId}/cancel`);
+        return runId;
+      },
     };
-    const { body } = await staged.api.get(`/v2/integrations/${integration}/chat_status?${query}`);
-    assert.equal(between, null, 'the run ended while the status was read');
-    assert.match(body.run.status, /admitted|running/);
-    assert.deepEqual([body.status, body.activeRunId, body.numMessages], ['running', body.run.runId, 1]);
-    const { id } = held.reader.frames.at(-1) ?? {};
-    assert.ok(body.run.lastEventId < Number(id), 'a running run has no end event');
-  }
-});
-
-test('tells the chat status also when the allowance is used up', async (t) => {
-  cites(t, 'contract-3-chat-status-exhausted');
-  const integration = await rig.metered({ unit: 'runs', limit: 1, period: 'lifetime' });
-  const { runId } = await rig.answer({
-    apiIntegrationId: integration,
-    consumerId: 'ann',
-    usageRequestId: 'u1',
-    chatId: 'c1',
+    for (const [expected, end] of Object.entries(ends)) {
+      const { reader, call, runId } = await own.hold({ apiIntegrationId: integration });
+      const states = async () => {
+        const { body } = await own.api.get(`/v2/integrations/${integration}/runs/${runId}`);
+        return [body.status, body.startedAt !== null, body.completedAt !== null];
+      };
+      assert.deepEqual(await states(), ['admitted', false, false]);
+      await call.toolCall('call_1', 'echo', '{}');
+      await call.end();
+      const next = await own.controller.nextCall();
+      assert.deepEqual(await states(), ['running', true, false]);
+      await next.toolCall('call_2', 'echo', '{}');
+      await next.end();
+      await end(runId);
+      await reader.whole();
+      assert.deepEqual(await states(), [expected, true, true]);
+      assert.equal(reader.frames.filter(({ event }) => event === 'messages').length, 1);
+    }
   });
-  assert.equal((await rig.allowance(integration)).exhausted, true);
-  for (const query of ['usageRequestId=u1', 'chatId=c1']) {
-    const { status, body } = await rig.api.get(`/v2/integrations/${integration}/chat_status?${query}`);
-    assert.deepEqual([status, body.run.runId, body.run.message], [200, runId, 'Hi']);
-  }
-});
 
-test('hands `user_context` to tools, and not to a model whose agency does not ask for it', async (t) => {
-  cites(t, 'contract-7-user-context-model');
-  const integration = await rig.integration({ agency: 'test' });
-  const context = { plan: 'gold-7f3a', nested: { tags: ['x'] } };
-  const { reader, call } = await rig.hold({ apiIntegrationId: integration, chatId: 'c1', user_context: context });
-  assert.ok(!JSON.stringify(call.request).includes('gold-7f3a'));
-  await call.toolCall('call_1', 'echo', '{}');
-  await call.end();
-  const second = await rig.controller.nextCall();
-  const output = second.request.prompt.find((item) => item.kind === 'tool_output');
-  assert.deepEqual(JSON.parse(output?.output ?? '').context, context);
-  await second.text('Done');
-  await second.end();
-  await reader.whole();
-  const next = await rig.hold({ apiIntegrationId: integration, chatId: 'c1', user_context: 'iron-9c1d' });
-  assert.ok(!JSON.stringify(next.call.request).includes('iron-9c1d'));
-  await next.call.end();
-  await next.reader.whole();
-  assert.equal(messagesFrame(next.reader).status, 'completed');
-});
+  test('lists runs newest first, by chat, member and status, page by page', async (t) => {
+    cites(t, 'contract-3-runs', 'contract-9-newest-first', 'contract-8-400-invalid-cursor');
+    const integration = await rig.integration();
+    for (const member of ['ann', 'ben']) await rig.member(integration, member);
+    const of = (body: object) => ({ apiIntegrationId: integration, ...body });
+    const first = await rig.answer(of({ consumerId: 'ann', chatId: 'c1' }));
+    const second = await rig.hold(of({ consumerId: 'ann', chatId: 'c1' }));
+    await second.call.fail('model_error', 'No.');
+    await second.reader.whole();
+    const third = await rig.answer(of({ consumerId: 'ben', chatId: 'c2' }));
+    const held = await rig.hold(of({ consumerId: 'ben', chatId: 'c3' }));
+    const found = async (query: string) => {
+      const { body } = await rig.api.get(`/v2/integrations/${integration}/runs${query}`);
+      return body.items.map((run: { runId: string }) => run.runId);
+    };
+    const [one, two, three, four] = [first.runId, second.runId, third.runId, held.runId];
+    assert.deepEqual(await found(''), [four, three, two, one]);
+    assert.deepEqual(await found('?chatId=c1'), [two, one]);
+    assert.deepEqual(await found('?consumerId=ben'), [four, three]);
+    assert.deepEqual(await found('?status=completed'), [three, one]);
+    assert.deepEqual(await found('?status=failed'), [two]);
+    assert.deepEqual(await found('?chatId=c1&status=completed&consumerId=ann'), [one]);
+    assert.deepEqual(await found('?chatId=c9'), []);
+    const { body: page } = await rig.api.get(`/v2/integrations/${integration}/runs?limit=3`);
+    assert.equal(page.items.length, 3);
+    assert.deepEqual(await found(`?limit=3&cursor=${page.nextCursor}`), [one]);
+    const wrong = await rig.api.get(`/v2/integrations/${integration}/runs?cursor=x`);
+    assert.deepEqual([wrong.status, wrong.body.code], [400, 'invalid_cursor']);
+    await held.call.end();
+    await held.reader.whole();
+  });
+
+  test('tells the status of a chat by usage request id, chat id or alias: exactly one of them', async (t) => {
+    cites(
+      t,
+      'contract-3-chat-status',
+      'contract-6-chat-status',
+      'contract-6-chat-status-run',
+      'contract-6-chat-status-error',
+      'contract-6-unknown-usage-request-id',
+      'contract-8-404-run-not-found',
+      'contract-8-404-chat-not-found',
+      'contract-6-chat-states',
+      'spec-2.1-usage-request-id',
+    );
+    const integration = await rig.integration();
+    await rig.member(integration, 'ann');
+    const status = (query: string) => rig.api.get(`/v2/integrations/${integration}/chat_status${query}`);
+    await rig.api.post(`/v2/integrations/${integration}/chats`, { chatId: 'c1', consumerId: 'ann' });
+    const empty = (await status('?chatId=c1')).body;
+    assert.deepEqual([empty.run, empty.numMessages, empty.status], [null, 0, 'idle']);
+
+    const body = { apiIntegrationId: integration, consumerId: 'ann', chatId: 'c1', aliasChatId: 'a1' };
+    const failed = await rig.hold({ ...body, usageRequestId: 'u1' });
+    await failed.call.text('Oh');
+    await failed.call.fail('model_error', 'No.');
+    await failed.reader.whole();
+    const { reader, call, runId } = await rig.hold({ ...body, usageRequestId: 'u2' });
+    await call.text('Hello');
+    await reader.untilText('"Hello"');
+    // The first flush says that the run runs; until then it is admitted.
+    while ((await status('?chatId=c1')).body.run.status === 'admitted') await new Promise(setImmediate);
+    const running = (await status('?usageRequestId=u2')).body;
+    const { createdAt, updatedAt, run, ...chat } = running;
+    for (const time of [createdAt, updatedAt, run.createdAt, run.startedAt]) assert.match(time, ISO);
+    assert.deepEqual(chat, {
+      chatId: 'c1',
+      aliasChatId: 'a1',
+      apiIntegrationId: integration,
+      consumerId: 'ann',
+      status: 'running',
+      activeRunId: runId,
+      chatDeleted: false,
+      numMessages: 3,
+    });
+    assert.deepEqual(
+      { ...run, createdAt: '', startedAt: '' },
+      {
+        runId,
+        usageRequestId: 'u2',
+        status: 'running',
+        agent: 'Concierge',
+        attempt: 1,
+        lastEventId: reader.frames.at(-1)?.id,
+        createdAt: '',
+        startedAt: '',
+        completedAt: null,
+        error: null,
+        message: null,
+        usage: null,
+      },
+    );
+    const earlier = (await status('?usageRequestId=u1')).body;
+    assert.deepEqual([earlier.status, earlier.activeRunId], ['running', runId], 'the chat is what it is');
+    assert.deepEqual(
+      [earlier.run.runId, earlier.run.status, earlier.run.error, earlier.run.message],
+      [failed.runId, 'failed', { code: 'model_error', message: 'No.' }, 'Oh'],
+    );
+    await call.end();
+    await reader.whole();
+    for (const query of ['?chatId=c1', '?aliasChatId=a1']) {
+      const { body: said } = await status(query);
+      assert.deepEqual(
+        [said.status, said.activeRunId, said.numMessages, said.run.runId, said.run.message, said.run.usage],
+        ['idle', null, 4, runId, 'Hello', USAGE],
+      );
+    }
+
+    const codeOf = async (query: string) => {
+      const answer = await status(query);
+      return `${answer.status} ${answer.body.code}`;
+    };
+    assert.equal(await codeOf('?usageRequestId=u9'), '404 run_not_found');
+    assert.equal(await codeOf('?chatId=c9'), '404 chat_not_found');
+    assert.equal(await codeOf('?aliasChatId=a9'), '404 chat_not_found');
+    assert.equal(await codeOf(''), '400 invalid_request');
+    assert.equal(await codeOf('?chatId=c1&aliasChatId=a1'), '400 invalid_request');
+    assert.equal(await codeOf('?usageRequestId=u1&chatId=c1'), '400 invalid_request');
+    // "nothing is reserved yet; send it again with the same id"
+    await rig.answer({ ...body, usageRequestId: 'u9' });
+  });
+
+  test('a chat status shows chat and run of one snapshot', async (t) => {
+    cites(t, 'contract-6-chat-status');
+    let between: (() => Promise<unknown>) | null = null;
+    const wrapStore = (store: Store): Store => ({
+      kind: store.kind,
+      transact: store.transact.bind(store),
+      reads: {
+        query: (build) => store.reads.query(build),
+        all: async (statement, params) => {
+          const rows = await store.reads.all(statement, params);
+          const next = between;
+          // After the first statement that reads the chat or the run.
+          if (next !== null && /chat|run|alias/.test(statement.name)) {
+            between = null;
+            await next();
+          }
+          return rows;
+        },
+      },
+      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    });
+    await using staged = await ScriptedServer.start({ store, wrapStore });
+    for (const query of ['chatId=c', 'aliasChatId=a', 'usageRequestId=u']) {
+      const integration = await staged.integration();
+      const ids = { chatId: 'c', aliasChatId: 'a', usageRequestId: 'u' };
+      const held = await staged.hold({ apiIntegrationId: integration, ...ids });
+      between = async () => {
+        await held.call.end();
+        await held.reader.whole();
+      };
+      const { body } = await staged.api.get(`/v2/integrations/${integration}/chat_status?${query}`);
+      assert.equal(between, null, 'the run ended while the status was read');
+      assert.match(body.run.status, /admitted|running/);
+      assert.deepEqual([body.status, body.activeRunId, body.numMessages], ['running', body.run.runId, 1]);
+      const { id } = held.reader.frames.at(-1) ?? {};
+      assert.ok(body.run.lastEventId < Number(id), 'a running run has no end event');
+    }
+  });
+
+  test('tells the chat status also when the allowance is used up', async (t) => {
+    cites(t, 'contract-3-chat-status-exhausted');
+    const integration = await rig.metered({ unit: 'runs', limit: 1, period: 'lifetime' });
+    const { runId } = await rig.answer({
+      apiIntegrationId: integration,
+      consumerId: 'ann',
+      usageRequestId: 'u1',
+      chatId: 'c1',
+    });
+    assert.equal((await rig.allowance(integration)).exhausted, true);
+    for (const query of ['usageRequestId=u1', 'chatId=c1']) {
+      const { status, body } = await rig.api.get(`/v2/integrations/${integration}/chat_status?${query}`);
+      assert.deepEqual([status, body.run.runId, body.run.message], [200, runId, 'Hi']);
+    }
+  });
+
+  test('hands `user_context` to tools, and not to a model whose agency does not ask for it', async (t) => {
+    cites(t, 'contract-7-user-context-model');
+    const integration = await rig.integration({ agency: 'test' });
+    const context = { plan: 'gold-7f3a', nested: { tags: ['x'] } };
+    const { reader, call } = await rig.hold({ apiIntegrationId: integration, chatId: 'c1', user_context: context });
+    assert.ok(!JSON.stringify(call.request).includes('gold-7f3a'));
+    await call.toolCall('call_1', 'echo', '{}');
+    await call.end();
+    const second = await rig.controller.nextCall();
+    const output = second.request.prompt.find((item) => item.kind === 'tool_output');
+    assert.deepEqual(JSON.parse(output?.output ?? '').context, context);
+    await second.text('Done');
+    await second.end();
+    await reader.whole();
+    const next = await rig.hold({ apiIntegrationId: integration, chatId: 'c1', user_context: 'iron-9c1d' });
+    assert.ok(!JSON.stringify(next.call.request).includes('iron-9c1d'));
+    await next.call.end();
+    await next.reader.whole();
+    assert.equal(messagesFrame(next.reader).status, 'completed');
+  });
+}

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, fenceServers } from '@runwire/test-kit';
+import { type ApiClient, fenceServers, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, folderOf } from './support/cli-process.ts';
 import { KillableServer } from './support/killable-server.ts';
@@ -40,165 +40,169 @@ async function asked(socket: Socket): Promise<string> {
   return String(await new Promise<Buffer>((resolve) => socket.once('data', resolve)));
 }
 
-test('at SIGTERM takes no new run, while streams go on to their end and known ids are still served', async (t) => {
-  cites(t, 'contract-8-503-shutting-down', 'contract-4-order-load', 'contract-3-health');
-  await using server = await KillableServer.start();
-  const { api } = server;
-  const body = { usageRequestId: 'u1', chatId: 'c1' };
-  const { reader, call } = await server.hold(body);
-  const idle = await connected(server.process.url);
-  const idleClosed = new Promise<void>((resolve) => idle.once('close', () => resolve()));
-  await asked(idle);
-  const fresh = await connected(server.process.url);
-  process.kill(server.process.pid, 'SIGTERM');
-  await draining(api);
-  await idleClosed;
-  assert.match(await asked(fresh), /^HTTP\/1.1 200 /, 'whoever has connected and not asked yet is answered');
-  assert.equal((await onOpenConnection(() => api.get('/healthz'))).status, 200, 'it lives');
-  const { status, admitted, retryAfter, body: said } = await refusal(await api.complete({ usageRequestId: 'u2' }));
-  assert.deepEqual([status, admitted, retryAfter, said.code], [503, 'false', '1', 'shutting_down']);
-  assert.equal(
-    (await refusal(await api.complete({ chatId: 'c1' }))).body.code,
-    'shutting_down',
-    'before the busy chat',
-  );
-  assert.equal((await refusal(await api.complete({ agent: 'Nobody' }))).body.code, 'unknown_agent');
-  const replay = await api.complete(body);
-  assert.deepEqual([replay.status, replay.headers['x-run-replayed']], [200, 'true']);
-  for (const word of ['Going ', 'on']) {
-    await call.text(word);
-    await Promise.all([reader.untilText(word), replay.untilText(word)]);
-  }
-  await call.end();
-  await Promise.all([reader.whole(), replay.whole()]);
-  for (const stream of [reader, replay]) assert.equal(messagesFrame(stream).status, 'completed');
-  assert.equal(await server.process.gone, null, 'then it ended by itself');
-  await server.startAgain();
-  const { body: missing } = await server.api.get('/v2/integrations/demo/chat_status?usageRequestId=u2');
-  assert.equal(missing.code, 'run_not_found');
-});
+for (const store of STORES) describe(store, () => tests(store));
 
-test('at SIGTERM an answer that is written whole but not read yet is not cut', async () => {
-  // Everything is handed to the connection at once, far more than the kernel holds.
-  await using server = await KillableServer.start({ limits: { unsentBytes: Number.MAX_SAFE_INTEGER } });
-  const { reader, call } = await server.hold({ usageRequestId: 'u1', chatId: 'c1' });
-  reader.pause();
-  for (let i = 0; i < 20; i += 1) await call.text('x'.repeat(1_000_000));
-  await call.end();
-  while ((await server.process.probe()).activeRuns > 0) await sleep(20);
-  process.kill(server.process.pid, 'SIGTERM');
-  await draining(server.api);
-  // One round of the drain more, at least.
-  assert.equal((await server.api.complete({ usageRequestId: 'u2' })).status, 503);
-  reader.resume();
-  assert.equal(await reader.over, true, 'it came whole');
-  assert.equal(messagesFrame(reader).status, 'completed');
-  assert.equal(await server.process.gone, null);
-});
+function tests(store: StoreName): void {
+  test('at SIGTERM takes no new run, while streams go on to their end and known ids are still served', async (t) => {
+    cites(t, 'contract-8-503-shutting-down', 'contract-4-order-load', 'contract-3-health');
+    await using server = await KillableServer.start({ store });
+    const { api } = server;
+    const body = { usageRequestId: 'u1', chatId: 'c1' };
+    const { reader, call } = await server.hold(body);
+    const idle = await connected(server.process.url);
+    const idleClosed = new Promise<void>((resolve) => idle.once('close', () => resolve()));
+    await asked(idle);
+    const fresh = await connected(server.process.url);
+    process.kill(server.process.pid, 'SIGTERM');
+    await draining(api);
+    await idleClosed;
+    assert.match(await asked(fresh), /^HTTP\/1.1 200 /, 'whoever has connected and not asked yet is answered');
+    assert.equal((await onOpenConnection(() => api.get('/healthz'))).status, 200, 'it lives');
+    const { status, admitted, retryAfter, body: said } = await refusal(await api.complete({ usageRequestId: 'u2' }));
+    assert.deepEqual([status, admitted, retryAfter, said.code], [503, 'false', '1', 'shutting_down']);
+    assert.equal(
+      (await refusal(await api.complete({ chatId: 'c1' }))).body.code,
+      'shutting_down',
+      'before the busy chat',
+    );
+    assert.equal((await refusal(await api.complete({ agent: 'Nobody' }))).body.code, 'unknown_agent');
+    const replay = await api.complete(body);
+    assert.deepEqual([replay.status, replay.headers['x-run-replayed']], [200, 'true']);
+    for (const word of ['Going ', 'on']) {
+      await call.text(word);
+      await Promise.all([reader.untilText(word), replay.untilText(word)]);
+    }
+    await call.end();
+    await Promise.all([reader.whole(), replay.whole()]);
+    for (const stream of [reader, replay]) assert.equal(messagesFrame(stream).status, 'completed');
+    assert.equal(await server.process.gone, null, 'then it ended by itself');
+    await server.startAgain();
+    const { body: missing } = await server.api.get('/v2/integrations/demo/chat_status?usageRequestId=u2');
+    assert.equal(missing.code, 'run_not_found');
+  });
 
-test('in a drain every answer says that its connection closes', async () => {
-  await using server = await KillableServer.start();
-  const { call, reader } = await server.hold({ usageRequestId: 'u1' });
-  process.kill(server.process.pid, 'SIGTERM');
-  await draining(server.api);
-  // On a connection of its own: one that the client means to keep, and the server does not.
-  const agent = new Agent({ keepAlive: true });
-  const answered = async (method: string, path: string, body?: string) => {
-    const headers = { ...server.api.authorization, 'content-type': 'application/json' };
-    const sent = request(server.process.url + path, { method, headers, agent });
-    const message = await new Promise<IncomingMessage>((resolve, reject) => {
-      sent.on('response', resolve).on('error', reject).end(body);
-    });
-    message.resume();
-    return [message.statusCode, message.headers.connection];
-  };
-  assert.deepEqual(await answered('GET', '/healthz'), [200, 'close']);
-  assert.deepEqual(await answered('GET', '/readyz'), [503, 'close']);
-  const body = JSON.stringify({ apiIntegrationId: 'demo', message: 'Hi' });
-  assert.deepEqual(await answered('POST', '/get_completion_v2', body), [503, 'close']);
-  assert.deepEqual(await answered('POST', '/get_completion_v2', '{'), [400, 'close']);
-  agent.destroy();
-  await call.end();
-  await reader.whole();
-});
-
-test('a drain ends with exit code 0; a second SIGTERM ends it at once', async (t) => {
-  const key = 'a-key-of-my-own-0123456789-0123456789';
-  const dataDir = folderOf(t);
-  const env = { RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: key };
-  {
-    await using server = await CliServer.start({ env });
-    const api = server.api(key);
-    const reader = await api.complete({ message: '/slow 2' });
-    await reader.untilText('output_text.delta');
-    const { code, signal, stdout } = await server.stop();
-    assert.deepEqual([code, signal], [0, null]);
-    assert.match(stdout, /a second signal ends at once/);
-    await reader.whole();
+  test('at SIGTERM an answer that is written whole but not read yet is not cut', async () => {
+    // Everything is handed to the connection at once, far more than the kernel holds.
+    await using server = await KillableServer.start({ store, limits: { unsentBytes: Number.MAX_SAFE_INTEGER } });
+    const { reader, call } = await server.hold({ usageRequestId: 'u1', chatId: 'c1' });
+    reader.pause();
+    for (let i = 0; i < 20; i += 1) await call.text('x'.repeat(1_000_000));
+    await call.end();
+    while ((await server.process.probe()).activeRuns > 0) await sleep(20);
+    process.kill(server.process.pid, 'SIGTERM');
+    await draining(server.api);
+    // One round of the drain more, at least.
+    assert.equal((await server.api.complete({ usageRequestId: 'u2' })).status, 503);
+    reader.resume();
+    assert.equal(await reader.over, true, 'it came whole');
     assert.equal(messagesFrame(reader).status, 'completed');
-  }
-  await using server = await CliServer.start({ env });
-  const api = server.api(key);
-  const reader = await api.complete({ message: '/slow 600', usageRequestId: 'long' });
-  await reader.untilText('output_text.delta');
-  process.kill(server.pid, 'SIGTERM');
-  await draining(api);
-  const before = performance.now();
-  const { code, signal } = await server.stop();
-  assert.deepEqual([code, signal], [0, null]);
-  assert.ok(performance.now() - before < AT_ONCE_MS);
-  assert.equal(await reader.over, false);
-  assert.ok(!reader.text.includes('event: end'));
-  await fenceServers(dataDir);
-  await using next = await CliServer.start({ env });
-  const { body } = await next.api(key).get('/v2/integrations/demo/chat_status?usageRequestId=long');
-  assert.deepEqual([body.status, body.run.attempt, body.run.error], ['running', 2, null]);
-});
+    assert.equal(await server.process.gone, null);
+  });
 
-test('at the end of the drain cuts a running stream without `end`, and the next start goes on with its run', async (t) => {
-  cites(t, 'contract-5-meta-once', 'contract-5-resumed');
-  await using server = await KillableServer.start({ env: { RUNWIRE_DRAIN_SECONDS: '1' } });
-  await server.metered();
-  const body = { apiIntegrationId: 'mine', consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
-  const { reader, call, runId } = await server.hold(body);
-  await call.text('Half');
-  await reader.untilText('"Half"');
-  await server.process.kill('SIGTERM');
-  assert.equal(await server.process.gone, null, 'it ended by itself');
-  assert.equal(await reader.over, false, 'the answer did not come whole');
-  assert.ok(!reader.text.includes('event: messages') && !reader.text.includes('event: end'));
-  await call.closed;
+  test('in a drain every answer says that its connection closes', async () => {
+    await using server = await KillableServer.start({ store });
+    const { call, reader } = await server.hold({ usageRequestId: 'u1' });
+    process.kill(server.process.pid, 'SIGTERM');
+    await draining(server.api);
+    // On a connection of its own: one that the client means to keep, and the server does not.
+    const agent = new Agent({ keepAlive: true });
+    const answered = async (method: string, path: string, body?: string) => {
+      const headers = { ...server.api.authorization, 'content-type': 'application/json' };
+      const sent = request(server.process.url + path, { method, headers, agent });
+      const message = await new Promise<IncomingMessage>((resolve, reject) => {
+        sent.on('response', resolve).on('error', reject).end(body);
+      });
+      message.resume();
+      return [message.statusCode, message.headers.connection];
+    };
+    assert.deepEqual(await answered('GET', '/healthz'), [200, 'close']);
+    assert.deepEqual(await answered('GET', '/readyz'), [503, 'close']);
+    const body = JSON.stringify({ apiIntegrationId: 'demo', message: 'Hi' });
+    assert.deepEqual(await answered('POST', '/get_completion_v2', body), [503, 'close']);
+    assert.deepEqual(await answered('POST', '/get_completion_v2', '{'), [400, 'close']);
+    agent.destroy();
+    await call.end();
+    await reader.whole();
+  });
 
-  // A stop in good order is no crash: it counts for nothing.
-  await server.startAgain({ limits: { maxAttempts: 1 } });
-  const again = await server.controller.nextCall();
-  const { body: status } = await server.api.get('/v2/integrations/mine/chat_status?usageRequestId=u1');
-  assert.deepEqual([status.status, status.run.status, status.run.attempt], ['running', 'running', 2]);
-  const rest = await server.api.events(runId, reader.frames.at(-1)?.id ?? 0, 'mine');
-  await again.text('Whole');
-  await again.end();
-  const frames = await rest.whole();
-  assert.deepEqual([frames[0]?.event, JSON.parse(frames[0]?.data ?? '{}').discard_after], ['resumed', 1]);
-  assert.deepEqual([messagesFrame(rest).status, rest.answer], ['completed', 'Whole']);
-  const { body: member } = await server.api.get('/v2/integrations/mine/members/ann');
-  const [record] = (await server.api.get('/v2/integrations/mine/usage')).body.items;
-  assert.equal(record.usage.request_count, 2, 'what was said and is void was used too');
-  assert.deepEqual([member.allowance.used, member.allowance.reserved], [record.usage.total_tokens, 0]);
-  const next = await server.hold({ ...body, usageRequestId: 'u2' });
-  await next.call.end();
-  await next.reader.whole();
-  assert.equal(messagesFrame(next.reader).status, 'completed');
-});
+  test('a drain ends with exit code 0; a second SIGTERM ends it at once', async (t) => {
+    const key = 'a-key-of-my-own-0123456789-0123456789';
+    const dataDir = folderOf(t);
+    const env = { RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: key };
+    {
+      await using server = await CliServer.start({ store, env });
+      const api = server.api(key);
+      const reader = await api.complete({ message: '/slow 2' });
+      await reader.untilText('output_text.delta');
+      const { code, signal, stdout } = await server.stop();
+      assert.deepEqual([code, signal], [0, null]);
+      assert.match(stdout, /a second signal ends at once/);
+      await reader.whole();
+      assert.equal(messagesFrame(reader).status, 'completed');
+    }
+    await using server = await CliServer.start({ store, env });
+    const api = server.api(key);
+    const reader = await api.complete({ message: '/slow 600', usageRequestId: 'long' });
+    await reader.untilText('output_text.delta');
+    process.kill(server.pid, 'SIGTERM');
+    await draining(api);
+    const before = performance.now();
+    const { code, signal } = await server.stop();
+    assert.deepEqual([code, signal], [0, null]);
+    assert.ok(performance.now() - before < AT_ONCE_MS);
+    assert.equal(await reader.over, false);
+    assert.ok(!reader.text.includes('event: end'));
+    await fenceServers(dataDir);
+    await using next = await CliServer.start({ store, env });
+    const { body } = await next.api(key).get('/v2/integrations/demo/chat_status?usageRequestId=long');
+    assert.deepEqual([body.status, body.run.attempt, body.run.error], ['running', 2, null]);
+  });
 
-test('at SIGTERM ends at once where nothing runs, also with connections kept open', async () => {
-  await using server = await KillableServer.start();
-  const health = await server.api.get('/healthz');
-  assert.equal(health.status, 200);
-  const unused = await connected(server.process.url);
-  const before = performance.now();
-  await server.process.kill('SIGTERM');
-  assert.ok(performance.now() - before < AT_ONCE_MS);
-  unused.destroy();
-  assert.equal(await server.process.gone, null);
-  await assert.rejects(server.api.get('/healthz'));
-});
+  test('at the end of the drain cuts a running stream without `end`, and the next start goes on with its run', async (t) => {
+    cites(t, 'contract-5-meta-once', 'contract-5-resumed');
+    await using server = await KillableServer.start({ store, env: { RUNWIRE_DRAIN_SECONDS: '1' } });
+    await server.metered();
+    const body = { apiIntegrationId: 'mine', consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
+    const { reader, call, runId } = await server.hold(body);
+    await call.text('Half');
+    await reader.untilText('"Half"');
+    await server.process.kill('SIGTERM');
+    assert.equal(await server.process.gone, null, 'it ended by itself');
+    assert.equal(await reader.over, false, 'the answer did not come whole');
+    assert.ok(!reader.text.includes('event: messages') && !reader.text.includes('event: end'));
+    await call.closed;
+
+    // A stop in good order is no crash: it counts for nothing.
+    await server.startAgain({ limits: { maxAttempts: 1 } });
+    const again = await server.controller.nextCall();
+    const { body: status } = await server.api.get('/v2/integrations/mine/chat_status?usageRequestId=u1');
+    assert.deepEqual([status.status, status.run.status, status.run.attempt], ['running', 'running', 2]);
+    const rest = await server.api.events(runId, reader.frames.at(-1)?.id ?? 0, 'mine');
+    await again.text('Whole');
+    await again.end();
+    const frames = await rest.whole();
+    assert.deepEqual([frames[0]?.event, JSON.parse(frames[0]?.data ?? '{}').discard_after], ['resumed', 1]);
+    assert.deepEqual([messagesFrame(rest).status, rest.answer], ['completed', 'Whole']);
+    const { body: member } = await server.api.get('/v2/integrations/mine/members/ann');
+    const [record] = (await server.api.get('/v2/integrations/mine/usage')).body.items;
+    assert.equal(record.usage.request_count, 2, 'what was said and is void was used too');
+    assert.deepEqual([member.allowance.used, member.allowance.reserved], [record.usage.total_tokens, 0]);
+    const next = await server.hold({ ...body, usageRequestId: 'u2' });
+    await next.call.end();
+    await next.reader.whole();
+    assert.equal(messagesFrame(next.reader).status, 'completed');
+  });
+
+  test('at SIGTERM ends at once where nothing runs, also with connections kept open', async () => {
+    await using server = await KillableServer.start({ store });
+    const health = await server.api.get('/healthz');
+    assert.equal(health.status, 200);
+    const unused = await connected(server.process.url);
+    const before = performance.now();
+    await server.process.kill('SIGTERM');
+    assert.ok(performance.now() - before < AT_ONCE_MS);
+    unused.destroy();
+    assert.equal(await server.process.gone, null);
+    await assert.rejects(server.api.get('/healthz'));
+  });
+}

@@ -1,110 +1,114 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { startTestServer } from '@runwire/test-kit';
+import { describe, test } from 'node:test';
+import { STORES, type StoreName, startTestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test('lists the finished steps of a run, newest first, a call of a tool among them', async (t) => {
-  cites(t, 'contract-3-steps', 'contract-9-step', 'contract-9-tool-calls-are-steps', 'contract-9-deleted-chat-steps');
-  await using rig = await ScriptedServer.start();
-  const integration = await rig.integration({ agency: 'test' });
-  const below = `/v2/integrations/${integration}`;
-  const { reader, call, runId } = await rig.hold({ apiIntegrationId: integration, chatId: 'c1' });
-  const path = `${below}/runs/${runId}/steps`;
-  assert.deepEqual((await rig.api.get(path)).body, { items: [], nextCursor: null });
-  await call.text('Let me see.');
-  await call.toolCall('call_1', 'echo', '{}');
-  await call.toolCall('call_2', 'break', '{}');
-  await call.end();
-  const last = await rig.controller.nextCall();
-  assert.equal((await rig.api.get(path)).body.items.length, 3, 'while the run runs');
-  await last.text('Done.');
-  await last.end();
-  const frames = await reader.whole();
+for (const store of STORES) describe(store, () => tests(store));
 
-  const { items } = (await rig.api.get(path)).body;
-  assert.deepEqual(
-    items.map((item: Record<string, unknown>) => [item.step, item.kind, item.tool, item.callId, item.status]),
-    [
-      [4, 'model', null, null, 'completed'],
-      [3, 'tool', 'break', 'call_2', 'failed'],
-      [2, 'tool', 'echo', 'call_1', 'completed'],
-      [1, 'model', null, null, 'completed'],
-    ],
-  );
-  for (const { startedAt, completedAt, firstEventId, lastEventId } of items) {
-    assert.match(startedAt, ISO);
-    assert.ok(startedAt <= completedAt && firstEventId <= lastEventId);
-  }
-  const { startedAt: _s, completedAt: _c, firstEventId: _f, lastEventId: _l, ...failed } = items[1];
-  assert.deepEqual(failed, {
-    step: 3,
-    attempt: 1,
-    kind: 'tool',
-    agent: 'Clerk',
-    callerAgent: null,
-    model: null,
-    tool: 'break',
-    callId: 'call_2',
-    status: 'failed',
-    usage: null,
-    error: { code: 'tool_failed', message: 'The tool failed: it broke' },
+function tests(store: StoreName): void {
+  test('lists the finished steps of a run, newest first, a call of a tool among them', async (t) => {
+    cites(t, 'contract-3-steps', 'contract-9-step', 'contract-9-tool-calls-are-steps', 'contract-9-deleted-chat-steps');
+    await using rig = await ScriptedServer.start({ store });
+    const integration = await rig.integration({ agency: 'test' });
+    const below = `/v2/integrations/${integration}`;
+    const { reader, call, runId } = await rig.hold({ apiIntegrationId: integration, chatId: 'c1' });
+    const path = `${below}/runs/${runId}/steps`;
+    assert.deepEqual((await rig.api.get(path)).body, { items: [], nextCursor: null });
+    await call.text('Let me see.');
+    await call.toolCall('call_1', 'echo', '{}');
+    await call.toolCall('call_2', 'break', '{}');
+    await call.end();
+    const last = await rig.controller.nextCall();
+    assert.equal((await rig.api.get(path)).body.items.length, 3, 'while the run runs');
+    await last.text('Done.');
+    await last.end();
+    const frames = await reader.whole();
+
+    const { items } = (await rig.api.get(path)).body;
+    assert.deepEqual(
+      items.map((item: Record<string, unknown>) => [item.step, item.kind, item.tool, item.callId, item.status]),
+      [
+        [4, 'model', null, null, 'completed'],
+        [3, 'tool', 'break', 'call_2', 'failed'],
+        [2, 'tool', 'echo', 'call_1', 'completed'],
+        [1, 'model', null, null, 'completed'],
+      ],
+    );
+    for (const { startedAt, completedAt, firstEventId, lastEventId } of items) {
+      assert.match(startedAt, ISO);
+      assert.ok(startedAt <= completedAt && firstEventId <= lastEventId);
+    }
+    const { startedAt: _s, completedAt: _c, firstEventId: _f, lastEventId: _l, ...failed } = items[1];
+    assert.deepEqual(failed, {
+      step: 3,
+      attempt: 1,
+      kind: 'tool',
+      agent: 'Clerk',
+      callerAgent: null,
+      model: null,
+      tool: 'break',
+      callId: 'call_2',
+      status: 'failed',
+      usage: null,
+      error: { code: 'tool_failed', message: 'The tool failed: it broke' },
+    });
+    assert.deepEqual([items[3].model, items[3].usage.total_tokens, items[3].firstEventId], ['scripted/model', 15, 2]);
+    assert.equal(items[0].lastEventId, frames.at(-3)?.id, 'all events but the end are of a step');
+    const page = (await rig.api.get(`${path}?limit=3`)).body;
+    const rest = (await rig.api.get(`${path}?limit=3&cursor=${page.nextCursor}`)).body;
+    assert.deepEqual([...page.items, ...rest.items], items);
+    assert.equal(rest.nextCursor, null);
+
+    // Tool calls are steps, not messages.
+    const { body } = await rig.api.get(`${below}/chats/c1/messages`);
+    assert.deepEqual(
+      body.items.map(({ role }: { role: string }) => role),
+      ['assistant', 'user'],
+    );
+    const elsewhere = await rig.integration();
+    const foreign = await rig.api.get(`/v2/integrations/${elsewhere}/runs/${runId}/steps`);
+    assert.deepEqual([foreign.status, foreign.body.code], [404, 'run_not_found']);
+    await rig.api.delete(`${below}/chats/c1`);
+    const deleted = await rig.api.get(path);
+    assert.deepEqual([deleted.status, deleted.body.code], [404, 'chat_not_found']);
   });
-  assert.deepEqual([items[3].model, items[3].usage.total_tokens, items[3].firstEventId], ['scripted/model', 15, 2]);
-  assert.equal(items[0].lastEventId, frames.at(-3)?.id, 'all events but the end are of a step');
-  const page = (await rig.api.get(`${path}?limit=3`)).body;
-  const rest = (await rig.api.get(`${path}?limit=3&cursor=${page.nextCursor}`)).body;
-  assert.deepEqual([...page.items, ...rest.items], items);
-  assert.equal(rest.nextCursor, null);
 
-  // Tool calls are steps, not messages.
-  const { body } = await rig.api.get(`${below}/chats/c1/messages`);
-  assert.deepEqual(
-    body.items.map(({ role }: { role: string }) => role),
-    ['assistant', 'user'],
-  );
-  const elsewhere = await rig.integration();
-  const foreign = await rig.api.get(`/v2/integrations/${elsewhere}/runs/${runId}/steps`);
-  assert.deepEqual([foreign.status, foreign.body.code], [404, 'run_not_found']);
-  await rig.api.delete(`${below}/chats/c1`);
-  const deleted = await rig.api.get(path);
-  assert.deepEqual([deleted.status, deleted.body.code], [404, 'chat_not_found']);
-});
+  test('the offline model calls a tool of the demo agency for real, in two steps', async (t) => {
+    cites(t, 'contract-1-offline-tools', 'contract-1-tool');
+    await using server = await startTestServer({ store });
+    const ask = async (message: string) => {
+      const reader = await server.api.complete({ message });
+      await reader.whole();
+      const { status, new_messages: said, usage } = messagesFrame(reader);
+      const output = said.find(({ type }: { type: string }) => type === 'function_call_output')?.output;
+      const runId = reader.headers['x-run-id'];
+      const { items } = (await server.api.get(`/v2/integrations/demo/runs/${runId}/steps`)).body;
+      const steps = items.map(({ tool, status }: Record<string, unknown>) => `${tool ?? 'model'} ${status}`);
+      return { status, output, answer: reader.answer, steps, requests: usage.request_count };
+    };
+    const time = await ask('/tool');
+    assert.deepEqual([time.status, time.requests], ['completed', 2]);
+    assert.deepEqual(time.steps, ['model completed', 'clock completed', 'model completed']);
+    const { utc, timeZone } = JSON.parse(time.output);
+    assert.equal(timeZone, 'UTC');
+    assert.ok(Math.abs(Date.parse(utc) - Date.now()) < 60_000);
+    assert.ok(time.answer.includes(utc), time.answer);
 
-test('the offline model calls a tool of the demo agency for real, in two steps', async (t) => {
-  cites(t, 'contract-1-offline-tools', 'contract-1-tool');
-  await using server = await startTestServer();
-  const ask = async (message: string) => {
-    const reader = await server.api.complete({ message });
-    await reader.whole();
-    const { status, new_messages: said, usage } = messagesFrame(reader);
-    const output = said.find(({ type }: { type: string }) => type === 'function_call_output')?.output;
-    const runId = reader.headers['x-run-id'];
-    const { items } = (await server.api.get(`/v2/integrations/demo/runs/${runId}/steps`)).body;
-    const steps = items.map(({ tool, status }: Record<string, unknown>) => `${tool ?? 'model'} ${status}`);
-    return { status, output, answer: reader.answer, steps, requests: usage.request_count };
-  };
-  const time = await ask('/tool');
-  assert.deepEqual([time.status, time.requests], ['completed', 2]);
-  assert.deepEqual(time.steps, ['model completed', 'clock completed', 'model completed']);
-  const { utc, timeZone } = JSON.parse(time.output);
-  assert.equal(timeZone, 'UTC');
-  assert.ok(Math.abs(Date.parse(utc) - Date.now()) < 60_000);
-  assert.ok(time.answer.includes(utc), time.answer);
-
-  const sum = await ask('/tool calculate {"operation":"multiply","a":6,"b":7}');
-  assert.deepEqual([sum.output, sum.answer], ['42', 'The tool was called, and it said: 42']);
-  for (const [message, told] of [
-    ['/tool calculate {"operation":"divide","a":6,"b":0}', /^The tool failed: The result is not a number\.$/],
-    ['/tool calculate', /^The arguments are wrong: /],
-    ['/tool clock {"timeZone":"Nowhere/Else"}', /^The tool failed: /],
-    ['/tool hammer', /^There is no tool `hammer`\.$/],
-  ] as const) {
-    const { status, output, steps, answer } = await ask(message);
-    assert.match(output, told);
-    assert.deepEqual([status, steps.length, steps[1].split(' ')[1]], ['completed', 3, 'failed']);
-    assert.ok(answer.includes(output));
-  }
-});
+    const sum = await ask('/tool calculate {"operation":"multiply","a":6,"b":7}');
+    assert.deepEqual([sum.output, sum.answer], ['42', 'The tool was called, and it said: 42']);
+    for (const [message, told] of [
+      ['/tool calculate {"operation":"divide","a":6,"b":0}', /^The tool failed: The result is not a number\.$/],
+      ['/tool calculate', /^The arguments are wrong: /],
+      ['/tool clock {"timeZone":"Nowhere/Else"}', /^The tool failed: /],
+      ['/tool hammer', /^There is no tool `hammer`\.$/],
+    ] as const) {
+      const { status, output, steps, answer } = await ask(message);
+      assert.match(output, told);
+      assert.deepEqual([status, steps.length, steps[1].split(' ')[1]], ['completed', 3, 'failed']);
+      assert.ok(answer.includes(output));
+    }
+  });
+}

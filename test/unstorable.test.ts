@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   ModelController,
+  STORES,
   type Store,
+  type StoreName,
   StoreUnavailable,
   scriptedModel,
   startTestServer,
@@ -38,67 +40,73 @@ function refusing(word: string, away = 0): (store: Store) => Store {
   });
 }
 
-test('a run whose events the store refuses fails alone, and its chat goes on', async () => {
-  await using controller = await ModelController.start();
-  await using server = await startTestServer({
-    model: scriptedModel(controller.port),
-    wrapStore: refusing('poison'),
+for (const store of STORES) describe(store, () => tests(store));
+
+function tests(store: StoreName): void {
+  test('a run whose events the store refuses fails alone, and its chat goes on', async () => {
+    await using controller = await ModelController.start();
+    await using server = await startTestServer({
+      store,
+      model: scriptedModel(controller.port),
+      wrapStore: refusing('poison'),
+    });
+    const { api } = server;
+    const good = await api.complete({ chatId: 'good' });
+    const goodCall = await controller.nextCall();
+    const bad = await api.complete({ chatId: 'bad', usageRequestId: 'bad' });
+    const badCall = await controller.nextCall();
+    await badCall.text('fine ');
+    await goodCall.text('one ');
+    await Promise.all([bad.untilText('fine '), good.untilText('one ')]);
+    const runId = String(bad.headers['x-run-id']);
+    // The first word is stored before the second comes: only the second is void.
+    while ((await api.get(`/v2/integrations/demo/runs/${runId}`)).body.status !== 'running');
+    await badCall.text('poison');
+    await goodCall.text('two');
+    assert.equal(await bad.over, false, 'the reader is cut, without an end');
+    await badCall.closed;
+    await goodCall.end();
+    await good.whole();
+    assert.equal(good.answer, 'one two');
+    assert.equal(good.frames.at(-1)?.event, 'end');
+
+    const run = (await api.get(`/v2/integrations/demo/runs/${runId}`)).body;
+    assert.equal(run.status, 'failed');
+    assert.equal(run.error.code, 'internal_error');
+    const again = await api.complete({ chatId: 'bad', usageRequestId: 'bad' });
+    await again.whole();
+    assert.deepEqual(
+      again.frames.slice(-4).map((frame) => frame.event),
+      ['resumed', null, 'messages', 'end'],
+    );
+    assert.equal(again.answer, 'fine ');
+    assert.ok(!again.text.includes('poison'));
+    const resumed = await api.events(runId, bad.frames.at(-1)?.id ?? 0);
+    await resumed.whole();
+    assert.ok(withoutComments(again.text).endsWith(withoutComments(resumed.text)));
+
+    controller.answerAll('next');
+    const next = await api.complete({ chatId: 'bad' });
+    await next.whole();
+    assert.equal(next.answer, 'next');
   });
-  const { api } = server;
-  const good = await api.complete({ chatId: 'good' });
-  const goodCall = await controller.nextCall();
-  const bad = await api.complete({ chatId: 'bad', usageRequestId: 'bad' });
-  const badCall = await controller.nextCall();
-  await badCall.text('fine ');
-  await goodCall.text('one ');
-  await Promise.all([bad.untilText('fine '), good.untilText('one ')]);
-  const runId = String(bad.headers['x-run-id']);
-  // The first word is stored before the second comes: only the second is void.
-  while ((await api.get(`/v2/integrations/demo/runs/${runId}`)).body.status !== 'running');
-  await badCall.text('poison');
-  await goodCall.text('two');
-  assert.equal(await bad.over, false, 'the reader is cut, without an end');
-  await badCall.closed;
-  await goodCall.end();
-  await good.whole();
-  assert.equal(good.answer, 'one two');
-  assert.equal(good.frames.at(-1)?.event, 'end');
 
-  const run = (await api.get(`/v2/integrations/demo/runs/${runId}`)).body;
-  assert.equal(run.status, 'failed');
-  assert.equal(run.error.code, 'internal_error');
-  const again = await api.complete({ chatId: 'bad', usageRequestId: 'bad' });
-  await again.whole();
-  assert.deepEqual(
-    again.frames.slice(-4).map((frame) => frame.event),
-    ['resumed', null, 'messages', 'end'],
-  );
-  assert.equal(again.answer, 'fine ');
-  assert.ok(!again.text.includes('poison'));
-  const resumed = await api.events(runId, bad.frames.at(-1)?.id ?? 0);
-  await resumed.whole();
-  assert.ok(withoutComments(again.text).endsWith(withoutComments(resumed.text)));
-
-  controller.answerAll('next');
-  const next = await api.complete({ chatId: 'bad' });
-  await next.whole();
-  assert.equal(next.answer, 'next');
-});
-
-test('a run whose events the store refuses ends also where the store is away for a while', async () => {
-  await using controller = await ModelController.start();
-  await using server = await startTestServer({
-    model: scriptedModel(controller.port),
-    wrapStore: refusing('poison', 2),
+  test('a run whose events the store refuses ends also where the store is away for a while', async () => {
+    await using controller = await ModelController.start();
+    await using server = await startTestServer({
+      store,
+      model: scriptedModel(controller.port),
+      wrapStore: refusing('poison', 2),
+    });
+    const bad = await server.api.complete({ chatId: 'bad' });
+    const call = await controller.nextCall();
+    await call.text('poison');
+    assert.equal(await bad.over, false, 'the reader is cut, without an end');
+    const run = (await server.api.get(`/v2/integrations/demo/runs/${bad.headers['x-run-id']}`)).body;
+    assert.deepEqual([run.status, run.error?.code], ['failed', 'internal_error']);
+    controller.answerAll('next');
+    const next = await server.api.complete({ chatId: 'bad' });
+    await next.whole();
+    assert.equal(next.answer, 'next');
   });
-  const bad = await server.api.complete({ chatId: 'bad' });
-  const call = await controller.nextCall();
-  await call.text('poison');
-  assert.equal(await bad.over, false, 'the reader is cut, without an end');
-  const run = (await server.api.get(`/v2/integrations/demo/runs/${bad.headers['x-run-id']}`)).body;
-  assert.deepEqual([run.status, run.error?.code], ['failed', 'internal_error']);
-  controller.answerAll('next');
-  const next = await server.api.complete({ chatId: 'bad' });
-  await next.whole();
-  assert.equal(next.answer, 'next');
-});
+}

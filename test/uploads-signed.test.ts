@@ -1,228 +1,237 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { partsOf, type RawForm, type Store, StoreUnavailable } from '@runwire/test-kit';
+import { partsOf, type RawForm, STORES, type Store, type StoreName, StoreUnavailable } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { runwire } from './support/cli-process.ts';
 import { changed, refused, says, without } from './support/upload-answers.ts';
 import { FILE, UploadServer } from './support/upload-server.ts';
 
-let set: UploadServer;
-before(async () => {
-  set = await UploadServer.start({ limits: { uploadIdleMs: 5_000 } });
-});
-after(() => set[Symbol.asyncDispose]());
+for (const store of STORES) describe(store, () => tests(store));
 
-test('a signed form stores its file under its own name, whole, and says where and with which etag', async (t) => {
-  cites(t, 'spec-4.2-step-1', 'spec-4.2-step-2', 'spec-4.2-step-3', 'contract-2-without-key-upload');
-  const answer = await set.post(set.parts({ key: 'a folder/größe.png' }));
-  says(answer, 204, null);
-  assert.equal(answer.headers.etag, `"${createHash('md5').update(FILE).digest('hex')}"`);
-  assert.equal(answer.headers.location, `${set.url()}/a%20folder%2Fgr%C3%B6%C3%9Fe.png`);
-  assert.equal(answer.headers['content-type'], undefined);
-  assert.deepEqual(set.read('demo/files/a folder/größe.png'), FILE);
-});
-
-test('a later upload of the same form replaces the file and makes no second', async (t) => {
-  cites(t, 'contract-7-upload-atomic');
-  const parts = set.parts({ key: 'twice.txt', sizeBytes: 5 }, 'first');
-  says(await set.post(parts), 204, null);
-  says(await set.post([...without(parts, 'file'), { name: 'file', value: 'later' }]), 204, null);
-  assert.equal(set.read('demo/files/twice.txt').toString(), 'later');
-});
-
-test('what was not signed so is refused, and nothing is stored', async (t) => {
-  cites(t, 'contract-7-post-policy', 'spec-4.2-step-4');
-  const good = set.parts();
-  const now = Date.now();
-  await refused(set, set.post(set.parts({ signedAt: now - 900_001, expiresAt: now - 1 })), 403, 'AccessDenied');
-  const tampered = Buffer.from(JSON.stringify({ expiration: '2999-01-01T00:00:00Z', conditions: [] })).toString(
-    'base64',
-  );
-  await refused(set, set.post(changed(good, 'policy', tampered)), 403, 'SignatureDoesNotMatch');
-  await refused(set, set.post(changed(good, 'x-amz-signature', 'f'.repeat(64))), 403, 'SignatureDoesNotMatch');
-  await refused(set, set.post(changed(good, 'key', 'pictures/dog.png')), 403, 'AccessDenied');
-  await refused(set, set.post(changed(good, 'Content-Type', 'text/html')), 403, 'AccessDenied');
-  await refused(set, set.post([{ name: 'acl', value: 'public-read' }, ...good]), 403, 'AccessDenied');
-  await refused(set, set.post([{ name: 'key', value: 'pictures/cat.png' }, ...good]), 403, 'AccessDenied');
-  await refused(set, set.post([{ name: 'file', value: FILE }]), 400, 'InvalidArgument');
-  await refused(
-    set,
-    set.post([
-      { name: 'key', value: 'x' },
-      { name: 'file', value: FILE },
-    ]),
-    403,
-    'AccessDenied',
-  );
-  const credential = set.fields()['x-amz-credential']?.replace(/^[^/]+/, 'runwire-999999') ?? '';
-  await refused(set, set.post(changed(good, 'x-amz-credential', credential)), 403, 'InvalidAccessKeyId');
-  for (const { name } of without(good, 'file')) {
-    // The type is no required field, but the policy has a condition on it.
-    const [status, code] =
-      name === 'Content-Type' ? ([403, 'AccessDenied'] as const) : ([400, 'InvalidArgument'] as const);
-    await refused(set, set.post(without(good, name)), status, code);
-  }
-});
-
-test('one byte more or less than was signed is refused, and so are no file and a file of another name', async () => {
-  await refused(set, set.post(set.parts({ sizeBytes: FILE.length - 1 })), 400, 'EntityTooLarge');
-  await refused(set, set.post(set.parts({ sizeBytes: FILE.length + 1 })), 400, 'EntityTooSmall');
-  await refused(set, set.post(set.parts({ sizeBytes: 1 }, '')), 400, 'EntityTooSmall');
-  await refused(set, set.post(without(set.parts(), 'file')), 400, 'InvalidArgument');
-  const other = set.parts().map((part) => (part.name === 'file' ? { ...part, name: 'files' } : part));
-  await refused(set, set.post(other), 400, 'InvalidArgument');
-});
-
-test('the form of one integration writes nothing into another, and a deleted one takes nothing', async () => {
-  const { api } = set.server;
-  for (const apiIntegrationId of ['other', 'gone']) {
-    await api.post('/v2/integrations', { apiIntegrationId, name: 'Another', agency: 'demo' });
-  }
-  await refused(set, set.post(set.parts(), {}, 'other'), 403, 'AccessDenied');
-  // Nobody learns which integrations there are.
-  await refused(set, set.post(set.parts(), {}, 'never-there'), 403, 'AccessDenied');
-  await refused(set, set.post([{ name: 'bucket', value: 'demo' }, ...set.parts()], {}, 'other'), 403, 'AccessDenied');
-  await refused(set, set.post(set.parts(), {}, '..%2fdemo'), 403, 'AccessDenied');
-  says(await set.post(set.parts({ bucket: 'gone' }), {}, 'gone'), 204, null);
-  assert.equal((await api.delete('/v2/integrations/gone')).status, 204);
-  await refused(set, set.post(set.parts({ bucket: 'gone', key: 'b' }), {}, 'gone'), 404, 'NoSuchBucket');
-  await refused(set, set.post(set.parts({ bucket: 'no-one' }), {}, 'no-one'), 404, 'NoSuchBucket');
-});
-
-test('a key that is no canonical path is refused though it was signed', async () => {
-  const filename = `$\{filename}`;
-  for (const key of ['../up', '/abs', 'a//b', 'a/', '.', 'a\\b', 'a\u0000b', 'x'.repeat(901), `a${filename}`]) {
-    const parts = set.parts({ key }).map((part) => (part.name === 'file' ? { name: 'file', value: FILE } : part));
-    await refused(set, set.post(parts), 400, 'BadRequest');
-  }
-  await refused(set, set.post(set.parts({ key: '' })), 400, 'InvalidArgument');
-});
-
-test('`success_action_status` and the redirect are S3’s, where the policy covers them', async (t) => {
-  cites(t, 'contract-7-post-policy');
-  await refused(set, set.post([{ name: 'success_action_status', value: '201' }, ...set.parts()]), 403, 'AccessDenied');
-  const redirect = { name: 'success_action_redirect', value: 'https://elsewhere.example' };
-  await refused(set, set.post([redirect, ...set.parts()]), 403, 'AccessDenied');
-  for (const [asked, status] of Object.entries({ 200: 200, 204: 204, 404: 204 })) {
-    const answer = await set.post(set.covering({ success_action_status: asked }));
-    says(answer, status, null);
-    assert.equal(answer.body, '');
-  }
-  const made = await set.post(set.covering({ success_action_status: '201' }, { key: 'a&b/<c>' }));
-  says(made, 201, null);
-  const { etag, location } = made.headers;
-  assert.equal(
-    made.body,
-    `<?xml version="1.0" encoding="UTF-8"?>\n<PostResponse><Location>${location}</Location><Bucket>demo</Bucket><Key>a&amp;b/&lt;c&gt;</Key><ETag>${String(etag).replaceAll('"', '&quot;')}</ETag></PostResponse>`,
-  );
-  const away = await set.post(set.covering({ success_action_redirect: 'https://elsewhere.example/?a=%7e+b' }));
-  says(away, 303, null);
-  assert.match(
-    String(away.headers.location),
-    /^https:\/\/elsewhere\.example\/\?a=%7e\+b&bucket=demo&key=pictures%2Fcat\.png&etag=%22/,
-  );
-});
-
-test('a checksum that the form gives must be the file’s', async () => {
-  const right = {
-    'x-amz-checksum-sha256': createHash('sha256').update(FILE).digest('base64'),
-    'x-amz-checksum-sha1': createHash('sha1').update(FILE).digest('base64'),
-    'x-amz-checksum-crc32': Buffer.from(crc32(FILE).toString(16).padStart(8, '0'), 'hex').toString('base64'),
-  };
-  says(await set.post(set.covering(right)), 204, null);
-  for (const [name, value] of Object.entries(right)) {
-    const wrong = Buffer.alloc(Buffer.from(value, 'base64').length).toString('base64');
-    await refused(set, set.post(set.covering({ [name]: wrong }, { key: 'sum' })), 400, 'BadDigest');
-    await refused(set, set.post(set.covering({ [name]: 'no checksum' }, { key: 'sum' })), 400, 'InvalidRequest');
-  }
-  await refused(
-    set,
-    set.post(set.covering({ 'x-amz-checksum-crc32c': 'AAAAAA==' }, { key: 'sum' })),
-    501,
-    'NotImplemented',
-  );
-});
-
-test('any origin may post; other methods are S3’s 405', async (t) => {
-  cites(t, 'contract-7-upload-cors');
-  const preflight = await fetch(set.url(), {
-    method: 'OPTIONS',
-    headers: {
-      origin: 'https://app.example',
-      'access-control-request-method': 'POST',
-      'access-control-request-headers': 'x-a',
-    },
+function tests(store: StoreName): void {
+  let set: UploadServer;
+  before(async () => {
+    set = await UploadServer.start({ store, limits: { uploadIdleMs: 5_000 } });
   });
-  assert.equal(preflight.status, 200);
-  assert.equal(preflight.headers.get('access-control-allow-origin'), '*');
-  assert.equal(preflight.headers.get('access-control-allow-methods'), 'POST');
-  assert.equal(preflight.headers.get('access-control-allow-headers'), '*');
-  assert.equal(preflight.headers.get('access-control-allow-credentials'), null);
-  for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH']) {
-    const answer = await fetch(set.url(), { method });
-    assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'POST, OPTIONS'], method);
-    assert.equal(answer.headers.get('access-control-allow-origin'), '*');
-    if (method !== 'HEAD') assert.match(await answer.text(), /<Code>MethodNotAllowed<\/Code>/);
-  }
-});
+  after(() => set[Symbol.asyncDispose]());
 
-test('while the store cannot be asked an upload is told to come again', async () => {
-  let isAway = false;
-  const wrapStore = (store: Store): Store => ({
-    kind: store.kind,
-    transact: store.transact.bind(store),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-    reads: {
-      query: (build) => store.reads.query(build),
-      all: async (statement, params) => {
-        if (isAway && statement.name === 'upload secret') throw new StoreUnavailable('away');
-        return store.reads.all(statement, params);
+  test('a signed form stores its file under its own name, whole, and says where and with which etag', async (t) => {
+    cites(t, 'spec-4.2-step-1', 'spec-4.2-step-2', 'spec-4.2-step-3', 'contract-2-without-key-upload');
+    const answer = await set.post(set.parts({ key: 'a folder/größe.png' }));
+    says(answer, 204, null);
+    assert.equal(answer.headers.etag, `"${createHash('md5').update(FILE).digest('hex')}"`);
+    assert.equal(answer.headers.location, `${set.url()}/a%20folder%2Fgr%C3%B6%C3%9Fe.png`);
+    assert.equal(answer.headers['content-type'], undefined);
+    assert.deepEqual(set.read('demo/files/a folder/größe.png'), FILE);
+  });
+
+  test('a later upload of the same form replaces the file and makes no second', async (t) => {
+    cites(t, 'contract-7-upload-atomic');
+    const parts = set.parts({ key: 'twice.txt', sizeBytes: 5 }, 'first');
+    says(await set.post(parts), 204, null);
+    says(await set.post([...without(parts, 'file'), { name: 'file', value: 'later' }]), 204, null);
+    assert.equal(set.read('demo/files/twice.txt').toString(), 'later');
+  });
+
+  test('what was not signed so is refused, and nothing is stored', async (t) => {
+    cites(t, 'contract-7-post-policy', 'spec-4.2-step-4');
+    const good = set.parts();
+    const now = Date.now();
+    await refused(set, set.post(set.parts({ signedAt: now - 900_001, expiresAt: now - 1 })), 403, 'AccessDenied');
+    const tampered = Buffer.from(JSON.stringify({ expiration: '2999-01-01T00:00:00Z', conditions: [] })).toString(
+      'base64',
+    );
+    await refused(set, set.post(changed(good, 'policy', tampered)), 403, 'SignatureDoesNotMatch');
+    await refused(set, set.post(changed(good, 'x-amz-signature', 'f'.repeat(64))), 403, 'SignatureDoesNotMatch');
+    await refused(set, set.post(changed(good, 'key', 'pictures/dog.png')), 403, 'AccessDenied');
+    await refused(set, set.post(changed(good, 'Content-Type', 'text/html')), 403, 'AccessDenied');
+    await refused(set, set.post([{ name: 'acl', value: 'public-read' }, ...good]), 403, 'AccessDenied');
+    await refused(set, set.post([{ name: 'key', value: 'pictures/cat.png' }, ...good]), 403, 'AccessDenied');
+    await refused(set, set.post([{ name: 'file', value: FILE }]), 400, 'InvalidArgument');
+    await refused(
+      set,
+      set.post([
+        { name: 'key', value: 'x' },
+        { name: 'file', value: FILE },
+      ]),
+      403,
+      'AccessDenied',
+    );
+    const credential = set.fields()['x-amz-credential']?.replace(/^[^/]+/, 'runwire-999999') ?? '';
+    await refused(set, set.post(changed(good, 'x-amz-credential', credential)), 403, 'InvalidAccessKeyId');
+    for (const { name } of without(good, 'file')) {
+      // The type is no required field, but the policy has a condition on it.
+      const [status, code] =
+        name === 'Content-Type' ? ([403, 'AccessDenied'] as const) : ([400, 'InvalidArgument'] as const);
+      await refused(set, set.post(without(good, name)), status, code);
+    }
+  });
+
+  test('one byte more or less than was signed is refused, and so are no file and a file of another name', async () => {
+    await refused(set, set.post(set.parts({ sizeBytes: FILE.length - 1 })), 400, 'EntityTooLarge');
+    await refused(set, set.post(set.parts({ sizeBytes: FILE.length + 1 })), 400, 'EntityTooSmall');
+    await refused(set, set.post(set.parts({ sizeBytes: 1 }, '')), 400, 'EntityTooSmall');
+    await refused(set, set.post(without(set.parts(), 'file')), 400, 'InvalidArgument');
+    const other = set.parts().map((part) => (part.name === 'file' ? { ...part, name: 'files' } : part));
+    await refused(set, set.post(other), 400, 'InvalidArgument');
+  });
+
+  test('the form of one integration writes nothing into another, and a deleted one takes nothing', async () => {
+    const { api } = set.server;
+    for (const apiIntegrationId of ['other', 'gone']) {
+      await api.post('/v2/integrations', { apiIntegrationId, name: 'Another', agency: 'demo' });
+    }
+    await refused(set, set.post(set.parts(), {}, 'other'), 403, 'AccessDenied');
+    // Nobody learns which integrations there are.
+    await refused(set, set.post(set.parts(), {}, 'never-there'), 403, 'AccessDenied');
+    await refused(set, set.post([{ name: 'bucket', value: 'demo' }, ...set.parts()], {}, 'other'), 403, 'AccessDenied');
+    await refused(set, set.post(set.parts(), {}, '..%2fdemo'), 403, 'AccessDenied');
+    says(await set.post(set.parts({ bucket: 'gone' }), {}, 'gone'), 204, null);
+    assert.equal((await api.delete('/v2/integrations/gone')).status, 204);
+    await refused(set, set.post(set.parts({ bucket: 'gone', key: 'b' }), {}, 'gone'), 404, 'NoSuchBucket');
+    await refused(set, set.post(set.parts({ bucket: 'no-one' }), {}, 'no-one'), 404, 'NoSuchBucket');
+  });
+
+  test('a key that is no canonical path is refused though it was signed', async () => {
+    const filename = `$\{filename}`;
+    for (const key of ['../up', '/abs', 'a//b', 'a/', '.', 'a\\b', 'a\u0000b', 'x'.repeat(901), `a${filename}`]) {
+      const parts = set.parts({ key }).map((part) => (part.name === 'file' ? { name: 'file', value: FILE } : part));
+      await refused(set, set.post(parts), 400, 'BadRequest');
+    }
+    await refused(set, set.post(set.parts({ key: '' })), 400, 'InvalidArgument');
+  });
+
+  test('`success_action_status` and the redirect are S3’s, where the policy covers them', async (t) => {
+    cites(t, 'contract-7-post-policy');
+    await refused(
+      set,
+      set.post([{ name: 'success_action_status', value: '201' }, ...set.parts()]),
+      403,
+      'AccessDenied',
+    );
+    const redirect = { name: 'success_action_redirect', value: 'https://elsewhere.example' };
+    await refused(set, set.post([redirect, ...set.parts()]), 403, 'AccessDenied');
+    for (const [asked, status] of Object.entries({ 200: 200, 204: 204, 404: 204 })) {
+      const answer = await set.post(set.covering({ success_action_status: asked }));
+      says(answer, status, null);
+      assert.equal(answer.body, '');
+    }
+    const made = await set.post(set.covering({ success_action_status: '201' }, { key: 'a&b/<c>' }));
+    says(made, 201, null);
+    const { etag, location } = made.headers;
+    assert.equal(
+      made.body,
+      `<?xml version="1.0" encoding="UTF-8"?>\n<PostResponse><Location>${location}</Location><Bucket>demo</Bucket><Key>a&amp;b/&lt;c&gt;</Key><ETag>${String(etag).replaceAll('"', '&quot;')}</ETag></PostResponse>`,
+    );
+    const away = await set.post(set.covering({ success_action_redirect: 'https://elsewhere.example/?a=%7e+b' }));
+    says(away, 303, null);
+    assert.match(
+      String(away.headers.location),
+      /^https:\/\/elsewhere\.example\/\?a=%7e\+b&bucket=demo&key=pictures%2Fcat\.png&etag=%22/,
+    );
+  });
+
+  test('a checksum that the form gives must be the file’s', async () => {
+    const right = {
+      'x-amz-checksum-sha256': createHash('sha256').update(FILE).digest('base64'),
+      'x-amz-checksum-sha1': createHash('sha1').update(FILE).digest('base64'),
+      'x-amz-checksum-crc32': Buffer.from(crc32(FILE).toString(16).padStart(8, '0'), 'hex').toString('base64'),
+    };
+    says(await set.post(set.covering(right)), 204, null);
+    for (const [name, value] of Object.entries(right)) {
+      const wrong = Buffer.alloc(Buffer.from(value, 'base64').length).toString('base64');
+      await refused(set, set.post(set.covering({ [name]: wrong }, { key: 'sum' })), 400, 'BadDigest');
+      await refused(set, set.post(set.covering({ [name]: 'no checksum' }, { key: 'sum' })), 400, 'InvalidRequest');
+    }
+    await refused(
+      set,
+      set.post(set.covering({ 'x-amz-checksum-crc32c': 'AAAAAA==' }, { key: 'sum' })),
+      501,
+      'NotImplemented',
+    );
+  });
+
+  test('any origin may post; other methods are S3’s 405', async (t) => {
+    cites(t, 'contract-7-upload-cors');
+    const preflight = await fetch(set.url(), {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://app.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'x-a',
       },
-    },
+    });
+    assert.equal(preflight.status, 200);
+    assert.equal(preflight.headers.get('access-control-allow-origin'), '*');
+    assert.equal(preflight.headers.get('access-control-allow-methods'), 'POST');
+    assert.equal(preflight.headers.get('access-control-allow-headers'), '*');
+    assert.equal(preflight.headers.get('access-control-allow-credentials'), null);
+    for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH']) {
+      const answer = await fetch(set.url(), { method });
+      assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'POST, OPTIONS'], method);
+      assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+      if (method !== 'HEAD') assert.match(await answer.text(), /<Code>MethodNotAllowed<\/Code>/);
+    }
   });
-  await using away = await UploadServer.start({ wrapStore });
-  isAway = true;
-  const answer = await away.post(away.parts());
-  says(answer, 503, 'ServiceUnavailable');
-  assert.equal(answer.headers['retry-after'], '1');
-  isAway = false;
-  says(await away.post(away.parts()), 204, null);
-});
 
-test('a rotated secret signs nothing new, and what it signed before stays good to its end', async (t) => {
-  cites(t, 'contract-1-secret-uploads');
-  await using rotating = await UploadServer.start();
-  const { api } = rotating.server;
-  const { apiKey } = (await api.post('/v2/api_keys', { name: 'backend' })).body;
-  const before = rotating.parts({ key: 'before' });
-  const old = rotating.key;
-  const { code, stdout, stderr } = await runwire(['uploads', 'rotate'], { env: await rotating.environment });
-  assert.equal(code, 0, stderr);
-  assert.match(stdout, /^Upload forms are signed with secret number 3 from now on; those signed before stay valid/);
-  rotating.use(stdout);
-  assert.equal((await api.as(apiKey).get('/v2/integrations/demo')).status, 200, 'a signed key stays good');
-  says(await rotating.post(before), 204, null);
-  says(await rotating.post(rotating.parts({ key: 'after' })), 204, null);
-  const leaked = (signedAt: number, expiresAt: number): RawForm['parts'] => [
-    ...partsOf(rotating.fields({ key: 'leaked', signedAt, expiresAt }, old)),
-    { name: 'file', value: FILE },
-  ];
-  const now = Date.now();
-  for (const form of [leaked(now + 60_000, now + 120_000), leaked(now - 60_000, now + 900_000)]) {
-    says(await rotating.post(form), 403, 'AccessDenied');
-  }
-  assert.deepEqual(rotating.stored(), ['demo/files/after', 'demo/files/before']);
-  const direct = { ...(await rotating.environment), S3_BUCKET: 'a-bucket', AWS_REGION: 'us-east-1' };
-  const elsewhere = await runwire(['uploads', 'rotate'], { env: direct });
-  assert.equal(elsewhere.code, 0, elsewhere.stderr);
-  assert.match(
-    elsewhere.stdout,
-    /^With S3_UPLOADS=direct .* AWS credentials .* another access key .* secret number 4 /,
-  );
-  const through = await runwire(['uploads', 'rotate'], { env: { ...direct, S3_UPLOADS: 'through' } });
-  assert.match(through.stdout, /^Upload forms are signed with secret number 5 from now on/, through.stderr);
-  const usage = await runwire(['uploads'], { env: await rotating.environment });
-  assert.deepEqual([usage.code, usage.stdout], [2, '']);
-});
+  test('while the store cannot be asked an upload is told to come again', async () => {
+    let isAway = false;
+    const wrapStore = (store: Store): Store => ({
+      kind: store.kind,
+      transact: store.transact.bind(store),
+      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+      reads: {
+        query: (build) => store.reads.query(build),
+        all: async (statement, params) => {
+          if (isAway && statement.name === 'upload secret') throw new StoreUnavailable('away');
+          return store.reads.all(statement, params);
+        },
+      },
+    });
+    await using away = await UploadServer.start({ store, wrapStore });
+    isAway = true;
+    const answer = await away.post(away.parts());
+    says(answer, 503, 'ServiceUnavailable');
+    assert.equal(answer.headers['retry-after'], '1');
+    isAway = false;
+    says(await away.post(away.parts()), 204, null);
+  });
+
+  test('a rotated secret signs nothing new, and what it signed before stays good to its end', async (t) => {
+    cites(t, 'contract-1-secret-uploads');
+    await using rotating = await UploadServer.start({ store });
+    const { api } = rotating.server;
+    const { apiKey } = (await api.post('/v2/api_keys', { name: 'backend' })).body;
+    const before = rotating.parts({ key: 'before' });
+    const old = rotating.key;
+    const { code, stdout, stderr } = await runwire(['uploads', 'rotate'], { env: await rotating.environment });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^Upload forms are signed with secret number 3 from now on; those signed before stay valid/);
+    rotating.use(stdout);
+    assert.equal((await api.as(apiKey).get('/v2/integrations/demo')).status, 200, 'a signed key stays good');
+    says(await rotating.post(before), 204, null);
+    says(await rotating.post(rotating.parts({ key: 'after' })), 204, null);
+    const leaked = (signedAt: number, expiresAt: number): RawForm['parts'] => [
+      ...partsOf(rotating.fields({ key: 'leaked', signedAt, expiresAt }, old)),
+      { name: 'file', value: FILE },
+    ];
+    const now = Date.now();
+    for (const form of [leaked(now + 60_000, now + 120_000), leaked(now - 60_000, now + 900_000)]) {
+      says(await rotating.post(form), 403, 'AccessDenied');
+    }
+    assert.deepEqual(rotating.stored(), ['demo/files/after', 'demo/files/before']);
+    const direct = { ...(await rotating.environment), S3_BUCKET: 'a-bucket', AWS_REGION: 'us-east-1' };
+    const elsewhere = await runwire(['uploads', 'rotate'], { env: direct });
+    assert.equal(elsewhere.code, 0, elsewhere.stderr);
+    assert.match(
+      elsewhere.stdout,
+      /^With S3_UPLOADS=direct .* AWS credentials .* another access key .* secret number 4 /,
+    );
+    const through = await runwire(['uploads', 'rotate'], { env: { ...direct, S3_UPLOADS: 'through' } });
+    assert.match(through.stdout, /^Upload forms are signed with secret number 5 from now on/, through.stderr);
+    const usage = await runwire(['uploads'], { env: await rotating.environment });
+    assert.deepEqual([usage.code, usage.stdout], [2, '']);
+  });
+}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import { STORES, type StoreName } from '@runwire/test-kit';
 import { askStore } from './support/ask-store.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
@@ -17,37 +18,41 @@ async function rowOf(dataDir: string, runId: string): Promise<Readonly<Record<st
 const holdsSecret = async (dataDir: string, runId: string) =>
   JSON.stringify(await rowOf(dataDir, runId)).includes(SECRET);
 
-test('the context of a request is kept while its run runs, and not past its end, however that comes', async () => {
-  await using rig = await ScriptedServer.start();
-  const { dataDir } = rig.server;
-  const ends = {
-    completed: async ({ call }: Awaited<ReturnType<typeof rig.hold>>) => await call.end(),
-    failed: async ({ call }: Awaited<ReturnType<typeof rig.hold>>) => await call.fail('model_error', 'No.'),
-    cancelled: async ({ runId }: Awaited<ReturnType<typeof rig.hold>>) => {
-      await rig.api.post(`/v2/integrations/demo/runs/${runId}/cancel`);
-    },
-  };
-  for (const [status, end] of Object.entries(ends)) {
-    const held = await rig.hold(body);
-    assert.equal(await holdsSecret(dataDir, held.runId), true);
-    await end(held);
-    await held.reader.whole();
-    assert.deepEqual(
-      [(await rowOf(dataDir, held.runId)).status, await holdsSecret(dataDir, held.runId)],
-      [status, false],
-    );
-  }
-});
+for (const store of STORES) describe(store, () => tests(store));
 
-test('the context of a request goes with a run that lost its server and cannot go on', async () => {
-  await using server = await KillableServer.start();
-  const { runId, reader } = await server.hold({ apiIntegrationId: 'demo', ...body });
-  assert.equal(await holdsSecret(server.dataDir, runId), true);
-  await server.process.kill();
-  await reader.over;
-  await server.startAgain({ limits: { maxAttempts: 1 } });
-  assert.deepEqual(
-    [(await rowOf(server.dataDir, runId)).status, await holdsSecret(server.dataDir, runId)],
-    ['failed', false],
-  );
-});
+function tests(store: StoreName): void {
+  test('the context of a request is kept while its run runs, and not past its end, however that comes', async () => {
+    await using rig = await ScriptedServer.start({ store });
+    const { dataDir } = rig.server;
+    const ends = {
+      completed: async ({ call }: Awaited<ReturnType<typeof rig.hold>>) => await call.end(),
+      failed: async ({ call }: Awaited<ReturnType<typeof rig.hold>>) => await call.fail('model_error', 'No.'),
+      cancelled: async ({ runId }: Awaited<ReturnType<typeof rig.hold>>) => {
+        await rig.api.post(`/v2/integrations/demo/runs/${runId}/cancel`);
+      },
+    };
+    for (const [status, end] of Object.entries(ends)) {
+      const held = await rig.hold(body);
+      assert.equal(await holdsSecret(dataDir, held.runId), true);
+      await end(held);
+      await held.reader.whole();
+      assert.deepEqual(
+        [(await rowOf(dataDir, held.runId)).status, await holdsSecret(dataDir, held.runId)],
+        [status, false],
+      );
+    }
+  });
+
+  test('the context of a request goes with a run that lost its server and cannot go on', async () => {
+    await using server = await KillableServer.start({ store });
+    const { runId, reader } = await server.hold({ apiIntegrationId: 'demo', ...body });
+    assert.equal(await holdsSecret(server.dataDir, runId), true);
+    await server.process.kill();
+    await reader.over;
+    await server.startAgain({ limits: { maxAttempts: 1 } });
+    assert.deepEqual(
+      [(await rowOf(server.dataDir, runId)).status, await holdsSecret(server.dataDir, runId)],
+      ['failed', false],
+    );
+  });
+}

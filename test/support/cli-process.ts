@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import {
   ApiClient,
   forgetStore,
-  noteStore,
+  type StoreName,
   storeEnvironment,
   temporaryFolder,
   withSharedDisk,
@@ -23,8 +23,9 @@ export const compileCache = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), 'ru
 const command = ['-C', 'runwire', join(root, 'packages/cli/src/main.ts')];
 
 export interface CliOptions {
-  /** All that the process finds in its environment, besides the path and the store that this test runs on. */
+  /** All that the process finds in its environment, besides the path and the store. */
   readonly env?: Readonly<Record<string, string>>;
+  readonly store?: StoreName;
   readonly cwd?: string;
   readonly nodeArgs?: readonly string[];
 }
@@ -36,10 +37,10 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Where the settings name no other: the database of this data folder, if the tests run on one. */
+/** Adds the database of the data folder, unless the settings name one. */
 async function withStore(options: CliOptions): Promise<CliOptions> {
   const dataDir = options.env?.RUNWIRE_DATA_DIR ?? join(options.cwd ?? root, '.runwire');
-  return { ...options, env: withSharedDisk({ ...(await storeEnvironment(dataDir)), ...options.env }) };
+  return { ...options, env: withSharedDisk({ ...(await storeEnvironment(dataDir, options.store)), ...options.env }) };
 }
 
 function start(program: string, args: readonly string[], options: CliOptions): ChildProcess {
@@ -118,7 +119,6 @@ export class CliServer implements AsyncDisposable {
     // The rest is written in the same turn, and a request is answered in a later one: then it is in the pipe.
     await fetch(`${url}/healthz`);
     await setTimeout(20);
-    await noteStore(url);
     return new CliServer(child, end, said, url);
   }
 

@@ -1,12 +1,17 @@
-import { S3Gateway, s3Environment } from '@runwire/test-kit';
+import { PostgresServer, S3Gateway, s3Environment } from '@runwire/test-kit';
 import { missingServices, SERVICES } from './services.ts';
 
 /**
- * A process of its own beside the gate's first steps, so that no test waits for it: installs what tests stand on, starts
- * the one S3 gateway that they share, says where it is in one line of JSON, and ends it when the gate is gone.
+ * A process of its own, started concurrently with the first steps of the gate. It installs the programs that tests need,
+ * starts the PostgreSQL and the S3 gateway that all tests share, prints their addresses as one line of JSON, and stops
+ * them when the gate closes its standard input or dies.
  */
 for (const line of await missingServices()) process.stderr.write(`left out: ${line}\n`);
+await using postgres = SERVICES.postgres.isThere() ? await PostgresServer.start() : null;
 await using gateway = SERVICES.s3.isThere() ? await S3Gateway.start() : null;
-process.stdout.write(`${JSON.stringify(gateway === null ? {} : { TEST_S3: s3Environment(gateway) })}\n`);
-// The gate holds the other end, however it ends.
+const environment = {
+  ...(postgres === null ? {} : { TEST_POSTGRES_URL: postgres.url() }),
+  ...(gateway === null ? {} : { TEST_S3: s3Environment(gateway) }),
+};
+process.stdout.write(`${JSON.stringify(environment)}\n`);
 for await (const _ of process.stdin);

@@ -58,7 +58,6 @@ export {
 } from './post-form.ts';
 export { askDatabase, type Crash, PostgresServer, postgresFolder } from './postgres-server.ts';
 export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
-export { noteStore, type ReportedStore } from './reported-store.ts';
 export { type Followed, follow, post } from './roaming-client.ts';
 export { testS3Files } from './s3-files.ts';
 export {
@@ -92,10 +91,11 @@ export {
   forgetStore,
   freshDatabase,
   postgresStore,
+  STORES,
+  type StoreName,
   sharedPostgresUrl,
   stopOwnPostgres,
   storeEnvironment,
-  testStore,
   withSharedDisk,
 } from './test-store.ts';
 export { ThreeStepLoad } from './three-step-load.ts';

@@ -8,9 +8,8 @@ import type { RunningServer } from '@runwire/server/src/compose/running-server.t
 import { readConfig } from '@runwire/server/src/config/read-config.ts';
 import { createLogger } from '@runwire/server/src/telemetry/logger.ts';
 import { ApiClient } from './api-client.ts';
-import { noteStore } from './reported-store.ts';
 import { ARM, type FillAt, type ProcessOptions, SWEEP } from './server-process.ts';
-import { forgetStore, storeEnvironment, withSharedDisk } from './test-store.ts';
+import { forgetStore, type StoreName, storeEnvironment, withSharedDisk } from './test-store.ts';
 
 /** The key of the first owner in every test installation. */
 export const TEST_API_KEY = 'test-key-0123456789-0123456789-0123456789';
@@ -19,6 +18,8 @@ export interface TestServerOptions extends Overrides {
   /** Kept where given; otherwise a temporary folder that goes with the server. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** SQLite by default. `env.DATABASE_URL` overrides it. */
+  readonly store?: StoreName;
 }
 
 export class TestServer implements AsyncDisposable {
@@ -51,14 +52,15 @@ export function temporaryFolder(): string {
 async function environment(
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
+  store?: StoreName,
 ): Promise<Record<string, string>> {
-  const store = env.DATABASE_URL === undefined ? await storeEnvironment(dataDir) : {};
+  const database = env.DATABASE_URL === undefined ? await storeEnvironment(dataDir, store) : {};
   return withSharedDisk({
     PORT: '0',
     RUNWIRE_DATA_DIR: dataDir,
     RUNWIRE_API_KEY: TEST_API_KEY,
     RUNWIRE_LOG_LEVEL: 'silent',
-    ...store,
+    ...database,
     ...env,
   });
 }
@@ -80,14 +82,13 @@ function folderOfDatabase(databaseUrl: string): string {
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const shared = options.env?.DATABASE_URL ?? '';
   const ownFolder = shared === '' ? temporaryFolder : () => folderOfDatabase(shared);
-  const { dataDir = ownFolder(), env, ...overrides } = options;
-  const { config, secrets } = readConfig(await environment(dataDir, env));
+  const { dataDir = ownFolder(), env, store, ...overrides } = options;
+  const { config, secrets } = readConfig(await environment(dataDir, env, store));
   const logger = overrides.logger ?? createLogger('silent');
   const onFatal = (error: unknown) => {
     throw error;
   };
   const server = await compose(config, secrets, onFatal, { ...overrides, logger });
-  await noteStore(server.url);
   return new TestServer(server, dataDir, async () => {
     if (options.dataDir !== undefined || shared !== '') return;
     rmSync(dataDir, { recursive: true, force: true });
@@ -98,9 +99,10 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
 /** The loading of modules is half of a start, and a third of that with what an earlier one compiled. */
 const compileCache = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), `runwire-compile-cache-${userInfo().uid}`);
 
-export interface SpawnOptions extends ProcessOptions {
+const SERVER_MAIN = fileURLToPath(new URL('./server-main.ts', import.meta.url));
+
+export interface SpawnOptions extends ProcessOptions, Pick<TestServerOptions, 'env' | 'store'> {
   readonly dataDir: string;
-  readonly env?: Readonly<Record<string, string>>;
   /** Another program in place of the plain one: one that plants a fault. */
   readonly entry?: string;
 }
@@ -131,13 +133,13 @@ export class ServerProcess implements AsyncDisposable {
 
   /** Rejects with what the process said where it did not come up. */
   static async start(options: SpawnOptions): Promise<ServerProcess> {
-    const { dataDir, env, entry = fileURLToPath(new URL('./server-main.ts', import.meta.url)), ...rest } = options;
+    const { dataDir, env, store, entry = SERVER_MAIN, ...rest } = options;
     const child = fork(entry, [JSON.stringify(rest)], {
       execArgv: ['-C', 'runwire'],
       env: {
         PATH: process.env.PATH ?? '',
         NODE_COMPILE_CACHE: compileCache,
-        ...(await environment(dataDir, env)),
+        ...(await environment(dataDir, env, store)),
       },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
@@ -153,7 +155,6 @@ export class ServerProcess implements AsyncDisposable {
       child.once('message', (message) => resolve((message as { url: string }).url));
       child.once('exit', () => reject(new Error(`The server did not come up: ${said}`)));
     });
-    await noteStore(url);
     return new ServerProcess(child, url, gone, () => said);
   }
 

@@ -4,10 +4,23 @@ import { PostgresStore } from '@runwire/server/src/store/postgres/postgres-store
 import { NODE_ALIVE, NODE_DEAD } from '@runwire/server/src/store/schema.ts';
 import { SqliteStore } from '@runwire/server/src/store/sqlite/sqlite-store.ts';
 import type { Store } from '@runwire/server/src/store/store.ts';
-import { askDatabase, dropDatabase, makeDatabase, makeTemplate, PostgresServer } from './postgres-server.ts';
+import {
+  askDatabase,
+  dropDatabase,
+  makeDatabase,
+  makeTemplate,
+  PostgresServer,
+  postgresFolder,
+} from './postgres-server.ts';
 
-/** Which store the servers of this test run use: `TEST_STORE=postgres`, or the embedded one. */
-export const testStore: 'sqlite' | 'postgres' = process.env.TEST_STORE === 'postgres' ? 'postgres' : 'sqlite';
+export type StoreName = 'sqlite' | 'postgres';
+
+/** The stores that tests run on. PostgreSQL is left out if it is not installed, but never in CI: there its tests fail. */
+export const STORES: readonly StoreName[] =
+  postgresFolder() === null && !process.env.CI ? ['sqlite'] : ['sqlite', 'postgres'];
+
+/** For proofs, which run on one store. */
+const defaultStore: StoreName = process.env.TEST_STORE === 'postgres' ? 'postgres' : 'sqlite';
 
 /** The embedded store in a folder, without a server around it. */
 export function embeddedStore(folder: string): Promise<Store> {
@@ -78,15 +91,14 @@ async function migratedDatabase(): Promise<TestDatabase> {
 
 const byDataFolder = new Map<string, Promise<TestDatabase>>();
 
-/** The environment that a server of this data folder needs: on PostgreSQL a database of its own, the same each time. */
-export async function storeEnvironment(dataDir: string): Promise<Record<string, string>> {
-  if (testStore === 'sqlite') return {};
+/** The environment that a server of this data folder needs. The first call for a folder decides which store it uses. */
+export async function storeEnvironment(dataDir: string, store = defaultStore): Promise<Record<string, string>> {
   let database = byDataFolder.get(dataDir);
-  if (database === undefined) {
+  if (database === undefined && store === 'postgres') {
     database = migratedDatabase();
     byDataFolder.set(dataDir, database);
   }
-  return { DATABASE_URL: (await database).url };
+  return database === undefined ? {} : { DATABASE_URL: (await database).url };
 }
 
 /**
