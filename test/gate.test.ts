@@ -38,22 +38,19 @@ test('CPU seconds include the processes that a child starts', {
 
 test('the report names each failed test once, with its reason and place', (t) => {
   const folder = folderOf(t);
-  const [failing, broken] = [join(folder, 'a.test.mjs'), join(folder, 'b.test.mjs')];
+  const [failing, broken, program] = ['a.test.mjs', 'b.test.mjs', 'run.mjs'].map((name) => join(folder, name));
+  assert.ok(failing && broken && program);
   writeFileSync(failing, FAILING);
   writeFileSync(broken, 'process.exit(3);');
-  const runTests = join(root, 'scripts/run-tests.ts');
-  const program = `
-    const { runTests } = await import(${JSON.stringify(runTests)});
-    const report = await runTests(${JSON.stringify([failing, broken])}, process.env);
-    process.stderr.write(JSON.stringify(report));`;
+  writeFileSync(
+    program,
+    `import { runTests } from ${JSON.stringify(join(root, 'scripts/run-tests.ts'))};
+    process.stderr.write(JSON.stringify(await runTests(${JSON.stringify([failing, broken])}, process.env)));`,
+  );
   const env = { ...process.env };
   // Node's test runner sets it. A runner in the child process would take itself for a test file.
   delete env.NODE_TEST_CONTEXT;
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
-    env,
-    cwd: folder,
-    encoding: 'utf8',
-  });
+  const { stdout, stderr } = spawnSync(process.execPath, [program], { env, cwd: folder, encoding: 'utf8' });
   const report: TestReport = JSON.parse(stderr);
   assert.deepEqual(
     report.failed.map(({ name, error }) => [name, error.split('\n')[0]]),
