@@ -1,8 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { Progress } from '../scripts/progress.ts';
 import { PROOFS } from './all-proofs.ts';
 import { problemIn, runProof } from './support/run-proof.ts';
 
@@ -13,7 +11,6 @@ import { problemIn, runProof } from './support/run-proof.ts';
  * node -C runwire proofs/prove-all.ts [--lanes <number>] [<name>...]
  */
 
-const notes = resolve('.work/proved.txt');
 /** A proof that takes longer at full scale runs in its short form. */
 const MAX_MINUTES = 3;
 /** A part may take five times as long as its proof says, and at least this long. */
@@ -48,30 +45,13 @@ async function allParts(names: readonly string[]): Promise<Part[]> {
   return [...proved, ...faulty];
 }
 
-/** The line that the notes of these sources begin with. */
-function sourcesLine(): string {
-  const git = (...args: string[]) => spawnSync('git', args, { encoding: 'utf8', maxBuffer: 2 ** 28 }).stdout ?? '';
-  const changes = git('diff', 'HEAD') + git('ls-files', '--others', '--exclude-standard');
-  return `sources ${git('rev-parse', 'HEAD').trim()} ${createHash('sha256').update(changes).digest('hex')}`;
-}
-
-function passedBefore(): Set<string> {
-  const lines = existsSync(notes) ? readFileSync(notes, 'utf8').trimEnd().split('\n') : [];
-  const sources = sourcesLine();
-  if (lines[0] === sources) return new Set(lines.slice(1));
-  mkdirSync(dirname(notes), { recursive: true });
-  rmSync(notes, { force: true });
-  appendFileSync(notes, `${sources}\n`);
-  return new Set();
-}
-
 const { values, positionals } = parseArgs({
   options: { lanes: { type: 'string', default: '2' } },
   allowPositionals: true,
 });
 const parts = await allParts(positionals.length === 0 ? [...PROOFS.keys()] : positionals);
-const known = passedBefore();
-const queue = parts.filter((part) => !known.has([part.name, ...part.args].join(' ')));
+const progress = new Progress(resolve('.work/proved.txt'));
+const queue = parts.filter((part) => !progress.has([part.name, ...part.args].join(' ')));
 if (queue.length < parts.length) process.stdout.write(`${parts.length - queue.length} parts passed before\n`);
 let failed = 0;
 
@@ -84,7 +64,7 @@ async function lane(): Promise<void> {
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
     const lines = `${outcome.stdout}${outcome.stderr}`.trimEnd().split('\n');
     const said = lines.find((line) => (part.says ?? /^(PROVED|LEFT OUT) /).test(line)) ?? lines.at(-1);
-    if (problem === null) appendFileSync(notes, `${label}\n`);
+    if (problem === null) progress.add(label);
     else failed += 1;
     process.stdout.write(`${problem === null ? 'ok' : 'FAILED'} ${label} (${part.scale}), ${seconds} s: ${said}\n`);
     if (problem !== null)
@@ -99,5 +79,5 @@ async function lane(): Promise<void> {
 
 await Promise.all(Array.from({ length: Number(values.lanes) }, lane));
 process.stdout.write(`proofs: ${parts.length - failed} of ${parts.length} parts passed\n`);
-if (failed === 0) rmSync(notes, { force: true });
+if (failed === 0) progress.clear();
 else process.exitCode = 1;

@@ -17,7 +17,6 @@ test('a proof ends although it left a load and a server running', async () => {
     const child = spawn(process.execPath, ['-C', 'runwire', leavesAllOpen, outcome], {
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: LIMIT_MS,
-      env: { ...process.env, TEST_FILE: process.argv[1] },
     });
     const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
     const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), closed]);

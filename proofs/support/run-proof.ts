@@ -15,8 +15,6 @@ export async function runProof(args: readonly string[], limitMs: number): Promis
   const child = spawn(process.execPath, ['-C', 'runwire', main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: limitMs,
-    // A test that runs a proof is asked for the store of the proof's servers.
-    env: { ...process.env, TEST_FILE: process.env.TEST_FILE ?? process.argv[1] },
   });
   const closed = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
