@@ -75,7 +75,7 @@ test('a node of a version that does not beat is named, with what to do where it 
   );
   const remedy = `update nodes set dead = 1 where node_id = 'node_old'`;
   const message = new RegExp(
-    `^A node of an earlier version, which does not beat, is listed as alive \\(node_old\\), [^\n]+ \`${remedy}\` [^\n]+\\.$`,
+    `^A node of an earlier version, which sends no heartbeats, is listed as alive \\(node_old\\), [^\n]+ \`${remedy}\` [^\n]+\\.$`,
   );
   await assert.rejects(startTestServer(options), { name: 'StartRefused', message });
   await toEarlier(database.url);

@@ -1,6 +1,7 @@
 export type { OpenAiModels } from '@runwire/server/src/agent/models/openai-model.ts';
 export type { Model, ModelOutput, ModelRequest } from '@runwire/server/src/agent/ports.ts';
-export { type Overrides, openAiModels } from '@runwire/server/src/compose/compose.ts';
+export { openAiModels } from '@runwire/server/src/compose/open-models.ts';
+export type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 export { CommitUnknown, StoreUnavailable } from '@runwire/server/src/domain/unavailable.ts';
 export {
   UPLOAD_POINTS,

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { compose, type Overrides } from '@runwire/server/src/compose/compose.ts';
+import { compose } from '@runwire/server/src/compose/compose.ts';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { startWhenDiskHasSpace } from '@runwire/server/src/compose/start-when-disk-has-space.ts';
 import type { Limits } from '@runwire/server/src/config/config.ts';
 import { readConfig } from '@runwire/server/src/config/read-config.ts';

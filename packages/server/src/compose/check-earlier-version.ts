@@ -30,7 +30,7 @@ async function checkPlace(config: Config, open: OpenSnapshot): Promise<boolean> 
 
 async function listedNodes(tables: Snapshot): Promise<ListedNode[]> {
   const beats = new Map<string, number>();
-  // Without it they are of a version that does not beat.
+  // Without this column the nodes are of an earlier version that sends no heartbeats.
   if ((await tables.columns('node_beats')).includes('seen_at')) {
     for (const [nodeId, beat, seenAt] of await rowsIn(tables, 'node_beats', ['node_id', 'beat', 'seen_at'])) {
       if (Number(seenAt) > 0) beats.set(String(nodeId), Number(beat));

@@ -8,14 +8,15 @@ export interface LeaseDeps {
   readonly node: ThisNode;
   readonly beats: NodeBeats;
   readonly leaseMs: number;
-  /** Puts this process on the list of nodes. */
+  /** Adds this process to the list of nodes. */
   readonly register: (closed: AbortSignal) => Promise<NodeIdentity>;
-  /** The others have this node's runs. Called in the step in which it is learned. */
-  readonly onLost: () => void;
-  /** Whoever was held may go on. */
-  readonly onCertain: () => void;
-  /** Nodes that were silent for a lease. */
+  /** Other nodes fenced this node and own its runs now. Called in the tick in which this process learns of it. */
+  readonly onFenced: () => void;
+  /** A heartbeat confirmed the lease after a stall: streams that waited may continue. */
+  readonly onConfirmed: () => void;
+  /** Other nodes sent no heartbeat for the length of a lease. */
   readonly onSilent: (nodes: readonly SeenBeat[]) => void;
+  /** There are unfinished runs of nodes that are not alive. */
   readonly onOrphans: () => void;
   readonly logger: Logger;
 }
@@ -23,31 +24,33 @@ export interface LeaseDeps {
 const LIFE_SIGN_MS = 250;
 const REGISTER_AGAIN_MS = 1000;
 
-/*
- * What this process may do by its lease:
+/**
+ * The lease of this node, renewed by its heartbeats:
  *
- *   certain ──(it stood still)──▶ held ──(a beat begun since)──▶ certain
- *      │                            │
- *      └──────(found dead)──▶ lost ◀┘ ──(registered as a new node)──▶ certain
+ *   certain ──(the event loop stalled)──▶ uncertain ──(a heartbeat that began after the stall)──▶ certain
+ *      │                                      │
+ *      └──(found fenced)──▶ fenced ◀──────────┘
+ *                             └──(registered as a new node)──▶ certain
  *
- * held: what its runs say is not told on, for they may be another's by now. lost: its runs are given up, and nothing is
- * admitted. Besides, calls of models and tools are started only while the last beat is younger than the lease: so long
- * nobody can have taken this node for dead.
+ * uncertain: streams send no events, because another node may own the runs by now. fenced: this node gives up its runs
+ * and admits none. Independent of these states, a model or tool call starts only while the last heartbeat is younger
+ * than the lease: until then no other node can have fenced this one.
  */
 export class NodeLease implements AsyncDisposable {
   readonly #deps: LeaseDeps;
   readonly #timer: NodeJS.Timeout;
   readonly #stallMs: number;
   readonly #closed = new AbortController();
-  /** When the last beat that was raised had been begun. */
+  /** When the last successful heartbeat began. */
   #beatAt: number;
+  /** When the event loop last ran our timer. */
   #turnedAt: number;
-  #heldSince: number | null = null;
+  #uncertainSince: number | null = null;
   #peers = 0;
   #waiting: (() => void)[] = [];
   #registering: Promise<void> | null = null;
 
-  /** `registeredAt`: when its registration had been begun, which counts as a beat. */
+  /** `registeredAt` is the time when the registration began. It counts as a heartbeat. */
   constructor(deps: LeaseDeps, registeredAt: number) {
     this.#deps = deps;
     this.#stallMs = (deps.leaseMs * 3) / 8;
@@ -55,11 +58,11 @@ export class NodeLease implements AsyncDisposable {
     this.#turnedAt = monotonicMs();
     this.#timer = setInterval(this.#turn, Math.min(LIFE_SIGN_MS, this.#stallMs / 4));
     this.#timer.unref();
-    deps.beats.start(this.#heard);
+    deps.beats.start(this.#onReport);
     deps.beats.become(deps.node.nodeId);
   }
 
-  /** Whether other nodes are alive. */
+  /** True if other nodes are alive. */
   get hasPeers(): boolean {
     return this.#peers > 0;
   }
@@ -68,13 +71,13 @@ export class NodeLease implements AsyncDisposable {
     return monotonicMs() - this.#beatAt;
   }
 
-  /** Whether nobody knows here if the others took this node for dead while it stood still. */
-  get isHeld(): boolean {
+  /** True if this process stalled so long that other nodes may have fenced it, and no heartbeat has answered since. */
+  get isUncertain(): boolean {
     this.#noticeStall();
-    return this.#heldSince !== null;
+    return this.#uncertainSince !== null;
   }
 
-  /** Null: a call may be started. Otherwise resolves when it may; rejects when the signal comes first. */
+  /** Returns null if a call may start now. Otherwise resolves when it may, and rejects if `signal` aborts first. */
   mayCall(signal: AbortSignal): Promise<void> | null {
     return this.#isFresh ? null : this.#untilFresh(signal);
   }
@@ -83,15 +86,18 @@ export class NodeLease implements AsyncDisposable {
     this.#deps.beats.drain();
   }
 
-  /** A transaction, or the beat, found this node dead. */
-  lose(identity: NodeIdentity): void {
-    const { node, beats, logger, onLost } = this.#deps;
+  /** A transaction or a heartbeat found that other nodes have fenced `identity`. */
+  fenced(identity: NodeIdentity): void {
+    const { node, beats, logger, onFenced } = this.#deps;
     if (node.identity !== identity) return;
     node.lost();
     beats.become(null);
-    logger.error({ nodeId: identity.nodeId }, 'the other nodes took this one for dead; its runs are theirs now');
-    onLost();
-    this.#letGo();
+    logger.error(
+      { nodeId: identity.nodeId },
+      'other nodes fenced this node: it was silent for the length of its lease, and they own its runs now',
+    );
+    onFenced();
+    this.#confirm();
     this.#registering ??= this.#register().finally(() => {
       this.#registering = null;
     });
@@ -110,7 +116,7 @@ export class NodeLease implements AsyncDisposable {
       for (;;) {
         signal.throwIfAborted();
         if (this.#isFresh) return;
-        await Promise.race([promise, new Promise<void>((beaten) => this.#waiting.push(beaten))]);
+        await Promise.race([promise, new Promise<void>((wake) => this.#waiting.push(wake))]);
       }
     } finally {
       signal.removeEventListener('abort', abort);
@@ -126,35 +132,35 @@ export class NodeLease implements AsyncDisposable {
   #noticeStall(): void {
     const now = monotonicMs();
     if (now - this.#turnedAt > this.#stallMs) {
-      this.#heldSince = now;
+      this.#uncertainSince = now;
       this.#deps.beats.hurry();
     }
     this.#turnedAt = now;
   }
 
-  #heard = (report: BeatReport): void => {
+  #onReport = (report: BeatReport): void => {
     const { node, onSilent, onOrphans } = this.#deps;
     const { identity } = node;
     this.#noticeStall();
     this.#peers = report.peers;
     if (identity === null || report.nodeId !== identity.nodeId) return;
     if (report.dead) {
-      this.lose(identity);
+      this.fenced(identity);
       return;
     }
     if (report.raised) {
       this.#beatAt = report.begunAt;
-      for (const beaten of this.#waiting.splice(0)) beaten();
-      if (this.#heldSince !== null && report.begunAt > this.#heldSince) this.#letGo();
+      for (const wake of this.#waiting.splice(0)) wake();
+      if (this.#uncertainSince !== null && report.begunAt > this.#uncertainSince) this.#confirm();
     }
     if (report.silent.length > 0) onSilent(report.silent);
     if (report.orphans) onOrphans();
   };
 
-  #letGo(): void {
-    if (this.#heldSince === null) return;
-    this.#heldSince = null;
-    this.#deps.onCertain();
+  #confirm(): void {
+    if (this.#uncertainSince === null) return;
+    this.#uncertainSince = null;
+    this.#deps.onConfirmed();
   }
 
   async #register(): Promise<void> {
@@ -170,7 +176,7 @@ export class NodeLease implements AsyncDisposable {
         logger.warn({ nodeId: identity.nodeId }, 'registered as a new node');
         return;
       } catch (error) {
-        logger.warn({ err: error }, 'this node could not register anew; it tries again');
+        logger.warn({ err: error }, 'this node could not register as a new node; it retries');
         await sleep(REGISTER_AGAIN_MS, undefined, { signal }).catch(() => {});
       }
     }

@@ -10,12 +10,12 @@ import type { ThisNode } from '../store/this-node.ts';
 export interface NodesDeps {
   readonly store: Store;
   readonly node: ThisNode;
-  /** The store is this process's alone: the rows of other nodes are those of its own earlier starts. */
+  /** True if the store has one node: the other rows are earlier starts of this node. */
   readonly isAlone: boolean;
-  readonly isShuttingDown: () => boolean;
+  readonly isDraining: () => boolean;
 }
 
-/** Which servers share this installation, for its administrator. */
+/** Lists the servers that share this installation, for its administrator. */
 export class Nodes {
   readonly #deps: NodesDeps;
 
@@ -32,10 +32,10 @@ export class Nodes {
   }
 
   #json(row: NodeRow, now: number) {
-    const { node, isAlone, isShuttingDown } = this.#deps;
+    const { node, isAlone, isDraining } = this.#deps;
     const self = row.node_id === node.nodeId;
-    const draining = self ? isShuttingDown() : row.draining === 1;
-    // Nobody beats where nobody looks: it is there, for it answers.
+    const draining = self ? isDraining() : row.draining === 1;
+    // The embedded store has no heartbeats. This node is answering, so it is alive.
     const seenAt = isAlone ? now : row.seen_at;
     return {
       nodeId: row.node_id,
@@ -46,7 +46,7 @@ export class Nodes {
       host: row.host,
       address: row.address,
       startedAt: iso(row.started_at),
-      // A node of a version that does not beat has never been seen.
+      // Null for a node of an earlier version that sends no heartbeats.
       lastSeenAt: seenAt === null || seenAt === 0 ? null : iso(seenAt),
       activeRuns: row.active_runs ?? 0,
     };

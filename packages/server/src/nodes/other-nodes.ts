@@ -13,13 +13,13 @@ export interface OtherNodesOptions {
 
 export interface ListedNode {
   readonly nodeId: string;
-  /** Null: its version does not beat. */
+  /** Null if the node is of an earlier version that sends no heartbeats. */
   readonly beat: number | null;
 }
 
 /**
- * The nodes that are listed as alive while one starts that may have none beside it. One of them may have crashed a moment
- * ago, so its beat is watched: raised, it lives, and the start is refused.
+ * The nodes that are listed as alive when a node starts that must be the only one. A listed node may have crashed a moment
+ * ago, so the start watches its heartbeat. If the heartbeat continues, the node is alive and the start is refused.
  */
 export class OtherNodes {
   readonly #list: () => Promise<readonly ListedNode[]>;
@@ -36,23 +36,26 @@ export class OtherNodes {
     this.#watch = new BeatWatch(options.leaseMs, (options.leaseMs * 3) / 8);
   }
 
-  /** Resolves to those that are listed when all of them have been silent for the length of a lease. */
+  /** Resolves to the listed nodes when all of them have been silent for the length of a lease. */
   async silent(): Promise<readonly SeenBeat[]> {
     for (;;) {
       if (this.#hasLooked) await this.#pause();
       this.#hasLooked = true;
       const askedAt = monotonicMs();
-      const others = (await this.#list()).map((node) => this.#unraised(node));
+      const others = (await this.#list()).map((node) => this.#checkSilent(node));
       const silent = this.#watch.observe(askedAt, monotonicMs(), others);
       if (silent.length === others.length) return silent;
     }
   }
 
-  #unraised({ nodeId, beat }: ListedNode): SeenBeat {
+  #checkSilent({ nodeId, beat }: ListedNode): SeenBeat {
     if (beat === null) throw nodeWithoutBeats(nodeId);
     if (!this.#firstBeats.has(nodeId)) {
       this.#firstBeats.set(nodeId, beat);
-      this.#options.logger.info({ nodeId }, 'another node is listed as alive; waiting to see whether it is');
+      this.#options.logger.info(
+        { nodeId },
+        'another node is listed as alive; waiting for the length of its lease to see if it sends heartbeats',
+      );
     }
     if (this.#firstBeats.get(nodeId) !== beat) throw anotherNode(nodeId);
     return { nodeId, beat };
@@ -63,15 +66,15 @@ export class OtherNodes {
   }
 }
 
-/** Nobody can tell whether it runs. */
+/** A node without heartbeats may be running or not: only the operator can tell. */
 function nodeWithoutBeats(nodeId: string): StartRefused {
   return new StartRefused(
-    `A node of an earlier version, which does not beat, is listed as alive (${nodeId}), and files are kept on a disk; stop it first, or set RUNWIRE_SHARED_DISK=true where RUNWIRE_DATA_DIR is one disk that all nodes share, or, where its process is gone for good, run \`update nodes set dead = 1 where node_id = '${nodeId}'\` in the database.`,
+    `A node of an earlier version, which sends no heartbeats, is listed as alive (${nodeId}), and files are kept on a disk; stop that node first, or set RUNWIRE_SHARED_DISK=true if RUNWIRE_DATA_DIR is one disk that all nodes share, or, if its process no longer exists, run \`update nodes set dead = 1 where node_id = '${nodeId}'\` in the database.`,
   );
 }
 
 function anotherNode(nodeId: string): StartRefused {
   return new StartRefused(
-    `Another node of this installation is running (${nodeId}), and files are kept on a disk; set RUNWIRE_SHARED_DISK=true on all nodes where RUNWIRE_DATA_DIR is one disk that they share, or keep files on S3, or stop that node first.`,
+    `Another node of this installation is running (${nodeId}), and files are kept on a disk; set RUNWIRE_SHARED_DISK=true on all nodes if RUNWIRE_DATA_DIR is one disk that they share, or store files on S3, or stop that node first.`,
   );
 }

@@ -35,7 +35,7 @@ export async function storeNodeAddress(store: Store, { identity }: ThisNode, add
   await store.transact('account', (tx) => tx.run(setNodeAddress, { nodeId: identity.nodeId, address }));
 }
 
-/** Stores that this node stopped in good order: the runs that it leaves unfinished did not crash. */
+/** Stores that this node stopped as asked, so that the runs that it leaves unfinished do not count as crashed. */
 export async function releaseThisNode(store: Store, node: ThisNode, logger: Logger): Promise<void> {
   if (node.identity === null) return;
   const { nodeId } = node;
@@ -44,6 +44,6 @@ export async function releaseThisNode(store: Store, node: ThisNode, logger: Logg
   } catch (error) {
     // An outage needs no stack: the reason is in the message.
     const details = error instanceof StoreUnavailable ? { reason: error.message } : { err: error };
-    logger.warn(details, 'this stop could not be stored; the other nodes take it for a crash');
+    logger.warn(details, 'this stop could not be stored; other nodes will treat it as a crash');
   }
 }

@@ -1,0 +1,101 @@
+import { checkCreditPrices } from '../accounts/credit-prices.ts';
+import { firstStart } from '../accounts/first-start.ts';
+import { DEMO_AGENCY } from '../accounts/integrations.ts';
+import { Agencies } from '../agencies/agencies.ts';
+import { demoAgency } from '../agencies/demo-agency.ts';
+import type { Config, Limits, Secrets } from '../config/config.ts';
+import type { NodeIdentity } from '../store/this-node.ts';
+import { EventLoopDelay } from '../telemetry/event-loop-delay.ts';
+import { createLogger, type Logger } from '../telemetry/logger.ts';
+import { Metrics } from '../telemetry/metrics.ts';
+import { NodeLife } from './node-life.ts';
+import { type OpenedFiles, openFiles } from './open-files.ts';
+import { type OpenedModels, openModels } from './open-models.ts';
+import { type OpenedStore, openStore } from './open-store.ts';
+import type { Overrides } from './overrides.ts';
+
+/** What every part of the server is built on. `stack` releases the parts in the reverse order of their opening. */
+export interface Foundation extends OpenedStore, OpenedFiles {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly limits: Limits;
+  readonly overrides: Overrides;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly models: OpenedModels;
+  readonly agencies: Agencies;
+  readonly life: NodeLife;
+  readonly identity: NodeIdentity;
+  readonly isFirstStart: boolean;
+  /** The median time of a commit, measured at this start. */
+  readonly commitMs: number;
+  readonly stack: AsyncDisposableStack;
+}
+
+/** Opens the store, the files and the models that the settings name, checks them, and registers this node. */
+export async function openFoundation(
+  config: Config,
+  secrets: Secrets,
+  onFatal: (error: unknown) => void,
+  overrides: Overrides,
+  stack: AsyncDisposableStack,
+): Promise<Foundation> {
+  const limits: Limits = { ...config.limits, ...overrides.limits };
+  const logger = overrides.logger ?? createLogger(config.logLevel);
+  const metrics = new Metrics();
+  stack.use(new EventLoopDelay(metrics.eventLoopDelay));
+
+  const times = { leaseMs: limits.leaseMs, beatMs: limits.beatMs, logger };
+  const life = new NodeLife(times);
+  const hooks = {
+    waitAt: overrides.waitAt,
+    judgeCommit: overrides.judgeCommit,
+    onFatal,
+    onCommit: (commitMs: number, syncMs: number) => {
+      metrics.commit.observe(commitMs);
+      metrics.sync.observe(syncMs);
+    },
+    onConflict: (kind: string) => metrics.conflicts.add({ kind }),
+    node: life.node,
+    onFenced: (identity: NodeIdentity) => life.fenced(identity),
+    hintsOf: () => life.hintSender(),
+  };
+  const opened = await openStore(config, secrets, times, hooks, stack);
+  const store = overrides.wrapStore?.(opened.store) ?? opened.store;
+  const models = await openModels(config, secrets, limits, overrides.model, stack);
+  const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, models.defaultId);
+  const files = await openFiles(config, { store, secret: opened.secret }, limits, overrides.waitAt, stack);
+  const blobs = overrides.wrapBlobs?.(files.blobs) ?? files.blobs;
+  const mount = overrides.wrapMount?.(files.mount) ?? files.mount;
+
+  const isFirstStart = await firstStart(store, agencies);
+  await checkCreditPrices(store.reads, agencies, config.prices);
+  const { commitMs, warning } = await opened.measure();
+  if (warning !== null) logger.warn({ syncMs: commitMs }, warning);
+
+  const { isAlone, beats } = opened;
+  // Files on a disk that the nodes do not share would be invisible to the other nodes.
+  const mayHavePeers = isAlone || config.sharedDisk || mount.kind !== 'disk';
+  stack.use(life);
+  const identity = await life.join({ store, isAlone, mayHavePeers, beats });
+  return {
+    ...opened,
+    ...files,
+    store,
+    blobs,
+    mount,
+    config,
+    secrets,
+    limits,
+    overrides,
+    logger,
+    metrics,
+    models,
+    agencies,
+    life,
+    identity,
+    isFirstStart,
+    commitMs,
+    stack,
+  };
+}

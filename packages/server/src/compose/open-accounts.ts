@@ -1,0 +1,49 @@
+import { AccountChanges } from '../accounts/accounts-version.ts';
+import { Authentication } from '../accounts/authenticate.ts';
+import { KeySigning } from '../accounts/key-signing.ts';
+import { IntegrationOwnership } from '../accounts/owned-integration.ts';
+import { FairBudget } from '../lib/fair-budget.ts';
+import { LargePages } from '../store/large-pages.ts';
+import { patientReads } from '../store/patient-reads.ts';
+import type { Store } from '../store/store.ts';
+import type { Foundation } from './foundation.ts';
+
+export interface OpenedAccounts {
+  readonly changes: AccountChanges;
+  readonly signing: KeySigning;
+  readonly authentication: Authentication;
+  readonly ownership: IntegrationOwnership;
+  /** Reads that wait a while for a store that does not answer. */
+  readonly reads: Store['reads'];
+  /** Makes a budget of which one owner gets at most half if there are several owners. */
+  readonly newBudget: (total: number) => FairBudget;
+  readonly pages: LargePages;
+}
+
+/** Opens what tells who a caller is, what it may use, and what its fair share is. */
+export async function openAccounts(foundation: Foundation): Promise<OpenedAccounts> {
+  const { store, secret, secrets, limits, overrides, logger, stack } = foundation;
+  const changes = stack.use(new AccountChanges(store, limits, logger));
+  await changes.look();
+  const newBudget = overrides.newBudget ?? ((total: number) => new FairBudget(total, () => changes.hasSeveralOwners));
+  const signing = new KeySigning(secret);
+  const reads = patientReads(store.reads, limits.accountsPatienceMs);
+  const authentication = new Authentication({
+    store,
+    reads,
+    signing,
+    opaqueKeyHash: secrets.apiKeyHash,
+    changes,
+    maxVerified: limits.verifiedTokens,
+    logger,
+  });
+  return {
+    changes,
+    signing,
+    authentication,
+    ownership: new IntegrationOwnership(reads, changes),
+    reads,
+    newBudget,
+    pages: new LargePages(newBudget(1), newBudget(limits.pagesBytes)),
+  };
+}

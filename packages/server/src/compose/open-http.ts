@@ -1,0 +1,149 @@
+import { Integrations } from '../accounts/integrations.ts';
+import { Keys } from '../accounts/keys.ts';
+import { Members } from '../accounts/members.ts';
+import { Owners } from '../accounts/owners.ts';
+import { Chats } from '../chats/chats.ts';
+import { checkForm } from '../files/post-policy/check-form.ts';
+import { UploadSigning } from '../files/sign-upload.ts';
+import { UploadSecrets } from '../files/upload-secrets.ts';
+import { buildApp } from '../http/app.ts';
+import type { BodyReader } from '../http/body/body-reader.ts';
+import { DefaultFraming } from '../http/encoders/default-framing.ts';
+import { listeningAddress, listeningUrl } from '../http/listening-url.ts';
+import { MetricsListener } from '../http/metrics-listener.ts';
+import { OpenRequests } from '../http/open-requests.ts';
+import { RequestIds } from '../http/request-id.ts';
+import { accountRoutes } from '../http/routes/accounts.ts';
+import { chatRoutes } from '../http/routes/chats.ts';
+import { createAgencyUpload } from '../http/routes/create-agency-upload.ts';
+import { fileRoutes } from '../http/routes/files.ts';
+import { getCompletion } from '../http/routes/get-completion.ts';
+import { receiveUpload } from '../http/routes/receive-upload.ts';
+import { runEvents } from '../http/routes/run-events.ts';
+import { runRoutes } from '../http/routes/runs.ts';
+import { serviceRoutes } from '../http/routes/service.ts';
+import { usageRoutes } from '../http/routes/usage.ts';
+import { Nodes } from '../nodes/node-list.ts';
+import { runSteps } from '../runs/run-steps.ts';
+import { integrationById } from '../store/queries/accounts.ts';
+import { first } from '../store/store.ts';
+import { WriteProbe } from '../store/write-probe.ts';
+import type { Foundation } from './foundation.ts';
+import type { OpenedAccounts } from './open-accounts.ts';
+import type { OpenedRuns } from './open-runs.ts';
+
+const READY_GOOD_FOR_MS = 1000;
+const READY_PATIENCE_MS = 2000;
+
+type App = Awaited<ReturnType<typeof buildApp>>;
+
+/** Builds the HTTP app with all routes. `metricsText` is the page that Prometheus reads. */
+export async function openHttp(
+  foundation: Foundation,
+  accounts: OpenedAccounts,
+  runs: OpenedRuns,
+  bodies: BodyReader,
+  metricsText: () => string,
+) {
+  const { config, limits, overrides, logger, metrics, life, identity, stack } = foundation;
+  let url = '';
+  const requestIds = new RequestIds(identity.boot);
+  const app = await buildApp({
+    authentication: accounts.authentication,
+    bodies,
+    limits,
+    servers: { publicUrl: () => config.publicUrl ?? url, stagingUrl: config.stagingUrl },
+    logger,
+    logsRequests: overrides.logger !== undefined || config.logLevel === 'debug',
+    requestIds,
+    isShuttingDown: () => life.isDraining,
+    metrics,
+  });
+  const openRequests = new OpenRequests(app.server);
+  stack.defer(() => app.close());
+  // Stops before the app closes the connections: a shutdown is not a disconnect of the caller.
+  stack.use(runs.disconnects);
+  addRunRoutes(app, foundation, accounts, runs);
+  addFileRoutes(app, foundation, accounts);
+  addAccountRoutes(app, foundation, accounts);
+  addServiceRoutes(app, foundation, metricsText);
+  return {
+    openRequests,
+    /** Resolves to the addresses when both listeners accept requests. */
+    async listen() {
+      const { host, port } = config;
+      const metricsListener =
+        config.metrics === null
+          ? null
+          : stack.use(await MetricsListener.start({ ...config.metrics, metrics: metricsText, requestIds }));
+      await app.listen({ host, port, backlog: 4096 });
+      url = listeningUrl(app.server);
+      return { url, address: listeningAddress(app.server), metricsUrl: metricsListener?.url ?? null };
+    },
+  };
+}
+
+function addRunRoutes(
+  app: App,
+  { store, config, limits, metrics }: Foundation,
+  { ownership, pages }: OpenedAccounts,
+  { admission, runReads, eventLog, streams, cancel }: OpenedRuns,
+): void {
+  const encoder = new DefaultFraming();
+  const { fetchAllow } = config;
+  getCompletion(app, { ownership, admission, runReads, eventLog, streams, encoder, limits, fetchAllow, metrics });
+  runEvents(app, { ownership, runReads, eventLog, streams, encoder });
+  const steps = runSteps.bind(null, { reads: store.reads, runReads, pages });
+  runRoutes(app, { ownership, runReads, cancel, steps });
+  usageRoutes(app, { ownership, runReads });
+  chatRoutes(app, ownership, new Chats(store, pages));
+}
+
+function addFileRoutes(app: App, foundation: Foundation, { ownership, reads }: OpenedAccounts): void {
+  const { store, mount, uploads, secret, config, limits, overrides, logger } = foundation;
+  const { publicUrl } = config;
+  receiveUpload(app, {
+    mount,
+    secrets: new UploadSecrets(store, secret),
+    hasIntegration: async (integrationId) => (await first(reads.all(integrationById, { integrationId }))) !== undefined,
+    checkForm: overrides.checkForm ?? checkForm,
+    publicUrl,
+    limits,
+    waitAt: overrides.waitAt,
+    logger,
+  });
+  const signing = new UploadSigning({
+    store,
+    mount,
+    target: uploads,
+    quotaBytes: limits.mountQuotaBytes,
+    graceMs: limits.uploadGraceMs,
+  });
+  createAgencyUpload(app, { ownership, signing, publicUrl });
+  fileRoutes(app, ownership, mount);
+}
+
+function addAccountRoutes(
+  app: App,
+  { store, agencies, limits, config, secrets }: Foundation,
+  { ownership, changes, signing, pages }: OpenedAccounts,
+): void {
+  accountRoutes(app, {
+    ownership,
+    integrations: new Integrations(store, changes, agencies, limits.maxRunSeconds, config.prices),
+    members: new Members(store, pages),
+    keys: new Keys(store, changes, signing, secrets.apiKeyHash !== null),
+    owners: new Owners(store, changes, signing),
+  });
+}
+
+function addServiceRoutes(app: App, { store, agencies, life, isAlone }: Foundation, metrics: () => string): void {
+  const writeProbe = new WriteProbe(store, READY_GOOD_FOR_MS, READY_PATIENCE_MS);
+  serviceRoutes(app, {
+    agencies,
+    isReady: async () => life.isServing && (await writeProbe.takesWrites()),
+    storeKind: store.kind,
+    metrics,
+    nodes: new Nodes({ store, node: life.node, isAlone, isDraining: () => life.isDraining }),
+  });
+}

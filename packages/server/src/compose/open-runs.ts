@@ -1,0 +1,149 @@
+import { RevokedStreams } from '../accounts/revoked-streams.ts';
+import { RunAdmission } from '../admission/admit-run.ts';
+import { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
+import { healTurn } from '../chats/heal-history.ts';
+import { Engine } from '../engine/engine.ts';
+import { recoverOrphans } from '../engine/takeover/recover-orphans.ts';
+import { TakeoverLoop } from '../engine/takeover/takeover-loop.ts';
+import { EventLog } from '../eventlog/event-log.ts';
+import { FarLogs } from '../eventlog/far-logs.ts';
+import { SandboxFiles } from '../files/sandbox-files.ts';
+import { Streams } from '../http/run-stream.ts';
+import { CancelIntents } from '../runs/cancel-intents.ts';
+import { cancelRun } from '../runs/cancel-run.ts';
+import { DisconnectWatch } from '../runs/disconnect-watch.ts';
+import { FarReaders } from '../runs/far-readers.ts';
+import { RunReads } from '../runs/read-runs.ts';
+import { mountFiles } from '../sandbox/mount-files.ts';
+import type { Foundation } from './foundation.ts';
+import type { OpenedAccounts } from './open-accounts.ts';
+import { openAttachments } from './open-attachments.ts';
+
+const STORE_RETRY_MS = 500;
+
+/** Opens what admits, executes, cancels, takes over and reads runs. */
+export async function openRuns(foundation: Foundation, accounts: OpenedAccounts) {
+  const { store, mount, blobs, isAlone, agencies, life, limits, overrides, logger, metrics, stack } = foundation;
+  const { node } = life;
+  const { waitAt } = overrides;
+  const { prices, fetchAllow } = foundation.config;
+  const model = foundation.models.find;
+  const { newBudget, pages, reads } = accounts;
+
+  const notifier = stack.use(overrides.notifier ?? foundation.notifier());
+  const farLogs = isAlone ? null : stack.use(new FarLogs(store.reads, notifier, logger));
+  const onStored = (lagMs: number) => metrics.eventLag.observe(lagMs);
+  const eventLog = stack.use(new EventLog(store, limits, logger, onStored, farLogs));
+  const windowTokens = limits.modelWindowTokens;
+  const { maxAttempts } = limits;
+  const takeoverDeps = {
+    store,
+    eventLog,
+    agencies,
+    model,
+    prices,
+    prompt: { windowTokens },
+    node,
+    maxAttempts,
+    logger,
+    metrics,
+  };
+  // On the embedded store no other node can resume the runs, so this node resumes them all.
+  const maxResumed = isAlone ? Number.POSITIVE_INFINITY : limits.activeRuns;
+  const recovered = await recoverOrphans(takeoverDeps, () => maxResumed);
+
+  const attachmentBlobs = new AttachmentBlobs(store.reads, blobs);
+  const runSlots = newBudget(limits.activeRuns);
+  const { network } = overrides;
+  const attachments = openAttachments(limits, { allow: fetchAllow, blobs: attachmentBlobs, network, newBudget }, stack);
+  const runsHere = (runId: string) => eventLog.hot(runId) !== undefined;
+  const farReaders = isAlone ? null : stack.use(new FarReaders(store, node, runsHere, logger));
+  await farReaders?.forgetGoneNodes();
+  const disconnects = new DisconnectWatch(
+    limits.disconnectMs,
+    (integrationId, runId) => cancelRun(cancel, integrationId, runId, 'immediate'),
+    logger,
+    farReaders,
+  );
+  const engine = stack.use(
+    new Engine({
+      store,
+      eventLog,
+      agencies,
+      model,
+      files: (integrationId) => mountFiles(mount, integrationId),
+      prices,
+      maxSteps: limits.stepsPerRun,
+      prompt: { heal: overrides.healTurn ?? healTurn, windowTokens },
+      attachments,
+      runSlots,
+      maxRunSeconds: limits.maxRunSeconds,
+      modelSilenceMs: limits.modelSilenceMs,
+      disconnects,
+      retryMs: STORE_RETRY_MS,
+      mayCall: (signal) => life.mayCall(signal),
+      waitAt,
+      logger,
+      metrics,
+    }),
+  );
+  const stop = engine.stop.bind(engine);
+  const activeRuns = () => engine.activeRuns;
+  if (!isAlone) {
+    stack.use(new CancelIntents({ reads: store.reads, node, notifier, activeRuns, stop, logger }));
+  }
+  const listening = Promise.withResolvers<void>();
+  stack.defer(() => listening.resolve());
+  const streams = stack.use(new Streams(limits, disconnects, waitAt, () => life.isUncertain));
+  stack.use(new RevokedStreams({ streams, reads, everyMs: limits.accountsVersionMs, logger }));
+  life.serve(engine, streams);
+  // From here on clients can follow and cancel the resumed runs. A run that was fenced since it was taken is not ours.
+  const resumed = recovered.resumed.filter(({ as }) => as === node.identity);
+  for (const { run } of resumed) engine.start(run, listening.promise);
+
+  const runReads = new RunReads(store, eventLog, pages);
+  const cancel = {
+    store,
+    runReads,
+    signalStop: stop,
+    ended: (runId: string) => engine.ended(runId),
+    elsewhere: isAlone ? null : notifier,
+    patienceMs: limits.cancelPatienceMs,
+    waitAt,
+  };
+  const admission = new RunAdmission({
+    store,
+    agencies,
+    engine,
+    blobs: attachmentBlobs,
+    sandboxFiles: new SandboxFiles(mount),
+    node,
+    prices,
+    isShuttingDown: () => life.isDraining,
+    runSlots,
+    reserveTokens: limits.reserveTokens,
+    logger,
+  });
+  return {
+    eventLog,
+    engine,
+    streams,
+    disconnects,
+    admission,
+    cancel,
+    runReads,
+    attachments,
+    resumedRuns: resumed.length,
+    endedRuns: recovered.ended,
+    /** Lets the resumed runs continue. Until then they wait, so that clients can follow them from the beginning. */
+    continueResumed: () => listening.resolve(),
+    /** Takes over runs of crashed nodes from now on. */
+    startTakeover: () => {
+      if (isAlone) return;
+      const room = () => (life.isDraining ? 0 : limits.activeRuns - engine.activeRuns);
+      life.takeOver(stack.use(new TakeoverLoop(takeoverDeps, { room, start: (run) => engine.start(run) })));
+    },
+  };
+}
+
+export type OpenedRuns = Awaited<ReturnType<typeof openRuns>>;

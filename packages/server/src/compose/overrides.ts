@@ -1,0 +1,38 @@
+import type { AgencyDefinition } from '@runwire/agency';
+import type { Model } from '../agent/ports.ts';
+import type { healTurn } from '../chats/heal-history.ts';
+import type { Limits } from '../config/config.ts';
+import type { WaitAt } from '../domain/wait-points.ts';
+import type { MountStore } from '../files/mount-store.ts';
+import type { checkForm } from '../files/post-policy/check-form.ts';
+import type { Network } from '../guarded-fetch/guarded-fetch.ts';
+import type { FairBudget } from '../lib/fair-budget.ts';
+import type { BlobStore } from '../storage/blob-store.ts';
+import type { Notifier } from '../store/notifier.ts';
+import type { JudgeCommit } from '../store/postgres/commit-outcome.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+/** What tests and proofs use instead of the real parts, or in addition to them. */
+export interface Overrides {
+  readonly model?: Model;
+  readonly agencies?: Readonly<Record<string, AgencyDefinition>>;
+  readonly limits?: Partial<Limits>;
+  readonly waitAt?: WaitAt;
+  readonly judgeCommit?: JudgeCommit;
+  readonly healTurn?: typeof healTurn;
+  readonly checkForm?: typeof checkForm;
+  readonly logger?: Logger;
+  /** Wraps the store, so that a proof can plant a fault. */
+  readonly wrapStore?: (store: Store) => Store;
+  /** Wraps the files of the integrations. */
+  readonly wrapMount?: (mount: MountStore) => MountStore;
+  /** Wraps the bytes of attachments. */
+  readonly wrapBlobs?: (blobs: BlobStore) => BlobStore;
+  /** Replaces the listener for hints of other nodes, so that a proof can drop them. */
+  readonly notifier?: Notifier;
+  /** Makes the budgets that owners share, so that a proof can plant a fault. */
+  readonly newBudget?: (total: number) => FairBudget;
+  /** Replaces the network over which attachments are fetched. */
+  readonly network?: Network;
+}
