@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { backup, move, restore } from '@runwire/server';
+import { backup, migrateToPostgres, restore } from '@runwire/server';
 import { CommitProxy, freshDatabase } from '@runwire/test-kit';
 import { folderOf, runwire } from './support/cli-process.ts';
 import { envOf, goesOn, imagesIn, markOf, type Place, startAt, useOnce } from './support/one-image.ts';
@@ -47,14 +47,14 @@ test('an installation whose images are lost is backed up, and the back-up says w
   assert.match(one.stdout, /^Images that messages refer to but that are missing .*: 1\. /m);
   assert.ok(one.stdout.includes(`\n  ${basename(lost)}\n`));
   rmSync(kept);
-  const { said, isWhole } = await backup(envOf(place), join(folder, 'none'));
+  const { text: said, isWhole } = await backup(envOf(place), join(folder, 'none'));
   assert.match(said, /^Backed up \d+ rows, 0 images/);
   assert.equal(isWhole, false);
   const named = readFileSync(join(folder, 'none/missing-images.jsonl'), 'utf8').trim().split('\n');
   assert.deepEqual(named.map((line) => JSON.parse(line)).sort(), [basename(kept), basename(lost)].sort());
 
   const restored: Place = { dataDir: folderOf(t), url: '' };
-  assert.match((await restore(envOf(restored), join(folder, 'one'))).said, /^Restored \d+ rows, 1 images/);
+  assert.match((await restore(envOf(restored), join(folder, 'one'))).text, /^Restored \d+ rows, 1 images/);
   assert.deepEqual(
     imagesIn(restored.dataDir).map((path) => basename(path)),
     [basename(kept)],
@@ -76,7 +76,7 @@ test('a restore whose commit is not answered says so, and the next one finds it 
     message: /^The end of the restore was not confirmed \([^\n]+\); run `runwire restore` again\.$/,
   });
   assert.equal(proxy.swallowed, 1);
-  assert.match((await restore(envOf(place), from)).said, /^An earlier restore had put everything into PostgreSQL at /);
+  assert.match((await restore(envOf(place), from)).text, /^An earlier restore had copied everything to PostgreSQL at /);
   await assert.rejects(restore(envOf(place), from), /There is an installation in the database \S+ already/);
   assert.equal(readFileSync(markOf(place.dataDir), 'utf8').length, 33);
   await goesOn(place);
@@ -88,9 +88,9 @@ test('a restore says where RUNWIRE_SECRET makes all keys of the back-up void', a
   const from = join(folderOf(t), 'backup');
   await backup(envOf(source), from);
   const same = readFileSync(join(source.dataDir, 'secret'), 'utf8').trim();
-  const VOID = /^RUNWIRE_SECRET is not the secret of the back-up: none of the back-up's keys is valid /m;
+  const VOID = /^RUNWIRE_SECRET is not the secret of the backup: no key of the backup is valid /m;
   const said = async (secret: string) =>
-    (await restore({ ...envOf({ dataDir: folderOf(t), url: '' }), RUNWIRE_SECRET: secret }, from)).said;
+    (await restore({ ...envOf({ dataDir: folderOf(t), url: '' }), RUNWIRE_SECRET: secret }, from)).text;
   assert.match(await said('x'.repeat(40)), VOID);
   assert.doesNotMatch(await said(same), VOID);
   assert.doesNotMatch(await said(''), VOID);
@@ -105,12 +105,12 @@ test('back-up, restore and move work through PgBouncer in transaction mode', { s
   const embedded: Place = { dataDir: folderOf(t), url: '' };
   await useOnce(embedded);
   const moved = { ...embedded, url: through(database) };
-  assert.match(await move(envOf(moved)), /^Copied 16 tables /);
+  assert.match(await migrateToPostgres(envOf(moved)), /^Copied 16 tables /);
   await goesOn(moved);
   const to = join(folderOf(t), 'backup');
-  const { said } = await backup(envOf(moved), to);
+  const { text: said } = await backup(envOf(moved), to);
   assert.match(said, /^Backed up \d+ rows, 1 images/);
   const restored = { dataDir: folderOf(t), url: through(second) };
-  assert.match((await restore(envOf(restored), to)).said, /^Restored \d+ rows, 1 images/);
+  assert.match((await restore(envOf(restored), to)).text, /^Restored \d+ rows, 1 images/);
   await goesOn(restored);
 });

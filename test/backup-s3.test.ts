@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
-import { backup, move, restore } from '@runwire/server';
+import { backup, migrateToPostgres, restore } from '@runwire/server';
 import {
   filesOf,
   freshDatabase,
@@ -51,7 +51,7 @@ test('a back-up goes from the disk into a bucket and back, with images and files
   await backup(source, join(folder, 'of-disk'));
 
   const inBucket = { RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: '', ...s3 };
-  const { said } = await restore(inBucket, join(folder, 'of-disk'));
+  const { text: said } = await restore(inBucket, join(folder, 'of-disk'));
   assert.match(said, /^Restored \d+ rows, 1 images and 11 files, /);
   assert.match(said, new RegExp(`^The images and files are in the bucket ${s3.S3_BUCKET}\\.$`, 'm'));
   assert.equal(await say(inBucket, inBucket.RUNWIRE_DATA_DIR), 'completed', 'its chat goes on with its image');
@@ -59,9 +59,9 @@ test('a back-up goes from the disk into a bucket and back, with images and files
   await assert.rejects(backup(onDisk, join(folder, 'x')), /^StartRefused: S3_BUCKET is not set, but this installation/);
   await assert.rejects(backup({ ...source, ...s3 }, join(folder, 'x')), /^StartRefused: S3_BUCKET is set, but this/);
 
-  assert.match((await backup(inBucket, join(folder, 'of-s3'))).said, /^Backed up \d+ rows, 1 images and 11 files, /);
+  assert.match((await backup(inBucket, join(folder, 'of-s3'))).text, /^Backed up \d+ rows, 1 images and 11 files, /);
   const back = { RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: '' };
-  assert.match((await restore(back, join(folder, 'of-s3'))).said, /^Restored \d+ rows, 1 images and 11 files, /);
+  assert.match((await restore(back, join(folder, 'of-s3'))).text, /^Restored \d+ rows, 1 images and 11 files, /);
   assert.deepEqual(await filesOf(await openTestMount(back.RUNWIRE_DATA_DIR), 'demo'), await filesOf(mount, 'demo'));
   assert.equal(await say(back, back.RUNWIRE_DATA_DIR), 'completed');
 
@@ -71,14 +71,14 @@ test('a back-up goes from the disk into a bucket and back, with images and files
   mkdirSync(join(again.RUNWIRE_DATA_DIR, 'blobs'));
   writeFileSync(join(again.RUNWIRE_DATA_DIR, 'blobs/restoring'), `${begun}\n`);
   assert.match(
-    (await restore(again, join(folder, 'of-s3'))).said,
+    (await restore(again, join(folder, 'of-s3'))).text,
     new RegExp(`may have left objects .* under ${begun}/: delete`),
   );
   assert.equal(await say(again, again.RUNWIRE_DATA_DIR), 'completed');
 
   await using database = await freshDatabase();
   const moved = { ...inBucket, DATABASE_URL: database.url };
-  assert.match(await move(moved), /^Images and files stay in the bucket \S+: start all servers /m);
+  assert.match(await migrateToPostgres(moved), /^Images and files stay in the bucket \S+: start all servers /m);
   const env = { ...moved, RUNWIRE_SHARED_DISK: '' };
   await using first = await startTestServer({ dataDir: moved.RUNWIRE_DATA_DIR, env });
   await using second = await startTestServer({ dataDir: folderOf(t), env: { ...env, RUNWIRE_DATA_DIR: folderOf(t) } });
@@ -107,12 +107,12 @@ test('a file and a folder of one name, which S3 can hold, are backed up; a resto
   }
   client.destroy();
   const from = join(folderOf(t), 'backup');
-  assert.match((await backup({ ...source, ...s3 }, from)).said, /^Backed up \d+ rows, 0 images and 3 files, /);
+  assert.match((await backup({ ...source, ...s3 }, from)).text, /^Backed up \d+ rows, 0 images and 3 files, /);
   const target = folderOf(t);
   const done = await runwire(['restore', '--from', from], { env: { RUNWIRE_DATA_DIR: target, DATABASE_URL: '' } });
   assert.deepEqual([done.code, done.stderr], [3, '']);
   assert.match(done.stdout, /^Restored \d+ rows, 0 images and 2 files, /);
-  assert.match(done.stdout, /^Files that could not be put in their place, [^\n]+: 1\. [^\n]+; the first:$/m);
+  assert.match(done.stdout, /^Files that could not be written [^\n]+: 1\. [^\n]+; the first:$/m);
   assert.match(done.stdout, /^ {2}demo: a(\/b)? \(a file and a folder have one name\)$/m);
   assert.equal((await filesOf(await openTestMount(target), 'demo')).size, 2);
 });

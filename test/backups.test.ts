@@ -86,7 +86,7 @@ test('a restored back-up serves the same keys, chats, usage and streams, and its
   );
   assert.deepEqual(await mountOf(restored), await mountOf(env));
   await using server = await CliServer.start({ env: restored });
-  assert.match(server.stdout, /that now go on: 1/);
+  assert.match(server.stdout, /now resumed: 1/);
   const api = server.api(house.apiKey);
   assert.deepEqual(await look(api), house.seen);
   const { body: run } = await api.get(`/v2/integrations/house/runs/${house.unfinished}`);
@@ -94,7 +94,7 @@ test('a restored back-up serves the same keys, chats, usage and streams, and its
   await server.stop('SIGKILL');
   // Crashed for the first time, it may: where that counts as the second crash, it may not.
   await using again = await CliServer.start({ env: { ...restored, RUNWIRE_MAX_ATTEMPTS: '2' } });
-  assert.match(again.stdout, /that now go on: 1/);
+  assert.match(again.stdout, /now resumed: 1/);
 });
 
 test('a back-up goes from either store to either store and stays what it is', { skip }, async (t) => {
@@ -146,12 +146,12 @@ test('a backup is private, and has the secret unless a setting gives it', async 
   );
   const without = join(folderOf(t), 'backup');
   const said = await done(['backup', '--to', without], { ...env, RUNWIRE_SECRET: 'x'.repeat(40) });
-  assert.match(said, /RUNWIRE_SECRET is what it was/);
+  assert.match(said, /store the value of RUNWIRE_SECRET/);
   assert.ok(!existsSync(join(without, 'secret')));
   const restored = folderOf(t);
   chmodSync(restored, 0o755);
   const said2 = await done(['restore', '--from', without], { RUNWIRE_DATA_DIR: restored });
-  assert.match(said2, /set RUNWIRE_SECRET to what it was/);
+  assert.match(said2, /set RUNWIRE_SECRET to the value that it had/);
   const names = readdirSync(restored, { recursive: true, encoding: 'utf8' });
   assert.ok(names.includes('runwire.db'));
   assert.deepEqual(
@@ -220,7 +220,7 @@ test('a back-up of a version without mounts is restored as before', async (t) =>
   const manifest = { ...rest, format: 1 };
   writeFileSync(path, JSON.stringify({ sha256: hash('sha256', JSON.stringify(manifest)), manifest }));
   const place = { RUNWIRE_DATA_DIR: folderOf(t) };
-  assert.match((await restore(place, old)).said, /^Restored \d+ rows, 2 images and 0 files, /);
+  assert.match((await restore(place, old)).text, /^Restored \d+ rows, 2 images and 0 files, /);
 });
 
 test('files that change whenever they are read are named by the back-up, which exits 3', async (t) => {
@@ -239,11 +239,11 @@ test('files that change whenever they are read are named by the back-up, which e
   closeSync(log);
   assert.equal(code, 3, stderr);
   assert.match(stdout, /^Backed up \d+ rows, 2 images and 4 files, /);
-  assert.match(stdout, /^Files that changed whenever they were read, .*: 1\. .*\n {2}house: large \(it changed /m);
+  assert.match(stdout, /^Files that changed each time they were read; .*: 1\. .*\n {2}house: large \(it changed /m);
   const [line = ''] = readFileSync(join(to, 'odd-files.jsonl'), 'utf8').trim().split('\n');
   assert.equal(JSON.parse(line).path, 'large');
   assert.match(
-    (await restore({ RUNWIRE_DATA_DIR: folderOf(t) }, to)).said,
+    (await restore({ RUNWIRE_DATA_DIR: folderOf(t) }, to)).text,
     /^Restored \d+ rows, 2 images and 4 files, /,
   );
 });

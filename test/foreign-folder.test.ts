@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { backup, move, restore } from '@runwire/server';
+import { backup, migrateToPostgres, restore } from '@runwire/server';
 import { askDatabase, filesOf, freshDatabase, openTestMount, postgresStore, putFile } from '@runwire/test-kit';
 import { folderOf } from './support/cli-process.ts';
 import { envOf, goesOn, imagesIn, markOf, type Place, startAt, useOnce } from './support/one-image.ts';
@@ -54,7 +54,7 @@ test('an empty database begins nothing in a folder that is an embedded installat
 
   await using database = await freshDatabase();
   const moved = { ...place, url: database.url };
-  await move(envOf(moved));
+  await migrateToPostgres(envOf(moved));
   const mark = readFileSync(markOf(place.dataDir), 'utf8').trim();
   assert.deepEqual(
     await askDatabase(database.url, 'select mark from blob_folder'),
@@ -140,7 +140,7 @@ test('a restore that was interrupted is begun again among what it left, and a se
   const mount = await openTestMount(place.dataDir);
   await putFile(mount, 'demo', 'b', 'of another');
   await putFile(mount, 'other', 'c', 'of another');
-  assert.match((await restore(envOf(place), from)).said, /^Restored \d+ rows, 2 images and 1 files/);
+  assert.match((await restore(envOf(place), from)).text, /^Restored \d+ rows, 2 images and 1 files/);
   assert.deepEqual([...(await filesOf(mount, 'demo')).keys()], ['a']);
   assert.equal((await filesOf(mount, 'other')).size, 0);
   for (const name of drafts) assert.ok(!existsSync(join(place.dataDir, name)), name);

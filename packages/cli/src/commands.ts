@@ -64,7 +64,7 @@ export const commands: readonly Command[] = [
       'It reads the folder of RUNWIRE_DATA_DIR, default .runwire. Stop its server first.',
       'docs/backup.md has the steps.',
     ],
-    run: async (env) => print(await (await server()).move(env)),
+    run: async (env) => print(await (await server()).migrateToPostgres(env)),
   },
   {
     name: 'backup',
@@ -76,8 +76,8 @@ export const commands: readonly Command[] = [
     ],
     option: { name: 'to', placeholder: 'FOLDER', isRequired: true, about: 'an empty or new folder' },
     run: async (env, to = '') => {
-      const { said, isWhole } = await (await server()).backup(env, to);
-      print(said, isWhole);
+      const { text, isWhole } = await (await server()).backup(env, to);
+      print(text, isWhole);
     },
   },
   {
@@ -89,8 +89,8 @@ export const commands: readonly Command[] = [
     ],
     option: { name: 'from', placeholder: 'FOLDER', isRequired: true, about: 'the folder of the backup' },
     run: async (env, from = '') => {
-      const { said, isWhole } = await (await server()).restore(env, from);
-      print(said, isWhole);
+      const { text, isWhole } = await (await server()).restore(env, from);
+      print(text, isWhole);
     },
   },
 ];

@@ -1,20 +1,9 @@
 import { existsSync } from 'node:fs';
-import {
-  commitOf,
-  knownLevel,
-  markIn,
-  noInstallation,
-  type PostgresPlace,
-  postgresPlace,
-  putMark,
-  putSecret,
-  readSecretFile,
-  refuseTaken,
-} from '../compose/installation-place.ts';
-import { checkFiles } from '../compose/open-files.ts';
+import { checkFiles, readKeptMark } from '../compose/open-files.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
 import { readMovedMark, refuseMoved, writeMovedMark } from '../config/moved-mark.ts';
+import { type Environment, prepareProcess } from '../config/prepare-process.ts';
 import { SettingRefused } from '../config/setting-refused.ts';
 import { LATEST_MIGRATION } from '../store/migrate.ts';
 import { PostgresSnapshot } from '../store/postgres/postgres-snapshot.ts';
@@ -24,20 +13,50 @@ import { lockDataFolder } from '../store/sqlite/data-folder-lock.ts';
 import { SqliteSnapshot } from '../store/sqlite/sqlite-snapshot.ts';
 import { type CopiedTable, copyInstallation } from '../store/transfer/copy-installation.ts';
 import type { Snapshot } from '../store/transfer/ports.ts';
+import {
+  commitCopy,
+  insertMark,
+  insertSecret,
+  latestMigrationOf,
+  noInstallation,
+  type PostgresSettings,
+  postgresSettings,
+  readSecretFile,
+  refuseUsed,
+} from './installation.ts';
 
-export interface Moved {
+interface MigrationResult {
   readonly tables: readonly CopiedTable[];
-  /** Whether an earlier move had done it, and was interrupted before it could say so. */
+  /** True if an earlier migration had copied everything and was interrupted before it could report that. */
   readonly wasDone: boolean;
 }
 
+/** `runwire move`: copies the embedded installation into its PostgreSQL database. Resolves to the text for the operator. */
+export async function migrateToPostgres(env: Environment): Promise<string> {
+  const { config, secrets } = prepareProcess(env);
+  const { tables, wasDone } = await migrate(config, secrets);
+  const place = config.database?.place ?? '';
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  const copied = wasDone
+    ? `An earlier move had copied everything to PostgreSQL at ${place}; it is finished now.`
+    : `Copied ${tables.length} tables with ${rows} rows from ${config.dataDir} to PostgreSQL at ${place} and read them back: counts and checksums are equal.`;
+  return [
+    copied,
+    ...tables.map((table) => `  ${table.table}: ${table.rows}`),
+    config.s3 === null
+      ? `Images and files stay in ${config.dataDir}: start all servers with this DATABASE_URL and with that folder as RUNWIRE_DATA_DIR, and more than one with RUNWIRE_SHARED_DISK=true.`
+      : `Images and files stay in the bucket ${config.s3.bucket}: start all servers with this DATABASE_URL and with that S3_BUCKET.`,
+    `The embedded database was not changed; the file ${dataFolder(config.dataDir).movedMark} prevents servers from starting on it.`,
+  ].join('\n');
+}
+
 /**
- * Copies the embedded installation into an empty PostgreSQL database, with the folder's lock in hand: nobody writes to
- * either meanwhile. A process that dies leaves the database as it was; the mark tells an interrupted end from a done one.
- * The files stay where they are, so the folder's mark is known to both databases.
+ * Copies the embedded installation into an empty PostgreSQL database. It holds the lock of the data folder, so no process
+ * writes to either store. If this process dies, the database is empty; the mark tells if the commit happened. The files
+ * are not copied, so both databases have the same mark of the files.
  */
-export async function moveHere(config: Config, secrets: Secrets): Promise<Moved> {
-  const settings = postgresPlace(config, secrets);
+async function migrate(config: Config, secrets: Secrets): Promise<MigrationResult> {
+  const settings = postgresSettings(config, secrets);
   if (settings === null) {
     throw new SettingRefused('`runwire move` needs DATABASE_URL: set it to an empty PostgreSQL database.');
   }
@@ -46,38 +65,38 @@ export async function moveHere(config: Config, secrets: Secrets): Promise<Moved>
   await using stack = new AsyncDisposableStack();
   stack.use(lockDataFolder(folder.lock));
   const mark = readMovedMark(folder.movedMark);
-  // Whether it is done in another database, only that one knows.
+  // Only the database that the mark names can tell if the migration is complete.
   if (mark !== null && (mark.state === 'moved' || mark.place !== settings.place)) refuseMoved(folder.movedMark);
   const snapshot = stack.use(new SqliteSnapshot(folder.database));
-  const level = await knownLevel(snapshot);
-  const kept = await markIn(snapshot);
+  const level = await latestMigrationOf(snapshot);
+  const kept = await readKeptMark(snapshot);
   if (level !== LATEST_MIGRATION || kept === null) {
     throw new SettingRefused(
-      `The installation in ${config.dataDir} is of an older version; start this version on it once without DATABASE_URL, stop it, and move then.`,
+      `The installation in ${config.dataDir} is of an older version; start this version on it once without DATABASE_URL, stop it, and run the command again.`,
     );
   }
   await checkFiles(config, kept);
   const secret = secrets.secret === null ? readSecretFile(folder.secretFile) : null;
   const moved = (at: Date) => ({ state: 'moved', place: settings.place, at: at.toISOString() }) as const;
-  if (mark?.state === 'moving' && (await isHere(settings, snapshot))) {
+  if (mark?.state === 'moving' && (await isMigrated(settings, snapshot))) {
     await writeMovedMark(folder.movedMark, moved(new Date()));
     return { tables: [], wasDone: true };
   }
   const target = stack.use(await PostgresTarget.open(settings));
-  await refuseTaken(target, `the database ${settings.place}`, 'set DATABASE_URL to an empty one');
-  // Who was alive when the lock was let go died without a word.
+  await refuseUsed(target, `the database ${settings.place}`, 'set DATABASE_URL to an empty one');
+  // This process holds the lock, so a node that is listed as alive has crashed.
   const tables = await copyInstallation(snapshot, target, NODE_DEAD);
-  await putMark(target, kept);
-  if (secret !== null) await putSecret(target, secret);
+  await insertMark(target, kept);
+  if (secret !== null) await insertSecret(target, secret);
   const at = new Date();
   await writeMovedMark(folder.movedMark, { ...moved(at), state: 'moving' });
-  await commitOf(target, 'move');
+  await commitCopy(target, 'move');
   await writeMovedMark(folder.movedMark, moved(at));
   return { tables, wasDone: false };
 }
 
-/** Whether this very installation is in the database: an earlier move committed it. */
-async function isHere(settings: PostgresPlace, source: Snapshot): Promise<boolean> {
+/** True if this installation is in the database, because an earlier migration committed it. */
+async function isMigrated(settings: PostgresSettings, source: Snapshot): Promise<boolean> {
   await using there = await PostgresSnapshot.open(settings);
   if ((await there.columns('owners')).length === 0) return false;
   const firstOwners = async (snapshot: Snapshot) => {

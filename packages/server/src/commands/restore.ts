@@ -1,19 +1,11 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import {
-  commitOf,
-  embeddedHere,
-  markIn,
-  type PostgresPlace,
-  postgresPlace,
-  putMark,
-  putSecret,
-  refuseTaken,
-} from '../compose/installation-place.ts';
-import { type FilePlaces, openFilesAt } from '../compose/open-files.ts';
+import { type FilePlaces, openFilesAt, readKeptMark } from '../compose/open-files.ts';
+import { unmigratedInstallation } from '../compose/open-store.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { type DataFolder, makeDataFolder } from '../config/data-folder.ts';
 import { refuseMoved } from '../config/moved-mark.ts';
+import { type Environment, prepareProcess } from '../config/prepare-process.ts';
 import { type CopiedBlobs, copyBlobs, type NamedBlob } from '../files/copy-blobs.ts';
 import { CopyDamaged, copyMountIn, type MountLine, type OddFile } from '../files/copy-mount.ts';
 import { newMark, readMark, removeMark, takenFolder, writeMark } from '../files/disk/folder-mark.ts';
@@ -30,44 +22,93 @@ import { copyInstallation } from '../store/transfer/copy-installation.ts';
 import { BackupRefused } from '../store/transfer/manifest.ts';
 import type { Target } from '../store/transfer/ports.ts';
 import { Backup } from '../store/transfer/read-backup.ts';
-import type { BackedUp } from './backup.ts';
+import { type CommandOutcome, describeFiles } from './command-outcome.ts';
+import {
+  commitCopy,
+  insertMark,
+  insertSecret,
+  type PostgresSettings,
+  postgresSettings,
+  refuseUsed,
+} from './installation.ts';
 
-export interface Restored extends Omit<BackedUp, 'missing' | 'unread' | 'unsteady'> {
-  /** Whether an earlier restore had done it, and was interrupted before it could say so. */
+interface RestoreResult {
+  readonly rows: number;
+  readonly images: number;
+  readonly files: number;
+  readonly bytes: number;
+  readonly hasSecret: boolean;
+  /** True if an earlier restore had copied everything and was interrupted before it could report that. */
   readonly wasDone: boolean;
-  /** The mark under which a restore that was interrupted may have left objects in the bucket; null: none. */
+  /** The mark under which an interrupted restore may have left objects in the bucket; null if there are none. */
   readonly leftMark: string | null;
-  /** Files for which there was no place, and that the back-up alone has. */
+  /** Files that could not be written. Only the backup has them. */
   readonly unplaced: readonly OddFile[];
-  /** Whether the keys of the back-up were signed with another secret than the settings give. */
+  /** True if the keys of the backup were signed with another secret than RUNWIRE_SECRET. */
   readonly hasOtherSecret: boolean;
 }
 
+/** Restores a backup into the empty data folder or database that the environment names. */
+export async function restore(env: Environment, from: string): Promise<CommandOutcome> {
+  const { config, secrets } = prepareProcess(env);
+  const result = await restoreBackup(config, secrets, from);
+  const { rows, images, files, bytes, hasSecret, hasOtherSecret, wasDone, leftMark, unplaced } = result;
+  const target = config.database === null ? config.dataDir : `PostgreSQL at ${config.database.place}`;
+  const lines = [
+    wasDone
+      ? `An earlier restore had copied everything to ${target}; it is finished now. To restore another backup, use an empty target.`
+      : `Restored ${rows} rows, ${images} images and ${files} files, ${bytes} bytes, to ${target}.`,
+  ];
+  if (config.s3 !== null) lines.push(`The images and files are in the bucket ${config.s3.bucket}.`);
+  else if (config.database !== null) {
+    lines.push(`The images and files are in ${config.dataDir}, which all servers must share.`);
+  }
+  if (unplaced.length > 0) {
+    lines.push(
+      `Files that could not be written and exist only in the backup: ${unplaced.length}. ${from}/mount.jsonl has the hash under which each is stored in ${from}/mount; the first:`,
+      ...describeFiles(unplaced),
+    );
+  }
+  if (leftMark !== null) {
+    lines.push(
+      `An interrupted restore may have left objects in the bucket under ${leftMark}/: delete them, unless a database has that mark in its table blob_folder.`,
+    );
+  }
+  if (!hasSecret)
+    lines.push('The backup has no secret: set RUNWIRE_SECRET to the value that it had when the backup was taken.');
+  if (hasOtherSecret) {
+    lines.push(
+      'RUNWIRE_SECRET is not the secret of the backup: no key of the backup is valid while it is set. Unset it to use those keys.',
+    );
+  }
+  return { text: lines.join('\n'), isWhole: unplaced.length === 0 };
+}
+
 /**
- * Puts a back-up of either store into an empty place of the store that the settings name.
+ * Restores a backup of either store into an empty installation of the store that the settings name.
  *
- *   `restoring` in the folder ──▶ images, files ──▶ mark in the folder ──▶ commit, with the mark ──▶ `restoring` gone
+ *   `restoring` in the folder ──▶ images, files ──▶ mark in the folder ──▶ commit, with the mark ──▶ delete `restoring`
  *
- * The mark is a new one: whoever still has the back-up's own has another folder. Interrupted anywhere, the next restore
- * finds `restoring`, and by its mark whether the commit was made. Images that are there already are not written again;
- * files are, for what an interrupted restore of another back-up left would be taken for an integration's own. In a bucket
- * each restore has a mark of its own, and what an interrupted one left lies under another that nobody reads.
+ * The mark is new, so a folder with the mark of the backed-up installation is never mistaken for this one. If a restore
+ * is interrupted, the next one finds `restoring`, and its mark tells if the commit happened. Images that exist are not
+ * written again. Files are written again, because an interrupted restore of another backup may have left other files. In
+ * a bucket each restore has its own mark: objects of an interrupted restore have another mark, and no server reads them.
  */
-export async function restoreHere(config: Config, secrets: Secrets, from: string): Promise<Restored> {
+async function restoreBackup(config: Config, secrets: Secrets, from: string): Promise<RestoreResult> {
   const backup = await Backup.open(from);
-  const settings = postgresPlace(config, secrets);
+  const settings = postgresSettings(config, secrets);
   await using stack = new AsyncDisposableStack();
   const folder = makeDataFolder(config.dataDir);
   if (settings === null) {
     stack.use(lockDataFolder(folder.lock));
     refuseMoved(folder.movedMark);
-    // With the lock in hand: nobody is writing them.
+    // This process holds the lock, so no other process writes these drafts.
     sweepDrafts(folder.database);
   }
   const secret = await backup.secret();
   const hasOtherSecret = secret !== null && secrets.secret !== null && secret !== secrets.secret;
   const begun = await readMark(folder.blobs, 'restoring');
-  if (begun !== null && (await keptIn(folder, settings))?.mark === begun) {
+  if (begun !== null && (await markInDatabase(folder, settings))?.mark === begun) {
     await removeMark(folder.blobs, 'restoring');
     return {
       rows: 0,
@@ -88,24 +129,24 @@ export async function restoreHere(config: Config, secrets: Secrets, from: string
   await DiskBlobStore.open(folder.blobs);
   await writeMark(folder.blobs, mark, 'restoring');
   const place = await openFilesAt(config, mark, stack);
-  // A bucket that cannot be used is known before anything is copied.
+  // Reports a bucket that cannot be used before anything is copied.
   if (place.kind === 's3') await place.putMark();
   const copied = copyBlobs(inUse(backup.blobKeys()), await DiskBlobStore.open(backup.blobs), place.blobs);
   await finished(copied);
   const [lost] = copied.missing();
   if (lost !== undefined) {
     throw new BackupRefused(
-      `The back-up ${from} is damaged: the image ${lost} is not as it was written; use another back-up.`,
+      `The backup ${from} is damaged: the image ${lost} is missing or was changed; use another backup.`,
     );
   }
   const files = await restoreFiles(backup, place, from);
-  // A run that was under way when the back-up was taken did not crash.
+  // Runs that were in progress when the backup was taken did not crash.
   const tables = await copyInstallation(backup, target, NODE_RELEASED);
-  await putMark(target, place);
+  await insertMark(target, place);
   if (secret !== null && settings === null) await writeDurably(folder.secretFile, `${secret}\n`);
-  if (secret !== null && settings !== null) await putSecret(target, secret);
+  if (secret !== null && settings !== null) await insertSecret(target, secret);
   if (place.kind === 'disk') await place.putMark();
-  await commitOf(target, 'restore');
+  await commitCopy(target, 'restore');
   await removeMark(folder.blobs, 'restoring');
   const listed = Object.values(backup.manifest.tables);
   return {
@@ -127,7 +168,7 @@ async function restoreFiles(backup: Backup, { mount }: FilePlaces, from: string)
   } catch (error) {
     if (!(error instanceof CopyDamaged)) throw error;
     throw new BackupRefused(
-      `The back-up ${from} is damaged: ${error.message} is not as it was written; use another back-up.`,
+      `The backup ${from} is damaged: ${error.message} is not as it was written; use another backup.`,
     );
   }
 }
@@ -135,38 +176,38 @@ async function restoreFiles(backup: Backup, { mount }: FilePlaces, from: string)
 async function emptyTarget(
   config: Config,
   folder: DataFolder,
-  settings: PostgresPlace | null,
+  settings: PostgresSettings | null,
   stack: AsyncDisposableStack,
 ): Promise<Target> {
   if (settings === null) {
     const target = stack.use(new SqliteTarget(folder.database));
-    await refuseTaken(target, config.dataDir, 'set RUNWIRE_DATA_DIR to an empty folder');
+    await refuseUsed(target, config.dataDir, 'set RUNWIRE_DATA_DIR to an empty folder');
     return target;
   }
   const target = stack.use(await PostgresTarget.open(settings));
-  await refuseTaken(target, `the database ${settings.place}`, 'set DATABASE_URL to an empty one');
-  const embedded = embeddedHere(config, settings.place);
+  await refuseUsed(target, `the database ${settings.place}`, 'set DATABASE_URL to an empty one');
+  const embedded = unmigratedInstallation(config, settings.place);
   if (embedded !== null) throw embedded;
   return target;
 }
 
-/** A new one for a folder in which there is nothing of anybody, or that of the restore that was begun there; on S3 always a new one. */
+/** Returns the mark of the interrupted restore in this folder, or a new mark. On S3 the mark is always new. Refuses a folder in use. */
 async function markFor(blobs: string, begun: string | null, isNew: boolean): Promise<string> {
   const own = await readMark(blobs);
   if (begun !== null && (own === null || own === begun)) return isNew ? newMark() : begun;
   const taken = await takenFolder(
     blobs,
-    'set RUNWIRE_DATA_DIR to an empty folder, or move that one away: a back-up brings its own images and files',
+    'set RUNWIRE_DATA_DIR to an empty folder, or move that one away: the backup has its own images and files',
   );
   if (taken !== null) throw taken;
   return newMark();
 }
 
-/** The mark that the database keeps; null: there is none, or no database. */
-async function keptIn({ database }: DataFolder, settings: PostgresPlace | null): Promise<KeptMark | null> {
+/** Returns the mark in the database; null if there is no mark or no database. */
+async function markInDatabase({ database }: DataFolder, settings: PostgresSettings | null): Promise<KeptMark | null> {
   if (settings === null && !existsSync(database)) return null;
   await using snapshot = settings === null ? new SqliteSnapshot(database) : await PostgresSnapshot.open(settings);
-  return await markIn(snapshot);
+  return await readKeptMark(snapshot);
 }
 
 async function* inUse(keys: AsyncIterable<readonly string[]>): AsyncGenerator<NamedBlob[]> {

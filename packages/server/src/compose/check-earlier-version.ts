@@ -2,14 +2,13 @@ import type { Config } from '../config/config.ts';
 import { type ListedNode, OtherNodes, type OtherNodesOptions } from '../nodes/other-nodes.ts';
 import { NODE_ALIVE } from '../store/schema.ts';
 import type { Row, Snapshot } from '../store/transfer/ports.ts';
-import { markIn } from './installation-place.ts';
-import { checkFiles } from './open-files.ts';
+import { checkFiles, readKeptMark } from './open-files.ts';
 
 type OpenSnapshot = () => Promise<Snapshot & AsyncDisposable>;
 
 /**
- * Refuses a start before it changes the tables of an earlier version: a node of that version, once stopped, does not
- * start on newer ones. What is asked here is asked again later, when the place is opened and the node is registered.
+ * Refuses a start before it migrates the tables of an earlier version, because a node of that version cannot start on the
+ * new tables. The same checks run again later, when the files are opened and the node is registered.
  */
 export async function checkEarlier(config: Config, options: OtherNodesOptions, open: OpenSnapshot): Promise<void> {
   const isPostgres = await checkPlace(config, open);
@@ -24,7 +23,7 @@ export async function checkEarlier(config: Config, options: OtherNodesOptions, o
 async function checkPlace(config: Config, open: OpenSnapshot): Promise<boolean> {
   await using tables = await open();
   const isInstalled = (await rowsIn(tables, 'installation', ['id'])).length > 0;
-  if (isInstalled) await checkFiles(config, await markIn(tables));
+  if (isInstalled) await checkFiles(config, await readKeptMark(tables));
   return tables.kind === 'postgres';
 }
 

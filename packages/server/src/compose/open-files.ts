@@ -16,7 +16,9 @@ import type { BlobStore } from '../storage/blob-store.ts';
 import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { S3BlobStore } from '../storage/s3/s3-blob-store.ts';
 import { S3Bucket } from '../storage/s3/s3-bucket.ts';
+import { KEPT } from '../store/queries/blob-folder.ts';
 import type { Store } from '../store/store.ts';
+import type { Snapshot } from '../store/transfer/ports.ts';
 
 export interface FilePlaces {
   /** The bytes of images. */
@@ -25,13 +27,13 @@ export interface FilePlaces {
 }
 
 export interface OpenedFiles extends FilePlaces {
-  /** Where forms are sent, and with what they are signed. */
+  /** The address of upload forms, and what signs them. */
   readonly uploads: UploadTarget;
 }
 
 /**
- * Opens the place that the settings name for an installation's files, and sees to it that it is this installation's.
- * Before anything is made, taken over or swept: what this database does not know there is deleted after a day.
+ * Opens the folder or bucket that the settings name, and checks that its files belong to this installation. This must come
+ * before any sweep: a sweep deletes files that this database does not know.
  */
 export async function openFiles(
   config: Config,
@@ -53,13 +55,13 @@ export async function openFiles(
   return { ...places, uploads: config.s3.uploads === 'direct' ? s3UploadTarget(bucket, mountsOf(mark)) : here };
 }
 
-/** A place that commands read an installation's files from, or put them into. */
+/** The files of an installation, for a command that copies them. */
 export interface MarkedPlaces extends FilePlaces, KeptMark {
-  /** Says in the place itself whose files it holds. */
+  /** Writes the mark into the folder or bucket itself. */
   putMark(): Promise<void>;
 }
 
-/** The place that the settings name, of files that this mark stands for; what it holds is let go by `stack`. */
+/** Opens the folder or bucket that the settings name, for the files of the installation with this mark. `stack` closes it. */
 export async function openFilesAt(config: Config, mark: string, stack: AsyncDisposableStack): Promise<MarkedPlaces> {
   if (config.s3 === null) {
     const { blobs } = dataFolder(config.dataDir);
@@ -71,7 +73,7 @@ export async function openFilesAt(config: Config, mark: string, stack: AsyncDisp
   return { ...(await openS3Files(config, bucket, mark, undefined)), mark, kind: 's3', putMark };
 }
 
-/** Refuses settings that name another place than that of the files of this mark; null: of a version that had no marks. */
+/** Refuses settings that name another folder or bucket than the one with this mark. `kept` is null for a version without marks. */
 export async function checkFiles(config: Config, kept: KeptMark | null): Promise<void> {
   refuseOtherKind(kept ?? { mark: '', kind: 'disk' }, config.s3 === null ? 'disk' : 's3');
   if (kept === null) return;
@@ -80,12 +82,25 @@ export async function checkFiles(config: Config, kept: KeptMark | null): Promise
   await checkBucket(bucket, kept.mark);
 }
 
+/** Reads the mark of the installation's files. Returns null if there is no installation, or one of a version without marks. */
+export async function readKeptMark(snapshot: Snapshot): Promise<KeptMark | null> {
+  const columns = await snapshot.columns('blob_folder');
+  if (columns.length === 0) return null;
+  // Without this column it is a version that stored files on disk only.
+  const hasKind = columns.includes('kind');
+  for await (const rows of snapshot.rows('blob_folder', hasKind ? ['id', 'mark', 'kind'] : ['id', 'mark'])) {
+    for (const [id, mark, kind] of rows) {
+      if (id === KEPT) return { mark: String(mark), kind: kind === 's3' ? 's3' : 'disk' };
+    }
+  }
+  return null;
+}
+
 async function openDiskFiles({ dataDir }: Config, waitAt: WaitAt | undefined): Promise<FilePlaces> {
   const { blobs, mounts } = dataFolder(dataDir);
   return { blobs: await DiskBlobStore.open(blobs), mount: await DiskMountStore.open({ folder: mounts, waitAt }) };
 }
 
-/** The files of the installation that this mark stands for. */
 async function openS3Files(
   { dataDir }: Config,
   bucket: S3Bucket,

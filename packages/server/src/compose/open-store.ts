@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Config, Secrets } from '../config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from '../config/data-folder.ts';
-import { refuseMoved } from '../config/moved-mark.ts';
+import { readMovedMark, refuseMoved } from '../config/moved-mark.ts';
 import { SettingRefused } from '../config/setting-refused.ts';
 import { DiskFull } from '../domain/unavailable.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
@@ -22,12 +22,11 @@ import { first, type Store } from '../store/store.ts';
 import type { NodeIdentity, ThisNode } from '../store/this-node.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { checkEarlier } from './check-earlier-version.ts';
-import { embeddedHere } from './installation-place.ts';
 
 const SLOW_SYNC_MS = 5;
 
-/** Loaded if a database is set: a start on the embedded store does not load its client. */
-const postgresParts = async () => ({
+/** Loaded only if a database is set: a start on the embedded store does not need its client. */
+export const postgresParts = async () => ({
   ...(await import('../store/postgres/postgres-store.ts')),
   ...(await import('../store/postgres/postgres-node-beats.ts')),
   ...(await import('../store/postgres/postgres-notifier.ts')),
@@ -36,19 +35,19 @@ const postgresParts = async () => ({
 
 export interface OpenedStore {
   readonly store: Store;
-  /** Signs keys: `RUNWIRE_SECRET`, or what the installation keeps. */
+  /** Signs keys: `RUNWIRE_SECRET`, or the secret that is stored in the installation. */
   readonly secret: string;
   /**
-   * Whether nobody else can run what is unfinished here. True on the embedded store: whoever holds the lock on the data
-   * folder finds every unfinished run orphaned. On PostgreSQL other nodes may be running them.
+   * True on the embedded store: it has one node, the process that holds the lock on the data folder, so every unfinished
+   * run is an orphan when that process starts. On PostgreSQL other nodes may be executing unfinished runs.
    */
   readonly isAlone: boolean;
   /** Null on the embedded store, which has one node. */
   readonly beats: (() => NodeBeats) | null;
-  /** Brings the hints of other nodes; made when it is asked for. */
+  /** Opens the listener for hints of other nodes. */
   readonly notifier: () => Notifier;
   readonly queueLength: () => number;
-  /** The median time of a commit, in milliseconds, and what there is to say about it. */
+  /** Measures the median time of a commit. `warning` is a log line if it is slow. */
   readonly measure: () => Promise<{ readonly commitMs: number; readonly warning: string | null }>;
 }
 
@@ -57,15 +56,15 @@ export interface StoreHooks {
   readonly onFatal: (error: unknown) => void;
   readonly onCommit: (commitMs: number, syncMs: number) => void;
   readonly node: ThisNode;
-  /** A transaction found that the others took this node for dead. */
+  /** A transaction found that other nodes have fenced this node. */
   readonly onFenced: (identity: NodeIdentity) => void;
   readonly onConflict: (kind: ConflictKind) => void;
-  /** The node in whose name hints are sent to other nodes; null if none are sent. */
+  /** Returns the node id for hints to other nodes; null if no hints are sent. */
   readonly hintsOf: () => string | null;
   readonly judgeCommit: JudgeCommit | undefined;
 }
 
-/** Opens the store that the settings name; what it holds is let go by `stack`. */
+/** Opens the store that the settings name. `stack` closes it. */
 export async function openStore(
   config: Config,
   secrets: Secrets,
@@ -75,9 +74,9 @@ export async function openStore(
 ): Promise<OpenedStore> {
   if (config.database !== null && secrets.databaseUrl !== null) {
     const settings = { ...config.database, url: secrets.databaseUrl };
-    const embedded = embeddedHere(config, settings.place);
+    const embedded = unmigratedInstallation(config, settings.place);
     const { PostgresStore, PostgresNodeBeats, PostgresNotifier, PostgresSnapshot } = await postgresParts();
-    // Looked for before the database is asked: servers that first start beside this one make tables first, and files later.
+    // Checked before the database is opened: servers that start concurrently for the first time make the tables first and the files later.
     const refusedIfEmpty = embedded ?? (await takenFolder(dataFolder(config.dataDir).blobs, FIRST_START_REMEDY));
     const beforeMigrating = () => checkEarlier(config, times, () => PostgresSnapshot.open(settings));
     const checks = { refusedIfEmpty, beforeMigrating };
@@ -89,14 +88,14 @@ export async function openStore(
       secret: secrets.secret ?? (await sharedSecret(store)),
       isAlone: false,
       beats: () => new PostgresNodeBeats(settings, times, hooks.onFatal),
-      // LISTEN belongs to a connection, which a pooler gives to others.
+      // LISTEN belongs to a connection, and a pooler gives the connection to other clients.
       notifier: () => (settings.pooled ? silentNotifier : new PostgresNotifier(settings)),
       queueLength: () => store.queueLength,
       measure: async () => ({ commitMs: await store.measureCommit(), warning: null }),
     };
   }
   const folder = makeDataFolder(config.dataDir);
-  // Checked before anything is written: a start that fails halfway is harder to understand than one that waits.
+  // Checked before anything is written: a start that waits is easier to understand than one that fails halfway.
   if (!hasDiskSpace(config.dataDir)) throw new DiskFull();
   stack.use(lockDataFolder(folder.lock));
   refuseMoved(folder.movedMark);
@@ -123,51 +122,27 @@ export async function openStore(
   };
 }
 
+/** Returns why a new installation must not begin in this database: the data folder has one of its own, which was not migrated. */
+export function unmigratedInstallation({ dataDir }: Config, place: string): SettingRefused | null {
+  const { database, movedMark } = dataFolder(dataDir);
+  if (!existsSync(database) || readMovedMark(movedMark)?.state === 'moved') return null;
+  return new SettingRefused(
+    `The data folder ${dataDir} holds an embedded installation, and the database ${place} holds none; run \`runwire move\` to copy it there, or set RUNWIRE_DATA_DIR to another folder.`,
+  );
+}
+
 function logRefusals(logger: Logger): Pick<SqliteStoreOptions, 'onRefusing' | 'onCheckpointFailed'> {
   return {
     onRefusing: (reason) => {
-      if (reason === null) logger.info({}, 'the store takes writes again');
-      else logger.error({ err: reason }, 'the store takes no writes: completions are refused, and runs wait');
+      if (reason === null) logger.info({}, 'the store accepts writes again');
+      else logger.error({ err: reason }, 'the store accepts no writes: completions are refused, and runs wait');
     },
-    onCheckpointFailed: (error) => logger.error({ err: error }, 'a checkpoint failed; it is retried each second'),
+    onCheckpointFailed: (error) => logger.error({ err: error }, 'a checkpoint failed; it is retried every second'),
   };
 }
 
-/** Opens the store of an existing installation, for a command that runs beside its servers. */
-export async function openStoreHere(config: Config, secrets: Secrets, stack: AsyncDisposableStack) {
-  if (config.database !== null && secrets.databaseUrl !== null) {
-    const { PostgresStore } = await postgresParts();
-    const settings = { ...config.database, pool: 1, url: secrets.databaseUrl };
-    const store = stack.use(await PostgresStore.open({ ...settings, migrate: false, waitAt: undefined }));
-    const installation = await store.installation();
-    if (installation !== 'current') {
-      const { place } = config.database;
-      throw new SettingRefused(
-        installation === 'none'
-          ? `There is no installation in the database ${place}; start the server once, or fix DATABASE_URL.`
-          : `The database ${place} has the tables of an earlier version; start a server of this version first, or use the command of that version.`,
-      );
-    }
-    return { store, secret: secrets.secret ?? (await sharedSecret(store)) };
-  }
-  const folder = dataFolder(config.dataDir);
-  if (!existsSync(folder.database)) {
-    throw new SettingRefused(
-      `There is no installation in ${config.dataDir}; start the server once, or set RUNWIRE_DATA_DIR to its folder.`,
-    );
-  }
-  refuseMoved(folder.movedMark);
-  const onFatal = (error: unknown) => {
-    throw error;
-  };
-  const store = stack.use(
-    await SqliteStore.open({ path: folder.database, migrate: false, waitAt: undefined, onFatal }),
-  );
-  return { store, secret: secrets.secret ?? keepSecret(folder.secretFile) };
-}
-
-/** Made once for all nodes: of several that make it at the same moment, the row of one stays. */
-async function sharedSecret(store: Store): Promise<string> {
+/** Returns the secret in the database, and makes it first if there is none. Nodes that make it concurrently get the same one. */
+export async function sharedSecret(store: Store): Promise<string> {
   const kept = await first(store.reads.all(keptSecret, {}));
   if (kept !== undefined) return kept.secret;
   return store.transact('account', async (tx) => {

@@ -14,7 +14,12 @@ import { readPrices } from './read-prices.ts';
 import { readSharedDisk } from './read-shared-disk.ts';
 import { SettingRefused } from './setting-refused.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface CheckedSettings {
+  readonly config: Config;
+  readonly secrets: Secrets;
+}
 
 /** Settings of features that this version does not have: refused, never accepted and ignored. */
 const NOT_BUILT = ['RUNWIRE_AGENCIES_DIR', 'RUNWIRE_SANDBOX'];
@@ -44,7 +49,7 @@ const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_CHARACTERS = 32;
 
 /** Reads values one by one and keeps no copy of the environment: `RUNWIRE_API_KEY` may stay in memory only as its hash. */
-export function readConfig(env: Environment): { readonly config: Config; readonly secrets: Secrets } {
+export function readConfig(env: Environment): CheckedSettings {
   for (const name of NOT_BUILT) {
     if (isSet(env, name)) throw new SettingRefused(`${name} is not supported by this version of Runwire; unset it.`);
   }

@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import { postgresParts, sharedSecret } from '../compose/open-store.ts';
+import type { Config, Secrets } from '../config/config.ts';
+import { dataFolder, keepSecret } from '../config/data-folder.ts';
+import { refuseMoved } from '../config/moved-mark.ts';
+import { SettingRefused } from '../config/setting-refused.ts';
+import { SqliteStore } from '../store/sqlite/sqlite-store.ts';
+import { noInstallation, postgresSettings } from './installation.ts';
+
+/** Opens the store of an existing installation, for a command that runs while its servers run. */
+export async function openInstalledStore(config: Config, secrets: Secrets, stack: AsyncDisposableStack) {
+  const settings = postgresSettings(config, secrets);
+  if (settings !== null) {
+    const { PostgresStore } = await postgresParts();
+    const store = stack.use(await PostgresStore.open({ ...settings, pool: 1, migrate: false, waitAt: undefined }));
+    const installation = await store.installation();
+    if (installation !== 'current') {
+      const { place } = settings;
+      throw new SettingRefused(
+        installation === 'none'
+          ? `There is no installation in the database ${place}; start the server once, or fix DATABASE_URL.`
+          : `The database ${place} has the tables of an earlier version; start a server of this version first, or use the command of that version.`,
+      );
+    }
+    return { store, secret: secrets.secret ?? (await sharedSecret(store)) };
+  }
+  const folder = dataFolder(config.dataDir);
+  if (!existsSync(folder.database)) throw noInstallation(config);
+  refuseMoved(folder.movedMark);
+  const onFatal = (error: unknown) => {
+    throw error;
+  };
+  const store = stack.use(
+    await SqliteStore.open({ path: folder.database, migrate: false, waitAt: undefined, onFatal }),
+  );
+  return { store, secret: secrets.secret ?? keepSecret(folder.secretFile) };
+}
