@@ -76,7 +76,7 @@ test('a moved installation serves the same keys, chats, usage and streams, and i
   }
 
   await using server = await CliServer.start({ env });
-  assert.match(server.stdout, /Runs left unfinished by the last stop now resumed: 1/);
+  assert.match(server.stdout, /Runs left unfinished by the last stop, now resumed: 1/);
   const api = server.api(apiKey);
   assert.deepEqual((await api.get('/readyz')).body, { status: 'ok', store: 'postgres' });
   assert.deepEqual(await look(api).then(withoutCallIds), withoutCallIds(seen));
