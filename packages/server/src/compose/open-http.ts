@@ -63,8 +63,10 @@ export async function openHttp(
   stack.defer(() => app.close());
   // Stops before the app closes the connections: a shutdown is not a disconnect of the caller.
   stack.use(runs.disconnects);
+  // The API description lists the operations in this order.
   addRunRoutes(app, foundation, accounts, runs);
   addFileRoutes(app, foundation, accounts);
+  chatRoutes(app, accounts.ownership, new Chats(foundation.store, accounts.pages));
   addAccountRoutes(app, foundation, accounts);
   addServiceRoutes(app, foundation, metricsText);
   return {
@@ -96,7 +98,6 @@ function addRunRoutes(
   const steps = runSteps.bind(null, { reads: store.reads, runReads, pages });
   runRoutes(app, { ownership, runReads, cancel, steps });
   usageRoutes(app, { ownership, runReads });
-  chatRoutes(app, ownership, new Chats(store, pages));
 }
 
 function addFileRoutes(app: App, foundation: Foundation, { ownership, reads }: OpenedAccounts): void {
