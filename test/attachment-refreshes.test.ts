@@ -111,9 +111,9 @@ function tests(store: StoreName): void {
 
     const refresh = (attachmentUrlRefreshes: object) => ({ chatId: 'keys', attachmentUrlRefreshes });
     const other = signedFile();
-    await refused(refresh({ [other.key]: other.good() }), /which is no earlier attachment of this chat/);
-    await refused({ chatId: 'new', attachmentUrlRefreshes: { [file.key]: file.good() } }, /no earlier attachment/);
-    await refused({ attachmentUrlRefreshes: { [file.key]: file.good() } }, /no earlier attachment/);
+    await refused(refresh({ [other.key]: other.good() }), /which is not an earlier attachment of this chat/);
+    await refused({ chatId: 'new', attachmentUrlRefreshes: { [file.key]: file.good() } }, /not an earlier attachment/);
+    await refused({ attachmentUrlRefreshes: { [file.key]: file.good() } }, /not an earlier attachment/);
     await refused(refresh({ [file.good()]: file.good() }), /a key with a query or a fragment/);
     await refused(refresh({ [file.key]: other.good() }), /another host or path/);
     await refused(refresh({ [file.key]: file.good().replace('127.0.0.1', 'localhost') }), /another host or path/);

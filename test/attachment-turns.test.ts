@@ -113,7 +113,7 @@ function tests(store: StoreName): void {
     assert.equal(run.error.code, 'attachment_unavailable');
     assert.match(
       run.error.message,
-      /^`attachments\[1\]` of an earlier message \(run run_\w+\), https:\/\/127\.0\.0\.1:\d+\/notes\.txt, could not be fetched: its server answered 404; give a fresh link to it in `attachmentUrlRefreshes` of a new message, or begin a new chat\.$/,
+      /^`attachments\[1\]` of an earlier message \(run run_\w+\), https:\/\/127\.0\.0\.1:\d+\/notes\.txt, could not be fetched: its server answered 404; send a fresh link to it in `attachmentUrlRefreshes` of a new message, or start a new chat\.$/,
     );
     await nothingIn(dataDir);
 
@@ -213,7 +213,10 @@ function tests(store: StoreName): void {
       if (!keepAttachments) {
         rig.files.serve('/scan.pdf', '<!doctype html><title>Sign in</title>', 'text/html');
         const page = await other.api.complete(body);
-        assert.match(JSON.stringify(await page.whole()), /of an earlier message .*is said to be a PDF, but what came/);
+        assert.match(
+          JSON.stringify(await page.whole()),
+          /of an earlier message .*should be a PDF, but the server sent/,
+        );
         rig.files.serve('/scan.pdf', scan, 'application/pdf');
       }
       await other[Symbol.asyncDispose]();

@@ -49,8 +49,8 @@ test('what the text of a URL shows is refused, the field named, and nothing is r
     ['ftp://files.example.com/a.pdf', /must be an https URL/],
     ['file:///etc/passwd', /must be an https URL/],
     ['HTTPS:files.example.com/a.pdf', /must be an https URL/],
-    ['https://ann:secret@files.example.com/a.pdf', /has a user or a password/],
-    ['https://ann@files.example.com/a.pdf', /has a user or a password/],
+    ['https://ann:secret@files.example.com/a.pdf', /contains a user name or a password/],
+    ['https://ann@files.example.com/a.pdf', /contains a user name or a password/],
     ['https://files.example.com:8443/a.pdf', /has the port 8443/],
     ['https://127.0.0.1/a.pdf', /not on the public internet; .* RUNWIRE_FETCH_ALLOW\.$/],
     ['https://0x7f000001/a.pdf', /not on the public internet/],
@@ -119,8 +119,8 @@ test('a file name is one segment by the path rule', async (t) => {
 test('of one URL that is attached in several ways the failure names the one that cannot be read', async () => {
   const url = rig.files.serve('/ways/notes.txt', 'Note.', 'text/plain');
   for (const [wrong, why] of [
-    [imageAt(url), 'is no PNG, JPEG, GIF or WebP image by its bytes'],
-    [fileAt(url, { filename: 'notes.pdf' }), 'is said to be a PDF, but what came is text'],
+    [imageAt(url), 'is not a PNG, JPEG, GIF or WebP image, judged by its content'],
+    [fileAt(url, { filename: 'notes.pdf' }), 'should be a PDF, but the server sent text'],
   ] as const) {
     const before = rig.files.asked('/ways/notes.txt').length;
     const reader = await rig.api.complete({ attachments: [fileAt(url), wrong] });

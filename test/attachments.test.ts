@@ -152,15 +152,12 @@ test('what cannot be had or read fails the run, names it without its query, and 
   const cases: readonly (readonly [string, RegExp])[] = [
     ['/nothing.txt', /could not be fetched: its server answered 404; attach it again to a new message\.$/],
     ['/gone.txt', /its server answered 410; attach it again/],
-    [
-      '/inside.txt',
-      /its server redirects to a place that files are not fetched from; use a link [^;]+ RUNWIRE_FETCH_ALLOW\.$/,
-    ],
-    ['/zipped.txt', /sent it compressed, which it was asked not to do; switch `Content-Encoding` off for it\.$/],
+    ['/inside.txt', /its server redirects to an address that is not allowed; use a link [^;]+ RUNWIRE_FETCH_ALLOW\.$/],
+    ['/zipped.txt', /sent it compressed, although the request excluded that; switch off `Content-Encoding` for it\.$/],
     ['/large.txt', /it is larger than \d+ bytes; attach a smaller one\.$/],
-    ['/cut.txt', /ended the connection before the end of its answer; attach it again to a new message\.$/],
+    ['/cut.txt', /closed the connection before the end of its answer; attach it again to a new message\.$/],
     ['/old.doc', /, is (an old|in the old|a Word)[^;]+; [^;]+\.$/],
-    ['/login.pdf', /, is said to be [^;]+; check that the link gives the file itself\.$/],
+    ['/login.pdf', /, should be [^;]+; check that the link leads to the file itself\.$/],
   ];
   for (const [path, says] of cases) {
     const attachments = [imageAt(files.serve('/a.png', png)), fileAt(`${files.url(path)}?key=hush#part`)];

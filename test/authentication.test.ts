@@ -198,7 +198,7 @@ function tests(store: StoreName): void {
       assert.match(await sentence(authorization), /^The `Authorization` header is malformed; /, authorization);
     }
     for (const token of ['nonsense', SECRET, apiKey.split('.').slice(0, 2).join('.'), `${apiKey},`]) {
-      assert.match(await sentence(`Bearer ${token}`), /^The API key is malformed: /, token);
+      assert.match(await sentence(`Bearer ${token}`), /^The API key is malformed; /, token);
     }
     const expired = signed(header, { ...claims, exp: 1 }, SECRET);
     assert.match(await sentence(`Bearer ${expired}`), /^The API key has expired; /);

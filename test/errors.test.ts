@@ -192,7 +192,7 @@ function tests(store: StoreName): void {
         const answer = await api.call(method, path);
         assert.deepEqual([answer.status, answer.body.code], [405, 'method_not_allowed'], `${method} ${path}`);
         assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), allowed);
-        const [, named] = /^This path does not take [A-Z]+; use (.*)\.$/.exec(answer.body.error) ?? [];
+        const [, named] = /^This path does not support [A-Z]+; use (.*)\.$/.exec(answer.body.error) ?? [];
         assert.deepEqual(named?.split(/, | or /).sort(), allowed, 'the sentence names the methods too');
       }
     }
@@ -484,7 +484,7 @@ function tests(store: StoreName): void {
         assert.match(answer, /^x-request-id: req_\w+\r$/m, what);
         assert.equal(/^x-agent-run-admitted: false\r$/m.test(answer), completion, what);
         assert.deepEqual(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))), {
-          error: 'The request is not valid HTTP.',
+          error: 'The request is not valid HTTP; send well-formed HTTP/1.1.',
           code: 'invalid_request',
         });
       }

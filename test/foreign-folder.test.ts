@@ -17,7 +17,7 @@ const FOREIGN = {
 const EMBEDDED = {
   name: 'SettingRefused',
   message:
-    /^The data folder \S+ holds an embedded installation, and the database \S+ holds none; run `runwire move` [^\n]+\.$/,
+    /^The data folder \S+ contains an embedded installation, and the database \S+ contains none; run `runwire move` [^\n]+\.$/,
 };
 const tablesOf = (url: string) => askDatabase(url, `select tablename from pg_tables where schemaname = 'public'`);
 

@@ -86,7 +86,7 @@ test('refuses what is no image, by the name of its field, and stores nothing of 
   const bad: readonly (readonly [object, RegExp])[] = [
     [
       { image_url: 'data:image/png;base64,aGVsbG8=' },
-      /`attachments\[1\]\.image_url` is no PNG, JPEG, GIF or WebP image/,
+      /`attachments\[1\]\.image_url` is not a PNG, JPEG, GIF or WebP image/,
     ],
     [
       { image_url: `data:image/png;base64,${SAMPLE_IMAGES['image/png'].slice(0, -1)}` },
@@ -98,12 +98,12 @@ test('refuses what is no image, by the name of its field, and stores nothing of 
     ],
     [
       { image_url: `data:text/html;base64,${SAMPLE_IMAGES['image/png']}` },
-      /`attachments\[1\]\.image_url` must begin as/,
+      /`attachments\[1\]\.image_url` must begin like/,
     ],
-    [{ image_url: `data:,${'0'.repeat(64)}` }, /`attachments\[1\]\.image_url` must begin as/],
+    [{ image_url: `data:,${'0'.repeat(64)}` }, /`attachments\[1\]\.image_url` must begin like/],
     [{ image_url: 'http://example.com/a.png' }, /`attachments\[1\]\.image_url` must be an https URL/],
     [{ detail: 'medium' }, /`attachments\[1\]\.detail` must be one of/],
-    [{ width: 5 }, /`attachments\[1\]\.width` is not a field that is known here/],
+    [{ width: 5 }, /`attachments\[1\]\.width` is not a known field/],
   ];
   for (const [fields, says] of bad) {
     const { status, admitted, body } = await refusal(

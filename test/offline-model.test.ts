@@ -70,7 +70,7 @@ test('/read reads a file for real, by the tool of the agent, and says what it sa
   ]);
   assert.equal((await answerTo('/read /app/mnt/none')).answer, 'There is no file /app/mnt/none.');
   assert.match((await answerTo('/read /etc/passwd')).answer, /^`path` must begin with `\/app\/mnt\/`/);
-  assert.match((await answerTo('/read')).answer, /^Say which file to read/);
+  assert.match((await answerTo('/read')).answer, /^Add the path of the file to read/);
   const sandboxFiles = [{ name: 'my notes.txt', path: '/app/mnt/u/my notes.txt' }];
   const told = await answerTo('Look', { sandboxFiles });
   assert.match(told.answer, /You said: Look \(1 file came with it/);

@@ -36,7 +36,7 @@ function tests(store: StoreName): void {
     const run = async (id = '') => (await again.api.get(`/v2/integrations/demo/runs/${id}`)).body;
     const { status, error } = await run(unreadable);
     assert.deepEqual([status, error.code], ['failed', 'run_interrupted']);
-    assert.match(error.message, /what is stored of it cannot be read/);
+    assert.match(error.message, /its stored data cannot be read/);
     controller.answerAll('Done');
     for (const id of [whole, torn]) {
       const events = await again.api.events(id ?? '', 0);

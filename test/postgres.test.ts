@@ -57,7 +57,7 @@ test('two servers that start at once on an empty database share owner, key and s
 });
 
 const SENTENCE =
-  /^The (database of DATABASE_URL cannot be used \(.+\); fix that, or DATABASE_URL|start was given up because the store cannot be used now \(The database is away: .+\); start again when it is back)\.$/;
+  /^The (database of DATABASE_URL cannot be used \(.+\); fix that, or DATABASE_URL|start failed because the store cannot be used now \(The database is not available: .+\); start again when it is available)\.$/;
 
 test('a start that loses the database ends with one sentence', { skip }, async (t) => {
   await using database = await freshDatabase();

@@ -77,14 +77,14 @@ for (const protocol of PROTOCOLS) {
 test('an agent that asks for reasoning that there is not stops the start, with one sentence', async () => {
   const where = 'The `reasoning` of agent `Thinker` of agency `thinking`';
   for (const [reasoning, sentence] of [
-    ['low', `${where} is no object: give it as \`{ effort, summary }\`, either of them alone too.`],
-    [null, `${where} is no object: give it as \`{ effort, summary }\`, either of them alone too.`],
+    ['low', `${where} is not an object; write \`{ effort, summary }\`, or one of the two fields.`],
+    [null, `${where} is not an object; write \`{ effort, summary }\`, or one of the two fields.`],
     [
       { effort: 'huge' },
       `${where} has an unknown \`effort\`: set it to \`none\`, \`minimal\`, \`low\`, \`medium\`, \`high\`, \`xhigh\` or \`max\`.`,
     ],
     [{ summary: true }, `${where} has an unknown \`summary\`: set it to \`auto\`, \`concise\` or \`detailed\`.`],
-    [{ budget: 5 }, `${where} has a field \`budget\`: give it \`effort\` and \`summary\` alone.`],
+    [{ budget: 5 }, `${where} has an unknown field \`budget\`; use only \`effort\` and \`summary\`.`],
   ] as const) {
     const agencies = thinking(reasoning as Reasoning);
     await assert.rejects(startTestServer({ agencies }), { name: 'StartRefused', message: sentence });

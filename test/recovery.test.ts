@@ -68,7 +68,7 @@ function tests(store: StoreName): void {
     assert.equal(frames.filter(({ event }) => event === 'meta').length, 1);
     const error = JSON.parse(frames.at(-3)?.data ?? '');
     assert.deepEqual([error.code, error.run_id], ['run_interrupted', runId]);
-    assert.match(error.error, /cannot go on: its server died once\./);
+    assert.match(error.error, /cannot continue: its server died once\./);
     const messages = messagesFrame(replay);
     assert.deepEqual([messages.status, messages.error.code], ['failed', 'run_interrupted']);
 

@@ -317,8 +317,8 @@ function tests(store: StoreName): void {
         ['failed', 'run_interrupted'],
       ],
     );
-    assert.match(ends[0].error.message, /the agent `Porter` is no longer there/);
-    assert.match(ends[1].error.message, /another version of the server has begun it/);
+    assert.match(ends[0].error.message, /the agent `Porter` no longer exists/);
+    assert.match(ends[1].error.message, /another version of the server started it/);
     assert.equal(server.controller.calls.length, 2);
   });
 

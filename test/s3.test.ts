@@ -136,10 +136,13 @@ test('a bucket, credentials or an address that cannot be used refuse the start w
   const good = await s3Settings(access);
   const RUNWIRE_DATA_DIR = folderOf(t);
   const cases: readonly (readonly [Record<string, string>, RegExp])[] = [
-    [{ S3_BUCKET: 'not-there-at-all' }, /^The bucket not-there-at-all of S3_BUCKET is not there .*; make it, or set/],
-    [{ AWS_ACCESS_KEY_ID: 'nobody' }, /does not let these credentials .*InvalidAccessKeyId.*mend AWS_ACCESS_KEY_ID/],
-    [{ AWS_SECRET_ACCESS_KEY: 'wrong' }, /does not let these credentials .*SignatureDoesNotMatch.*mend AWS_ACCESS/],
-    [{ S3_ENDPOINT: 'http://127.0.0.1:1' }, /^S3 at http:\/\/127\.0\.0\.1:1 cannot be used now .*mend S3_ENDPOINT/],
+    [
+      { S3_BUCKET: 'not-there-at-all' },
+      /^The bucket not-there-at-all of S3_BUCKET does not exist .*; create it, or set/,
+    ],
+    [{ AWS_ACCESS_KEY_ID: 'nobody' }, /does not allow these credentials .*InvalidAccessKeyId.*fix AWS_ACCESS_KEY_ID/],
+    [{ AWS_SECRET_ACCESS_KEY: 'wrong' }, /does not allow these credentials .*SignatureDoesNotMatch.*fix AWS_ACCESS/],
+    [{ S3_ENDPOINT: 'http://127.0.0.1:1' }, /^S3 at http:\/\/127\.0\.0\.1:1 cannot be used now .*fix S3_ENDPOINT/],
     [{ AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' }, /no credentials .*set AWS_ACCESS_KEY_ID/],
   ];
   await Promise.all(

@@ -82,7 +82,7 @@ test('a path that is not canonical, and a name that is not its last segment, are
     [{ path: 'report.csv' }, /^`sandboxFiles\[1\]\.path` must begin with `\/app\/mnt\/`\.$/],
     [{ path: '/app/mnt/u/../report.csv' }, /^`sandboxFiles\[1\]\.path` must have no `\.` or `\.\.` segment/],
     [{ path: '/app/mnt/u/42/report.csv/' }, /^`sandboxFiles\[1\]\.path` must have no empty segment/],
-    [{ path: '/app/mnt/u\u0007/report.csv' }, /^`sandboxFiles\[1\]\.path` must not hold control characters/],
+    [{ path: '/app/mnt/u\u0007/report.csv' }, /^`sandboxFiles\[1\]\.path` must not contain control characters/],
     [{ name: 'Report.csv' }, /^`sandboxFiles\[1\]\.name` must equal the last segment of `path`\.$/],
     [{ name: '42/report.csv' }, /^`sandboxFiles\[1\]\.name` must/],
     [{ name: 'report.csv\u0000' }, /^`sandboxFiles\[1\]\.name` must not contain control characters/],

@@ -123,7 +123,10 @@ test('every wrong setting is refused with one sentence that names it and says wh
       (error) => {
         assert.ok(error instanceof StartRefused, `${JSON.stringify(settings)}: ${error}`);
         assert.ok(!error.message.includes('hunter22'), 'no password and no key is printed');
-        assertOneSentence(error.message, new RegExp(`^${name} .*(set it to|set one|set OPENAI|give it|must be|unset)`));
+        assertOneSentence(
+          error.message,
+          new RegExp(`^${name} .*(set it to|set one|set OPENAI|must (be|contain)|use |unset)`),
+        );
         return true;
       },
       JSON.stringify(settings),
@@ -262,7 +265,7 @@ test('the start reports a provider that is set up but not used', async (t) => {
   assert.match(server.stdout, /ANTHROPIC_API_KEY .*the offline demo model answers/);
   assert.match(
     server.stdout,
-    /no model of it is chosen: the offline demo model answers\. To use https:\/\/models\.example\.com, set RUNWIRE_MODEL to openai\//,
+    /none of its models is chosen: the offline demo model answers\. To use https:\/\/models\.example\.com, set RUNWIRE_MODEL to openai\//,
   );
   assert.ok(!server.stdout.includes('sk-'));
   const reader = await server.api(OWN_KEY).complete({});
@@ -301,7 +304,7 @@ test('a provider key makes the demo agency use that provider, and the choice is 
     await using server = await CliServer.start({ env });
     assert.match(
       server.stdout,
-      new RegExp(`^The demo agency uses openai/${model}, asked by \\w+.* at ${provider.baseUrl}\\.$`, 'm'),
+      new RegExp(`^The demo agency uses openai/${model} \\(.* API at ${provider.baseUrl}\\)\\.$`, 'm'),
     );
     const answering = server.api(OWN_KEY).complete({ message: 'Hi' });
     const call = await provider.nextCall();

@@ -136,7 +136,7 @@ function tests(store: StoreName): void {
       await reader.untilText('output_text.delta');
       const { code, signal, stdout } = await server.stop();
       assert.deepEqual([code, signal], [0, null]);
-      assert.match(stdout, /a second signal ends at once/);
+      assert.match(stdout, /a second signal ends the server immediately/);
       await reader.whole();
       assert.equal(messagesFrame(reader).status, 'completed');
     }

@@ -98,7 +98,7 @@ function tests(store: StoreName): void {
     assert.ok(time.answer.includes(utc), time.answer);
 
     const sum = await ask('/tool calculate {"operation":"multiply","a":6,"b":7}');
-    assert.deepEqual([sum.output, sum.answer], ['42', 'The tool was called, and it said: 42']);
+    assert.deepEqual([sum.output, sum.answer], ['42', 'The tool was called. It returned: 42']);
     for (const [message, told] of [
       ['/tool calculate {"operation":"divide","a":6,"b":0}', /^The tool failed: The result is not a number\.$/],
       ['/tool calculate', /^The arguments are wrong: /],

@@ -129,7 +129,7 @@ test('a run of another version is left to the nodes that live, which is said onc
   await eventually('it was looked for often', async () => looks >= 8);
   const run = async () => (await stays.api.get(`/v2/integrations/demo/runs/${runId}`)).body;
   assert.deepEqual([(await run()).completedAt, (await run()).attempt], [null, 1]);
-  assert.equal(lines.filter((line) => line.includes('another version of the server has begun it')).length, 1);
+  assert.equal(lines.filter((line) => line.includes('another version of the server started it')).length, 1);
   await peer[Symbol.asyncDispose]();
   await eventually('it has ended', async () => (await run()).completedAt !== null);
   assert.equal((await run()).error.code, 'run_interrupted');

@@ -217,7 +217,7 @@ test('refuses an agency whose tool cannot be used, with one sentence that names 
   const cases: readonly (readonly [Tools, RegExp])[] = [
     [
       { ask: tool({ inputSchema: z.object({}) }) },
-      /^The tool `ask` of agent `A` of agency `own` has no `execute`: .*\.$/,
+      /^The tool `ask` of agent `A` of agency `own` has no `execute`; .*\.$/,
     ],
     [
       { pay: tool({ inputSchema: z.object({}), needsApproval: true, execute: () => 1 }) },
@@ -225,15 +225,15 @@ test('refuses an agency whose tool cannot be used, with one sentence that names 
     ],
     [
       { 'two words': tool({ inputSchema: z.object({}), execute: () => 1 }) },
-      /`two words` .* a name that models refuse: /,
+      /`two words` .* a name that models refuse; /,
     ],
     [
       { mute: tool({ inputSchema: mute, execute: () => 1 }) },
-      /`mute` .* its `inputSchema` is of `mute`, which gives no JSON Schema/,
+      /`mute` .* its `inputSchema` is of `mute`, which has no JSON Schema/,
     ],
     [
       { when: tool({ inputSchema: z.object({ at: z.date() }), execute: () => 1 }) },
-      /`when` .* cannot be told to a model as JSON Schema: /,
+      /`when` .* cannot be sent to a model as JSON Schema: /,
     ],
     [
       { bad: { inputSchema: { type: 'objet' }, execute: () => 1 } },
@@ -241,23 +241,23 @@ test('refuses an agency whose tool cannot be used, with one sentence that names 
     ],
     [
       { told: tool({ description: () => 'late', inputSchema: z.object({}), execute: () => 1 }) },
-      /`told` .* a description that is no text/,
+      /`told` .* a description that is not a string/,
     ],
     [
       { twice: { inputSchema: {}, execute: () => 1, repeatable: 'yes' } as unknown as AgentTool },
-      /`twice` .* says `repeatable`, but neither true nor false: /,
+      /`twice` .* has a `repeatable` that is neither true nor false; /,
     ],
-    [{ web: { type: 'provider', id: 'openai.web_search', args: {} } as AgentTool }, /`web` .* is a provider's own: /],
+    [{ web: { type: 'provider', id: 'openai.web_search', args: {} } as AgentTool }, /`web` .* runs at the provider; /],
     [
       [tool({ inputSchema: z.object({}), execute: () => 1 })] as unknown as Tools,
-      /^A tool of agent `A` of agency `own` has no name: /,
+      /^A tool of agent `A` of agency `own` has no name; /,
     ],
     [
       [
         defineTool({ name: 'one', description: '', inputSchema: {}, execute: () => 1 }),
         defineTool({ name: 'one', description: '', inputSchema: {}, execute: () => 2 }),
       ],
-      /`one` .* is there twice: /,
+      /`one` .* is defined twice; /,
     ],
   ];
   for (const [tools, sentence] of cases) {
@@ -279,12 +279,12 @@ test('a tool may have the name of one that reads files only where the agent has 
   for (const name of ['list_files', 'read_file', 'search_files']) {
     await assert.rejects(start({ tools: { [name]: own } }), {
       name: 'StartRefused',
-      message: `The tool \`${name}\` of agent \`A\` of agency \`own\` has the name of a tool that every agent has: give it another, or say \`files: false\`.`,
+      message: `The tool \`${name}\` of agent \`A\` of agency \`own\` has the name of a built-in tool; rename it, or set \`files: false\`.`,
     });
   }
   await assert.rejects(start({ files: 'no' }), {
     name: 'StartRefused',
-    message: /^The `files` of agent `A` .* is neither/,
+    message: /^The `files` of agent `A` .* must be true or false/,
   });
   await using rig = await start({ files: false, tools: { read_file: own } });
   await rig.api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'own' });

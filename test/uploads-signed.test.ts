@@ -208,7 +208,7 @@ function tests(store: StoreName): void {
     const old = rotating.key;
     const { code, stdout, stderr } = await runwire(['uploads', 'rotate'], { env: await rotating.environment });
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /^Upload forms are signed with secret number 3 from now on; those signed before stay valid/);
+    assert.match(stdout, /^Upload forms are signed with secret number 3 from now on; forms signed before stay valid/);
     rotating.use(stdout);
     assert.equal((await api.as(apiKey).get('/v2/integrations/demo')).status, 200, 'a signed key stays good');
     says(await rotating.post(before), 204, null);

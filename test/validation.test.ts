@@ -187,7 +187,7 @@ test('at most five attachments, each told apart by its type, with no field that 
     { ...file, extra: null },
   ];
   for (const stranger of strangers) {
-    await wrong({ attachments: [stranger] }, /`attachments\[0\]\.\w+` is not a field that is known here/);
+    await wrong({ attachments: [stranger] }, /`attachments\[0\]\.\w+` is not a known field/);
   }
 });
 
@@ -248,7 +248,7 @@ test('attachmentUrlRefreshes is an object of strings', async (t) => {
   await taken({ attachmentUrlRefreshes: {} });
   await wrong(
     { attachmentUrlRefreshes: { [url]: `${url}?fresh` } },
-    /no earlier attachment/,
+    /not an earlier attachment/,
     'invalid_attachment_refresh',
   );
   for (const value of [5, 'a', []]) await wrong({ attachmentUrlRefreshes: value }, /must be of type object/);
@@ -324,7 +324,7 @@ test('a blank consumerId or usageRequestId counts as missing', async (t) => {
 
 test('everywhere else an unknown field is refused, and named', async (t) => {
   cites(t, 'contract-9-unknown-field', 'contract-4-strict');
-  const says = /`colour` is not a field that is known here/;
+  const says = /`colour` is not a known field/;
   const colour = { colour: 'red' };
   await refused(api.post('/v2/integrations', colour), says);
   await refused(api.patch('/v2/integrations/demo', colour), says);
@@ -384,7 +384,7 @@ test('duplicate members, bytes that are not UTF-8, lone surrogates and nesting b
     [nested(65) + rest, /nested deeper than 64 levels/],
     [`{"message":"a"${rest}`, /"message" twice in one object: see line 1, column 42\.$/],
     [`{"user_context":{"a":1,"\\u0061":2}${rest}`, /"a" twice/],
-    [`{"user_context":"\\ud800"${rest}`, /`user_context` holds a lone surrogate/],
+    [`{"user_context":"\\ud800"${rest}`, /`user_context` contains a lone surrogate/],
     [`{"user_context":{"\\udc00":1}${rest}`, /lone surrogate/],
     [new Uint8Array(Buffer.from(`{"user_context":"\xff"${rest}`, 'latin1')), /not valid UTF-8: see byte 17\.$/],
     [`\ufeff{"a":1${rest}`, /byte order mark/],

@@ -78,13 +78,13 @@ export const NOT_TO_BE_HAD: readonly RefusedFile[] = [
   ].map((to, index) => ({
     name: `a redirect to ${to}`,
     path: `/away-${index}.pdf`,
-    says: fetched('its server redirects to a place that files are not fetched from'),
+    says: fetched('its server redirects to an address that is not allowed'),
     serve: redirects(to),
   })),
   {
     name: 'a name of a private address',
     path: '/a.pdf',
-    says: fetched("its host has an address that is not on the public internet, or is this server's own"),
+    says: fetched('its host has an address that is not on the public internet, or is this server itself'),
     url: () => 'https://localhost/a.pdf?token=SECRET',
     serve: () => {},
   },
@@ -103,13 +103,13 @@ export const NOT_TO_BE_HAD: readonly RefusedFile[] = [
   {
     name: 'cut on its way',
     path: '/cut.txt',
-    says: fetched('its server ended the connection before the end of its answer'),
+    says: fetched('its server closed the connection before the end of its answer'),
     serve: (files, path) => files.lie(path, Buffer.alloc(10, 'a'), 20),
   },
   {
     name: 'compressed on its way',
     path: '/gzip.txt',
-    says: fetched('its server sent it compressed, which it was asked not to do'),
+    says: fetched('its server sent it compressed, although the request excluded that'),
     serve: (files, path) => files.gzipped(path, Buffer.from('Hello')),
   },
 ];
@@ -119,7 +119,7 @@ export const NOT_TO_BE_READ: readonly RefusedFile[] = [
   {
     name: 'a scan',
     path: '/scan.pdf',
-    says: /^has no text in it, as a scan has none;/,
+    says: /^has no text in it, so it may be a scan;/,
     serve: fixture('scanned.pdf', PDF),
     onlyAsText: true,
   },
@@ -141,26 +141,26 @@ export const NOT_TO_BE_READ: readonly RefusedFile[] = [
   {
     name: 'the old format of Word',
     path: '/old.doc',
-    says: /^is in the old format of Word/,
+    says: /^is in the old Word format/,
     serve: fixture('old-word.doc', 'application/msword'),
   },
   {
     name: 'a sign-in page in place of a PDF',
     path: '/login.pdf',
-    says: /^is said to be a PDF, but what came is a web page/,
+    says: /^should be a PDF, but the server sent a web page/,
     serve: bytes(() => '<!doctype html><title>Sign in</title><form>…</form>', 'text/html'),
   },
   {
     name: 'text in place of an image',
     path: '/photo.png',
     kind: 'input_image',
-    says: /^is no PNG, JPEG, GIF or WebP image by its bytes/,
+    says: /^is not a PNG, JPEG, GIF or WebP image, judged by its content/,
     serve: bytes(() => 'No image.', 'image/png'),
   },
   {
     name: 'bytes of no known kind',
     path: '/dump.bin',
-    says: /^is of a kind that cannot be read/,
+    says: /^has a type that is not supported/,
     serve: bytes(() => Buffer.from([0, 1, 2, 3, 0xff, 0xfe, 0, 0]), null),
   },
   { name: 'nothing', path: '/empty.txt', says: /^is empty/, serve: bytes(() => '', 'text/plain') },

@@ -110,7 +110,7 @@ export const BAD_PROVIDERS: readonly BadProvider[] = [
   {
     ...failed,
     name: 'cuts in the middle',
-    end: error(/before the answer was whole; try again\.$/),
+    end: error(/before the answer was complete; try again\.$/),
     answer: 'Good day',
     plays: [
       async (call, protocol) => {
@@ -124,7 +124,7 @@ export const BAD_PROVIDERS: readonly BadProvider[] = [
   {
     ...failed,
     name: 'ends in the middle as if that were all',
-    end: error(/before the answer was whole; try again\.$/),
+    end: error(/before the answer was complete; try again\.$/),
     answer: 'Good day',
     plays: [(call, protocol) => call.stream(unfinished(protocol))],
   },
@@ -153,7 +153,7 @@ export const BAD_PROVIDERS: readonly BadProvider[] = [
     ...failed,
     name: 'says in its stream that it is asked too often, always',
     calls: 3,
-    end: error(/takes no more requests for now: Slow down; try again later\.$/),
+    end: error(/limits the request rate: Slow down; try again later\.$/),
     plays: [told('rate_limit_exceeded', 'Slow down.')],
   },
   {
@@ -172,7 +172,7 @@ export const BAD_PROVIDERS: readonly BadProvider[] = [
   {
     ...failed,
     name: 'stops at its limit',
-    end: error(/did not finish its answer: it reached its limit of tokens/),
+    end: error(/did not finish its answer: it reached its token limit/),
     answer: 'Good day',
     tokens: TOKENS,
     plays: [(call, protocol) => call.stream(wire(protocol, { ...SCRIPT, end: 'length' }))],
@@ -186,9 +186,9 @@ export const BAD_PROVIDERS: readonly BadProvider[] = [
     name: 'reports no usage',
     plays: [(call, protocol) => call.stream(wire(protocol, { ...SCRIPT, usage: null }))],
   },
-  { ...failed, name: 'sends a web page', end: error(/stream of events; check/), plays: [bytes('<html>Hello</html>')] },
-  { ...failed, name: 'sends noise', end: error(/stream of events; check/), plays: [bytes(Buffer.alloc(5000, 0xfe))] },
-  { ...failed, name: 'sends broken JSON', end: error(/no JSON object; check/), plays: [bytes('data: {"a\n\n')] },
+  { ...failed, name: 'sends a web page', end: error(/event stream; check/), plays: [bytes('<html>Hello</html>')] },
+  { ...failed, name: 'sends noise', end: error(/event stream; check/), plays: [bytes(Buffer.alloc(5000, 0xfe))] },
+  { ...failed, name: 'sends broken JSON', end: error(/not a JSON object; check/), plays: [bytes('data: {"a\n\n')] },
   {
     ...failed,
     name: 'speaks the other protocol',

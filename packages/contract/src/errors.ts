@@ -17,7 +17,7 @@ export interface ErrorEntry {
 export const errors = {
   invalid_request: {
     status: 400,
-    sentence: 'The request is not valid; correct what the message names and send it again.',
+    sentence: 'The request is not valid; fix what the message names and send it again.',
     retryable: false,
   },
   missing_allowance_attribution: {
@@ -32,17 +32,17 @@ export const errors = {
   },
   unknown_agent: {
     status: 400,
-    sentence: 'The agency has no such entry point; name one of its entry points in `agent`, or leave it out.',
+    sentence: 'The agency has no entry point with this name; set `agent` to one of its entry points, or leave it out.',
     retryable: false,
   },
   unknown_agency: {
     status: 400,
-    sentence: 'There is no such agency here; choose one that GET /v2/agencies lists.',
+    sentence: 'This server has no agency with this name; choose one that GET /v2/agencies lists.',
     retryable: false,
   },
   sandbox_file_not_found: {
     status: 400,
-    sentence: 'A sandbox file was not uploaded; upload it first and pass the `resource` you were given as `path`.',
+    sentence: 'A sandbox file was not uploaded; upload it first and send the `resource` of the signed form as `path`.',
     retryable: false,
   },
   invalid_attachment_refresh: {
@@ -54,7 +54,7 @@ export const errors = {
   },
   invalid_cursor: {
     status: 400,
-    sentence: 'The cursor is not a cursor of this server; start again without it.',
+    sentence: 'The cursor was not issued by this server for this list; start again without it.',
     retryable: false,
   },
   invalid_api_key: {
@@ -76,27 +76,28 @@ export const errors = {
   },
   integration_not_found: {
     status: 404,
-    sentence: 'There is no integration with this id; check `apiIntegrationId`.',
+    sentence: 'No integration has this id; check `apiIntegrationId`.',
     retryable: false,
   },
   member_not_found: {
     status: 404,
-    sentence: 'There is no member with this `consumerId`; register the member first.',
+    sentence: 'No member has this `consumerId`; register the member first.',
     retryable: false,
   },
   chat_not_found: {
     status: 404,
-    sentence: 'There is no such chat for this consumer; check the chat id, the alias and the consumer.',
+    sentence: 'This consumer has no such chat; check `chatId`, `aliasChatId` and `consumerId`.',
     retryable: false,
   },
   run_not_found: {
     status: 404,
-    sentence: 'There is no such run: nothing is reserved; check the id, or send the request with the same id.',
+    sentence:
+      'No run has this id, so nothing is reserved; check the id, or send the request again with the same `usageRequestId`.',
     retryable: false,
   },
   file_not_found: {
     status: 404,
-    sentence: 'There is no file at this path; check the path, or upload the file first.',
+    sentence: 'No file has this path; check the path, or upload the file first.',
     retryable: false,
   },
   key_not_found: {
@@ -106,18 +107,18 @@ export const errors = {
   },
   not_found: {
     status: 404,
-    sentence: 'There is nothing at this path; GET /openapi.json lists every operation.',
+    sentence: 'No operation has this path; GET /openapi.json lists every operation.',
     retryable: false,
   },
   method_not_allowed: {
     status: 405,
-    sentence: 'This path does not take this method; use a method that the message and the Allow header name.',
+    sentence: 'This path does not support this method; use one of the methods in the message and the `Allow` header.',
     retryable: false,
     headers: 'Allow',
   },
   request_timeout: {
     status: 408,
-    sentence: 'The request did not arrive in time; send it again without pauses, or send less at a time.',
+    sentence: 'The request did not arrive in time; send it again without pauses, or send less in one request.',
     retryable: true,
     headers: 'Connection: close',
   },
@@ -140,7 +141,7 @@ export const errors = {
   },
   range_not_satisfiable: {
     status: 416,
-    sentence: 'The file has no such range; ask for bytes within its size.',
+    sentence: 'The file does not have this range; request bytes within its size.',
     retryable: false,
     headers: 'Content-Range with the size',
   },
@@ -157,17 +158,17 @@ export const errors = {
   },
   owner_exists: {
     status: 409,
-    sentence: 'There is an owner with this e-mail address already; use another address.',
+    sentence: 'Another owner has this e-mail address; use another address.',
     retryable: false,
   },
   chat_exists: {
     status: 409,
-    sentence: 'There is a chat with this id already; use it, or choose another id.',
+    sentence: 'A chat with this id exists already; use it, or choose another id.',
     retryable: false,
   },
   alias_taken: {
     status: 409,
-    sentence: 'Another chat has this alias already; choose another alias.',
+    sentence: 'Another chat has this alias; choose another alias.',
     retryable: false,
   },
   last_key: {
@@ -178,42 +179,42 @@ export const errors = {
   mount_quota_exceeded: {
     status: 409,
     sentence:
-      'The files of this integration would take more bytes than its quota allows; delete files, or wait until forms ' +
-      'that were signed and not used have expired.',
+      'The files of this integration would exceed its quota; delete files, or wait until unused upload forms have ' +
+      'expired.',
     retryable: true,
   },
   file_exists_as_folder: {
     status: 409,
     sentence:
-      'There cannot be a file and a folder of one name; choose another name, or delete the one that is in the way.',
+      'A file and a folder cannot have the same name; choose another name, or delete the existing file or folder.',
     retryable: false,
   },
   consumer_inactive: {
     status: 429,
-    sentence: 'The member is not active; set `active` to true to let it start runs.',
+    sentence: 'The member is not active; set `active` to true so that it can start runs.',
     retryable: false,
   },
   consumer_allowance_exhausted: {
     status: 429,
     sentence: 'The member has used up its allowance; wait until it is reset, or raise the limit.',
     retryable: true,
-    headers: 'Retry-After, except for a lifetime allowance that is really used up',
+    headers: 'Retry-After, except if a lifetime allowance is used up by ended runs',
   },
   too_many_runs: {
     status: 429,
-    sentence: 'The member has as many runs at once as the integration allows; wait until one of them ends.',
+    sentence: 'The member already has as many active runs as the integration allows; wait until one of them ends.',
     retryable: true,
     headers: 'Retry-After',
   },
   rate_limited: {
     status: 429,
-    sentence: 'Too many requests in a short time; wait and send it again.',
+    sentence: 'Too many requests arrived in a short time; wait, then send the request again.',
     retryable: true,
     headers: 'Retry-After',
   },
   internal_error: {
     status: 500,
-    sentence: 'Something went wrong on the server; its log says what, under the id in X-Request-Id.',
+    sentence: 'The server failed; its log has the details under the id in `X-Request-Id`.',
     retryable: true,
     inStream: true,
   },
@@ -227,7 +228,7 @@ export const errors = {
     status: 503,
     sentence: 'The server cannot take the request now; send it again in a moment, with the same `usageRequestId`.',
     retryable: true,
-    headers: 'Retry-After; on completions X-Agent-Run-Admitted is absent where the outcome cannot be learned',
+    headers: 'Retry-After; on completions X-Agent-Run-Admitted is absent if the server cannot learn the outcome',
   },
   model_error: {
     status: null,
@@ -249,13 +250,13 @@ export const errors = {
   },
   attachment_unavailable: {
     status: null,
-    sentence: 'An attachment could not be fetched or read; the message names it, the reason, and what to do.',
+    sentence: 'An attachment could not be fetched or read; the message names the file, the reason and what to do.',
     retryable: false,
     inStream: true,
   },
   step_limit: {
     status: null,
-    sentence: 'The run took more steps than allowed; ask for less in one message.',
+    sentence: 'The run needed more steps than allowed; ask for less in one message.',
     retryable: false,
     inStream: true,
   },

@@ -6,12 +6,12 @@ export function whyNoCompoundFile(bytes: Uint8Array): string {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (has(file, 'EncryptedPackage')) return 'is encrypted; attach it without a password';
   if (has(file, 'WordDocument'))
-    return 'is in the old format of Word (.doc), which cannot be read; save it as DOCX or PDF and attach that';
+    return 'is in the old Word format (.doc), which is not supported; save it as DOCX or PDF and attach that';
   if (has(file, 'Workbook') || has(file, 'Book')) {
-    return 'is in the old format of Excel (.xls), which cannot be read; save it as XLSX and attach that';
+    return 'is in the old Excel format (.xls), which is not supported; save it as XLSX and attach that';
   }
   if (has(file, 'PowerPoint Document')) {
-    return 'is in the old format of PowerPoint (.ppt), which cannot be read; save it as PDF and attach that';
+    return 'is in the old PowerPoint format (.ppt), which is not supported; save it as PDF and attach that';
   }
-  return 'is in an old format of Office, which cannot be read; save it as DOCX, XLSX or PDF and attach that';
+  return 'is in an old Office format, which is not supported; save it as DOCX, XLSX or PDF and attach that';
 }

@@ -24,7 +24,7 @@ export async function convert(file: ToConvert): Promise<FileContent> {
       const { text, note } = decodeText(bytes, claims.charset ?? charsetOfHtml(bytes));
       const { textOfHtml } = await import('./text-of-html.ts');
       const page = textOfHtml(text, limits.characters);
-      if (page.text.trim() === '') throw new Unreadable('is a web page without any text in it');
+      if (page.text.trim() === '') throw new Unreadable('is a web page that contains no text');
       return asText('text/html', (page.isWhole ? wholeText : startOfText)(page.text, limits, note));
     }
     case 'text':
@@ -34,10 +34,10 @@ export async function convert(file: ToConvert): Promise<FileContent> {
     case 'compound':
       throw new Unreadable(whyNoCompoundFile(bytes));
     case 'rtf':
-      throw new Unreadable('is in the format RTF, which cannot be read; save it as DOCX or PDF and attach that');
+      throw new Unreadable('is in RTF format, which is not supported; save it as DOCX or PDF and attach that');
     case 'unknown':
       throw new Unreadable(
-        'is of a kind that cannot be read; attach a PDF, DOCX, XLSX, HTML or text file, or an image',
+        'has a type that is not supported; attach a PDF, DOCX, XLSX, HTML or text file, or an image',
       );
   }
 }

@@ -103,6 +103,9 @@ test('a process that is killed is not the fault of the file: another reads it; a
   await using reader = documentReader({}, startsAfter(killed).start);
   assert.match(await textOf(reader, longPdf()), /\[Page 400\]/);
   await using other = documentReader({}, startsAfter(killed, killed).start);
-  assert.match(await reasonOf(other, longPdf()), /^could not be read: what read it was ended twice \(SIGKILL\)/);
+  assert.match(
+    await reasonOf(other, longPdf()),
+    /^could not be read: the process that reads documents ended twice \(SIGKILL\)/,
+  );
   assert.match(await textOf(other, pdfOfPages(1)), /Page 1 speaks/);
 });

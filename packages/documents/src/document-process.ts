@@ -18,7 +18,7 @@ export interface ToChild {
 /** Also where a file was being read. */
 export class ReaderClosed extends Error {
   constructor() {
-    super('The reader of documents is closed.');
+    super('The document reader is closed.');
   }
 }
 
@@ -133,7 +133,7 @@ export class DocumentProcess implements AsyncDisposable {
     const by = String(signalCode ?? `exit code ${exitCode}`);
     if (!this.#isReady) return didNotStart(new Error(`it ended with ${by}`));
     if (BY_ITS_OWN_MEMORY.has(signalCode)) return new Unreadable(TOO_COMPLEX);
-    return new ProcessFailed(by, `The process that reads documents ended while it read one: ${by}.`);
+    return new ProcessFailed(by, `The document process ended while it was reading a file: ${by}.`);
   }
 
   async #end(): Promise<void> {

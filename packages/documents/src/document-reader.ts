@@ -31,7 +31,7 @@ const IDLE_MS = 30_000;
 const RETRY_MS = 1000;
 
 const endedTwice = (by: string) =>
-  `could not be read: what read it was ended twice (${by}), as happens where a server runs out of memory; attach it again to a new message, or a shorter one`;
+  `could not be read: the process that reads documents ended twice (${by}), which happens if the server runs out of memory; attach the file again to a new message, or attach a shorter file`;
 
 /**
  * Converts the bytes of a file to what a model is sent, in child processes that start when they are needed. `slots`
@@ -61,7 +61,8 @@ export class DocumentReader implements AsyncDisposable {
     if (source.bytes.length === 0) throw new Unreadable('is empty');
     const image = imageType(source.bytes);
     if (image !== null) return { form: 'image', mediaType: image, pages: null, bytes: source.bytes };
-    if (source.kind === 'input_image') throw new Unreadable('is no PNG, JPEG, GIF or WebP image by its bytes');
+    if (source.kind === 'input_image')
+      throw new Unreadable('is not a PNG, JPEG, GIF or WebP image, judged by its content');
     return this.#readSmallText(source) ?? this.#readInTurn({ source, limits: this.#limits, pdf }, ownerId, signal);
   }
 

@@ -62,7 +62,7 @@ export class DocumentWorker {
       else resolve(message.type === 'read' ? message.file : new Unreadable(message.message));
     };
     const onError = (cause: unknown) => endWith(unreadableBy(cause));
-    const onExit = () => onError(new Error('The thread that reads documents ended.'));
+    const onExit = () => onError(new Error('The document thread ended.'));
     const { conversionMs } = task.limits;
     const timer = setTimeout(() => endWith(readSoFar(parts, conversionMs)), conversionMs);
     const watch = setInterval(async () => {

@@ -6,7 +6,7 @@ import { Unreadable } from './unreadable.ts';
 
 type PdfDocument = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS>>['getDocument']>['promise']>;
 
-const DAMAGED = 'is damaged: it cannot be opened as a PDF; attach a whole copy';
+const DAMAGED = 'is damaged: it cannot be opened as a PDF; attach an undamaged copy';
 
 /** How many pages a PDF has, once it has been opened and its first page was found. */
 export async function pagesOfPdf(bytes: Uint8Array): Promise<number> {
@@ -49,12 +49,12 @@ export function readPdf({ bytes, limits, wholePart }: Conversion): Promise<strin
 
 /** PDF.js has these tables in files of their own, which are not part of it here. */
 const LACKS_CHARACTER_SET =
-  'has its text in a Chinese, Japanese or Korean character set that cannot be read; save it with its fonts embedded, or use a model that takes PDFs as they are';
+  'has text in a Chinese, Japanese or Korean character set that is not supported; save it with its fonts embedded, or use a model that accepts PDFs';
 const LACKING_NOTE =
-  '[Note: some text is missing: it stands in a Chinese, Japanese or Korean character set that could not be read.]';
+  '[Note: some text is missing: it is in a Chinese, Japanese or Korean character set that could not be read.]';
 
 const noText = (where: string) =>
-  `has no text in ${where}, as a scan has none; attach it with its text recognised, or use a model that takes PDFs as they are`;
+  `has no text in ${where}, so it may be a scan; attach a version with recognised text, or use a model that accepts PDFs`;
 
 /** Above what was filled in on a page, which is no part of its text. */
 const FORM_HEADING = '[Form fields of this page]';
@@ -70,12 +70,12 @@ interface Lacking {
 }
 
 async function withPdf<T>(data: Uint8Array, use: (pdf: PdfDocument, lacking: Lacking) => Promise<T>): Promise<T> {
-  if (!hasEnd(data)) throw new Unreadable('is damaged: its end is missing; attach a whole copy');
+  if (!hasEnd(data)) throw new Unreadable('is damaged: its end is missing; attach an undamaged copy');
   const lacking = { characterSet: false };
   class NoFiles {
     readonly fetch = async ({ kind }: { readonly kind: string }): Promise<never> => {
       lacking.characterSet ||= kind === 'cMapUrl';
-      throw new Error('There are no files beside the library.');
+      throw new Error('The PDF library asked for a file, and it has none.');
     };
   }
   const { getDocument, VerbosityLevel } = await getResolvedPDFJS();

@@ -7,7 +7,7 @@ export function readSoFar(parts: readonly WholePart[], conversionMs: number): Fi
   const last = parts.at(-1);
   const time = `${conversionMs / 1000} s`;
   if (last === undefined) {
-    return new Unreadable(`is too complex: it could not be read within ${time}; attach a simpler or shorter one`);
+    return new Unreadable(`is too complex: it could not be read within ${time}; attach a simpler or shorter file`);
   }
   const { unit, number, of, mediaType } = last;
   const shown = number === 1 ? `${unit} 1 of ${of} is` : `${unit}s 1 to ${number} of ${of} are`;

@@ -8,7 +8,7 @@ import { Unreadable } from './unreadable.ts';
 export function readText(bytes: Uint8Array, claims: Claims, limits: DocumentLimits): string {
   refuseFalseClaim(claims, 'text');
   const { text, note } = decodeText(bytes, claims.charset);
-  if (text.trim() === '') throw new Unreadable('is empty: there is nothing but white space in it');
+  if (text.trim() === '') throw new Unreadable('is empty: it contains only white space');
   return wholeText(text, limits, note);
 }
 
@@ -16,6 +16,6 @@ export function readText(bytes: Uint8Array, claims: Claims, limits: DocumentLimi
 export function refuseFalseClaim({ binary }: Claims, really: string): void {
   if (binary === null) return;
   throw new Unreadable(
-    `is said to be ${binary}, but what came is ${really}; check that the link gives the file itself`,
+    `should be ${binary}, but the server sent ${really}; check that the link leads to the file itself`,
   );
 }

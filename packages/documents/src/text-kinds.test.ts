@@ -17,7 +17,7 @@ test('images are sent as they are, whatever they are called; an image must be on
   assert.equal(file.mediaType, 'image/png');
   assert.deepEqual(file.bytes, png());
   const reason = await reasonOf(reader, bytesOf('<svg/>'), { kind: 'input_image', contentType: 'image/png' });
-  assert.equal(reason, 'is no PNG, JPEG, GIF or WebP image by its bytes');
+  assert.equal(reason, 'is not a PNG, JPEG, GIF or WebP image, judged by its content');
 });
 
 test('a sign-in page is no PDF, DOCX, XLSX or image, whether its name or its header says so', async () => {
@@ -31,9 +31,9 @@ test('a sign-in page is no PDF, DOCX, XLSX or image, whether its name or its hea
   ] as const) {
     assert.equal(
       await reasonOf(reader, bytesOf(page), { name, contentType }),
-      `is said to be ${what}, but what came is a web page, such as one to sign in; check that the link gives the file itself`,
+      `should be ${what}, but the server sent a web page, such as one to sign in; check that the link leads to the file itself`,
     );
-    assert.match(await reasonOf(reader, bytesOf('Not found'), { name, contentType }), /but what came is text/);
+    assert.match(await reasonOf(reader, bytesOf('Not found'), { name, contentType }), /but the server sent text/);
   }
   assert.equal(await textOf(reader, bytesOf(page), { name: 'page.html' }), 'Sign in\n\nPassword\n');
 });
@@ -74,9 +74,12 @@ test('text that tells of PDFs is text; a PDF may have lines, a mark or a header 
 test('what is empty, blank or of no known kind is refused', async () => {
   assert.equal(await reasonOf(reader, bytesOf('')), 'is empty');
   assert.match(await reasonOf(reader, bytesOf(' \r\n ')), /^is empty/);
-  assert.match(await reasonOf(reader, bytesOf('<html><script>x()</script></html>')), /^is a web page without any text/);
+  assert.match(
+    await reasonOf(reader, bytesOf('<html><script>x()</script></html>')),
+    /^is a web page that contains no text/,
+  );
   const program = new Uint8Array(5000).map((_, index) => (index * 7919) % 256);
-  assert.match(await reasonOf(reader, program), /^is of a kind that cannot be read/);
+  assert.match(await reasonOf(reader, program), /^has a type that is not supported/);
 });
 
 test('a byte order mark decides, then UTF-8 by its bytes, then the declared encoding', async () => {

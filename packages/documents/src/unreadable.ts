@@ -4,4 +4,4 @@ export class Unreadable extends Error {
 }
 
 export const TOO_COMPLEX =
-  'is too complex: reading it takes more memory than one file may have; attach a simpler or shorter one';
+  'is too complex: reading it needs more memory than one file may use; attach a simpler or shorter file';

@@ -27,9 +27,9 @@ export const REFUSED_SAMPLES: Readonly<Record<string, string>> = {
   'encrypted.pdf': 'is encrypted; attach it without a password',
   'encrypted.docx': 'is encrypted; attach it without a password',
   'encrypted.xlsx': 'is encrypted; attach it without a password',
-  'scanned.pdf': 'has no text in it, as a scan has none',
-  'old-word.doc': 'is in the old format of Word (.doc)',
-  'old-excel.xls': 'is in the old format of Excel (.xls)',
+  'scanned.pdf': 'has no text in it, so it may be a scan',
+  'old-word.doc': 'is in the old Word format (.doc)',
+  'old-excel.xls': 'is in the old Excel format (.xls)',
   'libreoffice.odt': 'is in an OpenDocument format',
-  'libreoffice.rtf': 'is in the format RTF',
+  'libreoffice.rtf': 'is in RTF format',
 };

@@ -21,19 +21,19 @@ export function packageKind(zip: ZipArchive): 'docx' | 'xlsx' {
     // With macros, as a template or strict: the same parts.
     if (/wordprocessingml|vnd\.ms-word\./.test(type)) return 'docx';
     if (/sheet\.binary/.test(type))
-      throw new Unreadable(`is a binary spreadsheet (XLSB), which cannot be read; ${SAVE_ANEW}`);
+      throw new Unreadable(`is a binary spreadsheet (XLSB), which is not supported; ${SAVE_ANEW}`);
     if (/spreadsheetml|vnd\.ms-excel\./.test(type)) return 'xlsx';
     if (/presentationml|vnd\.ms-powerpoint\./.test(type)) {
-      throw new Unreadable('is a presentation (PPTX), which cannot be read; save it as PDF and attach that');
+      throw new Unreadable('is a presentation (PPTX), which is not supported; save it as PDF and attach that');
     }
   }
-  throw new Unreadable(`is an Office file of a kind that cannot be read; ${SAVE_ANEW}`);
+  throw new Unreadable(`is an Office file of a type that is not supported; ${SAVE_ANEW}`);
 }
 
 function otherKind(zip: ZipArchive): string {
   const type = zip.names.includes('mimetype') ? String(zip.read('mimetype')) : '';
   if (type.startsWith('application/vnd.oasis.opendocument.')) {
-    return `is in an OpenDocument format, which cannot be read; ${SAVE_ANEW}`;
+    return `is in an OpenDocument format, which is not supported; ${SAVE_ANEW}`;
   }
-  return 'is a ZIP archive, which cannot be read; attach the files that are in it';
+  return 'is a ZIP archive, which is not supported; attach the files in it instead';
 }

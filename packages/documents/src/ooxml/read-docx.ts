@@ -25,6 +25,6 @@ export async function readDocx(zip: ZipArchive, limits: DocumentLimits): Promise
     },
   );
   const { text, isWhole } = textOfHtml(value, limits.characters);
-  if (text.trim() === '') throw new Unreadable('has no text in it; attach pictures as images');
+  if (text.trim() === '') throw new Unreadable('contains no text; attach pictures as images');
   return (isWhole ? wholeText : startOfText)(text, limits);
 }

@@ -25,7 +25,7 @@ export function readXlsx(zip: ZipArchive, { limits, wholePart }: Conversion): st
     if (xml !== null) readSheet(xml, workbook, add, () => gathered.isFull);
     if (!gathered.isFull) wholePart({ text: parts.join(''), mediaType: XLSX_TYPE, unit: 'sheet', number, of });
   }
-  if (rows === 0) throw new Unreadable('is a spreadsheet without anything in its cells');
+  if (rows === 0) throw new Unreadable('is a spreadsheet with empty cells only');
   const note = `[Cut here: the first ${limits.characters} characters are shown, which end in sheet ${number} of ${of}.]`;
   return withNotes(gathered.toString(), [gathered.isFull ? note : null]);
 }

@@ -23,7 +23,7 @@ export interface Workbook {
 export function readWorkbook(zip: ZipArchive): Workbook {
   const part = partOfType(relationshipsOf(zip, ''), 'officeDocument') ?? 'xl/workbook.xml';
   const xml = zip.read(part);
-  if (xml === null) throw new Unreadable('is damaged: it has no workbook in it');
+  if (xml === null) throw new Unreadable('is damaged: it contains no workbook');
   const relationships = relationshipsOf(zip, part);
   const tables = new Map(relationships.filter(({ type }) => type === 'worksheet').map(({ id, part }) => [id, part]));
   const sheets: Sheet[] = [];

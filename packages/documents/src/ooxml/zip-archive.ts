@@ -8,7 +8,7 @@ const DEFLATED = 8;
 const MAX_RATIO = 500;
 const RATIO_COUNTS_FROM_BYTES = 4 * 1024 * 1024;
 
-const damaged = () => new Unreadable('is damaged: it cannot be unzipped; attach a whole copy');
+const damaged = () => new Unreadable('is damaged: it cannot be unzipped; attach an undamaged copy');
 
 /**
  * A ZIP file, unzipped within limits: what its directory says of all parts must lie within them, and a part is unzipped to
@@ -24,7 +24,7 @@ export class ZipArchive {
     const unzipped = entries.reduce((sum, entry) => sum + entry.bytes, 0);
     if (unzipped > maxUnzippedBytes) {
       throw new Unreadable(
-        `is too large: unzipped it has ${unzipped} bytes, and ${maxUnzippedBytes} are read at most; attach a shorter one`,
+        `is too large: it unzips to ${unzipped} bytes, and the limit is ${maxUnzippedBytes}; attach a shorter file`,
       );
     }
     const isBomb = entries.some(
@@ -32,7 +32,7 @@ export class ZipArchive {
     );
     if (isBomb)
       throw new Unreadable(
-        `is packed as no document is: a part grows more than ${MAX_RATIO} times when it is unzipped`,
+        `is not packed like a document: a part grows more than ${MAX_RATIO} times when it is unzipped`,
       );
     this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
   }

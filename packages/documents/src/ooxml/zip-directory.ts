@@ -20,7 +20,7 @@ const IN_ZIP64 = 0xffffffff;
 const MAX_ENTRIES = 10_000;
 const ENCRYPTED = 1;
 
-const damaged = () => new Unreadable('is damaged: it cannot be unzipped; attach a whole copy');
+const damaged = () => new Unreadable('is damaged: it cannot be unzipped; attach an undamaged copy');
 
 /** The parts of a ZIP file. Refused are parts that overlap, that lie outside, that are encrypted or that have one name. */
 export function readZipDirectory(zip: Buffer): readonly ZipEntry[] {

@@ -31,7 +31,7 @@ export class AccountChanges implements Disposable {
     this.#trustedMs = limits.accountsTrustedMs;
     this.#timer = setInterval(() => {
       this.look().catch((error: unknown) =>
-        logger.warn({ err: error }, 'the version of accounts could not be read; it is tried again'),
+        logger.warn({ err: error }, 'the accounts version could not be read; retrying'),
       );
     }, limits.accountsVersionMs);
     this.#timer.unref();

@@ -23,10 +23,9 @@ export interface AuthenticationDeps {
 }
 
 const SENTENCES: Readonly<Record<KeyProblem, string>> = {
-  malformed:
-    'The API key is malformed: it is no key that this server issues; copy the whole key and send it as `Authorization: Bearer <key>`.',
+  malformed: 'The API key is malformed; copy the complete key and send it as `Authorization: Bearer <key>`.',
   expired: 'The API key has expired; create a new one.',
-  revoked: 'The API key was revoked; use another key of this owner.',
+  revoked: 'The API key was revoked; use another key of the same owner.',
   invalid: 'The API key is not valid; send a key of this server as `Authorization: Bearer <key>`.',
 };
 
@@ -65,7 +64,9 @@ export class Authentication {
       this.#touchedAt.set(keyId, now);
       this.#store
         .transact('account', (tx) => tx.run(touchKey, { keyId, now }))
-        .catch((error: unknown) => this.#logger.warn({ err: error, keyId }, 'the last use of a key was not noted'));
+        .catch((error: unknown) =>
+          this.#logger.warn({ err: error, keyId }, 'the last use of a key could not be stored'),
+        );
     }
     return verified;
   }

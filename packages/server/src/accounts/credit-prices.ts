@@ -15,7 +15,7 @@ export async function checkCreditPrices(reads: Reads, agencies: Agencies, prices
     const model = unpricedModel(agencies, agency, prices);
     if (model === null) continue;
     throw new StartRefused(
-      `The integration \`${id}\` counts in credits, but RUNWIRE_PRICES has no price for its model \`${model}\`; add one.`,
+      `The integration \`${id}\` has allowances in credits, but RUNWIRE_PRICES has no price for its model \`${model}\`; add one.`,
     );
   }
 }

@@ -132,7 +132,10 @@ export class Integrations {
     const defaultAgent = input.defaultAgent ?? kept ?? this.#agencies.defaultAgent(agency) ?? '';
     if (!entryPoints.includes(defaultAgent)) {
       const names = entryPoints.map((name) => `\`${name}\``).join(', ');
-      throw new Refusal('unknown_agent', `\`defaultAgent\` names no entry point of this agency; there are: ${names}.`);
+      throw new Refusal(
+        'unknown_agent',
+        `\`defaultAgent\` is not an entry point of this agency; use one of: ${names}.`,
+      );
     }
     const allowances = input.allowances;
     const unit = allowances === undefined ? row?.allowance_unit : allowances?.unit;

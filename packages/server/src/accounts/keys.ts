@@ -85,7 +85,7 @@ export class Keys {
   async create(principal: Principal, input: { name?: string; expiresAt?: string }) {
     const expiresAt = input.expiresAt === undefined ? null : Date.parse(input.expiresAt);
     if (expiresAt !== null && expiresAt <= Date.now()) {
-      throw new Refusal('invalid_request', '`expiresAt` must lie in the future.');
+      throw new Refusal('invalid_request', '`expiresAt` must be in the future.');
     }
     const name = input.name ?? 'key';
     const { ownerId } = principal;

@@ -89,7 +89,8 @@ export class Members {
 
   async #read(reads: Reads, integrationId: string, consumerId: string) {
     const row = await first(reads.all(memberById, { integrationId, consumerId }));
-    if (row === undefined) throw new Refusal('member_not_found', 'There is no such member in this integration.');
+    if (row === undefined)
+      throw new Refusal('member_not_found', 'This integration has no member with this `consumerId`.');
     return memberJson(reads, row);
   }
 
@@ -111,7 +112,7 @@ export class Members {
   /** The usage of the member stays: it is stored by day, under the member's id. */
   async delete(integrationId: string, consumerId: string): Promise<void> {
     const deleted = await this.#store.transact('account', (tx) => tx.run(deleteMember, { integrationId, consumerId }));
-    if (deleted === 0) throw new Refusal('member_not_found', 'There is no such member in this integration.');
+    if (deleted === 0) throw new Refusal('member_not_found', 'This integration has no member with this `consumerId`.');
   }
 }
 

@@ -46,7 +46,7 @@ export class RevokedStreams implements Disposable {
         if (rows.length > 0) streams.cutKeys(new Set(rows.map(({ key_id }) => key_id)));
       }
     } catch (error) {
-      logger.warn({ err: error }, 'open streams could not be checked for revoked keys; it is tried again');
+      logger.warn({ err: error }, 'open streams could not be checked for revoked keys; retrying');
     } finally {
       this.#isAsking = false;
     }

@@ -192,7 +192,7 @@ export class RunAdmission {
       if (row !== undefined && row.cancel_mode !== null) engine.stop(run.runId, row.cancel_mode);
     };
     start().catch((error: unknown) =>
-      logger.error({ err: error, runId: run.runId, ...run.trace }, 'a run was not started'),
+      logger.error({ err: error, runId: run.runId, ...run.trace }, 'an admitted run could not be started'),
     );
   }
 

@@ -80,11 +80,11 @@ async function load(id: string, definition: AgencyDefinition, defaultModel: stri
   const entryPoints = definition.entryPoints ?? [...agents.keys()];
   for (const name of entryPoints) {
     if (!agents.has(name))
-      throw new Error(`Agency \`${id}\` has an entry point \`${name}\` that is none of its agents.`);
+      throw new Error(`Agency \`${id}\` has an entry point \`${name}\` that is not one of its agents.`);
   }
   const defaultAgent = definition.defaultAgent ?? entryPoints[0];
   if (defaultAgent === undefined || !entryPoints.includes(defaultAgent)) {
-    throw new Error(`Agency \`${id}\` has no default agent among its entry points.`);
+    throw new Error(`Agency \`${id}\` has a default agent that is not one of its entry points.`);
   }
   return { id, definition, agents, entryPoints, defaultAgent };
 }

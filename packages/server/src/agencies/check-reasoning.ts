@@ -11,14 +11,14 @@ export function checkReasoning(agency: string, { name, reasoning }: AgentDefinit
   if (reasoning === undefined) return;
   const where = `The \`reasoning\` of agent \`${name}\` of agency \`${agency}\``;
   if (typeof reasoning !== 'object' || reasoning === null || Array.isArray(reasoning)) {
-    throw new StartRefused(`${where} is no object: give it as \`{ effort, summary }\`, either of them alone too.`);
+    throw new StartRefused(`${where} is not an object; write \`{ effort, summary }\`, or one of the two fields.`);
   }
   for (const [field, value] of Object.entries(reasoning)) {
     const known: readonly string[] | undefined = Object.hasOwn(VALUES, field)
       ? VALUES[field as keyof typeof VALUES]
       : undefined;
     if (known === undefined) {
-      throw new StartRefused(`${where} has a field \`${field}\`: give it \`effort\` and \`summary\` alone.`);
+      throw new StartRefused(`${where} has an unknown field \`${field}\`; use only \`effort\` and \`summary\`.`);
     }
     if (value !== undefined && !known.includes(value)) {
       throw new StartRefused(`${where} has an unknown \`${field}\`: set it to ${inWords(known)}.`);

@@ -37,28 +37,24 @@ export async function loadTools(agency: string, agent: AgentDefinition): Promise
     : Object.entries(given as Readonly<Record<string, GivenTool>>);
   const at = `agent \`${agent.name}\` of agency \`${agency}\``;
   if (agent.files !== undefined && typeof agent.files !== 'boolean') {
-    throw new StartRefused(
-      `The \`files\` of ${at} is neither true nor false: give it one of the two, or leave it out.`,
-    );
+    throw new StartRefused(`The \`files\` of ${at} must be true or false; set it to one of them, or leave it out.`);
   }
   const taken: readonly string[] = agent.files === false ? [] : FILE_TOOLS;
   const tools = new Map<string, Tool>();
   for (const [name, tool] of named) {
     if (typeof name !== 'string') {
-      throw new StartRefused(`A tool of ${at} has no name: give it one, or give the tools as an object, name by name.`);
+      throw new StartRefused(
+        `A tool of ${at} has no name; give it one, or write the tools as an object with their names as keys.`,
+      );
     }
     const where = `The tool \`${name}\` of ${at}`;
     if (!NAME.test(name)) {
-      throw new StartRefused(
-        `${where} has a name that models refuse: give it 1 to 64 letters, digits, \`_\` and \`-\`.`,
-      );
+      throw new StartRefused(`${where} has a name that models refuse; use 1 to 64 letters, digits, \`_\` and \`-\`.`);
     }
     if (taken.includes(name)) {
-      throw new StartRefused(
-        `${where} has the name of a tool that every agent has: give it another, or say \`files: false\`.`,
-      );
+      throw new StartRefused(`${where} has the name of a built-in tool; rename it, or set \`files: false\`.`);
     }
-    if (tools.has(name)) throw new StartRefused(`${where} is there twice: give each tool a name of its own.`);
+    if (tools.has(name)) throw new StartRefused(`${where} is defined twice; give each tool its own name.`);
     tools.set(name, await loadTool(where, name, tool));
   }
   return [...tools.values()];
@@ -66,20 +62,22 @@ export async function loadTools(agency: string, agent: AgentDefinition): Promise
 
 async function loadTool(where: string, name: string, tool: GivenTool): Promise<Tool> {
   if (tool.type === 'provider' || tool.type === 'provider-defined') {
-    throw new StartRefused(`${where} is a provider's own: only tools that run here are supported.`);
+    throw new StartRefused(`${where} runs at the provider; only tools that run on this server are supported.`);
   }
   const { execute } = tool;
   if (typeof execute !== 'function') {
-    throw new StartRefused(`${where} has no \`execute\`: nobody else would run it, so give it one.`);
+    throw new StartRefused(`${where} has no \`execute\`; add one, because this server must run the tool.`);
   }
   if (tool.needsApproval !== undefined && tool.needsApproval !== false) {
-    throw new StartRefused(`${where} needs approval, and there is nobody to give it: leave out \`needsApproval\`.`);
+    throw new StartRefused(
+      `${where} needs approval, which this version does not support; leave out \`needsApproval\`.`,
+    );
   }
   if (tool.description !== undefined && typeof tool.description !== 'string') {
-    throw new StartRefused(`${where} has a description that is no text: give it as text.`);
+    throw new StartRefused(`${where} has a description that is not a string; write it as a string.`);
   }
   if (tool.repeatable !== undefined && typeof tool.repeatable !== 'boolean') {
-    throw new StartRefused(`${where} says \`repeatable\`, but neither true nor false: give it one of the two.`);
+    throw new StartRefused(`${where} has a \`repeatable\` that is neither true nor false; set it to one of them.`);
   }
   const input = await schemaOf(where, 'inputSchema', tool.inputSchema);
   const context = tool.contextSchema === undefined ? null : await schemaOf(where, 'contextSchema', tool.contextSchema);

@@ -56,14 +56,14 @@ async function fromAiSdk(schema: AiSdkSchema): Promise<ToolSchema> {
 function fromStandard(standard: Standard): ToolSchema {
   if (standard.jsonSchema === undefined || standard.jsonSchema === null) {
     throw new SchemaRefused(
-      `is of \`${standard.vendor}\`, which gives no JSON Schema for it: take a version that has \`~standard.jsonSchema\` (zod 4.2 or later), or give JSON Schema.`,
+      `is of \`${standard.vendor}\`, which has no JSON Schema for it; use a version that has \`~standard.jsonSchema\` (zod 4.2 or later), or write JSON Schema.`,
     );
   }
   let jsonSchema: unknown;
   try {
     jsonSchema = standard.jsonSchema.input({ target: 'draft-07' });
   } catch (error) {
-    throw new SchemaRefused(`cannot be told to a model as JSON Schema: ${messageOf(error)}`);
+    throw new SchemaRefused(`cannot be sent to a model as JSON Schema: ${messageOf(error)}`);
   }
   return {
     jsonSchema: asObject(jsonSchema),

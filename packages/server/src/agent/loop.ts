@@ -72,7 +72,7 @@ export async function runAgent(input: LoopInput): Promise<Step> {
     input.stopHere(open.size === 0);
     for (const output of outputs) prompt.push({ kind: 'tool_output', callId: output.callId, output: output.text });
   }
-  throw new RunFailure('step_limit', `The run took ${maxSteps} steps without coming to an answer.`);
+  throw new RunFailure('step_limit', `The run took ${maxSteps} steps without reaching an answer.`);
 }
 
 /** Those that an earlier attempt may have begun, and of which no outcome is stored. */

@@ -11,8 +11,8 @@ const sentence = (error: FetchFailed, ownRunId: string) =>
 test('advises to attach again only if that can help', () => {
   const passing = new FetchFailed('unreachable', 'its server could not be reached');
   assert.match(sentence(passing, 'run_a'), /could not be reached; attach it again to a new message\.$/);
-  assert.match(sentence(passing, 'run_b'), /could not be reached; give a fresh link to it in `attachmentUrlRefreshes`/);
+  assert.match(sentence(passing, 'run_b'), /could not be reached; send a fresh link to it in `attachmentUrlRefreshes`/);
   const final = finalFailure('refused', 'its host is private', 'name it in RUNWIRE_FETCH_ALLOW');
   assert.match(sentence(final, 'run_a'), /: its host is private; name it in RUNWIRE_FETCH_ALLOW\.$/);
-  assert.match(sentence(final, 'run_b'), /; name it in RUNWIRE_FETCH_ALLOW, or begin a new chat\.$/);
+  assert.match(sentence(final, 'run_b'), /; name it in RUNWIRE_FETCH_ALLOW, or start a new chat\.$/);
 });

@@ -16,10 +16,10 @@ function endOfSentence(error: unknown, isOwn: boolean): string | null {
   if (error instanceof BlobUnavailable) return `${error.message}; ${error.remedy}`;
   if (error instanceof Unreadable) return error.message;
   if (!(error instanceof FetchFailed)) return null;
-  if (error.isFinal) return isOwn ? error.message : `${error.message}, or begin a new chat`;
+  if (error.isFinal) return isOwn ? error.message : `${error.message}, or start a new chat`;
   if (isOwn) return `${error.message}; attach it again to a new message`;
-  const otherwise = error.status !== null && GONE.has(error.status) ? ', or begin a new chat' : '';
-  return `${error.message}; give a fresh link to it in \`attachmentUrlRefreshes\` of a new message${otherwise}`;
+  const otherwise = error.status !== null && GONE.has(error.status) ? ', or start a new chat' : '';
+  return `${error.message}; send a fresh link to it in \`attachmentUrlRefreshes\` of a new message${otherwise}`;
 }
 
 /** A new chat helps too: the file may have been deleted, and then no fresh link exists. */

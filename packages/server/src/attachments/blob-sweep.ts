@@ -56,7 +56,7 @@ export class BlobSweep extends Sweep {
       count += await this.#sweepUnknown(until);
       this.#listedAt = began;
     }
-    if (count > 0) this.#logger.info({ blobs: count }, 'files that nothing refers to were deleted');
+    if (count > 0) this.#logger.info({ blobs: count }, 'unreferenced files were deleted');
     return count;
   }
 

@@ -23,7 +23,10 @@ export async function sweepChat(
     });
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error;
-    logger.warn({ err: error, chatKey }, 'the attachments of a chat stay until the next sweep');
+    logger.warn(
+      { err: error, chatKey },
+      'the attachments of a deleted chat could not be deleted; the next sweep retries',
+    );
     return false;
   }
 }

@@ -80,7 +80,7 @@ function messageJson(chatId: string, row: MessageRow, attachments: readonly Atta
 
 async function chatRow(reads: Reads, integrationId: string, chatId: string): Promise<ChatRow> {
   const row = await first(reads.all(chatById, { integrationId, chatId }));
-  if (row === undefined) throw new Refusal('chat_not_found', 'There is no such chat in this integration.');
+  if (row === undefined) throw new Refusal('chat_not_found', 'This integration has no such chat.');
   return row;
 }
 

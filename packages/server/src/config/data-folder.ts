@@ -47,7 +47,7 @@ export function makeDataFolder(dataDir: string): DataFolder {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new SettingRefused(
-      `The data folder cannot be made (${reason}); set RUNWIRE_DATA_DIR to a folder that can be made.`,
+      `The data folder cannot be created (${reason}); set RUNWIRE_DATA_DIR to a folder that this user may create.`,
       {
         cause: error,
       },
@@ -93,14 +93,14 @@ export function keepSecret(path: string): string {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       const reason = error instanceof Error ? error.message : String(error);
       throw new SettingRefused(
-        `The installation's secret cannot be read (${reason}); mend that, or set RUNWIRE_SECRET.`,
+        `The installation's secret cannot be read (${reason}); fix that, or set RUNWIRE_SECRET.`,
       );
     }
   };
   const kept = read();
   if (kept !== null) {
     if (kept.length >= 32) return kept;
-    throw new SettingRefused(`The file ${path} is damaged; restore it from a back-up, or set RUNWIRE_SECRET.`);
+    throw new SettingRefused(`The file ${path} is damaged; restore it from a backup, or set RUNWIRE_SECRET.`);
   }
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   try {

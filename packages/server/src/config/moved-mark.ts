@@ -18,7 +18,7 @@ export interface MovedMark {
 }
 
 const EXPLANATION =
-  'This installation was moved to PostgreSQL by `runwire move`. While this file is here, no server starts on the embedded database.';
+  'This installation was moved to PostgreSQL by `runwire move`. While this file exists, no server starts on the embedded database.';
 
 export async function writeMovedMark(path: string, mark: MovedMark): Promise<void> {
   await writeDurably(path, `${JSON.stringify({ ...mark, explanation: EXPLANATION }, null, 2)}\n`);
@@ -48,7 +48,7 @@ export function refuseMoved(path: string): void {
   if (mark === null) return;
   if (mark.state === 'moving') {
     throw new SettingRefused(
-      `The installation in this data folder was being moved to PostgreSQL at ${mark.place} when that was interrupted; run \`runwire move\` again with the same DATABASE_URL, or remove ${path} if you are sure that it stays here.`,
+      `The installation in this data folder was being moved to PostgreSQL at ${mark.place}, and the move was interrupted; run \`runwire move\` again with the same DATABASE_URL, or remove ${path} if you are sure that it should stay here.`,
     );
   }
   throw new SettingRefused(

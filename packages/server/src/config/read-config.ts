@@ -115,8 +115,8 @@ function readUrl(env: Environment, name: string): string | null {
 }
 
 function urlProblem(url: URL | null): string | null {
-  if (url === null || !/^https?:$/.test(url.protocol)) return 'is no http or https address';
-  if (url.username !== '' || url.password !== '') return 'has a user or a password in it';
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'is not an http or https address';
+  if (url.username !== '' || url.password !== '') return 'contains a user name or a password';
   return url.search === '' && url.hash === '' ? null : 'has a query or a fragment';
 }
 
@@ -131,10 +131,12 @@ function readApiKey(env: Environment): string | null {
   if (!isSet(env, 'RUNWIRE_API_KEY')) return null;
   const key = String(env.RUNWIRE_API_KEY);
   if ([...key].length < MIN_SECRET_CHARACTERS) {
-    throw new SettingRefused(`RUNWIRE_API_KEY is too short; give it ${MIN_SECRET_CHARACTERS} characters or more.`);
+    throw new SettingRefused(`RUNWIRE_API_KEY is too short; set it to ${MIN_SECRET_CHARACTERS} characters or more.`);
   }
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new SettingRefused('RUNWIRE_API_KEY must be of visible ASCII characters, or no HTTP client could send it.');
+    throw new SettingRefused(
+      'RUNWIRE_API_KEY must contain only visible ASCII characters, because HTTP clients cannot send others.',
+    );
   }
   return key;
 }
@@ -143,7 +145,7 @@ function readSecret(env: Environment): string | null {
   if (!isSet(env, 'RUNWIRE_SECRET')) return null;
   const secret = String(env.RUNWIRE_SECRET);
   if (Buffer.byteLength(secret) < MIN_SECRET_CHARACTERS) {
-    throw new SettingRefused(`RUNWIRE_SECRET is too short; give it ${MIN_SECRET_CHARACTERS} bytes or more.`);
+    throw new SettingRefused(`RUNWIRE_SECRET is too short; set it to ${MIN_SECRET_CHARACTERS} bytes or more.`);
   }
   return secret;
 }

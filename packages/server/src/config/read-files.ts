@@ -20,7 +20,7 @@ export function readFiles(read: ReadSetting, endpoint: string | null): S3Config 
   }
   if (!BUCKET.test(bucket)) {
     throw new SettingRefused(
-      'S3_BUCKET is no name of a bucket; set it to 3 to 63 small letters, digits, dots and hyphens alone.',
+      'S3_BUCKET is not a bucket name; set it to 3 to 63 lower-case letters, digits, dots and hyphens.',
     );
   }
   return Object.freeze({ bucket, endpoint, region: readRegion(read('AWS_REGION'), endpoint), uploads });
@@ -35,10 +35,12 @@ function readUploads(text: string | null): S3Config['uploads'] {
 function readRegion(region: string | null, endpoint: string | null): string {
   if (region === null && endpoint === null) {
     throw new SettingRefused(
-      'S3_BUCKET is set but AWS_REGION is not; set it to the region of the bucket, or set S3_ENDPOINT where it is not at Amazon.',
+      'S3_BUCKET is set but AWS_REGION is not; set it to the region of the bucket, or set S3_ENDPOINT if the bucket is not at Amazon.',
     );
   }
   const found = region ?? DEFAULT_REGION;
   if (REGION.test(found)) return found;
-  throw new SettingRefused('AWS_REGION is no name of a region; set it to that of the bucket, such as eu-central-1.');
+  throw new SettingRefused(
+    'AWS_REGION is not a region name; set it to the region of the bucket, such as eu-central-1.',
+  );
 }

@@ -15,7 +15,7 @@ export function readMetrics(read: ReadSetting, apiPort: number): MetricsConfig |
   const port = readPort('RUNWIRE_METRICS_PORT', text);
   // 0 takes a free one for each of both.
   if (port !== 0 && port === apiPort) {
-    throw new SettingRefused(`RUNWIRE_METRICS_PORT is \`${text}\`, as PORT is; set it to another number.`);
+    throw new SettingRefused(`RUNWIRE_METRICS_PORT is \`${text}\`, the same as PORT; set it to another number.`);
   }
   return Object.freeze({ host: host ?? '127.0.0.1', port });
 }

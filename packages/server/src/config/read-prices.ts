@@ -32,15 +32,15 @@ function parse(bytes: Buffer, where: string): unknown {
   } catch (error) {
     if (!(error instanceof JsonRefused)) throw error;
     const why = error.message.replace(/^The body/, 'it').replace(/\.$/, '');
-    throw refused(`holds no price table in ${where}: ${why}; write it as ${EXAMPLE}`);
+    throw refused(`has no price table in ${where}: ${why}; write it as ${EXAMPLE}`);
   }
 }
 
 function readPrice(model: string, price: unknown): ModelPrice {
-  if (!/^[^/\s]+\/\S+$/.test(model)) throw refused(`has \`${model}\`, which is no model; write \`provider/model\``);
+  if (!/^[^/\s]+\/\S+$/.test(model)) throw refused(`has \`${model}\`, which is not a model; write \`provider/model\``);
   if (!isObject(price)) throw refused(`has no prices for \`${model}\`; ${SHAPE}`);
   const unknown = Object.keys(price).find((field) => !(FIELDS as readonly string[]).includes(field));
-  if (unknown !== undefined) throw refused(`has \`${unknown}\` for \`${model}\`, which is no price; ${SHAPE}`);
+  if (unknown !== undefined) throw refused(`has \`${unknown}\` for \`${model}\`, which is not a price; ${SHAPE}`);
   const read = (field: (typeof FIELDS)[number]) => {
     const credits = price[field];
     const micro = typeof credits === 'number' ? Math.round(credits * 10 ** PRICE_DIGITS) : Number.NaN;

@@ -134,7 +134,7 @@ export function decideAdmission(
     const missing = request.consumerId === null ? 'consumerId' : 'usageRequestId';
     return refuse(
       'missing_allowance_attribution',
-      `\`${missing}\` is missing: member allowances are enabled for this integration, so every request names its member and carries a unique usage request id.`,
+      `\`${missing}\` is missing: member allowances are enabled for this integration, so every request must name its member and carry a unique usage request id.`,
     );
   }
 
@@ -157,18 +157,18 @@ export function decideAdmission(
   const agent = request.agent ?? facts.default_agent;
   const known = entryPoints.of(facts.agency);
   if (known === null) {
-    return refuse('unknown_agency', `The integration's agency \`${facts.agency}\` is not there.`);
+    return refuse('unknown_agency', `The integration's agency \`${facts.agency}\` does not exist.`);
   }
   if (!known.includes(agent)) {
     const names = known.map((name) => `\`${name}\``).join(', ');
-    return refuse('unknown_agent', `\`agent\` names no entry point of this agency; there are: ${names}.`);
+    return refuse('unknown_agent', `\`agent\` is not an entry point of this agency; use one of: ${names}.`);
   }
 
   if (files === 'unasked') return { kind: 'ask-files' };
   if (files !== null) {
     return refuse(
       'sandbox_file_not_found',
-      `The sandbox file \`${wholePath(files.missing)}\` was not uploaded; upload it first and pass the \`resource\` you were given as \`path\`.`,
+      `The sandbox file \`${wholePath(files.missing)}\` was not uploaded; upload it first and send the \`resource\` of the signed form as \`path\`.`,
     );
   }
 
@@ -180,7 +180,12 @@ export function decideAdmission(
 
   if (load.shuttingDown) return refuse('shutting_down', undefined, {}, 1);
   if (load.full) {
-    return refuse('unavailable', 'The server runs as many runs as it may; send the request again in a moment.', {}, 1);
+    return refuse(
+      'unavailable',
+      'The server has reached its limit of active runs; send the request again in a moment.',
+      {},
+      1,
+    );
   }
 
   if (chat !== null && facts.busy_run_id !== null) {
@@ -262,11 +267,14 @@ function decideChat(facts: AdmissionFactsRow, request: AdmissionRequest): KnownC
 
   if (facts.chat_key !== null) {
     if (facts.alias_chat_key !== null && facts.alias_chat_key !== facts.chat_key) {
-      return new Refusal('invalid_request', '`aliasChatId` names another chat than `chatId`; send one of them.');
+      return new Refusal('invalid_request', '`aliasChatId` and `chatId` name different chats; send only one of them.');
     }
     const bindsAnother = request.aliasChatId !== null && facts.alias_chat_key === null && facts.chat_alias !== null;
     if (bindsAnother) {
-      return new Refusal('invalid_request', '`chatId` names a chat that has another alias than `aliasChatId`.');
+      return new Refusal(
+        'invalid_request',
+        'The chat of `chatId` has another alias than `aliasChatId`; send only `chatId`.',
+      );
     }
     return {
       chatKey: facts.chat_key,
@@ -279,7 +287,7 @@ function decideChat(facts: AdmissionFactsRow, request: AdmissionRequest): KnownC
   }
   if (facts.alias_chat_key !== null) {
     if (request.chatId !== null) {
-      return new Refusal('invalid_request', '`aliasChatId` names another chat than `chatId`; send one of them.');
+      return new Refusal('invalid_request', '`aliasChatId` and `chatId` name different chats; send only one of them.');
     }
     return {
       chatKey: facts.alias_chat_key,
@@ -302,7 +310,7 @@ function refuseExhausted(spent: boolean, period: AllowancePeriod, nowMs: number)
     'consumer_allowance_exhausted',
     spent
       ? 'This member has used up the current allowance; wait for `resetAt`, or raise the limit.'
-      : 'This member’s running requests hold what is left of the allowance; try again when one has ended.',
+      : 'The active runs of this member reserve the rest of the allowance; try again after one of them has ended.',
     { resetAt },
     spent ? untilReset : 1,
   );

@@ -57,7 +57,7 @@ test('an entry is refused by its text, without its query being told', () => {
   unreadable({ [A]: 'https://files.example.com:8443/a.pdf?hush' }, /has the port 8443/);
   unreadable({ [A]: 'https://files.example.com/A.pdf?hush' }, /another host or path/);
   unreadable({ [A]: 'http://files.example.com/a.pdf?hush' }, /must be an https URL/);
-  unreadable({ [A]: 'https://ann:hush@files.example.com/a.pdf' }, /has a user or a password/);
+  unreadable({ [A]: 'https://ann:hush@files.example.com/a.pdf' }, /contains a user name or a password/);
   unreadable({ 'a.pdf': `${A}?hush` }, /a key that must be an https URL/);
   unreadable({ '': `${A}?hush` }, /a key that must be an https URL/);
   unreadable({ [A]: 'https://10.0.0.1/a.pdf?hush' }, /not on the public internet/);
@@ -68,8 +68,8 @@ test('an entry is refused by its text, without its query being told', () => {
 test('a key must be an attachment of the chat, whether or not a copy of it is kept', () => {
   taken({ [A]: good(A) }, earlier());
   taken({ [A]: `${A}?token=whatever` }, earlier());
-  refused({ [A]: good(A) }, earlier([], []), /names https:\/\/files\.example\.com\/a\.pdf, which is no earlier/);
-  refused({ [A]: good(A), [B]: good(B) }, earlier([], [A]), /b\.pdf, which is no earlier/);
+  refused({ [A]: good(A) }, earlier([], []), /names https:\/\/files\.example\.com\/a\.pdf, which is not an earlier/);
+  refused({ [A]: good(A), [B]: good(B) }, earlier([], [A]), /b\.pdf, which is not an earlier/);
 });
 
 test('every file without a copy whose link shows that it has expired must be listed', () => {

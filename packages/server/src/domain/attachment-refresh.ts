@@ -20,7 +20,7 @@ export function readRefreshes(
   for (const [place, [key, value]] of Object.entries(given).entries()) {
     const entry = `Entry ${place + 1} of \`attachmentUrlRefreshes\``;
     if (key.length > MAX_URL_CHARACTERS || value.length > MAX_URL_CHARACTERS) {
-      return refused(`${entry} has a URL of more than ${MAX_URL_CHARACTERS} characters.`);
+      return refused(`${entry} has a URL with more than ${MAX_URL_CHARACTERS} characters.`);
     }
     const problem = sameHostAndPath(key, value, allow);
     if (problem !== null) return refused(`${entry} ${problem}.`);
@@ -56,7 +56,7 @@ export function checkRefreshes(
     listed.add(key);
     if (!earlier.known.has(key)) {
       return refused(
-        `\`attachmentUrlRefreshes\` names ${key}, which is no earlier attachment of this chat; leave it out.`,
+        `\`attachmentUrlRefreshes\` names ${key}, which is not an earlier attachment of this chat; leave it out.`,
       );
     }
     if (hasExpired(url)) {
@@ -66,7 +66,7 @@ export function checkRefreshes(
   const missing = earlier.withoutCopy.find(({ url, urlKey: key }) => !listed.has(key) && hasExpired(url));
   if (missing === undefined) return null;
   return refused(
-    `\`attachmentUrlRefreshes\` must list ${missing.urlKey}: its link has expired and no copy of it is kept; give a fresh link with the same host and path.`,
+    `\`attachmentUrlRefreshes\` must list ${missing.urlKey}: its link has expired and the server keeps no copy of it; send a fresh link with the same host and path.`,
   );
 }
 

@@ -29,5 +29,5 @@ export function numberBefore(before: (ListPosition & { readonly inclusive?: bool
 }
 
 export function invalidCursor(): Refusal {
-  return new Refusal('invalid_cursor', '`cursor` is not a cursor of this server; start again without it.');
+  return new Refusal('invalid_cursor', '`cursor` was not issued by this server for this list; start again without it.');
 }

@@ -61,16 +61,16 @@ function checkPath(path: string, of: 'file' | 'folder'): CheckedPath {
 
 function segmentProblem(segment: string, of: 'file' | 'folder'): string | null {
   if (segment === '') return 'must have no empty segment and no slash at its end';
-  if (!segment.isWellFormed()) return 'must not hold half a surrogate pair';
-  if (UNSHOWN.test(segment)) return 'must not hold control characters or line separators';
-  if (segment.includes('/') || segment.includes('\\')) return 'must not hold `/` or `\\` within a segment';
+  if (!segment.isWellFormed()) return 'must not contain half a surrogate pair';
+  if (UNSHOWN.test(segment)) return 'must not contain control characters or line separators';
+  if (segment.includes('/') || segment.includes('\\')) return 'must not contain `/` or `\\` within a segment';
   if (isBlank(segment.replaceAll('\ufeff', ''))) return 'must have no blank segment';
   const folded = segment.normalize('NFKC');
   if (folded === '.' || folded === '..') return 'must have no `.` or `..` segment, in any spelling';
-  if (of === 'folder' && BIDIRECTIONAL.test(segment)) return 'must not hold marks of writing direction in a folder';
-  if (segment.includes(FORM_VARIABLE)) return `must not hold \`${FORM_VARIABLE}\``;
+  if (of === 'folder' && BIDIRECTIONAL.test(segment)) return 'must not contain marks of writing direction in a folder';
+  if (segment.includes(FORM_VARIABLE)) return `must not contain \`${FORM_VARIABLE}\``;
   if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) {
-    return `must have no segment of more than ${MAX_SEGMENT_BYTES} bytes of UTF-8`;
+    return `must have no segment longer than ${MAX_SEGMENT_BYTES} bytes of UTF-8`;
   }
   return null;
 }

@@ -4,7 +4,7 @@ export class RunLost extends Error {
 
   /** The fence of every statement that writes to a run: `attempt` is no longer the run's newest. */
   static ofAttempt(runId: string, attempt: number): RunLost {
-    return new RunLost(`Run ${runId} is no longer of attempt ${attempt}.`);
+    return new RunLost(`Run ${runId} is no longer in attempt ${attempt}.`);
   }
 
   static ofFencedNode(): RunLost {

@@ -10,7 +10,7 @@ export class DiskFull extends StoreUnavailable {
   readonly code = 'ENOSPC';
 
   constructor(cause?: unknown) {
-    super('No space is left on the disk of the data folder; free some.', { cause });
+    super('The disk of the data folder is full; free some space.', { cause });
   }
 }
 
@@ -26,7 +26,7 @@ export class CommitUnknown extends StoreUnavailable {
   readonly happened: Promise<boolean>;
 
   constructor(happened: Promise<boolean>) {
-    super('The answer to a commit was lost, and the database does not say what became of it.');
+    super('The answer to a commit was lost, and its outcome could not be read back from the database.');
     this.happened = happened;
   }
 }

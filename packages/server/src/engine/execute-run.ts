@@ -87,7 +87,7 @@ function measure(progress: Progress, { resumed }: AdmittedRun, metrics: Metrics)
 
 const INTERNAL_ERROR: RunError = {
   code: 'internal_error',
-  message: 'The run failed by a fault of the server; the log says more.',
+  message: 'The run failed because of an error in the server; the server log has the details.',
 };
 
 /**
@@ -102,11 +102,11 @@ async function giveUp(
   error: unknown,
 ): Promise<void> {
   log.abandon();
-  deps.logger.error({ err: error }, 'a run cannot be stored and ends');
+  deps.logger.error({ err: error }, 'a run cannot be stored and is ended');
   try {
     await retryWhileUnavailable(deps, stop, () => endOrphan(deps, run.runId, INTERNAL_ERROR));
   } catch (again) {
-    deps.logger.fatal({ err: again }, 'the end of a run cannot be stored; the next start ends it');
+    deps.logger.fatal({ err: again }, 'the end of a run cannot be stored; the next start will end it');
   }
 }
 
@@ -125,7 +125,7 @@ async function attempt(
     const model = agent === null ? null : deps.model(agent.model);
     if (agent === null || model === null) {
       const missing = agent === null ? `agent \`${run.agent}\`` : `model \`${agent.model}\``;
-      throw new RunFailure('internal_error', `The ${missing} is not there.`);
+      throw new RunFailure('internal_error', `The ${missing} does not exist.`);
     }
     const tools = agent.files ? [...agent.tools, ...fileTools(deps.files(run.integrationId))] : agent.tools;
     const attachments = new RunAttachments(
@@ -196,7 +196,7 @@ async function attempt(
       const { code, message, providerStatus } = failure;
       return { status: 'failed', error: { code, message }, providerStatus, lastStep: null };
     }
-    if (!stop.isLeft) deps.logger.error({ err: error }, 'a run failed by a fault of the server');
+    if (!stop.isLeft) deps.logger.error({ err: error }, 'a run failed because of an error in the server');
     return { status: 'failed', error: INTERNAL_ERROR, providerStatus: null, lastStep: null };
   }
 }

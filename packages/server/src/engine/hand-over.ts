@@ -18,5 +18,5 @@ export async function handOver(deps: EngineDeps, run: AdmittedRun, log: RunLog, 
       if ((await tx.run(releaseRun, { runId, attempt })) !== 1) throw RunLost.ofAttempt(runId, attempt);
     }),
   );
-  deps.logger.info({ runId, attempt }, 'this server ends; a run was handed over between its steps');
+  deps.logger.info({ runId, attempt }, 'this server is shutting down; a run was handed over between two steps');
 }

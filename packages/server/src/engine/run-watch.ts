@@ -85,7 +85,7 @@ export class WatchedRun {
 
   check(now: number): void {
     if (now >= this.#deadline) {
-      const sentence = `The run took longer than the ${this.#maxRunSeconds} s it may take; ask for less, or raise \`maxRunSeconds\`.`;
+      const sentence = `The run took longer than the limit of ${this.#maxRunSeconds} s; ask for less, or raise \`maxRunSeconds\`.`;
       this.#stop.fail(new RunFailure('run_timeout', sentence));
       // "At the run's limit readers are cut without `end`, and the run is ended when the store is back."
       if (now >= this.#deadline + END_MS) this.#log.cut();

@@ -174,5 +174,5 @@ test('a delta costs its text and three bytes', () => {
 
 test('a chunk of a format that is not known is refused, not guessed at', () => {
   assert.throws(() => decodeChunk(1, '{"v":3,"i":[],"e":[]}'), /unknown format 3/);
-  assert.throws(() => decodeChunk(1, '{"v":1,"i":[],"e":[[0,"a"]]}'), /item 0 that it does not hold/);
+  assert.throws(() => decodeChunk(1, '{"v":1,"i":[],"e":[[0,"a"]]}'), /item 0, which it does not contain/);
 });

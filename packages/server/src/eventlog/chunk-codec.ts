@@ -108,7 +108,8 @@ export interface DecodedChunk {
 
 export function decodeChunk(firstId: number, data: string): DecodedChunk {
   const chunk = JSON.parse(data) as StoredChunk;
-  if (chunk.v !== FORMAT && chunk.v !== COMPACTED) throw new Error(`Event chunk of unknown format ${chunk.v}.`);
+  if (chunk.v !== FORMAT && chunk.v !== COMPACTED)
+    throw new Error(`The event chunk has the unknown format ${chunk.v}.`);
   const events: RunEvent[] = [];
   let next = firstId;
   const push = (body: RunEventBody) => {
@@ -118,7 +119,8 @@ export function decodeChunk(firstId: number, data: string): DecodedChunk {
   };
   const item = (place: unknown): RunItem => {
     const found = chunk.i[place as number];
-    if (found === undefined) throw new Error(`Event chunk names an item ${String(place)} that it does not hold.`);
+    if (found === undefined)
+      throw new Error(`The event chunk refers to the item ${String(place)}, which it does not contain.`);
     return found;
   };
   for (const entry of chunk.e) {

@@ -188,7 +188,7 @@ export class EventLog implements AsyncDisposable {
       this.#failing = false;
     } catch (error) {
       // Said once, however long it lasts.
-      if (!this.#failing) this.#logger.error({ err: error, runs: work.length }, 'flushes fail; they are repeated');
+      if (!this.#failing) this.#logger.error({ err: error, runs: work.length }, 'event flushes fail; retrying');
       this.#failing = true;
       if (error instanceof StoreUnavailable) return false;
       await Promise.all(work.map(({ log, chunks }) => this.#flushAlone(log, chunks, refused)));
@@ -226,7 +226,7 @@ export class EventLog implements AsyncDisposable {
   }
 
   readFailed(runId: string, error: unknown): void {
-    this.#logger.error({ err: error, runId }, 'the log of a run could not be read; its reader was cut');
+    this.#logger.error({ err: error, runId }, 'the event log of a run could not be read; its reader was disconnected');
   }
 
   async allStored(tx: Tx, runId: string): Promise<RunEvent[]> {

@@ -31,7 +31,7 @@ export class FarLogs implements AsyncDisposable {
     this.#loop = new WokenLoop(
       POLL_MS,
       (byClock) => this.#look(byClock),
-      (error) => logger.warn({ err: error }, 'runs of other nodes could not be followed; tried again each second'),
+      (error) => logger.warn({ err: error }, 'runs of other nodes could not be followed; retrying each second'),
     );
     this.#loop.start();
     this.#unlisten = notifier.listen((hint) => {
@@ -103,7 +103,10 @@ export class FarLogs implements AsyncDisposable {
       if (compacted) log.cut();
       else log.hand(events, news.last_id);
     } catch (error) {
-      this.#logger.error({ err: error, runId: log.runId }, 'the log of a run could not be read; its readers were cut');
+      this.#logger.error(
+        { err: error, runId: log.runId },
+        'the event log of a run could not be read; its readers were disconnected',
+      );
       log.cut();
     }
     if (news.more && this.#logs.get(log.runId) === log) this.#due.add(log);

@@ -99,7 +99,7 @@ export class Retention extends Sweep {
       };
     } catch (error) {
       // One that cannot be read does not keep the others from being swept.
-      this.#logger.error({ err: error, runId }, 'the stored events of a run cannot be read; they stay as they are');
+      this.#logger.error({ err: error, runId }, 'the stored events of a run cannot be read; they are not compacted');
       return null;
     }
   }

@@ -20,7 +20,7 @@ export async function deletePath(
   if (mayBeFolder && !recursive && (await mount.list(integrationId, below, null, 1)) !== null) {
     throw new Refusal(
       'invalid_request',
-      '`path` is a folder; send `recursive=true` to delete it with all that is in it.',
+      '`path` is a folder; send `recursive=true` to delete it with everything in it.',
     );
   }
   throw new Refusal('file_not_found');

@@ -123,8 +123,8 @@ export class UploadSigning {
     const { quotaBytes } = this.#deps;
     return new Refusal(
       'mount_quota_exceeded',
-      `The files of this integration take ${measured.bytes} bytes, and with what signed forms may still bring they may ` +
-        `come to ${foreseen} by this one of ${sizeBytes}; the quota is ${quotaBytes}: delete files, or wait until forms are over.`,
+      `The files of this integration use ${measured.bytes} bytes. With this form of ${sizeBytes} and the other open forms they ` +
+        `could use ${foreseen}, and the quota is ${quotaBytes}; delete files, or wait until unused forms have expired.`,
       { usedBytes: measured.bytes, foreseenBytes: foreseen, quotaBytes },
     );
   }
@@ -136,7 +136,7 @@ async function refuseInTheWay(tx: Tx, integrationId: string, path: MountPath, si
   if (other === undefined) return;
   throw new Refusal(
     'file_exists_as_folder',
-    'A form was signed for a file of a name that is a folder here, or the other way round; choose another name, or wait ' +
-      'until that form is over.',
+    'Another open form uses this path as a folder, or a folder of this path as a file; choose another name, or wait ' +
+      'until that form has expired.',
   );
 }

@@ -44,8 +44,8 @@ export async function ask(url: URL, socket: Duplex, userAgent: string): Promise<
   return promise;
 }
 
-const unclear = () => finalFailure('broken', 'its server sent an answer that is not expected', 'check the link');
-export const cut = () => new FetchFailed('broken', 'its server ended the connection before the end of its answer');
+const unclear = () => finalFailure('broken', 'its server sent an unexpected answer', 'check the link');
+export const cut = () => new FetchFailed('broken', 'its server closed the connection before the end of its answer');
 
 function failureOf(error: NodeJS.ErrnoException): FetchFailed {
   if (error.code === 'HPE_HEADER_OVERFLOW') {

@@ -80,7 +80,7 @@ test('dials no address of this machine unless it is allowed', async () => {
     const { network, fetch } = guarded(file, { names, ownAddresses });
     const { kind, isFinal, message } = await failure(fetch(`https://${host}/`));
     assert.deepEqual([kind, isFinal, network.dialled], ['refused', true, []], host);
-    assert.match(message, /or is this server's own; .* RUNWIRE_FETCH_ALLOW$/);
+    assert.match(message, /or is this server itself; .* RUNWIRE_FETCH_ALLOW$/);
   }
   for (const form of [`::ffff:${PUBLIC}`, '64:ff9b::5db8:d822']) {
     const { fetch } = guarded(file, { names: { 'a.test': [[form]] }, ownAddresses });

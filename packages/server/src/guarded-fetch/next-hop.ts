@@ -19,8 +19,8 @@ export function nextHop(from: URL, location: string | undefined, allow: FetchAll
   if (checked === null || 'problem' in checked) {
     throw finalFailure(
       'refused',
-      'its server redirects to a place that files are not fetched from',
-      'use a link that leads to the file itself, or name the place in RUNWIRE_FETCH_ALLOW',
+      'its server redirects to an address that is not allowed',
+      'use a link that leads to the file itself, or add that address to RUNWIRE_FETCH_ALLOW',
     );
   }
   return checked.url;

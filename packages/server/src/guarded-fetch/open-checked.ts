@@ -27,14 +27,14 @@ export async function openChecked(url: URL, options: OpenOptions, signal: AbortS
   const servername = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const port = portOf(url);
   const addresses = addressOfHost(url.hostname) === null ? await resolved(network, servername, signal) : [servername];
-  if (addresses.length === 0) throw finalFailure('unresolved', 'its host name is not known', 'check the link');
+  if (addresses.length === 0) throw finalFailure('unresolved', 'its host name does not exist', 'check the link');
   const own = options.ownAddresses().flatMap((text) => parseAddress(text) ?? []);
   if (!addresses.every((address) => mayDial({ address, port, servername }, allow, own))) {
     // The sentence does not tell which of the two, so a caller who guesses names learns nothing about this machine.
     throw finalFailure(
       'refused',
-      "its host has an address that is not on the public internet, or is this server's own",
-      'put the file where others can reach it, or name its host in RUNWIRE_FETCH_ALLOW',
+      'its host has an address that is not on the public internet, or is this server itself',
+      'make the file publicly accessible, or add its host to RUNWIRE_FETCH_ALLOW',
     );
   }
   return dialOne(

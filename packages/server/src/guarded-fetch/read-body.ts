@@ -13,8 +13,8 @@ export async function readBody(
   if (!/^(identity)?$/i.test(encoding.trim()) || transfer.toLowerCase() !== 'chunked') {
     throw finalFailure(
       'broken',
-      'its server sent it compressed, which it was asked not to do',
-      'switch `Content-Encoding` off for it',
+      'its server sent it compressed, although the request excluded that',
+      'switch off `Content-Encoding` for it',
     );
   }
   const length = answer.headers['content-length'];

@@ -31,7 +31,7 @@ export const realNetwork: Network = {
       throw finalFailure(
         'unreachable',
         "its server's certificate is not valid for it, or not trusted here",
-        'give that server a valid certificate, or add its authority to NODE_EXTRA_CA_CERTS',
+        'give that server a valid certificate, or add its certificate authority to NODE_EXTRA_CA_CERTS',
       );
     }
   },

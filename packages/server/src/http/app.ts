@@ -195,7 +195,7 @@ function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const methods = allowedMethods(Object.values(operations), pathOf(request.url));
   if (methods.length === 0) return refusalAnswer(new Refusal('not_found'), request, reply);
   reply.header('allow', methods.join(', '));
-  const sentence = `This path does not take ${request.method}; use ${inWords(methods)}.`;
+  const sentence = `This path does not support ${request.method}; use ${inWords(methods)}.`;
   return refusalAnswer(new Refusal('method_not_allowed', sentence), request, reply);
 }
 

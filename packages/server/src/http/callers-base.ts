@@ -15,7 +15,7 @@ export function callersBase(request: Asked, publicUrl: string | null): string {
   if (base !== null) return base;
   throw new Refusal(
     'invalid_request',
-    'The header `Host` is missing or no host name; send the one of this server, or set RUNWIRE_PUBLIC_URL.',
+    'The header `Host` is missing or not a host name; send the host name of this server, or set RUNWIRE_PUBLIC_URL.',
   );
 }
 

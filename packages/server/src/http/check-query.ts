@@ -20,7 +20,7 @@ export function checkQuery(operation: Operation, query: unknown): void {
       throw new Refusal('invalid_request', `${shown} is not a query parameter of this operation; ${hint(known)}.`);
     }
     if (Array.isArray(value)) {
-      throw new Refusal('invalid_request', `${shown} is given more than once in the query; give it once.`);
+      throw new Refusal('invalid_request', `${shown} is given more than once in the query; send it once.`);
     }
     if (parameter.type === 'integer' && !/^\d+$/.test(value)) {
       throw new Refusal('invalid_request', `${shown} must be a number in decimal digits.`);

@@ -20,10 +20,17 @@ const PROBLEMS: Readonly<Record<string, readonly [status: string, code: ErrorCod
     'The connection closed before the whole request arrived.',
   ],
 };
-const NOT_HTTP = ['400 Bad Request', 'invalid_request', 'The request is not valid HTTP.'] as const;
+const NOT_HTTP = [
+  '400 Bad Request',
+  'invalid_request',
+  'The request is not valid HTTP; send well-formed HTTP/1.1.',
+] as const;
 
 /** Node's error for a request that arrives too slowly. */
-const tooSlow = () => Object.assign(new Error('The request arrives too slowly.'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+const tooSlow = () =>
+  Object.assign(new Error('The request arrives too slowly; send it again without pauses.'), {
+    code: 'ERR_HTTP_REQUEST_TIMEOUT',
+  });
 
 /** Answers on the bare socket what is not HTTP, from its first byte on or in the middle of a body, or is too slow. */
 export class ClientErrors {

@@ -31,11 +31,11 @@ function asRefusal(error: unknown): Refusal | null {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Refusal('body_too_large');
     case 'FST_ERR_BAD_URL':
-      return new Refusal('invalid_request', 'The path is not correctly percent-encoded.');
+      return new Refusal('invalid_request', 'The path is not percent-encoded correctly; encode it as UTF-8.');
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new Refusal('not_found');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new Refusal('invalid_request', 'The body does not have the length that `Content-Length` names.');
+      return new Refusal('invalid_request', 'The body does not have the length that `Content-Length` gives.');
   }
   return typeof problem.statusCode === 'number' && problem.statusCode >= 400 && problem.statusCode < 500
     ? new Refusal('invalid_request')

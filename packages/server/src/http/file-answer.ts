@@ -11,7 +11,7 @@ import type { Reading } from './file-conditions.ts';
 export function answerHead(reply: FastifyReply, file: MountFile, reading: Reading): FastifyReply {
   if (reading.kind === 'no-such-range') {
     reply.header('content-range', `bytes */${file.size}`);
-    throw new Refusal('range_not_satisfiable', `The file has ${file.size} bytes; ask for a range within them.`);
+    throw new Refusal('range_not_satisfiable', `The file has ${file.size} bytes; request a range within them.`);
   }
   reply.headers({
     etag: file.etag,

@@ -45,7 +45,7 @@ export class MetricsListener implements AsyncDisposable {
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => {
         const remedy = 'set RUNWIRE_METRICS_PORT and RUNWIRE_METRICS_HOST to a free address of this machine';
-        reject(new StartRefused(`The listener of metrics does not start (${error.message}); ${remedy}.`));
+        reject(new StartRefused(`The metrics listener cannot start (${error.message}); ${remedy}.`));
       });
       server.listen({ host, port }, resolve);
     });

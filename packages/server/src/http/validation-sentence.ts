@@ -36,7 +36,7 @@ export function validationSentence(error: ErrorObject, part: string): string {
     case 'required':
       return `\`${join(field, String(params.missingProperty))}\` is missing from the ${where}.`;
     case 'additionalProperties':
-      return `\`${join(field, memberName(String(params.additionalProperty)))}\` is not a field that is known here.`;
+      return `\`${join(field, memberName(String(params.additionalProperty)))}\` is not a known field.`;
     case 'type': {
       const types = Array.isArray(params.type) ? params.type.join(' or ') : String(params.type);
       return `${subject} must be of type ${types}.`;
@@ -57,7 +57,7 @@ export function validationSentence(error: ErrorObject, part: string): string {
       return `${subject} ${patternSentences[String(params.pattern)] ?? 'does not have the required form'}.`;
     case 'format':
       if (params.format === 'uri') {
-        return `${subject} must be a URL such as https://files.example.com/a.pdf, of at most ${MAX_URL_CHARACTERS} characters, with spaces and all but ASCII percent-encoded.`;
+        return `${subject} must be a URL such as https://files.example.com/a.pdf, of at most ${MAX_URL_CHARACTERS} characters, with spaces and all non-ASCII characters percent-encoded.`;
       }
       return `${subject} must be a valid ${String(params.format)}.`;
     default:

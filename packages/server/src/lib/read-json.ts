@@ -4,7 +4,7 @@ export class NotJson extends Error {
   readonly offset: number;
 
   constructor(offset: number) {
-    super(`The text is not JSON, from offset ${offset} on.`);
+    super(`The text is not JSON; see offset ${offset}.`);
     this.offset = offset;
   }
 }

@@ -134,7 +134,7 @@ function scan(text: string, limits: StrictJsonLimits): Scan {
     }
     // Each container but an empty one begins a first value, each comma another.
     if (separators + containers > limits.maxValues) {
-      throw new JsonRefused(`The body holds more than ${limits.maxValues} values.`);
+      throw new JsonRefused(`The body contains more than ${limits.maxValues} values.`);
     }
   }
   return { members, escapes, escapedNames };
@@ -144,12 +144,12 @@ function scan(text: string, limits: StrictJsonLimits): Scan {
 function walk(value: unknown, escapes: boolean, path: string): number {
   if (typeof value === 'string') {
     if (escapes && !value.isWellFormed()) {
-      throw new JsonRefused(`${path === '' ? 'The body' : `\`${path}\``} holds a lone surrogate.`);
+      throw new JsonRefused(`${path === '' ? 'The body' : `\`${path}\``} contains a lone surrogate.`);
     }
     return 0;
   }
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new JsonRefused('The body holds a number that is too large.');
+    throw new JsonRefused('The body contains a number that is too large.');
   }
   if (value === null || typeof value !== 'object') return 0;
   let members = 0;
@@ -158,7 +158,7 @@ function walk(value: unknown, escapes: boolean, path: string): number {
     return members;
   }
   for (const key of Object.keys(value)) {
-    if (escapes && !key.isWellFormed()) throw new JsonRefused('A member’s name in the body holds a lone surrogate.');
+    if (escapes && !key.isWellFormed()) throw new JsonRefused('A member name in the body contains a lone surrogate.');
     const below = escapes ? pathOf(path, key) : '';
     members += 1 + walk((value as Record<string, unknown>)[key], escapes, below);
   }

@@ -34,7 +34,7 @@ test('sweeps at once and then again and again, also after a failure, which is to
   sweep.start();
   await promise;
   clearInterval(alive);
-  assert.deepEqual(told, ['leaves could not be swept; tried again: once']);
+  assert.deepEqual(told, ['leaves could not be swept; retrying: once']);
 });
 
 test('started twice it has one timer, and closed while it sweeps it has none', async (t) => {

@@ -38,7 +38,7 @@ export abstract class Sweep implements AsyncDisposable {
 
   #sweepAgainAndAgain(): void {
     void this.sweep()
-      .catch((error) => this.#log.error({ err: error }, `${this.#what} could not be swept; tried again`))
+      .catch((error) => this.#log.error({ err: error }, `${this.#what} could not be swept; retrying`))
       .finally(() => {
         if (this.#closed) return;
         this.#timer = setTimeout(() => {

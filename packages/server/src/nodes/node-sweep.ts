@@ -15,7 +15,7 @@ export class NodeSweep extends Sweep {
   readonly #options: NodeSweepOptions;
 
   constructor(store: Store, options: NodeSweepOptions, logger: Logger) {
-    super(options.sweepMs, 'nodes that are gone', logger);
+    super(options.sweepMs, 'nodes that no longer exist', logger);
     this.#store = store;
     this.#options = options;
   }

@@ -28,7 +28,8 @@ export class CancelIntents implements AsyncDisposable {
     this.#loop = new WokenLoop(
       POLL_MS,
       () => this.#look(),
-      (error) => deps.logger.warn({ err: error }, 'cancels of other nodes were not read; tried again each second'),
+      (error) =>
+        deps.logger.warn({ err: error }, 'cancel requests of other nodes could not be read; retrying each second'),
     );
     this.#loop.start();
     this.#unlisten = deps.notifier.listen((hint) => {

@@ -48,7 +48,7 @@ async function statusRow(reads: Reads, integrationId: string, query: ChatStatusQ
   const { usageRequestId, chatId, aliasChatId } = query;
   const given = [usageRequestId, chatId, aliasChatId].filter((value) => value !== undefined);
   if (given.length !== 1) {
-    throw new Refusal('invalid_request', 'Give exactly one of `usageRequestId`, `chatId` and `aliasChatId`.');
+    throw new Refusal('invalid_request', 'Send exactly one of `usageRequestId`, `chatId` and `aliasChatId`.');
   }
   if (usageRequestId !== undefined) {
     const row = await first(reads.all(statusOfRun, { integrationId, usageRequestId }));
@@ -64,8 +64,6 @@ async function statusRow(reads: Reads, integrationId: string, query: ChatStatusQ
       : await first(reads.all(statusOfAlias, { integrationId, alias: aliasChatId ?? '' }));
   if (row !== undefined) return row;
   const sentence =
-    chatId !== undefined
-      ? 'There is no such chat in this integration.'
-      : 'There is no chat of this alias in the integration.';
+    chatId !== undefined ? 'This integration has no such chat.' : 'This integration has no chat with this alias.';
   throw new Refusal('chat_not_found', sentence);
 }

@@ -90,7 +90,7 @@ export class DisconnectWatch implements Disposable {
   /** Logs a failure once, however long it lasts. */
   #onFailure = (error: unknown): void => {
     if (!this.#failing)
-      this.#logger.warn({ err: error }, 'readers on other nodes could not be read from the store; it is tried again');
+      this.#logger.warn({ err: error }, 'readers on other nodes could not be read from the store; retrying');
     this.#failing = true;
   };
 
@@ -119,11 +119,14 @@ export class DisconnectWatch implements Disposable {
   }
 
   async #cancelAlone(runId: string, run: WatchedRun): Promise<void> {
-    this.#logger.info({ runId }, 'this run has no reader any more; it is cancelled, as its integration is set to do');
+    this.#logger.info(
+      { runId },
+      'a run has no reader any more; it is cancelled because its integration has onDisconnect set to cancel',
+    );
     try {
       await this.#cancel(run.integrationId, runId);
     } catch (error) {
-      this.#logger.warn({ err: error, runId }, 'a run without a reader could not be cancelled; it is tried again');
+      this.#logger.warn({ err: error, runId }, 'a run without a reader could not be cancelled; retrying');
       run.aloneSince = performance.now();
       run.cancelling = false;
     }

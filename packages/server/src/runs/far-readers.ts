@@ -41,12 +41,12 @@ export class FarReaders implements AsyncDisposable {
     this.#loop = new WokenLoop(
       AGAIN_MS,
       () => this.#settle(),
-      (error) => logger.warn({ err: error }, 'who reads runs of other nodes here could not be noted; tried again'),
+      (error) => logger.warn({ err: error }, 'readers of runs of other nodes could not be stored; retrying'),
     );
     this.#loop.start();
   }
 
-  /** What nodes that are gone have left behind. */
+  /** What nodes that no longer exist have left behind. */
   async forgetGoneNodes(): Promise<void> {
     await this.#store.transact('account', (tx) => tx.run(forgetReadersOfGoneNodes, {}));
   }

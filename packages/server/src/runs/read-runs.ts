@@ -45,7 +45,7 @@ export class RunReads {
 
   async row(integrationId: string, runId: string): Promise<RunRow> {
     const row = await first(this.#store.reads.all(runById, { integrationId, runId }));
-    if (row === undefined) throw new Refusal('run_not_found', 'There is no such run in this integration.');
+    if (row === undefined) throw new Refusal('run_not_found', 'This integration has no such run.');
     return row;
   }
 

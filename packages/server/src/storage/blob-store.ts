@@ -18,7 +18,7 @@ export const isBlobKey = (text: string): boolean => KEY.test(text);
 /** A key becomes a path: nothing else may. */
 export function checkBlobKey(key: BlobKey): BlobKey {
   if (isBlobKey(key)) return key;
-  throw new Error(`\`${key}\` is no key of a blob.`);
+  throw new Error(`\`${key}\` is not the key of a blob.`);
 }
 
 export const sha256OfKey = (key: BlobKey) => key.slice(0, 64);

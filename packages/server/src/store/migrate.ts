@@ -67,7 +67,7 @@ export async function migrate(db: Kysely<Schema>, kind: StoreKind, options: Migr
     const names = applied.map(({ name }) => name);
     if (unknownMigrations(names).length > 0) {
       throw new StartRefused(
-        'The database was made by a newer version of Runwire than this one; start that version, or restore a back-up.',
+        'The database was made by a newer version of Runwire than this one; start that version, or restore a backup.',
       );
     }
     if (names.length > 0 && !names.includes(LATEST_MIGRATION)) await beforeMigrating?.();

@@ -36,82 +36,86 @@ export interface Probes {
 export class Metrics {
   readonly admissions = new Counter(
     'runwire_admissions_total',
-    'Completion requests by outcome: admitted, replayed, or refused with this code.',
+    'Completion requests, by outcome: admitted, replayed, or the code of the refusal.',
     { outcome: 'refused', code: 'unavailable' },
   );
   readonly runsEnded = new Counter(
     'runwire_runs_ended_total',
-    'Ended runs by status, failed ones by code.',
+    'Ended runs, by status; failed runs also by code.',
     { status: 'failed', code: 'internal_error' },
     { status: 'failed', code: 'run_interrupted' },
   );
   readonly #firstToken = new Histogram(
     'runwire_model_first_token_seconds',
-    'From the call of a model to its first output.',
+    'Time from the call of a model to its first output.',
     SLOW_MS,
   );
   readonly runFirstToken = new Histogram(
     'runwire_run_first_token_seconds',
-    'From the start of a run to the first output of its model, attachments and waiting included.',
+    'Time from the start of a run to the first output of its model, including attachments and waiting.',
     SLOW_MS,
   );
-  readonly runDuration = new Histogram('runwire_run_seconds', 'From the start of a run to its end, by status.', RUN_MS);
+  readonly runDuration = new Histogram(
+    'runwire_run_seconds',
+    'Time from the start of a run to its end, by status.',
+    RUN_MS,
+  );
   readonly #tokens = new Counter(
     'runwire_tokens_total',
-    'Tokens of model calls by model and kind; cached ones are also in input, reasoning ones also in output.',
+    'Tokens of model calls, by model and kind. Cached tokens are part of input, reasoning tokens are part of output.',
   );
   readonly #requests = new Counter(
     'runwire_http_requests_total',
-    'Answered requests by method, route and status; unmatched: no such path, or a method that it does not take.',
+    'Answered requests, by method, route and status. The route is unmatched if the path or its method does not exist.',
   );
   readonly #requestDuration = new Histogram(
     'runwire_http_request_seconds',
-    'From the arrival of a request to the beginning of its answer, by method and route.',
+    'Time from the arrival of a request to the beginning of its answer, by method and route.',
     REQUEST_MS,
   );
   readonly eventLoopDelay = new Histogram(
     'runwire_event_loop_delay_seconds',
-    'How late timers run, observed ten times a second. During this delay no request is answered.',
+    'Delay of timers, measured ten times a second. During this delay no request is answered.',
     LOOP_MS,
   );
   readonly eventLag = new Histogram(
     'runwire_event_lag_seconds',
-    'From the oldest event of a batch to its being stored. Readers do not wait for this.',
+    'Time from the oldest event of a batch until the batch is stored. Readers do not wait for this.',
     FAST_MS,
   );
-  readonly commit = new Histogram('runwire_commit_seconds', 'A commit of the writer with all that it holds.', FAST_MS);
-  readonly sync = new Histogram('runwire_sync_seconds', 'The part of a commit that waits for the disk.', FAST_MS);
+  readonly commit = new Histogram(
+    'runwire_commit_seconds',
+    'Time of a commit of the writer, with all its jobs.',
+    FAST_MS,
+  );
+  readonly sync = new Histogram('runwire_sync_seconds', 'Time that a commit waits for the disk.', FAST_MS);
 
   readonly attachments = new Counter(
     'runwire_attachments_total',
-    'Attachments that were to be fetched from their URLs, by outcome: fetched, and of these unreadable; refused, as not to be fetched from there; or failed.',
+    'Attachments by URL, by outcome: fetched; unreadable (fetched, but not usable); refused (the address is not allowed); or failed.',
     { outcome: 'fetched' },
     { outcome: 'unreadable' },
     { outcome: 'refused' },
     { outcome: 'failed' },
   );
-  readonly attachmentBytes = new Counter(
-    'runwire_attachment_bytes_total',
-    'Bytes of attachments that were fetched.',
-    {},
-  );
+  readonly attachmentBytes = new Counter('runwire_attachment_bytes_total', 'Bytes of fetched attachments.', {});
   readonly attachmentFetch = new Histogram(
     'runwire_attachment_fetch_seconds',
-    'From the look-up of an attachment’s host to its last byte, or to what went wrong.',
+    'Time from the lookup of the host of an attachment to its last byte or its failure.',
     SLOW_MS,
   );
 
   readonly runsTakenOver = new Counter(
     'runwire_runs_taken_over_total',
-    'Runs of nodes that were gone, by what became of them here: they go on, or were ended.',
+    'Orphaned runs that this node took over, by outcome: resumed or ended.',
     { outcome: 'resumed' },
     { outcome: 'ended' },
   );
-  readonly nodesFenced = new Counter('runwire_nodes_fenced_total', 'Nodes that this one took for dead.', {});
+  readonly nodesFenced = new Counter('runwire_nodes_fenced_total', 'Nodes that this node fenced.', {});
 
   readonly conflicts = new Counter(
     'runwire_store_conflicts_total',
-    'Transactions on PostgreSQL that lost a race with another and were done again: by a unique index, or repeated whole.',
+    'PostgreSQL transactions that lost a race with another: settled by a unique index, or repeated.',
   );
 
   readonly #process = processMetrics();
@@ -146,7 +150,7 @@ export class Metrics {
   /** The page that Prometheus reads. */
   text(probes: Probes): string {
     return exposition([
-      new Info('runwire_info', 'The version that runs.', { version: probes.version }),
+      new Info('runwire_info', 'The version of the server.', { version: probes.version }),
       this.admissions,
       this.runsEnded,
       this.runDuration,
@@ -154,26 +158,26 @@ export class Metrics {
       this.#tokens,
       this.#requests,
       this.#requestDuration,
-      new Reading('gauge', 'runwire_active_runs', 'Runs under way on this node.', probes.activeRuns),
-      new Reading('gauge', 'runwire_open_streams', 'Connections that follow a run.', probes.openStreams),
+      new Reading('gauge', 'runwire_active_runs', 'Active runs on this node.', probes.activeRuns),
+      new Reading('gauge', 'runwire_open_streams', 'Open streams of runs.', probes.openStreams),
       new Reading('gauge', 'runwire_full_streams', 'Open streams whose reader is slow.', probes.fullStreams),
       new Reading('gauge', 'runwire_writer_queue', 'Transactions that wait for the writer.', probes.writerQueue),
       new Reading(
         'gauge',
         'runwire_unstored_bytes',
-        'Output of models that is not stored yet, of all runs.',
+        'Bytes of model output of all runs that are not stored yet.',
         probes.unstoredBytes,
       ),
       new Reading(
         'gauge',
         'runwire_attachments_held_bytes',
-        'Reserved for attachments that are being fetched or read.',
+        'Bytes reserved for attachments that are being fetched or read.',
         probes.attachmentsBytes,
       ),
       new Reading(
         'gauge',
         'runwire_start_sync_seconds',
-        'The median sync measured at start.',
+        'Median time of a disk sync, measured at start.',
         () => probes.syncMs / 1000,
       ),
       new Reading(

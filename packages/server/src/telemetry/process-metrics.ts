@@ -4,15 +4,18 @@ import { type Metric, Reading } from './exposition.ts';
 /** Figures of this process, under the names that other Prometheus clients and their dashboards use. */
 export function processMetrics(): Metric[] {
   return [
-    new Reading('counter', 'process_cpu_seconds_total', 'Processor time, user and system.', () => {
+    new Reading('counter', 'process_cpu_seconds_total', 'User and system CPU time.', () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1_000_000;
     }),
-    new Reading('gauge', 'process_resident_memory_bytes', 'Memory in use, as the operating system counts it.', () =>
+    new Reading('gauge', 'process_resident_memory_bytes', 'Resident memory, as counted by the operating system.', () =>
       process.memoryUsage.rss(),
     ),
-    new Reading('gauge', 'process_start_time_seconds', 'When the process started, in seconds since 1970.', () =>
-      Math.round(performance.timeOrigin / 1000),
+    new Reading(
+      'gauge',
+      'process_start_time_seconds',
+      'Start time of the process, in seconds since 1970-01-01 UTC.',
+      () => Math.round(performance.timeOrigin / 1000),
     ),
     ...fileDescriptors(),
   ];
@@ -28,7 +31,7 @@ function fileDescriptors(): Metric[] {
       new Reading('gauge', 'process_open_fds', 'Open file descriptors: connections and files.', open),
       ...(limit === undefined
         ? []
-        : [new Reading('gauge', 'process_max_fds', 'The most that the operating system allows.', () => Number(limit))]),
+        : [new Reading('gauge', 'process_max_fds', 'Maximum number of open file descriptors.', () => Number(limit))]),
     ];
   } catch {
     return [];

@@ -10,7 +10,7 @@ export const clock = defineTool({
   inputSchema: {
     type: 'object',
     properties: {
-      timeZone: { type: 'string', description: 'An IANA time zone such as Europe/Athens; UTC where not given.' },
+      timeZone: { type: 'string', description: 'An IANA time zone such as Europe/Athens; UTC if not given.' },
     },
     additionalProperties: false,
   },

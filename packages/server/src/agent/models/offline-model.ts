@@ -131,18 +131,18 @@ const pathAsked = (message: string) => message.trim().slice('/read'.length).trim
 
 function answer(word: string, message: string, seconds: number | null, told: readonly string[], came: string): string {
   if (word === '/tool') {
-    return told.length === 0 ? 'This agent has no tools.' : `The tool was called, and it said: ${told.join(' ')}`;
+    return told.length === 0 ? 'This agent has no tools.' : `The tool was called. It returned: ${told.join(' ')}`;
   }
   if (word === '/slow') {
     return seconds === null
-      ? 'Say how many seconds the answer is to take, for example /slow 10.'
-      : `This answer takes ${seconds} seconds: the first word came at once, and the rest comes evenly until the time is over.`;
+      ? 'Add the number of seconds that the answer should take, for example /slow 10.'
+      : `This answer takes ${seconds} seconds: the first word arrives immediately, and the others follow evenly until the time is over.`;
   }
   if (word === '/read') {
     if (told.length > 0) return told.join('\n');
     return pathAsked(message) === ''
-      ? 'Say which file to read, for example /read /app/mnt/notes/today.txt.'
-      : 'This agent has no tool that reads files.';
+      ? 'Add the path of the file to read, for example /read /app/mnt/notes/today.txt.'
+      : 'This agent has no tool to read files.';
   }
   return `This is the offline demo model: no provider was asked. You said: ${message}${came}`;
 }

@@ -158,7 +158,7 @@ export class ChatReader extends ProtocolReader {
   }
 
   #toolCall(piece: unknown): void {
-    if (!isObject(piece)) throw garbage('a tool call that is none');
+    if (!isObject(piece)) throw garbage('a tool call that is not valid');
     const index = typeof piece.index === 'number' ? piece.index : 0;
     const id = typeof piece.id === 'string' ? piece.id : '';
     const { name, arguments: argumentsText } = isObject(piece.function) ? piece.function : {};

@@ -92,7 +92,7 @@ for (const api of PROTOCOLS) {
   test(`${api}: an answer cut short by the model's limit or a filter is a failure, and its usage counts`, async () => {
     await using set = await setUp(api);
     for (const [end, sentence] of [
-      ['length', /limit of tokens/],
+      ['length', /token limit/],
       ['content_filter', /content filter/],
     ] as const) {
       const { output, done } = set.ask();
@@ -106,7 +106,7 @@ for (const api of PROTOCOLS) {
     await using set = await setUp(api);
     const said = set.ask();
     await (await set.provider.nextCall()).stream(wire(api, { ...hello, end: 'none' }));
-    await assert.rejects(said.done, { code: 'model_error', message: /before the answer was whole/ });
+    await assert.rejects(said.done, { code: 'model_error', message: /before the answer was complete/ });
     assert.equal(set.provider.calls.length, 1);
 
     const silent = set.ask();
@@ -197,7 +197,7 @@ for (const api of PROTOCOLS) {
     for (const [status, body, sentence] of [
       [400, leak, /refused the request \(400\): Incorrect API key provided: \*\*\*/],
       [401, leak, /check OPENAI_API_KEY/],
-      [403, leak, /does not let this key use `m`/],
+      [403, leak, /does not allow this key to use `m`/],
       [404, leak, /does not have `m` \(404\); check RUNWIRE_MODEL/],
       [429, quota, /plan and billing/],
       [307, leak, /check OPENAI_BASE_URL/],
@@ -288,7 +288,7 @@ for (const api of PROTOCOLS) {
     const second = keyless.ask();
     const seen = await keyless.provider.nextCall();
     seen.answer(401, {});
-    await assert.rejects(second.done, { message: /asks for an API key \(401\); set OPENAI_API_KEY/ });
+    await assert.rejects(second.done, { message: /requires an API key \(401\); set OPENAI_API_KEY/ });
     assert.equal(seen.headers.authorization, undefined);
     await keyless.provider[Symbol.asyncDispose]();
     await assert.rejects(keyless.ask().done, {

@@ -61,7 +61,7 @@ class NotNow extends Error {
   readonly until: Promise<void>;
 
   constructor(until: Promise<void>) {
-    super('The call may not be made now.');
+    super('The run has stopped, so the model is not called.');
     this.until = until;
     // Whoever gives the call up meanwhile does not wait for it.
     until.catch(() => {});

@@ -22,7 +22,7 @@ export abstract class ProtocolReader implements EventReader {
     if (data === '') return false;
     if (data === '[DONE]') return this.done();
     const event = parsed(data);
-    if (!isObject(event)) throw garbage('an event that is no JSON object');
+    if (!isObject(event)) throw garbage('an event that is not a JSON object');
     return this.take(event);
   }
 
@@ -40,14 +40,14 @@ export abstract class ProtocolReader implements EventReader {
   }
 
   protected say(text: unknown): void {
-    if (typeof text !== 'string') throw garbage('a piece of text that is no text');
+    if (typeof text !== 'string') throw garbage('a text delta that is not a string');
     if (text === '') return;
     this.hasOutput = true;
     this.output.text(text);
   }
 
   protected think(text: unknown): void {
-    if (typeof text !== 'string') throw garbage('a piece of reasoning that is no text');
+    if (typeof text !== 'string') throw garbage('a reasoning delta that is not a string');
     if (text === '') return;
     this.hasOutput = true;
     this.output.reasoning(text);

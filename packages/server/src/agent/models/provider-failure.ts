@@ -40,14 +40,15 @@ export function failureOfStatus(asked: Asked, status: number, body: string, retr
 function statusSentence({ model, apiKey }: Asked, status: number, said: string): string {
   if (status === 401) {
     return apiKey === null
-      ? 'The model provider asks for an API key (401); set OPENAI_API_KEY.'
+      ? 'The model provider requires an API key (401); set OPENAI_API_KEY.'
       : 'The model provider refused the API key (401); check OPENAI_API_KEY.';
   }
-  if (status === 403) return `The model provider does not let this key use \`${model}\` (403); check the key's rights.`;
+  if (status === 403)
+    return `The model provider does not allow this key to use \`${model}\` (403); check the permissions of the key.`;
   if (status === 404) {
     return `The model provider does not have \`${model}\` (404); check RUNWIRE_MODEL and OPENAI_BASE_URL.`;
   }
-  if (status === 429) return `The model provider takes no more requests for now (429)${said}; try again later.`;
+  if (status === 429) return `The model provider limits the request rate (429)${said}; try again later.`;
   if (status === 503 || status === 529) return `The model provider is overloaded (${status})${said}; try again later.`;
   if (status >= 500) return `The model provider failed (${status})${said}; try again.`;
   if (status >= 400) return `The model provider refused the request (${status})${said}.`;
@@ -86,7 +87,7 @@ export function failureOfEvent(asked: Asked, event: unknown): ProviderFailure {
   const sentence = isQuota
     ? 'The quota at the model provider is used up; check its plan and billing.'
     : isOneOf(BUSY)
-      ? `The model provider takes no more requests for now${said}; try again later.`
+      ? `The model provider limits the request rate${said}; try again later.`
       : isOneOf(OVERLOADED)
         ? `The model provider is overloaded${said}; try again later.`
         : `The model provider reported an error${said}.`;
@@ -102,8 +103,8 @@ export function failureOfConnection(asked: Asked, error: Error): ProviderFailure
 
 export function cutStream(isEventStream: boolean): ProviderFailure {
   const sentence = isEventStream
-    ? 'The model provider ended its stream before the answer was whole; try again.'
-    : 'The model provider did not answer with a stream of events; check OPENAI_BASE_URL and RUNWIRE_OPENAI_API.';
+    ? 'The model provider ended its stream before the answer was complete; try again.'
+    : 'The model provider did not answer with an event stream; check OPENAI_BASE_URL and RUNWIRE_OPENAI_API.';
   return new ProviderFailure(new RunFailure('model_error', sentence), isEventStream);
 }
 
@@ -118,7 +119,7 @@ export function stoppedShort(reason: string): ProviderFailure {
     reason === 'content_filter'
       ? "the provider's content filter stopped it; change the message"
       : reason === 'length' || reason === 'max_output_tokens'
-        ? 'it reached its limit of tokens; ask for less at once, or use a model with a larger limit'
+        ? 'it reached its token limit; ask for less in one message, or use a model with a larger limit'
         : `it stopped for the reason \`${reason.slice(0, 40)}\``;
   return new ProviderFailure(new RunFailure('model_error', `The model did not finish its answer: ${why}.`), false);
 }

@@ -116,9 +116,9 @@ test('says of a file that is no text what it is, wherever in it that shows', asy
     await mount.put('one', '/app/mnt/late', Buffer.concat([Buffer.alloc(200_000, 'a'), Buffer.of(0xff)]));
     assert.equal(
       await read(files, '/app/mnt/a.png'),
-      '/app/mnt/a.png is no text in UTF-8: it is image/png of 5 bytes, and this tool reads text alone.',
+      '/app/mnt/a.png is not UTF-8 text: it is image/png of 5 bytes, and this tool reads only text.',
     );
-    assert.match(await read(files, '/app/mnt/late'), /is no text in UTF-8: it is text\/plain of 200001 bytes/);
+    assert.match(await read(files, '/app/mnt/late'), /is not UTF-8 text: it is text\/plain of 200001 bytes/);
   });
 });
 
@@ -201,7 +201,7 @@ test('finds a text in all text files below a folder, by path and line, in any ca
     assert.equal(
       await search(files, { text: 'needle' }),
       [
-        '2 matching lines, 3 files below /app/mnt searched; 1 file left out as no text.',
+        '2 matching lines, 3 files below /app/mnt searched; 1 file skipped (not text).',
         '/app/mnt/a.txt:1: needle.*',
         '/app/mnt/b/deep/er/c.txt:3: three needle needle',
       ].join('\n'),
@@ -210,7 +210,7 @@ test('finds a text in all text files below a folder, by path and line, in any ca
     assert.match(await search(files, { text: 'needle.*' }), /^1 matching line, /, 'plain text, no pattern');
     assert.match(await search(files, { text: 'needle', folder: '/app/mnt/b' }), /^1 matching line, 1 file /);
     assert.equal(await search(files, { text: 'a', folder: '/app/mnt/x' }), 'There is no folder /app/mnt/x.');
-    assert.equal(await search(files, { text: 'a\nb' }), '`text` must lie within one line.');
+    assert.equal(await search(files, { text: 'a\nb' }), '`text` must be within one line.');
     const far = `${'ä'.repeat(65_533)}needle${'.'.repeat(500)}`;
     await mount.put('one', '/app/mnt/far.txt', far);
     assert.equal(

@@ -12,13 +12,13 @@ export const ENTRIES_A_LIST = 200;
 
 export const listFiles = fileTool<ListInput>({
   name: 'list_files',
-  description: 'Lists the files and folders right below a folder, by name, with size, type and time of the files.',
+  description: 'Lists the files and folders directly below a folder, by name, with size, type and time of the files.',
   properties: {
     folder: {
       type: 'string',
-      description: 'Whole path of the folder, without a slash at its end; /app/mnt where not given.',
+      description: 'Full path of the folder, without a slash at its end; /app/mnt if not given.',
     },
-    after: { type: 'string', description: 'Goes on behind this name, where an earlier list was not whole.' },
+    after: { type: 'string', description: 'Continues after this name, if an earlier list was not complete.' },
   },
   required: [],
   async execute(files, { folder, after }) {

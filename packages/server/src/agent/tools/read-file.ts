@@ -26,20 +26,21 @@ const PIECE_CHARACTERS = 16 * 1024;
 
 export const readFile = fileTool<ReadInput>({
   name: 'read_file',
-  description: 'Reads a text file by lines. Of a long one a part is returned, with a note how to go on.',
+  description: 'Reads a text file by lines. If the file is long, it returns a part and a note about how to continue.',
   properties: {
-    path: { type: 'string', description: 'Whole path of the file: /app/mnt/…' },
-    first_line: { type: 'integer', minimum: 1, description: 'The line to begin with; 1 where not given.' },
+    path: { type: 'string', description: 'Full path of the file: /app/mnt/…' },
+    first_line: { type: 'integer', minimum: 1, description: 'The line to begin with; 1 if not given.' },
     lines: {
       type: 'integer',
       minimum: 1,
       maximum: READ_LIMITS.mostLines,
-      description: `How many lines to read; ${READ_LIMITS.lines} where not given.`,
+      description: `How many lines to read; ${READ_LIMITS.lines} if not given.`,
     },
     first_character: {
       type: 'integer',
       minimum: 1,
-      description: 'Where to begin in the first line; for lines that are too long to be returned whole.',
+      description:
+        'The character of the first line to begin with; for lines that are too long to be returned in one piece.',
     },
   },
   required: ['path'],
@@ -53,7 +54,7 @@ export const readFile = fileTool<ReadInput>({
     } catch (error) {
       if (!(error instanceof NotText)) throw error;
       const { contentType, size } = opened.file;
-      return `${input.path} is no text in UTF-8: it is ${contentType} of ${bytes(size)}, and this tool reads text alone.`;
+      return `${input.path} is not UTF-8 text: it is ${contentType} of ${bytes(size)}, and this tool reads only text.`;
     }
   },
 });
@@ -87,7 +88,7 @@ function told(file: AgentFile, firstLine: number, excerpt: Excerpt, limit: strin
   const { lines, cut, lastLine, isFull } = excerpt;
   const about = `${path} (${file.contentType}, ${bytes(file.size)})`;
   if (lines.length === 0) {
-    if (limit !== '') return `${about}: line ${firstLine} lies further on. ${limit}`;
+    if (limit !== '') return `${about}: line ${firstLine} is after this part. ${limit}`;
     return lastLine === 0
       ? `${about} is empty.`
       : `${about} has only ${lastLine === 1 ? '1 line' : `${lastLine} lines`}.`;

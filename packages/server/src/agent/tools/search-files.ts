@@ -35,15 +35,15 @@ export function searchFilesWithin(limits: SearchLimits) {
       text: { type: 'string', minLength: 1, maxLength: MOST_CHARACTERS, description: 'Plain text within one line.' },
       folder: {
         type: 'string',
-        description: 'Whole path of the folder, without a slash at its end; /app/mnt where not given.',
+        description: 'Full path of the folder, without a slash at its end; /app/mnt if not given.',
       },
-      ignore_case: { type: 'boolean', description: 'True: upper and lower case are the same.' },
+      ignore_case: { type: 'boolean', description: 'True if upper and lower case are the same.' },
     },
     required: ['text'],
     async execute(files, { text, folder, ignore_case: ignoreCase = false }, signal) {
       const told = toldFolder(folder);
       if ('problem' in told) return told.problem;
-      if (/[\r\n]/.test(text)) return '`text` must lie within one line.';
+      if (/[\r\n]/.test(text)) return '`text` must be within one line.';
       if ((await files.list(told.below, null, 1)) === null) return `There is no folder ${wholePath(told.below)}.`;
       const search = new Search(files, new RegExp(RegExp.escape(text), ignoreCase ? 'iu' : 'u'), limits, signal);
       await search.below(told.below);
@@ -130,7 +130,7 @@ class Search {
   told(folder: string): string {
     const paths = [...this.#found.keys()].sort();
     const count = (number: number, of: string) => `${number} ${of}${number === 1 ? '' : 's'}`;
-    const left = this.#notText === 0 ? '' : `; ${count(this.#notText, 'file')} left out as no text`;
+    const left = this.#notText === 0 ? '' : `; ${count(this.#notText, 'file')} skipped (not text)`;
     const about = `${count(this.#matches, 'matching line')}, ${count(this.#looked, 'file')} below ${folder} searched${left}.`;
     const lines = paths.flatMap((path) => this.#found.get(path) ?? []);
     if (this.#stopped === null) return [about, ...lines].join('\n');

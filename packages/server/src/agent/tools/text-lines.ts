@@ -21,7 +21,7 @@ export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<
   };
   for await (const chunk of bytes) {
     const text = decode(chunk);
-    if (text.includes('\0')) throw new NotText('It holds a NUL.');
+    if (text.includes('\0')) throw new NotText('It contains a NUL.');
     yield { text, size: chunk.length };
   }
   // Throws where the last character is not whole.

@@ -26,7 +26,7 @@ interface Late {
   readonly againAt: number;
 }
 
-/** The unfinished runs of nodes that are gone. */
+/** The unfinished runs of nodes that no longer exist. */
 export class Orphans {
   readonly #deps: TakeOverDeps;
   readonly #options: OrphansOptions;
@@ -113,7 +113,7 @@ export class Orphans {
       this.#late.set(runId, { tries, againAt: monotonicMs() + waitMs });
       this.#deps.logger.warn(
         { err: error, runId, waitMs },
-        'a run was found without its process and not taken in time',
+        'an orphaned run could not be taken over in time; retrying',
       );
       return error;
     }
@@ -125,22 +125,22 @@ export class Orphans {
     if (report !== undefined) {
       this.#ended += 1;
       metrics.runsTakenOver.add({ outcome: 'ended' });
-      logger.warn({ runId }, 'a run was found without its process and ended');
+      logger.warn({ runId }, 'an orphaned run was ended');
     } else if (run !== undefined && isStillOurs) {
       this.#options.start(run);
       metrics.runsTakenOver.add({ outcome: 'resumed' });
       const steps = run.resumed?.steps.length ?? 0;
-      logger.warn({ runId, attempt: run.attempt, steps }, 'a run was found without its process and goes on');
+      logger.warn({ runId, attempt: run.attempt, steps }, 'an orphaned run was taken over and continues');
     } else if (isOthers) {
-      this.#tellOnce(runId, 'another version of the server has begun it, and a node of that version can go on');
-    } else this.#tellOnce(runId, 'another node has it, or a row is missing');
+      this.#tellOnce(runId, 'another version of the server started it, and a node of that version can continue it');
+    } else this.#tellOnce(runId, 'another node owns it, or a row is missing');
   }
 
   #tellOnce(runId: string, why: string): void {
     const told = this.#told.get(runId) ?? new Set();
     if (told.has(why)) return;
     this.#told.set(runId, told.add(why));
-    this.#deps.logger.info({ runId }, `a run was found without its process and not taken: ${why}`);
+    this.#deps.logger.info({ runId }, `an orphaned run was not taken over: ${why}`);
   }
 
   #forgetBut(seen: ReadonlySet<string>): void {
@@ -156,15 +156,15 @@ export class Orphans {
       if (isTaken(error)) return {};
       // Nothing is wrong with the run.
       if (error instanceof StoreUnavailable) throw error;
-      deps.logger.error({ err: error, runId }, 'an unfinished run cannot be read and ends');
+      deps.logger.error({ err: error, runId }, 'an unfinished run cannot be read and is ended');
     }
     try {
-      const ended = await endUnreadable(deps, runId, interrupted('what is stored of it cannot be read.'));
+      const ended = await endUnreadable(deps, runId, interrupted('its stored data cannot be read.'));
       return ended === null ? {} : { ended };
     } catch (error) {
       if (isTaken(error)) return {};
       if (error instanceof StoreUnavailable) throw error;
-      deps.logger.error({ err: error, runId }, 'the end of a run cannot be stored; its chat stays busy');
+      deps.logger.error({ err: error, runId }, 'the end of a run cannot be stored, so its chat stays busy');
       return {};
     }
   }

@@ -32,7 +32,7 @@ export async function recoverOrphans(deps: TakeOverDeps, room: () => number): Pr
   } catch (error) {
     // If several nodes can share the store, every running node continues to look for orphaned runs.
     if (!(error instanceof StoreUnavailable) || deps.store.kind !== 'postgres') throw error;
-    deps.logger.warn({ reason: error.message }, 'not all orphaned runs could be taken yet');
+    deps.logger.warn({ reason: error.message }, 'some orphaned runs could not be taken over yet');
   }
   return { resumed, ended: orphans.ended };
 }

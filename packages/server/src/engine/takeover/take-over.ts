@@ -95,18 +95,18 @@ export interface Taken {
 
 export const interrupted = (obstacle: string): RunError => ({
   code: 'run_interrupted',
-  message: `The server stopped while this run was under way, and it cannot go on: ${obstacle} Send the message again, with a new \`usageRequestId\`.`,
+  message: `The server stopped during this run, and the run cannot continue: ${obstacle} Send the message again, with a new \`usageRequestId\`.`,
 });
 
-const OTHER_VERSION = 'another version of the server has begun it.';
+const OTHER_VERSION = 'another version of the server started it.';
 
 /** Why the run cannot go on here, in a sentence; null where it can. */
 function obstacleTo(deps: TakeOverDeps, run: UnfinishedRun, crashes: number): string | null {
   if (crashes >= deps.maxAttempts) return `its server died ${crashes === 1 ? 'once' : `${crashes} times`}.`;
   if (!isKnownJournal(run.journal_format)) return OTHER_VERSION;
   const agent = deps.agencies.agent(run.agency, run.agent);
-  if (agent === null) return `the agent \`${run.agent}\` is no longer there.`;
-  return deps.model(agent.model) === null ? `the model \`${agent.model}\` is no longer there.` : null;
+  if (agent === null) return `the agent \`${run.agent}\` no longer exists.`;
+  return deps.model(agent.model) === null ? `the model \`${agent.model}\` no longer exists.` : null;
 }
 
 async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: number): Promise<AdmittedRun> {

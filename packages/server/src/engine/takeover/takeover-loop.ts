@@ -7,7 +7,7 @@ import type { TakeOverDeps } from './take-over.ts';
 export type TakeoverOptions = Omit<OrphansOptions, 'closing'>;
 
 /**
- * While this node runs: fences those that are silent, and takes over what nodes that are gone left unfinished. What
+ * While this node runs: fences those that are silent, and takes over what nodes that no longer exist left unfinished. What
  * fails is left to the next time; there is one within a second or two as long as there is something to do.
  */
 export class TakeoverLoop implements AsyncDisposable {
@@ -52,10 +52,10 @@ export class TakeoverLoop implements AsyncDisposable {
     try {
       if ((await store.transact('lease', (tx) => tx.run(fenceNode, { nodeId, beat }))) === 0) return;
       metrics.nodesFenced.add({});
-      logger.warn({ nodeId }, 'a node was silent for the length of its lease and is taken for dead');
+      logger.warn({ nodeId }, 'a node sent no heartbeat within its lease and was fenced');
       this.look();
     } catch (error) {
-      logger.info({ err: error, nodeId }, 'a silent node could not be fenced yet');
+      logger.info({ err: error, nodeId }, 'a node without a heartbeat could not be fenced yet');
     }
   }
 
@@ -66,7 +66,8 @@ export class TakeoverLoop implements AsyncDisposable {
       try {
         await this.#orphans.take();
       } catch (error) {
-        if (!(error instanceof StoreUnavailable)) logger.error({ err: error }, 'runs of dead nodes were not taken');
+        if (!(error instanceof StoreUnavailable))
+          logger.error({ err: error }, 'runs of dead nodes could not be taken over');
       }
     }
   }

@@ -101,7 +101,7 @@ test('a folder that cannot be made stops the start with one sentence', async (t)
   writeFileSync(join(top, 'file'), '');
   await assert.rejects(DiskMountStore.open({ folder: join(top, 'file'), waitAt: undefined }), (error) => {
     assert.ok(error instanceof StartRefused);
-    assert.match(error.message, /^The folder for files cannot be made \(.*\); make room for it in the data folder\.$/);
+    assert.match(error.message, /^The folder for files cannot be created \(.*\); fix that in the data folder\.$/);
     return true;
   });
 });

@@ -133,7 +133,7 @@ export class BodyReader implements AsyncDisposable {
     const onEnd = () => {
       unlisten();
       if (announced !== undefined && Number(announced) !== length) {
-        stop(new Refusal('invalid_request', 'The body does not have the length that `Content-Length` names.'));
+        stop(new Refusal('invalid_request', 'The body does not have the length that `Content-Length` gives.'));
       } else if (length === 0) done(null, undefined);
       else this.#parse(request, chunks.splice(0), hold, done);
     };

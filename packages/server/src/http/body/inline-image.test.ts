@@ -46,7 +46,7 @@ test('refuses what names no image type or is not in base64', () => {
     ` data:image/png;base64,${png}`,
     `data:image/png;${'a=b;'.repeat(100)}base64,${png}`,
   ]) {
-    assert.match(problem(url), /must begin as `data:image\/png;base64,` does/, url);
+    assert.match(problem(url), /must begin like `data:image\/png;base64,`/, url);
   }
 });
 
@@ -97,7 +97,7 @@ test('refuses bytes that are no PNG, JPEG, GIF or WebP', () => {
     '\x89PNG',
   ]) {
     const url = `data:image/png;base64,${Buffer.from(bytes, 'latin1').toString('base64')}`;
-    assert.equal(problem(url), 'is no PNG, JPEG, GIF or WebP image by its bytes');
+    assert.equal(problem(url), 'is not a PNG, JPEG, GIF or WebP image, judged by its content');
   }
 });
 

@@ -23,7 +23,7 @@ const MAX_HEADER_CHARACTERS = 256;
 export function decodeInlineImage(url: string, maxBytes: number): InlineImage | NotAnImage {
   const header = HEADER.exec(url.slice(0, MAX_HEADER_CHARACTERS))?.[0];
   if (header === undefined) {
-    return { problem: 'must begin as `data:image/png;base64,` does: an image type, then base64' };
+    return { problem: 'must begin like `data:image/png;base64,`: an image type, then base64' };
   }
   const characters = url.length - header.length;
   // Not decoded where its length says that it is too large; up to two of the last bytes are padding.
@@ -39,7 +39,7 @@ export function decodeInlineImage(url: string, maxBytes: number): InlineImage | 
   if (Math.ceil(bytes.length / 3) * 4 !== characters) return NOT_BASE64;
   if (bytes.length > maxBytes) return tooLarge(maxBytes);
   const mediaType = imageType(bytes);
-  if (mediaType === null) return { problem: 'is no PNG, JPEG, GIF or WebP image by its bytes' };
+  if (mediaType === null) return { problem: 'is not a PNG, JPEG, GIF or WebP image, judged by its content' };
   return { mediaType, sha256: hash('sha256', bytes), bytes };
 }
 

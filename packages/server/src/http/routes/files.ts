@@ -48,7 +48,12 @@ export function fileRoutes(app: FastifyInstance, ownership: IntegrationOwnership
       if (opened.file.etag === file.etag && opened.file.size === file.size) return sendFile(reply, opened, reading);
       await opened[Symbol.asyncDispose]();
     }
-    throw new Refusal('unavailable', 'The file is being replaced all the time; try again in a moment.', {}, 1);
+    throw new Refusal(
+      'unavailable',
+      'The file was replaced again and again while it was read; try again in a moment.',
+      {},
+      1,
+    );
   });
 
   route(app, operations.deleteFile, async (request, reply) => {

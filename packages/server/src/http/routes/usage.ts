@@ -19,7 +19,10 @@ export function usageRoutes(app: FastifyInstance, { ownership, runReads }: Usage
     await ownership.check(request.principal, apiIntegrationId);
     if (format !== 'csv') return runReads.usage(apiIntegrationId, query);
     if (query.limit !== undefined || query.cursor !== undefined) {
-      throw new Refusal('invalid_request', '`format=csv` gives all records at once; leave `limit` and `cursor` out.');
+      throw new Refusal(
+        'invalid_request',
+        '`format=csv` returns all records in one answer; leave out `limit` and `cursor`.',
+      );
     }
     const pages = usageCsv(runReads, apiIntegrationId, query);
     // The first page before the head: a store that cannot be read is still an error status.

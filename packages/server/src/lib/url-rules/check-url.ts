@@ -28,15 +28,15 @@ export const urlKey = (url: URL): string => `${url.origin}${url.pathname}`;
  * needs a repair is refused, so that no later parser can read another host from it.
  */
 function shapeProblem(text: string): string | null {
-  if (!text.isWellFormed()) return 'has half of a surrogate pair in it; send well-formed Unicode';
-  if (/[\p{Cc}\p{Z}]/u.test(text)) return 'has white space or control characters in it; percent-encode them';
-  if (text.includes('\\')) return 'has a backslash in it; percent-encode it';
+  if (!text.isWellFormed()) return 'contains half of a surrogate pair; send well-formed Unicode';
+  if (/[\p{Cc}\p{Z}]/u.test(text)) return 'contains white space or control characters; percent-encode them';
+  if (text.includes('\\')) return 'contains a backslash; percent-encode it';
   const [, authority] = /^https:\/\/([^/?#]+)/i.exec(text) ?? [];
   if (authority === undefined) return FORM;
-  if (authority.includes('@')) return 'has a user or a password in it; leave them out';
+  if (authority.includes('@')) return 'contains a user name or a password; leave them out';
   if (/\p{Cf}/u.test(authority)) return 'has invisible characters in its host; leave them out';
   if (authority.includes('%')) return 'has a percent-encoded host; write it in plain characters';
-  if (authority.endsWith(':')) return 'ends its host with a colon; give the port or leave the colon out';
+  if (authority.endsWith(':')) return 'has a colon after its host; add the port, or leave out the colon';
   return null;
 }
 
@@ -45,11 +45,11 @@ function hostProblem(hostname: string, port: number, allow: FetchAllow): string 
   if (address === null && !isPlainName(hostname)) {
     return hostname.endsWith('.')
       ? 'has a host that ends with a dot; leave the dot out'
-      : 'has a host that is no name of DNS; check its spelling';
+      : 'has a host that is not a DNS name; check its spelling';
   }
   if (port !== HTTPS_PORT && !allow.mayAllowPort(hostname, port)) {
-    return `has the port ${port}; files are fetched from port 443 alone, unless RUNWIRE_FETCH_ALLOW names another`;
+    return `has the port ${port}; files are fetched only from port 443, unless RUNWIRE_FETCH_ALLOW names another`;
   }
   if (address === null || isPublicAddress(address) || allow.mayAllowPort(hostname, port)) return null;
-  return 'has an address as its host that is not on the public internet; put the file where others can reach it, or name the address in RUNWIRE_FETCH_ALLOW';
+  return 'has an address as its host that is not on the public internet; make the file publicly accessible, or add the address to RUNWIRE_FETCH_ALLOW';
 }

@@ -70,7 +70,7 @@ test('refuses an entry that means nothing, and says which it is', () => {
   ]) {
     assert.throws(
       () => parseFetchAllow(`files.internal ${entry}`),
-      (error: Error) => error.message.startsWith('has an entry, number 2, that is no host'),
+      (error: Error) => error.message.startsWith('has an entry, number 2, that is not a host'),
       entry,
     );
   }

@@ -80,6 +80,6 @@ function withPort(shown: string, port: string | undefined): { shown: string; por
 /** By its place, not by its words: whoever wrote a whole URL there may have written a password too. */
 function refuse(place: number): never {
   throw new Error(
-    `has an entry, number ${place}, that is no host, address or range of addresses; set it to entries such as files.example.com, files.example.com:8443, 10.1.0.0/16 or [fd00::]/8:8443`,
+    `has an entry, number ${place}, that is not a host, an address or an address range; use entries such as files.example.com, files.example.com:8443, 10.1.0.0/16 or [fd00::]/8:8443`,
   );
 }

@@ -61,7 +61,7 @@ const isAnyOf = (address: Address, known: readonly Range[]) => known.some((one) 
 
 function range(text: string): Range {
   const parsed = parseRange(text);
-  if (parsed === null) throw new TypeError(`${text} is no range of addresses.`);
+  if (parsed === null) throw new TypeError(`${text} is not an address range.`);
   return parsed;
 }
 

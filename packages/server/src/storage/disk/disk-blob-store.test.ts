@@ -80,7 +80,7 @@ test('a folder that cannot be made stops the start with one sentence', async (t)
   writeFileSync(join(folder, 'file'), '');
   await assert.rejects(DiskBlobStore.open(join(folder, 'file')), (error) => {
     assert.ok(error instanceof StartRefused);
-    assert.match(error.message, /^The folder for files cannot be made \(.*\); make room for it in the data folder\.$/);
+    assert.match(error.message, /^The folder for files cannot be created \(.*\); fix that in the data folder\.$/);
     return true;
   });
 });
@@ -114,9 +114,9 @@ test('a name that is no key of a blob never becomes a path, and strangers in the
     `${'a'.repeat(64)}-${'g'.repeat(16)}`,
     `${'A'.repeat(64)}-${'0'.repeat(16)}`,
   ]) {
-    await assert.rejects(blobs.read(key), /is no key of a blob/);
-    await assert.rejects(blobs.put(key, Buffer.from('x')), /is no key of a blob/);
-    await assert.rejects(blobs.delete(key), /is no key of a blob/);
+    await assert.rejects(blobs.read(key), /is not the key of a blob/);
+    await assert.rejects(blobs.put(key, Buffer.from('x')), /is not the key of a blob/);
+    await assert.rejects(blobs.delete(key), /is not the key of a blob/);
   }
   mkdirSync(join(folder, 'aa'));
   writeFileSync(join(folder, 'aa', 'notes.txt'), 'mine');

@@ -8,7 +8,7 @@ export async function makeFolder(path: string, of: 'files' | 'uploads', then = a
     await then();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StartRefused(`The folder for ${of} cannot be made (${reason}); make room for it in the data folder.`, {
+    throw new StartRefused(`The folder for ${of} cannot be created (${reason}); fix that in the data folder.`, {
       cause: error,
     });
   }

@@ -36,7 +36,7 @@ async function* pieces(
   const last = Math.min(wanted, size - 1);
   let at = first;
   for (let tries = 1; at <= last; tries += 1) {
-    let reason: unknown = new Error('it ended too soon');
+    let reason: unknown = new Error('it ended too early');
     const before = at;
     try {
       for await (const piece of reading.now.body as AsyncIterable<Uint8Array>) {
@@ -50,7 +50,7 @@ async function* pieces(
     if (at > before) tries = 0;
     if (tries === TRIES) throw notNow(reason);
     const next = await bucket.stream(key, { first: at, last }, etag);
-    if (next === null) throw new StoreUnavailable('The file was replaced or deleted while it was read.');
+    if (next === null) throw new StoreUnavailable('The file was replaced or deleted while it was being read.');
     reading.now = next;
   }
 }

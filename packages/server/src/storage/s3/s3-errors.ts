@@ -45,7 +45,7 @@ export function notNow(error: unknown): unknown {
   const { name } = error as SdkError;
   // Without an answer it is the network, a time-out, or the place that lends credentials.
   if (status !== null && status < 500 && status !== 429 && !NOT_NOW.has(name)) return error;
-  return new StoreUnavailable(`S3 cannot be asked now: ${reasonOf(error)}.`, { cause: error });
+  return new StoreUnavailable(`S3 does not answer now: ${reasonOf(error)}.`, { cause: error });
 }
 
 function reasonOf(error: unknown): string {
@@ -64,21 +64,21 @@ export function startSentence(error: unknown, { bucket, endpoint, region }: S3Pl
   function sentence(): string {
     const status = statusOf(cause);
     if (name === 'CredentialsProviderError') {
-      return `S3_BUCKET is set but no credentials for it are found (${reasonOf(cause)}); set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role.`;
+      return `S3_BUCKET is set but no credentials for it were found (${reasonOf(cause)}); set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role.`;
     }
     if (status === 301 || status === 307 || name === 'AuthorizationHeaderMalformed') {
       const right = $response?.headers?.['x-amz-bucket-region'];
       return `The bucket ${bucket} of S3_BUCKET is not in the region ${region}; set AWS_REGION to ${right ?? 'its region'}.`;
     }
     if (status === 404) {
-      return `The bucket ${bucket} of S3_BUCKET is not there at ${at}; make it, or set S3_BUCKET to one that is.`;
+      return `The bucket ${bucket} of S3_BUCKET does not exist at ${at}; create it, or set S3_BUCKET to an existing bucket.`;
     }
     if (status === 401 || status === 403) {
-      return `S3 at ${at} does not let these credentials use the bucket ${bucket} (${name}); mend AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the policy of their user as docs/s3.md has it.`;
+      return `S3 at ${at} does not allow these credentials to use the bucket ${bucket} (${name}); fix AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the policy of their user (see docs/s3.md).`;
     }
     if (status !== null && status < 500) {
-      return `S3 at ${at} refuses to be used with the bucket ${bucket} (${name}: ${reasonOf(cause)}); mend S3_BUCKET, S3_ENDPOINT or AWS_REGION.`;
+      return `S3 at ${at} refuses the bucket ${bucket} (${name}: ${reasonOf(cause)}); fix S3_BUCKET, S3_ENDPOINT or AWS_REGION.`;
     }
-    return `S3 at ${at} cannot be used now (${reasonOf(cause)}); mend S3_ENDPOINT, or start again when it answers.`;
+    return `S3 at ${at} cannot be used now (${reasonOf(cause)}); fix S3_ENDPOINT, or start again when it answers.`;
   }
 }

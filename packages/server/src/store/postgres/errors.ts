@@ -39,11 +39,12 @@ export function translate(error: unknown): unknown {
   if (error instanceof StoreUnavailable || error instanceof UniqueViolation) return error;
   const code = codeOf(error);
   const sentence = error instanceof Error ? error.message : String(error);
-  if (code === null) return isOurs(error) ? error : new ConnectionLost(`The database is away: ${sentence}.`);
+  if (code === null) return isOurs(error) ? error : new ConnectionLost(`The database is not available: ${sentence}.`);
   if (code === UNIQUE_VIOLATION) return new UniqueViolation(sentence);
   if (REPEATED.includes(code)) return new Repeatable(`${sentence} (${code}).`);
   // The server closes the connection after these errors.
-  if (/^57P0[1-5]|^08|^25P03/.test(code)) return new ConnectionLost(`The database is away: ${sentence} (${code}).`);
+  if (/^57P0[1-5]|^08|^25P03/.test(code))
+    return new ConnectionLost(`The database is not available: ${sentence} (${code}).`);
   if (code === READ_ONLY || AWAY_CLASSES.includes(code.slice(0, 2))) {
     return new StoreUnavailable(`The database: ${sentence} (${code}).`);
   }

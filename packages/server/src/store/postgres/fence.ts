@@ -27,7 +27,7 @@ export class Fence {
   handedIn(name: TransactionName): NodeIdentity | null {
     const { node } = this.#options;
     if (node === undefined || ANY_NODES.has(name)) return null;
-    if (node.identity === null) throw new NodeFenced('This node is not registered with the others now.');
+    if (node.identity === null) throw new NodeFenced('This node is not registered now.');
     return node.identity;
   }
 
@@ -36,7 +36,7 @@ export class Fence {
    */
   check(as: NodeIdentity | null): void {
     if (as !== null && this.#options.node?.identity !== as) {
-      throw new NodeFenced('The other nodes took this one for dead.');
+      throw new NodeFenced('This node was fenced by another node.');
     }
   }
 

@@ -140,7 +140,7 @@ export class PostgresStore implements Store {
     try {
       const { command } = await client.query('commit');
       client.release();
-      if (command !== 'COMMIT') throw new StoreUnavailable('The database rolled a transaction back.');
+      if (command !== 'COMMIT') throw new StoreUnavailable('The database rolled back a transaction.');
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       client.release(true);

@@ -99,7 +99,7 @@ function withinTransaction(client: Client): Dialect {
     },
     async *streamQuery() {
       yield* [];
-      throw new Error('Migrations read their rows whole.');
+      throw new Error('Streaming is not supported: migrations read all rows.');
     },
   };
   const nothing = async () => {};

@@ -40,12 +40,12 @@ export async function prepareDatabase(
     const version = Math.floor(Number(rows[0]?.version) / 10_000);
     if (version < OLDEST_VERSION) {
       throw new StartRefused(
-        `The database of DATABASE_URL is PostgreSQL ${version}; use PostgreSQL ${OLDEST_VERSION} or a newer one.`,
+        `The database of DATABASE_URL is PostgreSQL ${version}; use PostgreSQL ${OLDEST_VERSION} or later.`,
       );
     }
     if (rows[0]?.encoding !== 'UTF8') {
       throw new StartRefused(
-        `The database of DATABASE_URL has the encoding ${rows[0]?.encoding}; make one with the encoding UTF8.`,
+        `The database of DATABASE_URL has the encoding ${rows[0]?.encoding}; create one with the encoding UTF8.`,
       );
     }
     if (refusedIfEmpty !== null && rows[0]?.made !== true) throw refusedIfEmpty;
@@ -68,7 +68,7 @@ function startRefusal(error: unknown): unknown {
   const isRefused = error instanceof DatabaseError && /^(28|3D|42501)/.test(error.code ?? '');
   if (!isRefused && !(translate(error) instanceof StoreUnavailable)) return error;
   const remedy = /unsupported startup parameter/.test(said)
-    ? 'behind PgBouncer add ?pgbouncer=true to DATABASE_URL'
+    ? 'if it is behind PgBouncer, add ?pgbouncer=true to DATABASE_URL'
     : 'fix that, or DATABASE_URL';
   return new StartRefused(`The database of DATABASE_URL cannot be used (${said}); ${remedy}.`);
 }

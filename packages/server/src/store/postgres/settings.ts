@@ -25,7 +25,7 @@ const NUMERIC = 1700;
 /** Parses 64-bit integers as numbers. Throws if a number cannot hold the value exactly. */
 function integer(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new Error(`The integer ${text} is beyond what a number holds exactly.`);
+  if (!Number.isSafeInteger(value)) throw new Error(`The integer ${text} is too large for an exact number.`);
   return value;
 }
 

@@ -111,7 +111,7 @@ export class PostgresTransaction implements Tx {
     if (this.#evidence === null) return null;
     const evidence = await this.#evidence;
     // Without a mark the outcome of the commit could not be judged: do not commit.
-    if (evidence === null) throw new ConnectionLost('The database did not take the mark of a transaction.');
+    if (evidence === null) throw new ConnectionLost('The database did not store the mark of a transaction.');
     return evidence;
   }
 
@@ -123,7 +123,7 @@ export class PostgresTransaction implements Tx {
     const isAlive = await this.#alive?.catch((error: unknown) => {
       throw translate(error);
     });
-    if (isAlive === false) throw new NodeFenced('The other nodes took this one for dead.');
+    if (isAlive === false) throw new NodeFenced('This node was fenced by another node.');
   }
 
   /**

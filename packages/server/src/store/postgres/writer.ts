@@ -129,7 +129,7 @@ export class Writer implements AsyncDisposable {
     if (evidence !== null) this.#hint(client);
     try {
       const { command } = await client.query('commit');
-      if (command !== 'COMMIT') throw new StoreUnavailable('The database rolled a transaction back.');
+      if (command !== 'COMMIT') throw new StoreUnavailable('The database rolled back a transaction.');
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       this.#drop(client);

@@ -22,7 +22,7 @@ export function sqliteDialect(database: DatabaseSync): Dialect {
     },
     async *streamQuery() {
       yield* [];
-      throw new Error('Statements are read whole: none stays open across an await.');
+      throw new Error('Streaming is not supported: no statement stays open across an await.');
     },
   };
   const driver: Driver = {

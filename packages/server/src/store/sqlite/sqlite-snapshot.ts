@@ -56,6 +56,6 @@ export async function* rowsOf(database: DatabaseSync, table: string, columns: re
 
 /** Names come from our own lists and from the database. */
 export function quoted(name: string): string {
-  if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`\`${name}\` is no name of a table or column of Runwire.`);
+  if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`\`${name}\` is not the name of a table or column of Runwire.`);
   return `"${name}"`;
 }

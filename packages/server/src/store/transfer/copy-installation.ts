@@ -26,7 +26,7 @@ export async function copyInstallation(
   aliveBecomes: number,
 ): Promise<readonly CopiedTable[]> {
   const level = (await source.migrations()).at(-1);
-  if (level === undefined) throw new CopyDiffers('What was to be copied has no tables.');
+  if (level === undefined) throw new CopyDiffers('The source has no tables.');
   await target.migrate(level);
   const copied: CopiedTable[] = [];
   for (const table of COPIED_TABLES) {
@@ -35,7 +35,9 @@ export async function copyInstallation(
     if (columns.length === 0) continue;
     const there = await target.columns(table);
     if (columns.toSorted().join() !== there.toSorted().join()) {
-      throw new CopyDiffers(`The table ${table} has other columns than ${level} gives it; nothing was copied.`);
+      throw new CopyDiffers(
+        `The table ${table} has other columns than migration ${level} defines; nothing was copied.`,
+      );
     }
     const asCopied = table === 'nodes' ? nodesAway(columns, aliveBecomes) : (row: Row) => row;
     const given = new TableDigest();
@@ -47,7 +49,7 @@ export async function copyInstallation(
     const kept = new TableDigest();
     for await (const rows of target.rows(table, columns)) kept.add(rows);
     if (!kept.equals(given)) {
-      throw new CopyDiffers(`The table ${table} reads back otherwise than it was written; nothing was copied.`);
+      throw new CopyDiffers(`The table ${table} reads back differently than it was written; nothing was copied.`);
     }
     copied.push({ table, rows: given.rows });
   }

@@ -66,7 +66,7 @@ export class KeptBytes {
 
   #shard(sha256: string): string {
     // The hash becomes a path, so no other text may pass.
-    if (!SHA256.test(sha256)) throw new Error(`\`${sha256}\` is no hash of a file.`);
+    if (!SHA256.test(sha256)) throw new Error(`\`${sha256}\` is not the hash of a file.`);
     return join(this.#folder, sha256.slice(0, 2));
   }
 

@@ -54,9 +54,9 @@ export async function readManifest(folder: string): Promise<Manifest> {
     text = await readFile(join(folder, FILE), 'utf8');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new BackupRefused(`${folder} is no back-up, or an incomplete one (${reason}); name another with --from.`);
+    throw new BackupRefused(`${folder} is not a backup, or not a complete one (${reason}); name another with --from.`);
   }
-  const damaged = new BackupRefused(`The back-up ${folder} is damaged: its ${FILE} was changed; use another back-up.`);
+  const damaged = new BackupRefused(`The backup ${folder} is damaged: its ${FILE} was changed; use another backup.`);
   let whole: { sha256?: unknown; manifest?: Manifest };
   try {
     whole = JSON.parse(text) as typeof whole;
@@ -68,7 +68,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   if (whole.sha256 !== hash('sha256', JSON.stringify(manifest))) throw damaged;
   if (manifest.format > BACKUP_FORMAT || unknownMigrations(manifest.migrations).length > 0) {
     throw new BackupRefused(
-      `The back-up ${folder} was made by a newer version of Runwire (${manifest.version}); restore it with that version.`,
+      `The backup ${folder} was made by a newer version of Runwire (${manifest.version}); restore it with that version.`,
     );
   }
   return manifest;

@@ -44,7 +44,7 @@ export class Backup implements Snapshot {
     for (const [name, listed] of files) {
       if (await isWhole(join(folder, name), listed)) continue;
       throw new BackupRefused(
-        `The back-up ${folder} is damaged: ${name} is not as it was written; use another back-up.`,
+        `The backup ${folder} is damaged: ${name} is missing or was changed; use another backup.`,
       );
     }
     return new Backup(folder, manifest);

@@ -36,7 +36,7 @@ export class BackupDraft implements AsyncDisposable {
   static async create(folder: string): Promise<BackupDraft> {
     const to = resolve(folder);
     if ((await readdir(to).catch(missing)).length > 0) {
-      throw new BackupRefused(`${to} is not empty; name a folder with --to that is not there yet.`);
+      throw new BackupRefused(`${to} is not empty; name a new or empty folder with --to.`);
     }
     const draft = join(dirname(to), `.${basename(to)}.${randomBytes(6).toString('hex')}.part`);
     try {
@@ -44,7 +44,9 @@ export class BackupDraft implements AsyncDisposable {
       await mkdir(draft, { mode: 0o700 });
       await mkdir(join(draft, TABLES_FOLDER), { mode: 0o700 });
     } catch (error) {
-      throw new BackupRefused(`No back-up can be written to ${to} (${sentence(error)}); name another place with --to.`);
+      throw new BackupRefused(
+        `The backup cannot be written to ${to} (${sentence(error)}); name another folder with --to.`,
+      );
     }
     return new BackupDraft(to, draft);
   }
@@ -111,7 +113,7 @@ export class BackupDraft implements AsyncDisposable {
 
 function missing(error: NodeJS.ErrnoException): string[] {
   if (error.code === 'ENOENT') return [];
-  throw new BackupRefused(`No back-up can be written there (${sentence(error)}); name another place with --to.`);
+  throw new BackupRefused(`The backup cannot be written there (${sentence(error)}); name another folder with --to.`);
 }
 
 const sentence = (error: unknown) => (error instanceof Error ? error.message : String(error));
