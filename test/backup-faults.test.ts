@@ -77,7 +77,7 @@ test('a restore whose commit is not answered says so, and the next one finds it 
   });
   assert.equal(proxy.swallowed, 1);
   assert.match((await restore(envOf(place), from)).text, /^An earlier restore had copied everything to PostgreSQL at /);
-  await assert.rejects(restore(envOf(place), from), /There is an installation in the database \S+ already/);
+  await assert.rejects(restore(envOf(place), from), /An installation already exists in the database \S+;/);
   assert.equal(readFileSync(markOf(place.dataDir), 'utf8').length, 33);
   await goesOn(place);
 });

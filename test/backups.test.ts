@@ -124,7 +124,7 @@ test('a back-up goes from either store to either store and stays what it is', { 
   assert.equal(files(backup).length, 5);
   assert.deepEqual(files(join(folder, 'of-embedded')), files(backup));
   for (const place of [postgres, embedded]) assert.deepEqual(await mountOf(place), await mountOf(env));
-  const there = /There is an installation in the database [^ ]+ already/;
+  const there = /An installation already exists in the database [^ ]+;/;
   await refused(['restore', '--from', backup], postgres, there);
   await refused(
     ['backup', '--to', join(folder, 'x')],
@@ -182,19 +182,19 @@ const DAMAGES: readonly [string, (folder: string) => void, RegExp][] = [
     /is damaged: its manifest/,
   ],
   ['a version newer than this', makeNewer, /was made by a newer version of Runwire/],
-  ['no manifest', (folder) => rmSync(join(folder, 'manifest.json')), /is no back-up, or an incomplete one/],
+  ['no manifest', (folder) => rmSync(join(folder, 'manifest.json')), /is not a backup, or not a complete one/],
   ['a lost secret', (folder) => rmSync(join(folder, 'secret')), /is damaged: secret/],
   ['a lost image', (folder) => rmSync(imageOf(folder)), /is damaged: the image [0-9a-f]{64}-/],
   ['a changed image', (folder) => writeFileSync(imageOf(folder), 'x'), /is damaged: the image [0-9a-f]{64}-/],
   [
     'a lost file',
     (folder) => rmSync(fileOf(folder)),
-    /is damaged: the file \S+ of the integration \w+ is not as it was written/,
+    /is damaged: the file \S+ of the integration \w+ is missing or was changed/,
   ],
   [
     'a changed file',
     (folder) => writeFileSync(fileOf(folder), 'x'),
-    /is damaged: the file \S+ of the integration \w+ is not as it was written/,
+    /is damaged: the file \S+ of the integration \w+ is missing or was changed/,
   ],
   [
     'a changed list of files',
@@ -276,13 +276,13 @@ for (const [damage, inflict, sentence] of DAMAGES) {
 
 test('refuses to take or to restore a back-up where something is already, or nothing', async (t) => {
   const folder = folderOf(t);
-  await refused(['backup', '--to', backup], env, /is not empty; name a folder with --to/);
+  await refused(['backup', '--to', backup], env, /is not empty; name a new or empty folder with --to/);
   await refused(
     ['backup', '--to', join(folder, 'b')],
     { RUNWIRE_DATA_DIR: join(folder, 'none') },
     /There is no installation in/,
   );
-  await refused(['restore', '--from', backup], env, /There is an installation in .* already; set RUNWIRE_DATA_DIR/);
+  await refused(['restore', '--from', backup], env, /An installation already exists in .*; set RUNWIRE_DATA_DIR/);
   assert.deepEqual(readdirSync(folder), [], 'nothing half is left');
   for (const command of ['backup', 'restore']) {
     const { code, stderr } = await runwire([command], { env });

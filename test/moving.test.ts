@@ -128,12 +128,12 @@ test('refuses to move what is in use, not there, of another version or has nowhe
   embedded.exec(`insert into kysely_migration values ('9999-future', '2030-01-01')`);
   await refuses(/newer version of Runwire/);
   embedded.exec(`delete from kysely_migration where name in ('9999-future', '${last.name}')`);
-  await refuses(/is of an older version; start this version on it once/);
+  await refuses(/was made by an older version; start this version on it once/);
   embedded.exec(`insert into kysely_migration values ('${last.name}', '${last.timestamp}')`);
   embedded.close();
 
   await (await CliServer.start({ env: { ...env, RUNWIRE_DATA_DIR: folderOf(t) } })).stop();
-  await refuses(/^There is an installation in the database [^ ]+ already; set DATABASE_URL to an empty one\.$/m);
+  await refuses(/^An installation already exists in the database [^ ]+; set DATABASE_URL to an empty one\.$/m);
 });
 
 /** Makes the database wait for the lock 42 at the end of this table's creation-time trigger: where rows come, or at the commit. */
@@ -213,7 +213,7 @@ test('a move that is killed while it commits leaves one installation, and the ne
   );
   const { code, stdout, stderr } = await runwire(['move'], { env });
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^(An earlier move had copied everything|Copied 16 tables)/);
+  assert.match(stdout, /^(An earlier move had already copied everything|Copied 16 tables)/);
   await using server = await CliServer.start({ env });
   assert.equal((await server.api(apiKey).get('/v2/me')).status, 200);
   assert.match((await runwire(['serve'], { env: { RUNWIRE_DATA_DIR: dataDir, PORT: '0' } })).stderr, /was moved to/);

@@ -72,7 +72,7 @@ function filesSentence({ s3 }: Config): string {
 function modelSentences({ model, openAi, unusedProviderKeys }: Config): string[] {
   if (openAi !== null && model.startsWith('openai/')) {
     const protocol = openAi.api === 'chat' ? 'Chat Completions' : 'Responses';
-    return [`The demo agency uses ${model}, asked by ${protocol} at ${openAi.baseUrl}.`];
+    return [`The demo agency uses ${model} (${protocol} API at ${openAi.baseUrl}).`];
   }
   const offline = 'the offline demo model answers';
   const unused = unusedProviderKeys.map(
@@ -80,7 +80,7 @@ function modelSentences({ model, openAi, unusedProviderKeys }: Config): string[]
   );
   if (openAi !== null) {
     const remedy = `To use ${openAi.baseUrl}, set RUNWIRE_MODEL to openai/ and the name of one of its models.`;
-    unused.push(`A provider is set up, but no model of it is chosen: ${offline}. ${remedy}`);
+    unused.push(`A provider is set up, but none of its models is chosen: ${offline}. ${remedy}`);
   }
   return unused.length > 0 ? unused : [`No provider is set: ${offline}.`];
 }

@@ -49,7 +49,7 @@ export function noInstallation({ dataDir }: Config): SettingRefused {
 
 /** Refuses a database or folder that holds an installation. */
 export async function refuseUsed(target: Target, place: string, remedy: string): Promise<void> {
-  if (!(await target.isEmpty())) throw new SettingRefused(`There is an installation in ${place} already; ${remedy}.`);
+  if (!(await target.isEmpty())) throw new SettingRefused(`An installation already exists in ${place}; ${remedy}.`);
 }
 
 /** Commits. If the outcome is unknown, the same command finds it out when it is run again. */

@@ -38,7 +38,7 @@ export async function migrateToPostgres(env: Environment): Promise<string> {
   const place = config.database?.place ?? '';
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   const copied = wasDone
-    ? `An earlier move had copied everything to PostgreSQL at ${place}; it is finished now.`
+    ? `An earlier move had already copied everything to PostgreSQL at ${place}; it is now complete.`
     : `Copied ${tables.length} tables with ${rows} rows from ${config.dataDir} to PostgreSQL at ${place} and read them back: counts and checksums are equal.`;
   return [
     copied,

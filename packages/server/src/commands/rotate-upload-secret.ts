@@ -12,7 +12,7 @@ export async function rotateUploads(env: Environment): Promise<string> {
     return (
       'With S3_UPLOADS=direct the servers sign upload forms with their AWS credentials, and this command did not change those. ' +
       'To change them, create another access key at your S3, start all servers with it and delete the old key: its forms become invalid immediately. ' +
-      `Forms that are sent to this server itself would be signed with secret number ${number} from now on.`
+      `Forms that are posted to this server itself are signed with secret number ${number} from now on.`
     );
   }
   return `Upload forms are signed with secret number ${number} from now on; those signed before stay valid until they expire, 15 minutes at most.`;

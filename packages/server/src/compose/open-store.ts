@@ -116,7 +116,7 @@ export async function openStore(
     queueLength: () => store.queueLength,
     measure: async () => {
       const commitMs = store.measureSync();
-      const warning = commitMs > SLOW_SYNC_MS ? 'the disk is slow to sync: every commit waits for it' : null;
+      const warning = commitMs > SLOW_SYNC_MS ? 'the disk is slow to sync, and every commit waits for it' : null;
       return { commitMs, warning };
     },
   };
