@@ -1,21 +1,21 @@
-/** What a tool is told about the call it serves: what the AI SDK tells its tools, and what is ours beside it. */
+/** The call that a tool serves: the options of the AI SDK and a few of our own. */
 export interface ToolCall {
-  /** The same in every attempt of the run: hand it to whatever must not happen twice. */
+  /** The same in every attempt of the run. Pass it to operations that must not happen twice. */
   readonly idempotencyKey: string;
   readonly callId: string;
   readonly userContext: unknown;
-  /** Aborted when the run is cancelled or its server stops. */
+  /** Aborted if the run is cancelled or its server stops. */
   readonly abortSignal: AbortSignal;
-  /** `callId`, by the name that the AI SDK has for it. */
+  /** The same as `callId`, under its name in the AI SDK. */
   readonly toolCallId: string;
-  /** What the model was shown before it made this call, as the AI SDK's `ModelMessage`s, without the instructions. */
+  /** The messages before this call as `ModelMessage`s of the AI SDK, without the instructions. */
   readonly messages: readonly unknown[];
-  /** `userContext`, by the names that the AI SDK has for it. */
+  /** The same as `userContext`, under its names in the AI SDK. */
   readonly context: unknown;
   readonly experimental_context: unknown;
 }
 
-/** A schema of any library that keeps to Standard Schema (zod, Valibot, ArkType and others). */
+/** A schema of any library that implements Standard Schema (zod, Valibot, ArkType and others). */
 export interface StandardSchema<Output = unknown> {
   readonly '~standard': {
     readonly version: 1;
@@ -25,20 +25,20 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
-/** Standard Schema, the AI SDK's `jsonSchema()` or `lazySchema()`, or JSON Schema as it stands. */
+/** Standard Schema, `jsonSchema()` or `lazySchema()` of the AI SDK, or plain JSON Schema. */
 export type InputSchema = StandardSchema | object;
 
-/** What `execute` is given: the type that a Standard Schema says, otherwise unknown. */
+/** The type of the input of `execute`: the output type of a Standard Schema, otherwise unknown. */
 export type InputOf<Schema> = Schema extends StandardSchema<infer Output> ? Output : unknown;
 
-/** What `tool()` of the AI SDK makes; its name is its key among the agent's tools. */
+/** A tool as `tool()` of the AI SDK makes it. Its name is its key in the agent's tools. */
 export interface AgentTool {
   readonly inputSchema?: InputSchema | undefined;
-  /** Called with the checked input and a `ToolCall`. Of an async iterable the last value is the result. */
+  /** Called with the checked input and a `ToolCall`. If it returns an async iterable, the last value is the result. */
   readonly execute?: ((input: never, call: never) => unknown) | undefined;
   /**
-   * True: a call of which nobody knows whether it took effect, because its server died, is made again, with the same
-   * `idempotencyKey`. Where absent, the model is told instead that its outcome is unknown.
+   * True if a call may be repeated, with the same `idempotencyKey`, if its server died and its outcome is unknown.
+   * Otherwise the model receives the answer that the outcome is unknown.
    */
   readonly repeatable?: boolean | undefined;
 }
@@ -51,19 +51,19 @@ export interface ToolDefinition<Schema extends InputSchema = InputSchema> {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: Schema;
-  /** Of an async iterable the last value is the result. */
+  /** If it returns an async iterable, the last value is the result. */
   readonly execute: (input: InputOf<Schema>, call: ToolCall) => unknown;
-  /** True: a call that was under way when its server died is made again; see `AgentTool`. */
+  /** True if a call that was in progress when its server died may be repeated. See `AgentTool`. */
   readonly repeatable?: boolean;
 }
 
 /**
- * How much a reasoning model is to think, and whether it is to sum up what it thought. What is left out is left to the
- * model; not every model takes every value.
+ * How much a reasoning model thinks, and whether it summarises its reasoning. Absent values are left to the model. Not
+ * every model accepts every value.
  */
 export interface Reasoning {
   readonly effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
-  /** Reaches the stream as `response.reasoning_summary_text.*`. */
+  /** Streamed as `response.reasoning_summary_text.*`. */
   readonly summary?: 'auto' | 'concise' | 'detailed';
 }
 
@@ -71,15 +71,15 @@ export interface AgentDefinition {
   readonly name: string;
   readonly description: string;
   readonly instructions: string;
-  /** `provider/model`; where absent the installation's own choice. */
+  /** `provider/model`. If absent, the default model of the installation. */
   readonly model?: string;
-  /** Where absent, nothing is asked for. */
+  /** If absent, no reasoning is requested. */
   readonly reasoning?: Reasoning;
-  /** Those of `defineTool` in an array, or tools by their names, as the AI SDK takes them. */
+  /** An array of tools made by `defineTool`, or tools by their names, as the AI SDK has them. */
   readonly tools?: readonly NamedTool[] | Readonly<Record<string, AgentTool>>;
   /**
-   * False: it has none of the tools `list_files`, `read_file` and `search_files`, which read the files of the integration
-   * that a run is for. Where absent it has them.
+   * False if the agent gets none of the tools `list_files`, `read_file` and `search_files`, which read the files of the
+   * run's integration. If absent, it gets them.
    */
   readonly files?: boolean;
 }
@@ -89,7 +89,7 @@ export interface AgencyDefinition {
   /** The first one is the default unless `defaultAgent` names another. */
   readonly agents: readonly AgentDefinition[];
   readonly defaultAgent?: string;
-  /** Names of the agents that callers may address; where absent, all of them. */
+  /** The names of the agents that callers may address. If absent, all of them. */
   readonly entryPoints?: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { TextLines } from './text-lines.ts';
 
 /** Lists deeper than this are indented no further. */
 const MAX_INDENT = 8;
-/** A row whose cells hold more than this is no data: such a table arranges a page, as in mails. */
+/** A table with a longer row contains no data: it arranges the layout of a page, as in mails. */
 const MAX_LINES_OF_DATA = 6;
 
 interface List {
@@ -16,17 +16,17 @@ interface Row {
   inCell: boolean;
 }
 
-/** Lines of text made of what a page is made of: blocks, paragraphs, lists and tables. */
+/** Converts the blocks, paragraphs, lists and tables of a page to lines of text. */
 export class BlockText {
   readonly #page = new TextLines();
   readonly #lists: List[] = [];
   #row: Row | null = null;
-  /** The page, or the cell that is open. */
+  /** The page, or the open cell. */
   #to = this.#page;
   #keepsSpaces = 0;
   #units = 0;
 
-  /** At least so much of the text so far is shown: UTF-16 code units, without white space at the ends of pieces. */
+  /** A lower bound for the length of the shown text in UTF-16 code units, without white space at the ends of pieces. */
   get units(): number {
     return this.#units;
   }
@@ -52,7 +52,7 @@ export class BlockText {
 
   paragraph(): void {
     this.block();
-    // Within a list, items follow each other without a gap.
+    // List items follow each other without an empty line.
     if (this.#lists.length === 0) this.#to.gap();
   }
 
@@ -75,7 +75,7 @@ export class BlockText {
     this.#to.prefix(`${indent}${list?.numbered ? `${list.items}. ` : '- '}`);
   }
 
-  /** A table inside a cell: what stood in the row before it is shown first. */
+  /** Opens a table. If it is inside a cell, the earlier text of the row is shown first. */
   openTable(): void {
     this.closeRow();
     this.paragraph();

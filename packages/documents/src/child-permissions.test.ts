@@ -12,7 +12,7 @@ import { temporaryFolder } from '@runwire/test-kit/test-server.ts';
 import { READER_PACKAGES } from './child-reads.ts';
 import { childArguments } from './start-document-child.ts';
 
-/** Each tells `done`, or the code it was refused with. */
+/** Each attempt reports `done`, or the code of its error. */
 const TRIES = `
   const outcomes = {};
   const attempt = async (name, work) => {
@@ -37,7 +37,7 @@ const TRIES = `
   return outcomes;
 `;
 
-/** Where documents are read: in a thread of that process. */
+/** Documents are read in a thread of that process. */
 const IN_THREAD = `
   const { Worker } = require('node:worker_threads');
   const attempts = async () => {${TRIES}};
@@ -73,7 +73,7 @@ for (const [where, script] of Object.entries({ process: IN_PROCESS, thread: IN_T
     const { 'read own code': code, ...others } = await outcomesOf(script, childArguments(), dataFile);
     assert.equal(code, 'done');
     for (const [name, outcome] of Object.entries(others)) assert.equal(outcome, 'ERR_ACCESS_DENIED', name);
-    // What is tried works where it is allowed.
+    // Every attempt works without the restrictions.
     assert.deepEqual(new Set(Object.values(await outcomesOf(script, [], dataFile))), new Set(['done']));
   });
 }
@@ -90,7 +90,7 @@ test('the code may read every package that it imports', () => {
   assert.deepEqual([...packages].sort(), [...READER_PACKAGES].sort());
 });
 
-/** One file of each kind whose library is loaded when it is first needed. */
+/** Reads one file of each kind whose library is loaded on demand. */
 const READ_BUILT = `
   const built = (name) => import(new URL(name, process.argv[1]));
   const { DocumentProcess } = await built('./document-process.js');

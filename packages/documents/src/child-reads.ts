@@ -3,14 +3,14 @@ import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** What the child imports by name; `child-permissions.test.ts` compares this list with the imports. */
+/** The packages that the child imports. `child-permissions.test.ts` compares this list with the imports. */
 export const READER_PACKAGES: readonly string[] = ['htmlparser2', 'mammoth', 'unpdf'];
 
 let found: readonly string[] | null = null;
 
 /**
- * What the process that reads documents may read, as values of `--allow-fs-read`: its own code, and the packages that this
- * code imports, directly or through others.
+ * Returns the values of `--allow-fs-read` for the process that reads documents: its own code and the packages that this
+ * code imports, directly or indirectly.
  */
 export function childReads(): readonly string[] {
   found ??= [packageJson, ...[own, ...packageFolders()].map((folder) => join(folder, '*'))];

@@ -1,11 +1,11 @@
-/** What a file is said to be, by its name and by the `Content-Type` it came with. */
+/** What the name and the `Content-Type` claim about a file. */
 export interface Claims {
-  /** A kind that is never text, such as `a PDF`; null where none is claimed. */
+  /** A kind that is never text, such as `a PDF`. Null if none is claimed. */
   readonly binary: string | null;
   readonly html: boolean;
-  /** Some kind of text, HTML too. */
+  /** True for any kind of text, including HTML. */
   readonly text: boolean;
-  /** For text: one of our own list, never the header's words. */
+  /** The type of a text, from our own list and never the text of the header. */
   readonly textType: string;
   readonly charset: string | null;
 }
@@ -69,7 +69,7 @@ export function claimsOf(contentType: string | null, name: string): Claims {
   const byName = TEXT_BY_EXTENSION[extension];
   const known = OTHER_NAMES[type] ?? type;
   const binary = BINARY_BY_EXTENSION[extension] ?? BINARY_BY_TYPE.find(([pattern]) => pattern.test(type))?.[1] ?? null;
-  // A name says more than a header: many servers call everything HTML.
+  // The name takes precedence over the header, because many servers label everything as HTML.
   const html = HTML_EXTENSIONS.has(extension) || (byName === undefined && HTML_TYPES.has(type));
   return {
     binary,

@@ -1,7 +1,7 @@
-/** The names of streams in a compound file, the container of Office before 2007, are UTF-16 in its directory. */
+/** A compound file is the container of Office before 2007. The names of its streams are UTF-16. */
 const has = (bytes: Buffer, name: string) => bytes.includes(Buffer.from(name, 'utf16le'));
 
-/** Why a compound file cannot be read: since 2007 an encrypted DOCX or XLSX lies in one too. */
+/** Returns why a compound file cannot be read. Since 2007 an encrypted DOCX or XLSX is also a compound file. */
 export function whyNoCompoundFile(bytes: Uint8Array): string {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (has(file, 'EncryptedPackage')) return 'is encrypted; attach it without a password';

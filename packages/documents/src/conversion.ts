@@ -1,37 +1,37 @@
 import type { DocumentLimits } from './document-limits.ts';
 import { cleanText, countCharacters, GatheredText } from './gathered-text.ts';
 
-/** What a page or a sheet gave, told as soon as it is whole: it counts where the time runs out later. */
+/** A complete page or sheet, reported immediately, so that it can be used if the time runs out later. */
 export interface WholePart {
   readonly text: string;
-  /** Of the file that it is a part of. */
+  /** The type of the whole file. */
   readonly mediaType: string;
   readonly unit: 'page' | 'sheet';
   readonly number: number;
   readonly of: number;
 }
 
-/** What a converter works with. */
+/** The input and limits of a converter. */
 export interface Conversion {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly limits: DocumentLimits;
   wholePart(part: WholePart): void;
 }
 
-/** The last lines of a text: what is missing, and what else must be known. */
+/** Appends notes: what is missing, and what else the reader must know. */
 export const withNotes = (text: string, notes: readonly (string | null)[]): string => {
   const told = notes.filter((note) => note !== null);
   return told.length === 0 ? text : `${withoutLastBreaks(text)}\n\n${told.join('\n')}\n`;
 };
 
-/** No regular expression: `\n+$` begins anew at each of many line feeds that do not stand at the end. */
+/** A loop, because the regular expression `\n+$` takes quadratic time for many line feeds that are not at the end. */
 function withoutLastBreaks(text: string): string {
   let end = text.length;
   while (text[end - 1] === '\n') end -= 1;
   return text.slice(0, end);
 }
 
-/** A text that is there as a whole, cut where it is too long. */
+/** Returns a complete text, cut if it is too long. */
 export function wholeText(text: string, limits: DocumentLimits, note: string | null = null): string {
   const gathered = new GatheredText(limits.characters);
   gathered.add(text);
@@ -40,7 +40,7 @@ export function wholeText(text: string, limits: DocumentLimits, note: string | n
   return withNotes(gathered.toString(), [cut, note]);
 }
 
-/** The start of a text that was read no further: how much there is of it, nobody knows. */
+/** Returns the start of a text that was not read to its end, so its length is unknown. */
 export function startOfText(text: string, limits: DocumentLimits, note: string | null = null): string {
   const gathered = new GatheredText(limits.characters);
   const shown = countCharacters(gathered.add(text));

@@ -8,11 +8,11 @@ import { sniff } from './sniff.ts';
 import { Unreadable } from './unreadable.ts';
 
 export interface ToConvert extends SourceFile, Conversion {
-  /** Whether a PDF may be sent as it is. */
+  /** True if a PDF may be sent to the model without conversion. */
   readonly pdf: boolean;
 }
 
-/** What a model is sent of a file that is no image. Each kind's library is loaded when it is first needed. */
+/** Converts a file that is no image for a model. The library of each kind is loaded on demand. */
 export async function convert(file: ToConvert): Promise<FileContent> {
   const { bytes, limits } = file;
   const claims = claimsOf(file.contentType, file.name);

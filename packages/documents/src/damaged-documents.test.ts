@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { storedZip } from './ooxml/stored-zip.ts';
 import { ZipArchive } from './ooxml/zip-archive.ts';
 
-/** What is damaged by chance is read or refused; anything else is thrown by `textOrReason` and fails here. */
+/** A damaged file is read or refused. `textOrReason` throws in every other case, which fails the test. */
 const reader = documentReader({ conversionMs: 20_000 });
 after(() => reader[Symbol.asyncDispose]());
 
@@ -15,12 +15,12 @@ const RUNS = 120;
 
 async function isReadOrRefused(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
   const outcome = await textOrReason(reader, bytes);
-  // These are small: one that takes long hangs.
+  // The files are small, so a timeout means a hang.
   if ('reason' in outcome) assert.match(outcome.reason, /^(?:is|has|could not be read) (?!.* within )/);
   else assert.ok(outcome.text.isWellFormed() && !outcome.text.includes('\0'));
 }
 
-test('files that were cut off anywhere are read or refused', async () => {
+test('files that are truncated anywhere are read or refused', async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...names), fc.double({ min: 0, max: 1, noNaN: true }), async (name, share) => {
       const whole = sampleDocument(name);
@@ -90,7 +90,7 @@ test('packages whose XML is wrong are read or refused', async () => {
   );
 });
 
-test('bytes at random are read or refused, whichever kind they begin as', async () => {
+test('random bytes are read or refused, whatever kind they begin with', async () => {
   const starts = ['', '%PDF-1.7\n', 'PK\x03\x04', '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', '<html>', '{\\rtf', '\xff\xfe'];
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 2000 }), async (start, rest) => {

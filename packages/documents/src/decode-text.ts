@@ -3,17 +3,17 @@ import { unicodeMark } from './sniff.ts';
 
 export interface DecodedText {
   readonly text: string;
-  /** What the reader must know of how it was decoded. */
+  /** What the reader must know about the decoding. */
   readonly note: string | null;
 }
 
-/** Encodings whose bytes may pass for UTF-8 by chance: where one is declared, it counts. */
+/** Encodings whose bytes can be valid UTF-8 by chance. If one is declared, it is used. */
 const PASSES_FOR_UTF8 = /^(?:utf-?16|iso-2022-)/;
 const META_WITHIN_BYTES = 1024;
 
 /**
- * A byte order mark decides, then the bytes where they are UTF-8: servers that call UTF-8 Latin-1 are common, other text that
- * happens to be UTF-8 is not. Then what is declared, and at last windows-1252, which takes any byte.
+ * The order is: a byte order mark; UTF-8 if the bytes are valid UTF-8, because many servers label UTF-8 as Latin-1 and
+ * other text is rarely valid UTF-8; the declared encoding; windows-1252, which accepts any byte.
  */
 export function decodeText(bytes: Uint8Array, declared: string | null): DecodedText {
   const mark = unicodeMark(bytes);
@@ -28,7 +28,7 @@ export function decodeText(bytes: Uint8Array, declared: string | null): DecodedT
   };
 }
 
-/** What a page says of itself in its head. */
+/** Returns the encoding that a page declares in its head. */
 export function charsetOfHtml(bytes: Uint8Array): string | null {
   const start = Buffer.from(bytes.subarray(0, META_WITHIN_BYTES)).toString('latin1');
   return /<meta[^>]{1,200}charset\s*=\s*["']?([\w.:+-]{1,40})/i.exec(start)?.[1]?.toLowerCase() ?? null;

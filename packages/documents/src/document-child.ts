@@ -3,11 +3,14 @@ import { DocumentWorker } from './document-worker.ts';
 import { Unreadable } from './unreadable.ts';
 
 /**
- * The process that reads documents. Its own thread watches the one that reads: for its time, its memory, and the end of the
- * server, after which nothing may go on here.
+ * The process that reads documents. Its main thread watches the thread that reads: its time, its memory and the end of
+ * the server, after which this process must end too.
  */
 
-/** Of a terminal or a service manager, to all processes of the server: it ends in good order, and this one by it. */
+/**
+ * A terminal or service manager sends these signals to all processes of the server. The server shuts down and then ends
+ * this process.
+ */
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
 let worker: DocumentWorker | null = null;
@@ -17,7 +20,7 @@ async function answer({ sizeBytes, contentType, name, limits, pdf }: ToChild): P
   if (worker === null || worker.hasEnded) worker = new DocumentWorker();
   const outcome = await worker.read({ source: { bytes, contentType, name, kind: 'input_file' }, limits, pdf });
   if (outcome instanceof Unreadable) return { type: 'unreadable', message: outcome.message };
-  // The server has its bytes still.
+  // The server still has the bytes.
   if (outcome.form === 'pdf') return { type: 'pdf', pages: outcome.pages ?? 1 };
   return { type: 'text', mediaType: outcome.mediaType, text: new TextDecoder().decode(outcome.bytes) };
 }
@@ -47,5 +50,5 @@ process.on('message', async (task: ToChild) => {
   const message = await answer(task);
   process.send?.(message satisfies FromChild);
 });
-// At once: the thread may never come to an end by itself.
+// Exits immediately, because the thread may never end by itself.
 process.on('disconnect', () => process.exit());

@@ -1,14 +1,14 @@
 export interface DocumentLimits {
-  /** Of a PDF that is read as text. */
+  /** The pages of a PDF that are read as text. */
   readonly pages: number;
-  /** Of the text that is made of a file: Unicode code points, without the note at its end. */
+  /** The length of the text in Unicode code points, without the note at its end. */
   readonly characters: number;
   readonly conversionMs: number;
-  /** All parts of a DOCX or XLSX together. */
+  /** The size of all parts of a DOCX or XLSX together. */
   readonly unzippedBytes: number;
-  /** Of a PDF that is sent as it is. */
+  /** The pages of a PDF that is sent without conversion. */
   readonly nativePdfPages: number;
-  /** Threads. */
+  /** The number of concurrent processes. */
   readonly workers: number;
 }
 

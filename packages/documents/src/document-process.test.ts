@@ -12,7 +12,7 @@ import { type StartChild, startDocumentChild } from './start-document-child.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-/** Starts as the product does, after these; what fails by itself is told from them. */
+/** Runs these functions for the first starts and the real one afterwards. */
 function startsAfter(...first: readonly StartChild[]): { readonly start: StartChild; count: number } {
   const starts = {
     count: 0,
@@ -25,17 +25,17 @@ function startsAfter(...first: readonly StartChild[]): { readonly start: StartCh
 }
 
 const error = (code: string) => Object.assign(new Error(`spawn ${code}`), { code });
-/** As `fork` does where there is no memory. */
+/** `fork` throws this if the machine has no memory. */
 const throws: StartChild = () => {
   throw error('ENOMEM');
 };
-/** As `fork` does where no file can be opened: neither pipe nor channel, and an error soon. */
+/** If no file can be opened, `fork` returns a process without pipes and channel that soon emits an error. */
 const tells: StartChild = () => {
   const child = new ChildProcess();
   process.nextTick(() => child.emit('error', error('EMFILE')));
   return child;
 };
-/** Once it is ready: the file is on its way then, and takes longer. */
+/** Kills the process after it is ready: the file is being sent then, and reading it takes longer. */
 const endedBy = (signal: NodeJS.Signals): StartChild => {
   return () =>
     startDocumentChild().once('message', function (this: ChildProcess) {
@@ -44,13 +44,13 @@ const endedBy = (signal: NodeJS.Signals): StartChild => {
 };
 const longPdf = () => slowPdf(4_000_000);
 
-test('a process keeps nothing of the files that it has read', async () => {
+test('a process keeps no memory of the files that it has read', async () => {
   await using reader = documentReader({ workers: 1 });
   const size = 4 * 1024 * 1024;
   const heldBytes = () => process.memoryUsage().arrayBuffers;
   const before = heldBytes();
   for (let i = 0; i < 12; i += 1) await readBytes(reader, new Uint8Array(size).fill(97));
-  // V8 frees the memory of collected buffers in the background, so the figure falls some time after a collection.
+  // V8 frees the memory of collected buffers in the background, so the number falls some time after a collection.
   for (let tries = 0; tries < 100 && heldBytes() - before >= 3 * size; tries += 1) {
     collectGarbage();
     await setTimeout(100);
@@ -60,7 +60,7 @@ test('a process keeps nothing of the files that it has read', async () => {
 });
 
 for (const [name, failing] of Object.entries({ throws, tells })) {
-  test(`a start that fails once is tried again, and twice fails one file, not as its fault (${name})`, async () => {
+  test(`a failed start is retried once, then the file fails without blame (${name})`, async () => {
     const once = startsAfter(failing);
     await using reader = documentReader({ workers: 1 }, once.start);
     assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
@@ -78,7 +78,7 @@ for (const [name, failing] of Object.entries({ throws, tells })) {
   });
 }
 
-test('while a start is to be tried again, aborting and closing end the wait', async () => {
+test('abort and close end the wait for the next start', async () => {
   const reader = documentReader({ workers: 1 }, throws);
   const abort = new AbortController();
   const aborted = readBytes(reader, pdfOfPages(1), { signal: abort.signal });
@@ -90,7 +90,7 @@ test('while a start is to be tried again, aborting and closing end the wait', as
 });
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-  test(`${signal}, as all processes of a server are sent, does not disturb a read`, async () => {
+  test(`${signal}, sent to all processes of a server, does not disturb a read`, async () => {
     const starts = startsAfter(endedBy(signal));
     await using reader = documentReader({}, starts.start);
     assert.match(await textOf(reader, longPdf()), /\[Page 400\]/);
@@ -98,7 +98,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   });
 }
 
-test('a process that is killed is not the fault of the file: another reads it; after two the reason says so', async () => {
+test('a file is read by a second process after a kill, and the reason names two kills', async () => {
   const killed = endedBy('SIGKILL');
   await using reader = documentReader({}, startsAfter(killed).start);
   assert.match(await textOf(reader, longPdf()), /\[Page 400\]/);

@@ -6,7 +6,7 @@ import { didNotStart, ProcessFailed } from './process-failed.ts';
 import type { StartChild } from './start-document-child.ts';
 import { TOO_COMPLEX, Unreadable } from './unreadable.ts';
 
-/** Its bytes follow at the standard input. */
+/** The task for the process. The bytes follow on standard input. */
 export interface ToChild {
   readonly sizeBytes: number;
   readonly contentType: string | null;
@@ -15,7 +15,7 @@ export interface ToChild {
   readonly pdf: boolean;
 }
 
-/** Also where a file was being read. */
+/** The reader was closed, possibly while it read a file. */
 export class ReaderClosed extends Error {
   constructor() {
     super('The document reader is closed.');
@@ -28,25 +28,25 @@ export type FromChild =
   | { readonly type: 'text'; readonly mediaType: string; readonly text: string }
   | { readonly type: 'unreadable'; readonly message: string };
 
-/** The process keeps the time itself; where it does not answer even so long after, it is ended. */
+/** The process limits the time itself. If it does not answer within this additional time, it is killed. */
 const GRACE_MS = 15_000;
-/** How V8 ends a process that asks for more memory than it may have. */
+/** V8 ends a process with these signals if it runs out of memory. */
 const BY_ITS_OWN_MEMORY: ReadonlySet<NodeJS.Signals | null> = new Set(['SIGABRT', 'SIGTRAP', 'SIGILL']);
 
 /**
- * One process that reads one file at a time. A thread would not do: where a thread asks for much memory at once (a large array or
- * map that grows), V8 ends the whole process, whatever its limits.
+ * A process that reads one file at a time. A thread is not enough: if a thread allocates much memory in one step (a
+ * large array or map that grows), V8 ends the whole process, whatever the limits of the thread.
  */
 export class DocumentProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #exited: Promise<void>;
-  /** Ends the one read there is. No read may leave anything at the process: it would keep its file in memory. */
+  /** Ends the current read. A finished read must leave nothing here, otherwise its file would stay in memory. */
   #endRead: ((error: Error) => void) | null = null;
   #failure: Error | null = null;
   #isReady = false;
   #ended = false;
 
-  /** Throws `ProcessFailed`. */
+  /** Throws `ProcessFailed` if the process cannot be started. */
   constructor(start: StartChild) {
     try {
       this.#child = start();
@@ -68,7 +68,7 @@ export class DocumentProcess implements AsyncDisposable {
     this.#child.once('message', () => {
       this.#isReady = true;
     });
-    // A pipe to what has ended.
+    // Ignores errors of the pipe to an ended process.
     this.#child.stdin?.on('error', () => {});
     this.#hold(false);
   }
@@ -101,7 +101,7 @@ export class DocumentProcess implements AsyncDisposable {
     this.#endRead = endWith;
     if (signal.aborted) onAbort();
     else if (this.#ended) endWith(this.#whyEnded());
-    // One that did not start has no channel, and tells so soon.
+    // A process that did not start has no channel, and emits an error soon.
     else if (this.#child.connected) {
       const task: ToChild = { sizeBytes: bytes.length, contentType, name, limits, pdf };
       this.#child.send(task, () => {});
@@ -118,7 +118,7 @@ export class DocumentProcess implements AsyncDisposable {
     }
   }
 
-  /** Whether it keeps our own process alive: while it reads. */
+  /** While it reads, it keeps this process alive. */
   #hold(on: boolean): void {
     for (const handle of [this.#child, this.#child.channel, this.#child.stdin as Handle | null]) {
       if (on) handle?.ref();
@@ -126,7 +126,7 @@ export class DocumentProcess implements AsyncDisposable {
     }
   }
 
-  /** Where its own memory ended it, the file did. */
+  /** If the process ran out of memory, the file is the cause. */
   #whyEnded(): Error {
     if (this.#failure !== null) return this.#failure;
     const { exitCode, signalCode } = this.#child;
@@ -138,7 +138,7 @@ export class DocumentProcess implements AsyncDisposable {
 
   async #end(): Promise<void> {
     this.#ended = true;
-    // Waited for.
+    // Keeps this process alive until the other one has exited.
     this.#child.ref();
     this.#child.kill('SIGKILL');
     await this.#exited;
@@ -150,7 +150,7 @@ export class DocumentProcess implements AsyncDisposable {
   }
 }
 
-/** A pipe is a socket, which the type of `stdin` does not tell. */
+/** A pipe is a socket, but the type of `stdin` does not say so. */
 interface Handle {
   ref(): unknown;
   unref(): unknown;

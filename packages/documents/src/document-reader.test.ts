@@ -14,11 +14,11 @@ registerHooks({
     return next(specifier, context);
   },
 });
-// After the hooks: what it loads is recorded.
+// Imported after the hooks, so that they record what it loads.
 const { documentReader, readBytes, textOf } = await import('@runwire/test-kit/read-document.ts');
 const { Unreadable } = await import('./unreadable.ts');
 
-/** Processes are looked for there. */
+/** The test looks up processes in /proc. */
 const needsProc = { skip: existsSync('/proc/self/stat') ? false : 'there is no /proc' };
 
 function childrenOf(parent: number): number[] {
@@ -27,7 +27,7 @@ function childrenOf(parent: number): number[] {
     .filter((pid) => pid > 0 && parentOf(pid) === parent);
 }
 
-/** Null where it has ended, also where nobody has asked yet how. */
+/** Returns null if the process has ended, even if its exit status was not collected. */
 function parentOf(pid: number): number | null {
   try {
     const [state, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
@@ -45,9 +45,9 @@ async function until<T>(find: () => Promise<T | undefined>): Promise<T> {
   throw new Error('It did not come in time.');
 }
 
-/** The process in which documents are read. */
+/** The process that reads documents. */
 const readingProcess = (parent: number) => until(async () => childrenOf(parent)[0]);
-/** It has taken 1.5 s of processor: more than a start does. */
+/** The process has used 1.5 s of CPU, which is more than its start needs. */
 const isReading = (pid: number) =>
   until(async () => {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
@@ -55,7 +55,7 @@ const isReading = (pid: number) =>
   });
 const hasEnded = (pid: number) => until(async () => (parentOf(pid) === null ? true : undefined));
 
-test('a start loads no library that reads documents, and reading loads none here', async () => {
+test('the server process never loads a library that reads documents', async () => {
   await using reader = documentReader();
   assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
   assert.ok(loaded.some((name) => name.endsWith('document-process.ts')));
@@ -65,7 +65,7 @@ test('a start loads no library that reads documents, and reading loads none here
   );
 });
 
-test('aborting ends what is read and takes out what waits, with the reason of the signal', needsProc, async () => {
+test('an abort ends the current read and removes a waiting one, with its reason', needsProc, async () => {
   await using reader = documentReader({ workers: 1 });
   const [running, queued] = [new AbortController(), new AbortController()];
   const endless = readBytes(reader, endlessPdf(), { signal: running.signal });
@@ -81,7 +81,7 @@ test('aborting ends what is read and takes out what waits, with the reason of th
   await assert.rejects(readBytes(reader, pdfOfPages(1), { signal: AbortSignal.abort(new Error('late')) }), /late/);
 });
 
-test('a process that dies fails its own file alone, and another takes its place', needsProc, async () => {
+test('a dying process fails only its own file and is replaced', needsProc, async () => {
   await using reader = documentReader({ workers: 1 });
   assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
   const endless = readBytes(reader, endlessPdf());
@@ -91,7 +91,7 @@ test('a process that dies fails its own file alone, and another takes its place'
   assert.match(await next, /Page 3 speaks/);
 });
 
-test('owners take turns, however many files one of them attaches', async () => {
+test('owners take turns, whatever number of files each one attaches', async () => {
   await using reader = documentReader({ workers: 1 });
   const order: string[] = [];
   const read = (ownerId: string) => textOf(reader, pdfOfPages(1), { ownerId }).then(() => order.push(ownerId));
@@ -99,7 +99,7 @@ test('owners take turns, however many files one of them attaches', async () => {
   assert.deepEqual(order, ['many', 'many', 'one', 'many', 'many']);
 });
 
-test('closing refuses what is read and what waits, as no fault of the files', async () => {
+test('closing refuses current and waiting files without blaming them', async () => {
   const reader = documentReader({ workers: 1 });
   const both = [readBytes(reader, endlessPdf()), readBytes(reader, pdfOfPages(1))];
   const settled = Promise.allSettled(both);

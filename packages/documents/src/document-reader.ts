@@ -18,24 +18,24 @@ export interface Slots {
 }
 
 export interface ReadOptions {
-  /** True if the model takes PDFs as they are. They must open and have at most `nativePdfPages`. */
+  /** True if the model accepts PDFs. A PDF must open and have at most `nativePdfPages`. */
   readonly pdf: boolean;
-  /** The owner whose share of the reader's slots it uses. */
+  /** The owner whose share of the slots is used. */
   readonly ownerId: string;
 }
 
-/** Decoding so much takes 2 ms, less than asking another process; 64 KiB take 8. */
+/** Decoding this many bytes takes 2 ms, less than a request to another process; 64 KiB take 8 ms. */
 const READ_HERE_BYTES = 16 * 1024;
 const IDLE_MS = 30_000;
-/** Before another process is started where one could not be. */
+/** The wait before a new process is started after a failed start. */
 const RETRY_MS = 1000;
 
 const endedTwice = (by: string) =>
   `could not be read: the process that reads documents ended twice (${by}), which happens if the server runs out of memory; attach the file again to a new message, or attach a shorter file`;
 
 /**
- * Converts the bytes of a file to what a model is sent, in child processes that start when they are needed. `slots`
- * decides how many files are read concurrently, and which owner is next.
+ * Converts the bytes of a file for a model, in child processes that start on demand. `slots` decides how many files are
+ * read concurrently and which owner is next.
  */
 export class DocumentReader implements AsyncDisposable {
   readonly #limits: DocumentLimits;
@@ -78,7 +78,7 @@ export class DocumentReader implements AsyncDisposable {
     const reading = this.#readTwice(task, signal);
     const release = () => slot[Symbol.dispose]();
     reading.then(release, release);
-    // The slot stays taken until the process has stopped; the caller does not wait for that.
+    // The slot stays reserved until the process has stopped. The caller does not wait for that.
     return await unlessAborted(signal, reading);
   }
 
@@ -111,7 +111,7 @@ export class DocumentReader implements AsyncDisposable {
     }
   }
 
-  /** Cut short by the end of the reader; `signal` is looked at by what comes next. */
+  /** Ends early if the reader is closed. The next step checks `signal`. */
   async #moment(signal: AbortSignal): Promise<void> {
     await wait(RETRY_MS, undefined, { signal: AbortSignal.any([signal, this.#closing.signal]) }).catch(() => {});
   }

@@ -14,6 +14,6 @@ parentPort?.on('message', async ({ source, limits, pdf }: ThreadTask) => {
   }
 });
 
-/** Of errors that come out of a library: the file made it fail. */
+/** The message for an error of a library: the file is the cause. */
 const messageOf = (error: unknown) =>
   error instanceof RangeError ? 'is too complex: it is nested too deeply' : 'is damaged: it cannot be read';

@@ -18,11 +18,11 @@ export type FromThread =
 
 const MEBIBYTE = 1024 * 1024;
 const MAX_HEAP_MEBIBYTES = 384;
-/** Of buffers, which are no part of the heap: the file, what was unzipped of it, what a PDF's streams hold. */
+/** The limit for buffers, which are not part of the heap: the file, its unzipped parts and the streams of a PDF. */
 const MAX_BUFFERS_BYTES = 320 * MEBIBYTE;
 const WATCH_EVERY_MS = 100;
 
-/** One thread that reads one file at a time; it ends when a file's time is up, or its memory. */
+/** A thread that reads one file at a time. It ends if the file exceeds its time or its memory. */
 export class DocumentWorker {
   readonly #thread: Worker;
   #ended = false;
@@ -30,7 +30,7 @@ export class DocumentWorker {
   constructor() {
     const file = import.meta.url.endsWith('.ts') ? './document-thread.ts' : './document-thread.js';
     this.#thread = new Worker(new URL(file, import.meta.url), {
-      // Kept from ours: libraries complain there about files.
+      // Not mixed with our own output, because libraries print complaints about files.
       stdout: true,
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEBIBYTES, maxYoungGenerationSizeMb: 32 },

@@ -1,4 +1,4 @@
-/** Text as it is gathered, up to so many characters; a character is a Unicode code point and is never cut in two. */
+/** Collects text up to a number of characters. A character is a Unicode code point and is never cut in half. */
 export class GatheredText {
   readonly #parts: string[] = [];
   #room: number;
@@ -8,12 +8,12 @@ export class GatheredText {
     this.#room = maxCharacters;
   }
 
-  /** True from when something did not fit. */
+  /** True after some text did not fit. */
   get isFull(): boolean {
     return this.#full;
   }
 
-  /** Takes what fits; gives what was taken. */
+  /** Adds the part that fits and returns it. */
   add(piece: string): string {
     if (this.#full) return '';
     const clean = cleanText(piece);
@@ -33,12 +33,12 @@ const UNWANTED = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 
 export const withoutControls = (text: string): string => text.replaceAll(UNWANTED, '');
 
-/** Lines end with a line feed; no control character but tab, no lone surrogate. */
+/** Lines end with a line feed. Control characters except tab, and lone surrogates, are removed. */
 export const cleanText = (text: string): string => withoutControls(text.toWellFormed().replaceAll(/\r\n?/g, '\n'));
 
 const isHighSurrogate = (unit: number) => (unit & 0xfc00) === 0xd800;
 
-/** Of well-formed text. */
+/** Counts the code points of well-formed text. */
 export function countCharacters(text: string): number {
   let pairs = 0;
   for (let i = 0; i < text.length; i += 1) if (isHighSurrogate(text.charCodeAt(i))) pairs += 1;

@@ -7,7 +7,7 @@ import { timeFormat } from './ooxml/excel-dates.ts';
 import { readText } from './read-text.ts';
 import { sniff } from './sniff.ts';
 
-/** Whatever the text, four times as much of it takes about four times as long. */
+/** For any text, four times as much of it takes about four times as long. */
 function growsLinearly(pieces: readonly string[], end: string, work: (text: string) => unknown, size: number): void {
   for (const piece of pieces) {
     const growth = growthOf((times) => `${piece.repeat(times / piece.length)}${end}`, work, size);
@@ -30,10 +30,10 @@ test('the time to read a text grows with its length, whatever it repeats', () =>
   );
 });
 
-test('the time to tell what a number format shows grows with its length', () => {
+test('the time to parse a number format grows with its length', () => {
   growsLinearly(['[', '[h', '"'], 'x', (code) => timeFormat(164, code), 8000);
 });
 
-test('the time to look at a file name and a header grows with their length', () => {
+test('the time to parse a file name and a header grows with their length', () => {
   growsLinearly(['; ', 'a.'], 'x', (text) => claimsOf(text, text), 8000);
 });

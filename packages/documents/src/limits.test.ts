@@ -9,17 +9,17 @@ import { DEFAULT_DOCUMENT_LIMITS } from './document-limits.ts';
 const reader = documentReader();
 after(() => reader[Symbol.asyncDispose]());
 
-test('of 10 000 pages the first 500 are shown, and the last line says so', async () => {
+test('shows the first 500 of 10 000 pages and notes it in the last line', async () => {
   const text = await textOf(reader, pdfOfPages(10_000));
   assert.ok(text.endsWith('[Page 500]\nPage 500 speaks.\n\n[Cut here: pages 1 to 500 of 10000 are shown.]\n'));
 });
 
-test('a PDF of more pages than a model takes is sent as text', async () => {
+test('a PDF with more pages than a model accepts is sent as text', async () => {
   assert.equal((await readBytes(reader, pdfOfPages(100), { pdf: true })).form, 'pdf');
   assert.equal((await readBytes(reader, pdfOfPages(101), { pdf: true })).form, 'text');
 });
 
-test('more characters than allowed are cut, and the last line says on which page or in which sheet', async () => {
+test('cuts too many characters, and the last line names the page or sheet', async () => {
   await using short = documentReader({ characters: 60 });
   const pdf = await textOf(short, pdfOfPages(50));
   assert.match(pdf, /^\[Page 1\]\nPage 1 speaks\.\n\n\[Page 2\]\nPage 2 speaks\.\n\n\[Page 3/);
@@ -34,7 +34,7 @@ test('more characters than allowed are cut, and the last line says on which page
   assert.match(page, /which end on page 1 of 1\.\]\n$/);
 });
 
-test('when the time is up the whole pages that were read count, with a note; without one the file is unreadable', async () => {
+test('after the time limit complete pages are used; without any the file is unreadable', async () => {
   await using hurried = documentReader({ conversionMs: 5000, characters: 1e9 });
   const text = await textOf(hurried, endlessPdf());
   assert.equal(text, '[Page 1]\nPage 1 speaks.\n\n[Cut here: page 1 of 2 is shown; reading took longer than 5 s.]\n');
@@ -42,7 +42,7 @@ test('when the time is up the whole pages that were read count, with a note; wit
   assert.match(await reasonOf(tooHurried, slowPdf(1_000_000)), /could not be read within 0\.001 s/);
 });
 
-test('a page that is packed to a thousandth, and a text that takes gigabytes as a tree, end in their own process', async () => {
+test('a page with extreme compression or memory use fails in its own process', async () => {
   const before = process.memoryUsage.rss();
   assert.match(await reasonOf(reader, pdfBomb(10_000_000_000)), /^is too complex: reading it needs more memory/);
   const many = '<w:p><w:r><w:t>word</w:t></w:r></w:p>'.repeat(2_000_000);
@@ -51,7 +51,7 @@ test('a page that is packed to a thousandth, and a text that takes gigabytes as 
   assert.match(await textOf(reader, pdfOfPages(1)), /Page 1 speaks/);
 });
 
-test('reading a large PDF costs this thread a fraction of what it costs, and others have their turns meanwhile', async () => {
+test('reading a large PDF does not block this thread', async () => {
   const size = 8 * 1024 * 1024;
   const spent = async (work: () => Promise<unknown>) => {
     const start = process.threadCpuUsage();

@@ -1,4 +1,4 @@
-/** What of a form's field is looked at; the library has no type for it. */
+/** The used properties of a form field. The library has no type for it. */
 interface Widget {
   readonly subtype?: unknown;
   readonly fieldType?: unknown;
@@ -17,7 +17,10 @@ interface Widget {
 const HIDDEN = 2;
 const NOT_SHOWN = 32;
 
-/** What was filled in on a page: `field: value` a line, in the order of the file; each once, and no passwords. */
+/**
+ * Returns the filled-in fields of a page as lines `field: value`, in the order of the file, each once and without
+ * passwords.
+ */
 export function filledFields(annotations: readonly Widget[], maxUnits: number): readonly string[] {
   const lines = new Set<string>();
   let units = 0;
@@ -51,7 +54,7 @@ function filledIn(widget: Widget): string {
   return widget.radioButton === true && isOn(widget.buttonValue) ? textIn(fieldValue) : '';
 }
 
-/** As it is shown, where that differs from what is stored. */
+/** Returns the shown text if it differs from the stored value. */
 function chosen({ fieldValue, options }: Widget): string {
   const shown = new Map<unknown, string>();
   for (const option of Array.isArray(options) ? options : [])

@@ -1,7 +1,9 @@
-/** The process that reads documents did not start, or ended for a cause that is not the file's: another may do. */
+/**
+ * The process that reads documents did not start, or ended for another reason than the file. A new process may succeed.
+ */
 export class ProcessFailed extends Error {
   override readonly name = 'ProcessFailed';
-  /** How it ended while it read, such as `SIGKILL`; null where it never came to read. */
+  /** How it ended while it read, such as `SIGKILL`. Null if it did not begin to read. */
   readonly endedBy: string | null;
 
   constructor(endedBy: string | null, message: string, options?: ErrorOptions) {

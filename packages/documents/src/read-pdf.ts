@@ -8,16 +8,16 @@ type PdfDocument = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS
 
 const DAMAGED = 'is damaged: it cannot be opened as a PDF; attach an undamaged copy';
 
-/** How many pages a PDF has, once it has been opened and its first page was found. */
+/** Returns the number of pages of a PDF. It must open and have a first page. */
 export async function pagesOfPdf(bytes: Uint8Array): Promise<number> {
-  // PDF.js takes the bytes away.
+  // PDF.js takes ownership of the bytes.
   return withPdf(new Uint8Array(bytes), async (pdf) => {
     await pdf.getPage(1);
     return pdf.numPages;
   });
 }
 
-/** The text of a PDF, page by page. */
+/** Reads the text of a PDF, page by page. */
 export function readPdf({ bytes, limits, wholePart }: Conversion): Promise<string> {
   return withPdf(bytes, async (pdf, lacking) => {
     const gathered = new GatheredText(limits.characters);
@@ -47,7 +47,7 @@ export function readPdf({ bytes, limits, wholePart }: Conversion): Promise<strin
   });
 }
 
-/** PDF.js has these tables in files of their own, which are not part of it here. */
+/** PDF.js loads these tables from separate files, which are not included here. */
 const LACKS_CHARACTER_SET =
   'has text in a Chinese, Japanese or Korean character set that is not supported; save it with its fonts embedded, or use a model that accepts PDFs';
 const LACKING_NOTE =
@@ -56,12 +56,12 @@ const LACKING_NOTE =
 const noText = (where: string) =>
   `has no text in ${where}, so it may be a scan; attach a version with recognised text, or use a model that accepts PDFs`;
 
-/** Above what was filled in on a page, which is no part of its text. */
+/** The heading above the filled-in fields of a page, which are no part of its text. */
 const FORM_HEADING = '[Form fields of this page]';
 
 const END_WITHIN_BYTES = 64 * 1024;
 
-/** PDF.js repairs what was cut off, and would show what is left as if it were all. */
+/** PDF.js repairs a truncated file and would show the rest as if it were complete. */
 const hasEnd = (bytes: Uint8Array) =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).subarray(-END_WITHIN_BYTES).includes('startxref');
 
@@ -109,7 +109,7 @@ function meaningOf(error: unknown): Unreadable {
   return new Unreadable(DAMAGED);
 }
 
-/** Null where the page is damaged. */
+/** Returns null if the page is damaged. */
 async function textOfPage(pdf: PdfDocument, number: number, maxCharacters: number): Promise<string | null> {
   try {
     const page = await pdf.getPage(number);
@@ -123,7 +123,7 @@ async function textOfPage(pdf: PdfDocument, number: number, maxCharacters: numbe
         parts.push(str, hasEOL ? '\n' : '');
         units += str.length;
       }
-      // No character has more than two units.
+      // A character has at most two code units.
       if (units > 2 * maxCharacters) {
         await reader.cancel(new Error('enough'));
         break;

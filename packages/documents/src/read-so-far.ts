@@ -2,7 +2,10 @@ import { type WholePart, withNotes } from './conversion.ts';
 import { asText, type FileContent } from './file-content.ts';
 import { Unreadable } from './unreadable.ts';
 
-/** What there is of a file whose time is up: its whole pages or sheets, with a note; without any it is unreadable. */
+/**
+ * Returns the complete pages or sheets of a file whose time ran out, with a note. If there are none, the file is
+ * unreadable.
+ */
 export function readSoFar(parts: readonly WholePart[], conversionMs: number): FileContent | Unreadable {
   const last = parts.at(-1);
   const time = `${conversionMs / 1000} s`;

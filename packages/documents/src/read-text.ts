@@ -4,7 +4,7 @@ import { decodeText } from './decode-text.ts';
 import type { DocumentLimits } from './document-limits.ts';
 import { Unreadable } from './unreadable.ts';
 
-/** Text as it stands: notes, tables with commas, source. */
+/** Reads plain text: notes, tables with commas, source code. */
 export function readText(bytes: Uint8Array, claims: Claims, limits: DocumentLimits): string {
   refuseFalseClaim(claims, 'text');
   const { text, note } = decodeText(bytes, claims.charset);
@@ -12,7 +12,7 @@ export function readText(bytes: Uint8Array, claims: Claims, limits: DocumentLimi
   return wholeText(text, limits, note);
 }
 
-/** A sign-in page is no PDF, whatever its name says. */
+/** A sign-in page is no PDF, whatever its name claims. */
 export function refuseFalseClaim({ binary }: Claims, really: string): void {
   if (binary === null) return;
   throw new Unreadable(

@@ -32,14 +32,14 @@ for (const [name, reason] of Object.entries(REFUSED_SAMPLES)) {
   });
 }
 
-test('the type is told by the bytes: without a name and with a wrong header the same text comes', async () => {
+test('detects the type by the bytes, without a name and with a wrong header', async () => {
   for (const name of ['chromium.pdf', 'pandoc.docx', 'openpyxl.xlsx']) {
     const plain = await textOf(reader, sampleDocument(name), { name });
     assert.equal(await textOf(reader, sampleDocument(name), { name: 'x', contentType: 'text/plain' }), plain);
   }
 });
 
-test('pages stand under their numbers, and Greek, Cyrillic, Japanese and Hebrew are read', async () => {
+test('pages have numbers, and Greek, Cyrillic, Japanese and Hebrew are read', async () => {
   const text = await textOf(reader, sampleDocument('chromium.pdf'));
   assert.match(text, /^\[Page 1\]\nHarbour report\n/);
   const second = text.slice(text.indexOf('[Page 2]'));
@@ -48,7 +48,7 @@ test('pages stand under their numbers, and Greek, Cyrillic, Japanese and Hebrew 
   }
 });
 
-test('what was filled in on a form stands under its page, and what was left empty does not', async () => {
+test('shows filled-in form fields under their page and leaves out empty ones', async () => {
   assert.equal(
     await textOf(reader, sampleDocument('filled-form.pdf')),
     `[Page 1]
@@ -73,7 +73,7 @@ remarks: The crimson stork moors two barges by night.
   );
 });
 
-test('of fields, what is hidden or a password is left out, and a field that stands twice is shown once', () => {
+test('leaves out hidden fields and passwords, and shows a duplicate field once', () => {
   const field = { subtype: 'Widget', fieldType: 'Tx', fieldName: 'a', fieldValue: 'x' };
   const annotations = [
     { subtype: 'Link', fieldType: 'Tx', fieldValue: 'no field' },
@@ -99,7 +99,7 @@ test('tables, lists and footnotes of a DOCX are read', async () => {
   }
 });
 
-test('sheets stand under their names, hidden ones are said to be, dates and stored results are read', async () => {
+test('sheets have names and hidden ones a mark; dates and stored results are read', async () => {
   const rows = (sum: string) => `[Sheet: Berths]
 Berth,Ships,Since,Share,Sum
 "North, old",12,2026-03-01,0.25,${sum}
@@ -113,11 +113,11 @@ South,7.5,2026-03-01 14:30:00,TRUE
 Kept aside
 `;
   assert.equal(await textOf(reader, sampleDocument('libreoffice.xlsx')), rows('19.5'));
-  // It stores no result.
+  // The file stores no result.
   assert.equal(await textOf(reader, sampleDocument('openpyxl.xlsx')), rows('=B2+B3'));
 });
 
-test('text that does not say how it is encoded is read as windows-1252, with a note; a declared encoding needs none', async () => {
+test('reads text without a declared encoding as windows-1252, with a note', async () => {
   const undeclared = await textOf(reader, sampleDocument('windows-1252.csv'));
   assert.match(
     undeclared,
@@ -131,14 +131,14 @@ test('text that does not say how it is encoded is read as windows-1252, with a n
   assert.equal(await textOf(reader, sampleDocument('utf16.csv')), plain);
 });
 
-test('the same bytes give the same text, whatever was read before and in which process', async () => {
+test('the same bytes give the same text in every process', async () => {
   await using other = documentReader();
   for (const name of Object.keys(SAMPLE_SENTENCES)) {
     assert.equal(await textOf(reader, sampleDocument(name)), await textOf(other, sampleDocument(name)), name);
   }
 });
 
-test('a model that takes PDFs is sent the bytes as they are, once they open', async () => {
+test('a model that accepts PDFs gets the bytes if the PDF opens', async () => {
   for (const [name, pages] of [
     ['chromium.pdf', 2],
     ['scanned.pdf', 2],
@@ -152,7 +152,7 @@ test('a model that takes PDFs is sent the bytes as they are, once they open', as
   assert.match(await reasonOf(reader, sampleDocument('encrypted.pdf'), { pdf: true }), /^is encrypted/);
 });
 
-test('a PDF that was cut off or overwritten is damaged', async () => {
+test('a truncated or overwritten PDF is damaged', async () => {
   const whole = sampleDocument('ghostscript.pdf');
   for (const pdf of [true, false]) {
     assert.match(await reasonOf(reader, whole.slice(0, 1000), { pdf }), /^is damaged/);
@@ -161,13 +161,13 @@ test('a PDF that was cut off or overwritten is damaged', async () => {
       /^is damaged/,
     );
   }
-  // Its page tree stands at its start: without a look at its end, half the pages would pass for all.
+  // The page tree is at the start of the file: without a check of its end, half of the pages would be taken for all.
   const half = pdfOfPages(50);
   assert.match(await reasonOf(reader, half.slice(0, half.length / 2)), /^is damaged: its end is missing/);
   assert.match(await reasonOf(reader, sampleDocument('pandoc.docx').slice(0, 5000)), /^is damaged/);
 });
 
-test('a PDF whose text needs a character set that is not here is refused, or says that text is missing', async () => {
+test('a PDF that needs a missing character set is refused or notes the missing text', async () => {
   const font =
     '<< /Type /Font /Subtype /Type0 /BaseFont /HeiseiMin-W3 /Encoding /90ms-RKSJ-H /DescendantFonts [<< /Type /Font /Subtype /CIDFontType0 /BaseFont /HeiseiMin-W3 /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >> >>] >>';
   const japanese = 'BT /F2 12 Tf 72 600 Td <93FA967B8CEA> Tj ET';

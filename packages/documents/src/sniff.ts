@@ -1,16 +1,16 @@
-/** What bytes are by themselves. A `zip` may be a DOCX or XLSX: its directory tells. */
+/** The kind of a file by its bytes. A `zip` can be a DOCX or XLSX, which its directory shows. */
 export type ContentKind = 'pdf' | 'zip' | 'compound' | 'rtf' | 'html' | 'text' | 'unknown';
 
-/** Readers of PDF look for its start so far: some servers and mail programs put lines before it, others a header of bytes. */
+/** PDF readers search this far for the start: some servers and mail programs put lines or a binary header before it. */
 const PDF_WITHIN_BYTES = 1024;
 const PDF_START = /^(?:\xef\xbb\xbf)?%PDF-/;
 const PDF_LATER = /[\0\r\n]%PDF-\d/;
 const SAMPLE_BYTES = 64 * 1024;
-/** Control characters that text has, besides tab, line feed, form feed and carriage return: backspace and escape. */
+/** Control characters in text besides tab, line feed, form feed and carriage return: backspace and escape. */
 const TEXT_CONTROLS = new Set([8, 9, 10, 12, 13, 27]);
 const MAX_CONTROLS_SHARE = 1 / 1000;
 
-/** What a file is said to be; see `Claims`. */
+/** What is claimed about a file; see `Claims`. */
 export interface Said {
   readonly html: boolean;
   readonly text: boolean;
@@ -24,13 +24,13 @@ export function sniff(bytes: Uint8Array, said: Said): ContentKind {
   if (ascii.startsWith('{\\rtf')) return 'rtf';
   if (PDF_START.test(ascii)) return 'pdf';
   const isText = unicodeMark(bytes) !== null || looksLikeText(start);
-  // Text may tell of PDFs.
+  // A text can quote the start of a PDF.
   if (PDF_LATER.test(ascii.slice(0, PDF_WITHIN_BYTES)) && !(isText && said.text)) return 'pdf';
   if (!isText) return 'unknown';
   return isHtml(ascii.replaceAll('\0', ''), said.html) ? 'html' : 'text';
 }
 
-/** The encoding that a byte order mark tells. */
+/** Returns the encoding of a byte order mark. */
 export function unicodeMark(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' | null {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';

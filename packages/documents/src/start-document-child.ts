@@ -3,8 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { childReads } from './child-reads.ts';
 
 /**
- * The process may read its own code and start its thread, and nothing else: no other file, no network, no writing, no other
- * process. A document that takes control of a library finds no secret: neither the data folder nor an environment.
+ * The process may only read its own code and start its thread: no other files, no network, no writes, no other
+ * processes. If a document takes control of a library, it finds no secrets: neither the data folder nor the
+ * environment.
  */
 export const childArguments = (): readonly string[] => [
   '--permission',

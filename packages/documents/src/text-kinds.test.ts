@@ -11,7 +11,7 @@ after(() => reader[Symbol.asyncDispose]());
 const png = () => new Uint8Array(pngOf(500));
 const bytesOf = (text: string, encoding: BufferEncoding = 'utf8') => new Uint8Array(Buffer.from(text, encoding));
 
-test('images are sent as they are, whatever they are called; an image must be one by its bytes', async () => {
+test('images are recognised by their bytes and sent unchanged, whatever their names', async () => {
   const file = await readBytes(reader, png(), { name: 'report.pdf', contentType: 'application/pdf' });
   assert.equal(file.form, 'image');
   assert.equal(file.mediaType, 'image/png');
@@ -20,7 +20,7 @@ test('images are sent as they are, whatever they are called; an image must be on
   assert.equal(reason, 'is not a PNG, JPEG, GIF or WebP image, judged by its content');
 });
 
-test('a sign-in page is no PDF, DOCX, XLSX or image, whether its name or its header says so', async () => {
+test('a sign-in page is no PDF, DOCX, XLSX or image, whatever its name or header', async () => {
   const page = '<!DOCTYPE html><title>Sign in</title><form>Password</form>';
   for (const [name, contentType, what] of [
     ['report.pdf', 'text/html', 'a PDF'],
@@ -38,7 +38,7 @@ test('a sign-in page is no PDF, DOCX, XLSX or image, whether its name or its hea
   assert.equal(await textOf(reader, bytesOf(page), { name: 'page.html' }), 'Sign in\n\nPassword\n');
 });
 
-test('the type of a text is told by its name, then by its header, and only from our own list', async () => {
+test('the type of a text is from its name, then its header, and from our own list', async () => {
   for (const [name, contentType, type] of [
     ['a.csv', 'text/plain', 'text/csv'],
     ['a.md', 'text/html', 'text/markdown'],
@@ -54,7 +54,7 @@ test('the type of a text is told by its name, then by its header, and only from 
   }
 });
 
-test('text that tells of PDFs is text; a PDF may have lines, a mark or a header of bytes before it', async () => {
+test('text about PDFs is text; a PDF may begin after lines, a mark or binary bytes', async () => {
   for (const [text, asked] of [
     ['# Notes\nA PDF begins with %PDF-1.7 and ends with %%EOF.\n', {}],
     ['See\n%PDF-\n', {}],
@@ -71,7 +71,7 @@ test('text that tells of PDFs is text; a PDF may have lines, a mark or a header 
   assert.match(await reasonOf(reader, bytesOf('junk\n%PDF-1.7\n'), { name: 'a.pdf' }), /^is damaged/);
 });
 
-test('what is empty, blank or of no known kind is refused', async () => {
+test('refuses empty, blank and unknown files', async () => {
   assert.equal(await reasonOf(reader, bytesOf('')), 'is empty');
   assert.match(await reasonOf(reader, bytesOf(' \r\n ')), /^is empty/);
   assert.match(
@@ -95,7 +95,7 @@ test('a byte order mark decides, then UTF-8 by its bytes, then the declared enco
   assert.equal(await textOf(reader, bytesOf(page, 'latin1')), '日本\n');
 });
 
-test('lines end with a line feed, and no control character or lone surrogate is left', async () => {
+test('lines end with a line feed; control characters and lone surrogates are removed', async () => {
   assert.equal(await textOf(reader, bytesOf('a\r\nb\rc\td\x1b[0m')), 'a\nb\nc\td[0m');
   const lone = await textOf(reader, bytesOf('\ufeffa\ud800b\udc00\u0000c', 'utf16le'));
   assert.equal(lone, 'a\ufffdb\ufffdc');
@@ -112,7 +112,7 @@ test('lines end with a line feed, and no control character or lone surrogate is 
   );
 });
 
-test('a text that is too long is cut at a whole character and says how much is shown', async () => {
+test('a long text is cut after a whole character and notes how much is shown', async () => {
   await using short = documentReader({ characters: 3 });
   assert.equal(await textOf(short, bytesOf('a😀b')), 'a😀b');
   assert.equal(await textOf(short, bytesOf('a😀b😀')), 'a😀b\n\n[Cut here: the first 3 of 4 characters are shown.]\n');

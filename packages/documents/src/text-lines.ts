@@ -1,4 +1,4 @@
-/** Lines as they are gathered, piece by piece; the time grows with the text, however long a line becomes. */
+/** Collects lines piece by piece. The time grows linearly with the text, however long a line becomes. */
 export class TextLines {
   readonly #lines: string[] = [];
   #pieces: string[] = [];
@@ -9,7 +9,7 @@ export class TextLines {
     return this.#lines;
   }
 
-  /** White space as one space, and none at the start of a line. */
+  /** Collapses white space to one space, and to none at the start of a line. */
   add(text: string): void {
     const collapsed = text.replaceAll(/[ \t\r\n\f]+/g, ' ');
     this.#push(this.#endsWithSpace && collapsed.startsWith(' ') ? collapsed.slice(1) : collapsed);
@@ -28,7 +28,7 @@ export class TextLines {
     this.#endsWithSpace = /\s/.test(piece.at(-1) ?? '');
   }
 
-  /** Stands before the next line that has text. */
+  /** Set before the next line that has text. */
   prefix(prefix: string): void {
     this.#prefix = prefix;
   }
@@ -44,7 +44,7 @@ export class TextLines {
     } else if (evenIfEmpty) this.gap();
   }
 
-  /** Lines that are whole already. */
+  /** Adds complete lines. */
   append(lines: readonly string[]): void {
     for (const line of lines) {
       this.#lines.push(`${this.#prefix}${line}`);
@@ -52,7 +52,7 @@ export class TextLines {
     }
   }
 
-  /** One empty line, and none at the start. */
+  /** Adds one empty line, but none at the start. */
   gap(): void {
     if (this.#lines.length > 0 && this.#lines.at(-1) !== '') this.#lines.push('');
   }

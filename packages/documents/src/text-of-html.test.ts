@@ -6,13 +6,13 @@ import { textOfHtml } from './text-of-html.ts';
 const textOf = (html: string) => textOfHtml(html, 1e9).text;
 const shows = (html: string, text: string) => assert.equal(textOf(html), `${text}\n`);
 
-test('blocks are lines, paragraphs are set apart, and white space is one space', () => {
+test('blocks are lines, paragraphs are separated, white space is one space', () => {
   shows('<h1>A  b</h1>\n<p>c <b>d</b>\n e</p><div>f</div><div>g<br>h</div>', 'A b\n\nc d e\n\nf\ng\nh');
   shows('<p>Fish &amp; chips &#8364;5</p>', 'Fish & chips €5');
   shows('<pre>a\n  b\n</pre>c', 'a\n  b\n\nc');
 });
 
-test('scripts, styles and what is hidden are left out', () => {
+test('leaves out scripts, styles and hidden elements', () => {
   shows('<head><title>T</title><style>p{}</style></head><script>if (a < b) x("</p>")</script><p>shown', 'T\n\nshown');
   shows(
     '<p hidden>no</p><div style="color:red; display: none"><p>no</p></div><template>no</template><p>yes</p>',
@@ -25,7 +25,7 @@ test('lists have dashes or numbers, and lists in them are indented', () => {
   shows('<ul><li><table><tr><td>a<td>b</table><li>c</ul>', '- a | b\n- c');
 });
 
-test('cells of a row stand between bars, empty ones too; a table in a cell is shown after what stood before it', () => {
+test('cells are between bars, also empty ones; a nested table follows the text before it', () => {
   shows(
     '<table><tr><th>a</th><th>b</th></tr><tr><td><p>c</p><p>d</p></td><td></td><td>e</td></tr></table>',
     'a | b\nc d |  | e',
@@ -33,7 +33,7 @@ test('cells of a row stand between bars, empty ones too; a table in a cell is sh
   shows('<table><tr><td>a<table><tr><td>b<td>c</table>d</td></tr></table>', 'a\n\nb | c\n\nd');
 });
 
-test('a mail that stands in one cell keeps its lines; so do columns of a page', () => {
+test('a mail in one cell keeps its lines, and so do columns of a page', () => {
   shows(
     '<table><tr><td><p>Dear <b>all</b>,</p> <p>one<br>two</p><ul><li>a<li>b</ul></td></tr><tr><td>foot</td></tr></table>',
     'Dear all,\n\none\ntwo\n\n- a\n- b\n\nfoot',
@@ -59,7 +59,7 @@ test('the time grows with the page, in one line and in one cell', () => {
   }
 });
 
-test('a page is read no further than its text may be long', () => {
+test('a page is read only as far as the text limit needs', () => {
   const html = '<p>😀 &#1; word</p>'.repeat(1_000_000);
   const { text, isWhole } = textOfHtml(html, 1000);
   assert.equal(isWhole, false);
@@ -71,6 +71,6 @@ test('links show their text, pictures their description', () => {
   shows('<a href="https://example.com/x">the book</a> <img alt=" a heron "><img>', 'the book [Image: a heron]');
 });
 
-test('a page that is nested without end is refused, not followed', () => {
+test('refuses a page that is nested too deeply', () => {
   assert.throws(() => textOf('<div>'.repeat(1_000_000)), /nested too deeply/);
 });

@@ -3,29 +3,31 @@ import { BlockText } from './block-text.ts';
 import { cleanText } from './gathered-text.ts';
 import { Unreadable } from './unreadable.ts';
 
-/** Elements whose content nobody reads. */
+/** Elements whose content is not shown. */
 const DROPPED = new Set(['script', 'style', 'noscript', 'template', 'svg', 'math', 'iframe', 'object', 'canvas']);
 const HIDDEN_STYLE = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
-/** Browsers go to 512; pages whose tags are never closed come further. The parser's time grows with its square. */
+/**
+ * Browsers stop at 512. Pages with unclosed tags are deeper. The time of the parser grows with the square of the depth.
+ */
 const MAX_DEPTH = 5000;
 const names = (text: string) => new Set(text.split(' '));
 const BLOCKS = names(
   'address aside body caption center dd details dialog div dt fieldset figcaption footer form header html legend main menu nav summary tbody tfoot thead',
 );
-/** Set apart by an empty line. */
+/** Separated by an empty line. */
 const PARAGRAPHS = names('article blockquote dl figure h1 h2 h3 h4 h5 h6 hr p pre section title');
 
 const CHUNK_UNITS = 64 * 1024;
 
 export interface PageText {
   readonly text: string;
-  /** False where it was read no further than so many characters need. */
+  /** False if the page was not read to its end because the text is long enough. */
   readonly isWhole: boolean;
 }
 
 /**
- * The text of a page as a reader sees it: one line a block, list items with a dash or number, cells of a row between bars. Where
- * it has more than so many characters, what comes long after them is not read.
+ * Converts a page to the text that a reader sees: one line per block, list items with a dash or number, cells of a row
+ * between bars. If it has more than `maxCharacters`, the rest is not read.
  */
 export function textOfHtml(html: string, maxCharacters: number): PageText {
   const page = new BlockText();
@@ -49,7 +51,7 @@ export function textOfHtml(html: string, maxCharacters: number): PageText {
   });
   const source = cleanText(html);
   let at = 0;
-  // No character has more than two units.
+  // A character has at most two code units.
   for (; at < source.length && page.units <= 2 * maxCharacters; at += CHUNK_UNITS) {
     parser.write(source.slice(at, at + CHUNK_UNITS));
   }

@@ -1,4 +1,4 @@
-/** A file that cannot be read; the message is the end of a sentence about it, with what to do. */
+/** The file cannot be read. The message is the end of a sentence about it and tells what to do. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable';
 }

@@ -1,13 +1,16 @@
-/** Formats of dates and times that have a number and no text of their own. */
+/** Built-in formats of dates and times, which have a number and no code. */
 const DATE_FORMATS = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 47]);
-/** `[h]:mm:ss`. */
+/** The built-in format `[h]:mm:ss`. */
 const DURATION_FORMAT = 46;
-/** The same in Chinese, Japanese and Korean. */
+/** Built-in date formats of Chinese, Japanese and Korean. */
 const isEastAsianDate = (id: number) => (id >= 27 && id <= 36) || (id >= 50 && id <= 58);
 
 export type TimeFormat = 'date' | 'duration';
 
-/** Whether a number format shows dates or times: it has letters of them outside quotes, colours and conditions. */
+/**
+ * Finds out whether a number format shows dates or times: it has their letters outside of quotes, colours and
+ * conditions.
+ */
 export function timeFormat(id: number, code: string | undefined): TimeFormat | null {
   if (code === undefined) {
     if (id === DURATION_FORMAT) return 'duration';
@@ -26,12 +29,14 @@ const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400;
 const DAYS_FROM_1900_TO_1970 = 25_569;
 const DAYS_FROM_1900_TO_1904 = 1462;
-/** Excel counts a 29 February 1900, which never was. */
+/** Excel counts 29 February 1900, which did not exist. */
 const FALSE_LEAP_DAY = 60;
-/** The first of the year 10000. */
+/** The first day of the year 10000. */
 const LAST_DAY = 2_958_466;
 
-/** `2026-03-01`, `2026-03-01 14:30:00`, or `14:30:00` for what is a time alone; null for what is no date. */
+/**
+ * Returns `2026-03-01`, `2026-03-01 14:30:00`, or `14:30:00` for a time without a date. Returns null if it is no date.
+ */
 export function textOfDate(serial: number, from1904: boolean): string | null {
   const since1900 = from1904 ? serial + DAYS_FROM_1900_TO_1904 : serial;
   if (!(serial >= 0) || Math.round(since1900 * DAY_SECONDS) >= LAST_DAY * DAY_SECONDS) return null;
@@ -42,7 +47,7 @@ export function textOfDate(serial: number, from1904: boolean): string | null {
   return time === '00:00:00' ? (day ?? null) : `${day} ${time}`;
 }
 
-/** `37:30:00`: hours, minutes and seconds, however many hours; null for more than there are dates. */
+/** Returns hours, minutes and seconds, such as `37:30:00`. Returns null if it is longer than the range of dates. */
 export function textOfDuration(days: number): string | null {
   const seconds = Math.round(Math.abs(days) * DAY_SECONDS);
   if (!(seconds < LAST_DAY * DAY_SECONDS)) return null;

@@ -7,7 +7,7 @@ export const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsh
 
 const SAVE_ANEW = 'save it as DOCX, XLSX or PDF and attach that';
 
-/** What a ZIP file is by its parts; refused with the reason where it is neither DOCX nor XLSX. */
+/** Returns the kind of a ZIP file by its parts. Throws the reason if it is neither DOCX nor XLSX. */
 export function packageKind(zip: ZipArchive): 'docx' | 'xlsx' {
   const types = zip.read('[Content_Types].xml');
   if (types === null) throw new Unreadable(otherKind(zip));
@@ -18,7 +18,7 @@ export function packageKind(zip: ZipArchive): 'docx' | 'xlsx' {
     },
   });
   for (const type of mains) {
-    // With macros, as a template or strict: the same parts.
+    // Files with macros, templates and strict files have the same parts.
     if (/wordprocessingml|vnd\.ms-word\./.test(type)) return 'docx';
     if (/sheet\.binary/.test(type))
       throw new Unreadable(`is a binary spreadsheet (XLSB), which is not supported; ${SAVE_ANEW}`);

@@ -10,7 +10,7 @@ after(() => reader[Symbol.asyncDispose]());
 
 const paragraph = (text: string) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`;
 
-test('a package is read whichever program, macros or template it was made with', async () => {
+test('reads packages of any program, with macros and from templates', async () => {
   assert.equal(await textOf(reader, docxOf(paragraph('Hello'))), 'Hello\n');
   const macros = 'application/vnd.ms-word.document.macroEnabled.main+xml';
   assert.equal(await textOf(reader, docxOf(paragraph('Hello'), [], macros)), 'Hello\n');
@@ -26,10 +26,10 @@ test('presentations, binary sheets and plain archives are refused by name', asyn
   assert.match(await reasonOf(reader, zipOf([zipPart('a.txt', 'a')])), /^is a ZIP archive/);
 });
 
-test('ten gigabytes in ten megabytes are refused, whatever their directory says of them', async () => {
+test('refuses ten gigabytes in ten megabytes, whatever size is declared', async () => {
   assert.match(await reasonOf(reader, docxBomb(4_000_000_000)), /^is too large: it unzips to 4000000\d+ bytes/);
   for (const bomb of [docxBomb, xlsxBomb]) {
-    // Within the limit by what is said, and far beyond it by what comes.
+    // The declared size is within the limit, the real size far beyond it.
     assert.match(await reasonOf(reader, bomb(1000)), /^is damaged: it cannot be unzipped/);
     assert.match(await reasonOf(reader, bomb(90_000_000)), /^is damaged: it cannot be unzipped/);
   }
@@ -55,13 +55,13 @@ test('XML that declares entities is refused, before anything expands them', asyn
   }
 });
 
-test('XML that is nested without end is refused', async () => {
+test('refuses XML that is nested too deeply', async () => {
   const deep = (tag: string, times: number) => `${`<${tag}>`.repeat(times)}${`</${tag}>`.repeat(times)}`;
   assert.match(await reasonOf(reader, xlsxOf(deep('row', 100_000))), /nested too deeply/);
   assert.match(await reasonOf(reader, docxOf(`<w:p>${deep('w:r', 100_000)}</w:p>`)), /nested too deeply/);
 });
 
-test('cells of every type are read, at their columns', async () => {
+test('reads cells of every type in their columns', async () => {
   const rows = [
     '<row><c r="B1" t="inlineStr"><is><r><t>in</t></r><r><t>line</t></r><rPh><t>no</t></rPh></is></c><c r="D1" t="b"><v>0</v></c></row>',
     '<row/><row><c><v>0.30000000000000004</v></c><c t="e"><v>#DIV/0!</v></c><c t="str"><f>A1</f><v>a "b"_x000A_c</v></c></row>',
@@ -75,7 +75,7 @@ test('cells of every type are read, at their columns', async () => {
   assert.match(await reasonOf(reader, xlsxOf('<row/>')), /^is a spreadsheet with empty cells only/);
 });
 
-test('dates are told by their formats and shown the same in every place', () => {
+test('recognises dates by their formats and shows them in one form', () => {
   for (const [id, code] of [
     [14, undefined],
     [47, undefined],
@@ -100,7 +100,7 @@ test('dates are told by their formats and shown the same in every place', () => 
   assert.equal(textOfDate(46_082 - 1462, true), '2026-03-01');
   assert.equal(textOfDate(0.75, false), '18:00:00');
   assert.equal(textOfDate(-1, false), null);
-  // The last second that has a date, by either way to count.
+  // The last second that has a date, in both date systems.
   for (const [days, from1904] of [
     [2_958_466, false],
     [2_958_466 - 1462, true],

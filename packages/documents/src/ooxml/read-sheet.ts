@@ -9,16 +9,16 @@ interface Cell {
   readonly style: number;
   readonly column: number;
   value: string;
-  /** Also where it is empty. */
+  /** True if there is a result, even an empty one. */
   hasResult: boolean;
   inline: string;
   formula: string;
 }
 
-/** Tells each row of a sheet that has something in it, as a line of CSV. */
+/** Passes each row that has content to `row`, as a line of CSV. */
 export function readSheet(xml: Buffer, workbook: Workbook, row: (line: string) => void, stop: () => boolean): void {
   let cells: string[] = [];
-  /** The column of a cell that does not say its own. */
+  /** The column of the next cell that does not declare its own. */
   let next = 0;
   let cell: Cell | null = null;
   let into: 'value' | 'inline' | 'formula' | null = null;
@@ -75,14 +75,15 @@ const columnOf = (letters: string) => [...letters].reduce((sum, letter) => sum *
 function textOfCell({ type, style, value, hasResult, inline, formula }: Cell, workbook: Workbook): string {
   if (type === 's') return workbook.strings[Number(value)] ?? '';
   if (type === 'inlineStr') return unescapeText(inline);
-  // A text may be empty; any other result that is, as openpyxl writes it, is none, and there is only the formula to show.
+  // A text may be empty. Any other empty result, as openpyxl writes it, means that there is none, so the formula is
+  // shown.
   if (value === '' && type === 'str' && hasResult) return '';
   if (value === '') return formula === '' ? '' : `=${formula}`;
   if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE';
   if (type !== 'n') return unescapeText(value);
   const number = Number(value);
   if (Number.isNaN(number)) return value;
-  // To the 15 digits that spreadsheets show.
+  // Rounded to the 15 digits that spreadsheets show.
   return textOfTime(number, style, workbook) ?? String(Number(number.toPrecision(15)));
 }
 

@@ -6,7 +6,7 @@ import { readSheet } from './read-sheet.ts';
 import { readWorkbook, type Sheet } from './workbook.ts';
 import type { ZipArchive } from './zip-archive.ts';
 
-/** The cells of an XLSX, sheet by sheet; formulas by the results that were stored with them. */
+/** Reads the cells of an XLSX, sheet by sheet. Formulas are shown by their stored results. */
 export function readXlsx(zip: ZipArchive, { limits, wholePart }: Conversion): string {
   const workbook = readWorkbook(zip);
   const gathered = new GatheredText(limits.characters);
@@ -32,6 +32,6 @@ export function readXlsx(zip: ZipArchive, { limits, wholePart }: Conversion): st
 
 function heading({ name, hidden, part }: Sheet): string {
   const remarks = [hidden ? 'hidden' : '', part === null ? 'not a table' : ''].filter((remark) => remark !== '');
-  // A name is one line.
+  // Keeps the name in one line.
   return `[Sheet: ${name.replaceAll(/\s+/g, ' ')}${remarks.length === 0 ? '' : ` (${remarks.join(', ')})`}]`;
 }

@@ -4,12 +4,12 @@ import type { ZipArchive } from './zip-archive.ts';
 
 export interface Relationship {
   readonly id: string;
-  /** The end of its type, as `worksheet`: what stands before it differs between the two forms of the standard. */
+  /** The end of the type, such as `worksheet`. The part before it differs between the two forms of the standard. */
   readonly type: string;
   readonly part: string;
 }
 
-/** What a part refers to; the part `''` is the whole package. */
+/** Returns the relationships of a part. The part `''` is the whole package. */
 export function relationshipsOf(zip: ZipArchive, part: string): readonly Relationship[] {
   const folder = posix.dirname(part);
   const xml = zip.read(posix.join(folder, '_rels', `${posix.basename(part)}.rels`));

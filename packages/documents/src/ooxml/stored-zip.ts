@@ -1,13 +1,14 @@
 import { crc32 } from 'node:zlib';
 
-/** A ZIP file of parts that are not packed: a library that unzips them cannot see more than was checked. */
+/** Makes a ZIP file without compression, so that the library that unzips it cannot see more than was checked. */
 export function storedZip(parts: ReadonlyMap<string, Buffer>): Buffer {
   const local: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
   for (const [name, bytes] of parts) {
     const nameBytes = Buffer.from(name);
-    // Version, flags (names are UTF-8), method, time and date, checksum, both sizes, length of the name, no extra field.
+    // Version, flags (names are UTF-8), method, time and date, checksum, both sizes, length of the name, no extra
+    // field.
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(0x800, 2);

@@ -7,15 +7,15 @@ import type { ZipArchive } from './zip-archive.ts';
 export interface Sheet {
   readonly name: string;
   readonly hidden: boolean;
-  /** Null for what is no table, such as a chart. */
+  /** Null if it is no table, such as a chart. */
   readonly part: string | null;
 }
 
-/** What the cells of a workbook refer to. */
+/** The parts of a workbook that cells refer to. */
 export interface Workbook {
   readonly sheets: readonly Sheet[];
   readonly strings: readonly string[];
-  /** By the number of a cell's style. */
+  /** By the number of the cell's style. */
   readonly timeStyles: ReadonlyMap<number, TimeFormat>;
   readonly from1904: boolean;
 }
@@ -56,7 +56,7 @@ function sharedStrings(xml: Buffer | null): string[] {
   readXml(xml, {
     open(name) {
       if (name === 'si') parts = [];
-      // How a text is pronounced stands beside it.
+      // The pronunciation of a text is stored beside it.
       else if (name === 'rPh') inReading = true;
       else inText = name === 't' && !inReading;
     },
@@ -72,12 +72,12 @@ function sharedStrings(xml: Buffer | null): string[] {
   return strings;
 }
 
-/** `_x000D_` stands for a character that XML cannot hold. */
+/** `_x000D_` represents a character that XML cannot contain. */
 export const unescapeText = (text: string): string =>
   text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 function timeStyles(xml: Buffer | null): Map<number, TimeFormat> {
-  /** By their numbers, looked at once: many styles may share a long one. */
+  /** By number, each parsed once: many styles can share a long format. */
   const own = new Map<number, TimeFormat | null>();
   const found = new Map<number, TimeFormat>();
   let inCells = false;

@@ -2,7 +2,7 @@ import { Parser } from 'htmlparser2';
 import { Unreadable } from '../unreadable.ts';
 
 export interface XmlEvents {
-  /** Names are without their prefix: some programs write `x:row`. */
+  /** Names have no prefix, because some programs write `x:row`. */
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
   text?(text: string): void;
   close?(name: string): void;
@@ -11,7 +11,7 @@ export interface XmlEvents {
 const MAX_DEPTH = 250;
 const CHUNK_BYTES = 64 * 1024;
 
-/** Tells what stands in the XML of a part, in its order, until it is told to stop. */
+/** Reports the elements and texts of a part in order, until `stop` returns true. */
 export function readXml(xml: Buffer, events: XmlEvents, stop: () => boolean = () => false): void {
   refuseDeclarations(xml);
   let depth = 0;
@@ -39,10 +39,13 @@ export function readXml(xml: Buffer, events: XmlEvents, stop: () => boolean = ()
 
 const localName = (name: string) => name.slice(name.indexOf(':') + 1);
 
-/** As bytes: a search for UTF-16 text in a buffer at an odd address never ends in Node 26.10. */
+/** As bytes, because in Node 26.10 a search for UTF-16 text in a buffer at an odd address never ends. */
 const DECLARATIONS = ['<!DOCTYPE', '<!ENTITY'].flatMap((text) => [Buffer.from(text), Buffer.from(text, 'utf16le')]);
 
-/** No part of a DOCX or XLSX may declare a document type; one that does is made to grow by entities, or to read elsewhere. */
+/**
+ * No part of a DOCX or XLSX may declare a document type. A file that does is an attack: it grows by entities, or reads
+ * other files.
+ */
 export function refuseDeclarations(xml: Buffer): void {
   if (DECLARATIONS.some((declaration) => xml.includes(declaration))) {
     throw new Unreadable('is damaged: a part of it declares a document type');

@@ -4,15 +4,15 @@ import { readZipDirectory, type ZipEntry } from './zip-directory.ts';
 
 const STORED = 0;
 const DEFLATED = 8;
-/** Of what is mostly repetition; text of a document packs to a twentieth, the dullest table to a two-hundredth. */
+/** The largest compression ratio. The text of documents has about 20, the most repetitive table about 200. */
 const MAX_RATIO = 500;
 const RATIO_COUNTS_FROM_BYTES = 4 * 1024 * 1024;
 
 const damaged = () => new Unreadable('is damaged: it cannot be unzipped; attach an undamaged copy');
 
 /**
- * A ZIP file, unzipped within limits: what its directory says of all parts must lie within them, and a part is unzipped to
- * the size that is said of it and not one byte further.
+ * Unzips a ZIP file within limits. The declared sizes of all parts must be within them, and a part is never unzipped
+ * beyond its declared size.
  */
 export class ZipArchive {
   readonly #zip: Buffer;
@@ -41,7 +41,7 @@ export class ZipArchive {
     return [...this.#entries.keys()];
   }
 
-  /** Null where there is no such part. */
+  /** Returns null if the part does not exist. */
   read(name: string): Buffer | null {
     const entry = this.#entries.get(name);
     if (entry === undefined) return null;

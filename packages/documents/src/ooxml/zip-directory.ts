@@ -1,13 +1,13 @@
 import { Unreadable } from '../unreadable.ts';
 
-/** A part of a ZIP file, as the directory at its end tells. */
+/** A part of a ZIP file, from the directory at its end. */
 export interface ZipEntry {
   readonly name: string;
   readonly method: number;
   readonly crc: number;
   readonly packedBytes: number;
   readonly bytes: number;
-  /** Where its packed bytes begin. */
+  /** The offset of the compressed bytes. */
   readonly start: number;
 }
 
@@ -16,20 +16,20 @@ const MAX_COMMENT_BYTES = 65_535;
 const DIRECTORY_ENTRY_BYTES = 46;
 const LOCAL_HEADER_BYTES = 30;
 const IN_ZIP64 = 0xffffffff;
-/** Of any document that a program made. */
+/** More than any real document has. */
 const MAX_ENTRIES = 10_000;
 const ENCRYPTED = 1;
 
 const damaged = () => new Unreadable('is damaged: it cannot be unzipped; attach an undamaged copy');
 
-/** The parts of a ZIP file. Refused are parts that overlap, that lie outside, that are encrypted or that have one name. */
+/** Reads the parts of a ZIP file. Throws if parts overlap, are outside of the file, are encrypted or share a name. */
 export function readZipDirectory(zip: Buffer): readonly ZipEntry[] {
   try {
     const entries = listEntries(zip);
     refuseOverlaps(entries);
     return entries;
   } catch (error) {
-    // A read beyond the end.
+    // A read beyond the end of the file.
     if (error instanceof RangeError) throw damaged();
     throw error;
   }
@@ -78,7 +78,7 @@ function findDirectory(zip: Buffer): { count: number; offset: number } {
   throw damaged();
 }
 
-/** Numbers that did not fit stand in an extra field, in this order. */
+/** Numbers that did not fit are in an extra field, in this order. */
 function largeNumbers(extra: Buffer, [...numbers]: [number, number, number]): [number, number, number] {
   for (let at = 0; numbers.includes(IN_ZIP64) && at + 4 <= extra.length; at += 4 + extra.readUInt16LE(at + 2)) {
     if (extra.readUInt16LE(at) !== 1) continue;
@@ -93,7 +93,7 @@ function largeNumbers(extra: Buffer, [...numbers]: [number, number, number]): [n
   return numbers;
 }
 
-/** Parts that share their bytes are how a small file holds a huge one. */
+/** Parts that share their bytes would let a small file contain a huge one. */
 function refuseOverlaps(entries: readonly ZipEntry[]): void {
   let end = 0;
   for (const { start, packedBytes } of entries.toSorted((a, b) => a.start - b.start)) {

@@ -1,6 +1,8 @@
 import { LruCache } from '../lib/lru-cache.ts';
 
-/** Remembers what was read about accounts since their last change, while this node hears of every change. */
+/**
+ * Caches what was read about accounts until their next change. It is used only while this node learns of every change.
+ */
 export class AccountCache<V> {
   readonly #isCertain: () => boolean;
   readonly #entries: LruCache<string, V>;

@@ -9,10 +9,10 @@ export interface AccountsVersionLimits {
 }
 
 /**
- * Changes accounts and tells every cache. The version is raised in the same transaction. This process forgets
- * immediately; other processes (a second node, a command beside the server) forget when they read the version, every
- * 2 s. If the version was not read for 5 s, the caches are not trusted and the store is asked: a key may have been
- * revoked since.
+ * Changes accounts and clears every cache. The version is raised in the same transaction. This process clears its
+ * caches immediately; other processes (a second node, a command beside the server) clear theirs when they read the new
+ * version, every 2 s. If the version was not read for 5 s, the caches are not used, because a key may have been
+ * revoked.
  */
 export class AccountChanges implements Disposable {
   readonly #store: Store;
@@ -21,9 +21,9 @@ export class AccountChanges implements Disposable {
   readonly #caches: { forget(): void }[] = [];
   #seen: number | null = null;
   #hasSeveralOwners = false;
-  /** When the newest reading of the version began that was answered. */
+  /** When the newest answered read of the version began. */
   #certainAt = performance.now();
-  /** When the current reading began; null if no reading is in progress. */
+  /** When the current read began. Null if no read is in progress. */
   #askedAt: number | null = null;
 
   constructor(store: Store, limits: AccountsVersionLimits, logger: Logger) {

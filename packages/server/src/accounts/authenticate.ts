@@ -13,7 +13,7 @@ const LAST_USE_EVERY_MS = 60_000;
 
 export interface AuthenticationDeps {
   readonly store: Store;
-  /** A request waits for them, so they do not take for ever. */
+  /** Reads with a time limit, because a request waits for them. */
   readonly reads: Reads;
   readonly signing: KeySigning;
   readonly opaqueKeyHash: Buffer | null;
@@ -54,7 +54,7 @@ export class Authentication {
     this.#touchedAt = new LruCache(deps.maxVerified);
   }
 
-  /** Throws a `Refusal` that says whether the key is malformed, expired, revoked or not valid. */
+  /** Throws a `Refusal` that tells whether the key is malformed, expired, revoked or invalid. */
   async authenticate(token: string): Promise<Principal> {
     const now = Date.now();
     const verified = await this.#verified.get(hash('sha256', token, 'base64'), () => this.#verify(token, now));

@@ -4,12 +4,12 @@ import { StartRefused } from '../domain/start-refused.ts';
 import { creditIntegrations } from '../store/queries/accounts.ts';
 import type { Reads } from '../store/store.ts';
 
-/** A model of this agency whose use would cost nothing because nobody said what it costs. */
+/** Returns a model of this agency that has no price, or null. Its use would cost nothing. */
 export function unpricedModel(agencies: Agencies, agency: string, prices: Prices): string | null {
   return agencies.models(agency).find((model) => !prices.has(model)) ?? null;
 }
 
-/** At the start: whoever counts in credits has a price for every model that can be asked. */
+/** Refuses the start if an integration counts in credits and a model of its agency has no price. */
 export async function checkCreditPrices(reads: Reads, agencies: Agencies, prices: Prices): Promise<void> {
   for (const { integration_id: id, agency } of await reads.all(creditIntegrations, {})) {
     const model = unpricedModel(agencies, agency, prices);

@@ -17,7 +17,7 @@ import { signKeyOfFirstOwner } from './keys.ts';
 
 export const DEMO_INTEGRATION = 'demo';
 
-/** Makes the first owner and the integration `demo`, both or nothing. Resolves to whether they were not there. */
+/** Makes the first owner and the integration `demo`, both or nothing. Resolves to true if they did not exist. */
 export async function firstStart(store: Store, agencies: Agencies): Promise<boolean> {
   if ((await first(store.reads.all(installation, {}))) !== undefined) return false;
   const ownerId = newId('own');
@@ -47,22 +47,22 @@ export async function firstStart(store: Store, agencies: Agencies): Promise<bool
     await made;
     return true;
   } catch (error) {
-    // Another node was first, at the same moment.
+    // Another node was first.
     if (error instanceof UniqueViolation) return false;
     throw error;
   }
 }
 
 /**
- * The first key of the first owner, where no key was ever made. Called once the server listens: a start that failed
- * on the way, on a port in use, would have made a key that nobody saw.
+ * Makes the first key of the first owner if no key was ever made. Call it after the server listens: if the start failed
+ * before, for example on a port in use, no person would have seen the key.
  */
 export async function firstKey(store: Store, signing: KeySigning): Promise<string | null> {
   if ((await store.reads.all(anyKey, {})).length > 0) return null;
   const key = await signKeyOfFirstOwner(store, signing, 'first');
   return store.transact('account', async (tx) => {
     await tx.all(lockInstallation, {});
-    // Of several nodes that start at once, one makes it.
+    // If several nodes start concurrently, one of them makes the key.
     if ((await tx.all(anyKey, {})).length > 0) return null;
     await key.store(tx);
     return key.apiKey;

@@ -3,7 +3,7 @@ import { isCallerId } from '../domain/ids.ts';
 /** Loaded when a key is first signed or verified: a start does not need it if `RUNWIRE_API_KEY` is set. */
 const jose = () => import('jose');
 
-/** A wrong signature is `invalid` too: its sender must learn nothing more. */
+/** A wrong signature is also `invalid`, so that its sender learns nothing more. */
 export type KeyProblem = 'malformed' | 'expired' | 'revoked' | 'invalid';
 
 export interface KeyClaims {
@@ -11,7 +11,7 @@ export interface KeyClaims {
   readonly keyId: string;
 }
 
-/** API keys are JWTs, signed with the installation's own secret: `sub` the owner, `jti` the key's id. */
+/** API keys are JWTs signed with the secret of the installation: `sub` is the owner, `jti` the id of the key. */
 export class KeySigning {
   readonly #secret: Uint8Array;
 
@@ -48,7 +48,7 @@ export class KeySigning {
 
 const LOOKS_LIKE_JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
-/** The payload is JSON, so a claim may be anything, and the store takes only text that it can compare. */
+/** A claim can be any JSON value. The store accepts only text that it can compare. */
 function isId(claim: unknown): claim is string {
   return typeof claim === 'string' && isCallerId(claim) && claim.isWellFormed();
 }

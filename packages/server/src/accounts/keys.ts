@@ -32,8 +32,8 @@ function keyJson(row: KeyRow) {
 }
 
 /**
- * The key itself is in the answer and nowhere else: the row knows only that it exists. It is signed before the
- * transaction that stores it, which awaits nothing but its own queries.
+ * Signs a new key. The key is only in the answer and is never stored. It is signed before the transaction, because a
+ * transaction may wait only for its own queries.
  */
 export async function signKey(
   signing: KeySigning,
@@ -52,7 +52,7 @@ export async function signKeyOfFirstOwner(store: Store, signing: KeySigning, nam
   return signKey(signing, { ownerId: owner.owner_id, name, expiresAt: null });
 }
 
-/** For a command beside the server: its caches learn of it by the version. */
+/** For a command beside the server. The server notices the new key by the version of accounts. */
 export async function createKeyOfFirstOwner(store: Store, signing: KeySigning, name: string): Promise<string> {
   const key = await signKeyOfFirstOwner(store, signing, name);
   await store.transact('account', async (tx) => {

@@ -54,12 +54,12 @@ export class Members {
       ]);
       if (integration === undefined) throw new Refusal('integration_not_found');
       const created = await this.#write(tx, integrationId, consumerId, input);
-      // Read here and not after the commit: another PUT may follow, or a DELETE.
+      // Read inside the transaction: a later read could see another PUT or a DELETE.
       return { created, member: await this.#read(tx, integrationId, consumerId) };
     });
   }
 
-  /** Resolves to true if the member is new. The insert decides: of several concurrent PUTs one registers. */
+  /** Resolves to true if the member is new. If several PUTs are concurrent, the insert decides which one registers. */
   async #write(tx: Tx, integrationId: string, consumerId: string, input: MemberInput): Promise<boolean> {
     const now = Date.now();
     const values = (row: MemberRow | undefined) => ({
@@ -102,14 +102,14 @@ export class Members {
       rows: (page) => reads.query(listMembers(integrationId, page)),
       position: (row) => ({ createdAt: row.created_at, id: row.sort_key }),
       show: async (row) => {
-        // Earlier versions took metadata of any size: it is shown as it is stored.
+        // Earlier versions accepted metadata of any size. It is shown as it is stored.
         const { metadata: _, ...member } = await memberJson(reads, { ...row, metadata_json: '{}' });
         return jsonWith(member, 'metadata', row.metadata_json);
       },
     });
   }
 
-  /** The usage of the member stays: it is stored by day, under the member's id. */
+  /** Deletes the member but not the usage, which is stored by day under the member's id. */
   async delete(integrationId: string, consumerId: string): Promise<void> {
     const deleted = await this.#store.transact('account', (tx) => tx.run(deleteMember, { integrationId, consumerId }));
     if (deleted === 0) throw new Refusal('member_not_found', 'This integration has no member with this `consumerId`.');

@@ -6,8 +6,8 @@ import type { AccountCache } from './account-cache.ts';
 import type { AccountChanges } from './accounts-version.ts';
 
 /**
- * The one place that says whose an integration is: "unknown is 404 `integration_not_found`, another owner's is 403
- * `integration_forbidden`, for the administrator too".
+ * The only place that decides who owns an integration. An unknown integration is `integration_not_found`, one of
+ * another owner `integration_forbidden`, also for the administrator.
  */
 export class IntegrationOwnership {
   readonly #reads: Reads;

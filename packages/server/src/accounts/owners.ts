@@ -20,7 +20,7 @@ function ownerJson(row: OwnerRow) {
   };
 }
 
-/** "further owners, by the administrator alone" */
+/** Only the administrator manages further owners (`contract-3-owners`). */
 export class Owners {
   readonly #store: Store;
   readonly #changes: AccountChanges;

@@ -2,12 +2,12 @@ import { revokedAmong } from '../store/queries/accounts.ts';
 import type { Reads } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** Keys in one query: databases limit how many parameters a statement may have. */
+/** The number of keys in one query, because databases limit the parameters of a statement. */
 const MAX_KEYS = 500;
 
 /** The open streams of this node. */
 export interface KeyedStreams {
-  /** The keys of the requests that opened them, each once. */
+  /** The keys of the requests that opened the streams, each once. */
   keyIds(): string[];
   cutKeys(keyIds: ReadonlySet<string>): void;
 }

@@ -6,11 +6,11 @@ import { loadTools } from './load-tools.ts';
 
 export interface LoadedAgent {
   readonly definition: AgentDefinition;
-  /** `provider/model`, the installation's choice where the agency leaves it open. */
+  /** `provider/model`. The default model of the installation if the agency sets none. */
   readonly model: string;
-  /** Its own. */
+  /** The agent's own tools. */
   readonly tools: readonly Tool[];
-  /** Whether its runs have the tools over files too. */
+  /** True if runs of the agent also have the file tools. */
   readonly files: boolean;
 }
 
@@ -50,7 +50,7 @@ export class Agencies {
     return this.#agencies.get(agency)?.agents.get(name) ?? null;
   }
 
-  /** The models that its agents ask; none where it is not there. */
+  /** Returns the models of its agents, or none if the agency does not exist. */
   models(agency: string): readonly string[] {
     return [...new Set([...(this.#agencies.get(agency)?.agents.values() ?? [])].map(({ model }) => model))];
   }
@@ -60,7 +60,7 @@ export class Agencies {
   }
 }
 
-/** The names of all tools that its model may call. */
+/** Returns the names of all tools that the agent's model may call. */
 export function toolNames({ tools, files }: LoadedAgent): readonly string[] {
   return [...tools.map(({ name }) => name), ...(files ? FILE_TOOLS : [])];
 }

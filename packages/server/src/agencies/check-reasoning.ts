@@ -6,7 +6,7 @@ const VALUES: { readonly [Field in keyof Required<Reasoning>]: readonly Required
   summary: ['auto', 'concise', 'detailed'],
 };
 
-/** Throws one sentence about the first thing in an agent's `reasoning` that no model can be asked for. */
+/** Throws one sentence about the first value of an agent's `reasoning` that no model supports. */
 export function checkReasoning(agency: string, { name, reasoning }: AgentDefinition): void {
   if (reasoning === undefined) return;
   const where = `The \`reasoning\` of agent \`${name}\` of agency \`${agency}\``;

@@ -10,5 +10,5 @@ const concierge = defineAgent({
   tools: [clock, calculate],
 });
 
-/** Bundled, so that a fresh installation has something to talk to. */
+/** Included so that a new installation has an agent to talk to. */
 export const demoAgency = defineAgency({ name: 'Demo', agents: [concierge] });

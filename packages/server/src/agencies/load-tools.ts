@@ -4,7 +4,7 @@ import type { Checked, Tool } from '../agent/ports.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { readSchema, SchemaRefused } from './tool-schema.ts';
 
-/** What a tool may bring along, of `defineTool` and of the AI SDK's `tool()`; looked at before it is believed. */
+/** A tool as `defineTool` or the AI SDK's `tool()` makes it. Every field is checked before it is used. */
 interface GivenTool {
   readonly name?: unknown;
   readonly description?: unknown;
@@ -26,10 +26,10 @@ interface ToolResult {
   readonly output: unknown;
 }
 
-/** What the providers take as the name of a function. */
+/** The names that providers accept for a function. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The tools of an agent, made equal and checked. Throws one sentence about the first that cannot be used. */
+/** Checks the tools of an agent and converts them to one form. Throws one sentence about the first unusable tool. */
 export async function loadTools(agency: string, agent: AgentDefinition): Promise<readonly Tool[]> {
   const given = agent.tools ?? [];
   const named: (readonly [unknown, GivenTool])[] = Array.isArray(given)
@@ -89,7 +89,7 @@ async function loadTool(where: string, name: string, tool: GivenTool): Promise<T
     checkInput: input.check,
     checkContext: context?.check ?? ((value): Checked => ({ value })),
     async execute(value, call, argumentsText) {
-      // In the AI SDK's order; the arguments are whole when they come here.
+      // The order of the AI SDK. The arguments are complete at this point.
       await tool.onInputStart?.(call);
       await tool.onInputDelta?.({ ...call, inputTextDelta: argumentsText });
       await tool.onInputAvailable?.({ ...call, input: value });
@@ -110,7 +110,7 @@ async function schemaOf(where: string, field: string, given: unknown) {
   }
 }
 
-/** A streamed result is its last value. Nobody waits for the next one of a run that was stopped. */
+/** Returns the last value of a streamed result. Stops waiting for the next value if the run is stopped. */
 async function lastValue(result: unknown, signal: AbortSignal): Promise<unknown> {
   const value = isAsyncIterable(result) ? result : await result;
   if (!isAsyncIterable(value)) return value;
@@ -135,7 +135,7 @@ interface OutputPart {
   readonly text?: string;
 }
 
-/** `ToolResultOutput` of the AI SDK as text: models are given the outputs of tools as text here. */
+/** Converts `ToolResultOutput` of the AI SDK to text, because models receive tool outputs as text. */
 function modelOutputText(output: unknown): string {
   const { type, value, reason } = output as { type: string; value?: unknown; reason?: string };
   if (type === 'error-text' || type === 'error-json') throw new Error(asText(value));

@@ -3,16 +3,16 @@ import { compileJsonSchema } from '../lib/json-schema.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A tool's schema: what the model is told, and what its arguments are held against. */
+/** The schema of a tool: the JSON Schema for the model, and the check of its arguments. */
 export interface ToolSchema {
   readonly jsonSchema: JsonSchema;
   readonly check: (value: unknown) => Checked | Promise<Checked>;
 }
 
-/** A schema that cannot be used; the sentence goes on from "its `inputSchema` ". */
+/** The schema cannot be used. The message continues the sentence "its `inputSchema` …". */
 export class SchemaRefused extends Error {}
 
-/** How the AI SDK marks what its `jsonSchema()` makes. */
+/** The AI SDK marks the results of its `jsonSchema()` with this symbol. */
 const AI_SDK_SCHEMA = Symbol.for('vercel.ai.schema');
 
 interface AiSdkSchema {
@@ -26,14 +26,14 @@ interface Standard {
   readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => unknown } | undefined;
 }
 
-/** The same kinds that the AI SDK takes, and JSON Schema as it stands. */
+/** Accepts the same kinds of schemas as the AI SDK, and plain JSON Schema. */
 export async function readSchema(given: unknown): Promise<ToolSchema> {
   if (given === undefined || given === null) {
     return fromJsonSchema({ type: 'object', properties: {}, additionalProperties: false });
   }
   if (typeof given !== 'object' && typeof given !== 'function') throw new SchemaRefused('is not a schema.');
   if (AI_SDK_SCHEMA in given) return fromAiSdk(given as unknown as AiSdkSchema);
-  // Before the next line: the schemas of some libraries are functions.
+  // This check is before the next one, because the schemas of some libraries are functions.
   if ('~standard' in given) return fromStandard(given['~standard'] as Standard);
   if (typeof given === 'function') return readSchema((given as () => unknown)());
   return fromJsonSchema(given);

@@ -6,7 +6,7 @@ import type { PromptItem, Tool } from './ports.ts';
 
 export interface CalledTool {
   readonly status: 'completed' | 'failed';
-  /** What the model is told. */
+  /** The text for the model. */
   readonly text: string;
 }
 
@@ -14,18 +14,18 @@ export interface CallSetting {
   readonly runId: string;
   readonly userContext: unknown;
   readonly signal: AbortSignal;
-  /** What the model was shown when it made the call. */
+  /** The prompt with which the model made the call. */
   readonly prompt: readonly PromptItem[];
 }
 
 const failed = (text: string): CalledTool => ({ status: 'failed', text });
 
-/** Of a call that was under way when its process died, and that may not be made again. */
+/** The result of a call that was in progress when its process died and that must not be repeated. */
 export const OUTCOME_UNKNOWN: CalledTool = failed(
   'The server stopped while this call was under way, and its outcome is unknown: it may or may not have taken effect.',
 );
 
-/** "A failed tool call is not a failed run: the model is told and goes on." */
+/** Calls a tool. If the call fails, the model receives the error and the run continues (`contract-5-failed-tool`). */
 export async function callTool(call: ToolCallItem, tools: readonly Tool[], setting: CallSetting): Promise<CalledTool> {
   const tool = tools.find((candidate) => candidate.name === call.name);
   if (tool === undefined) return failed(`There is no tool \`${call.name}\`.`);
@@ -36,7 +36,7 @@ export async function callTool(call: ToolCallItem, tools: readonly Tool[], setti
     return failed('The arguments are not valid JSON.');
   }
   try {
-    // A tool that does not look at its signal does not hold up the end of its run.
+    // A tool that ignores its signal does not delay the end of its run.
     return await unlessAborted(setting.signal, checkAndExecute(tool, given, call, setting));
   } catch (error) {
     return failed(`The tool failed: ${error instanceof Error ? error.message : error}`);
@@ -66,7 +66,7 @@ async function checkAndExecute(
   return { status: 'completed', text: await tool.execute(input.value, about, call.text) };
 }
 
-/** The prompt as the AI SDK's `ModelMessage`s. */
+/** Converts the prompt to `ModelMessage`s of the AI SDK. */
 function modelMessages(prompt: readonly PromptItem[]): readonly unknown[] {
   const names = new Map<string, string>();
   for (const item of prompt) if (item.kind === 'tool_call') names.set(item.callId, item.name);
@@ -91,7 +91,7 @@ function modelMessage(item: PromptItem, names: ReadonlyMap<string, string>): unk
   }
 }
 
-/** With the texts of attached files; of images and PDFs that are sent as they are, tools have nothing. */
+/** Contains the texts of attached files. Tools get no images and no PDFs. */
 function userContent({ text, sandboxFiles, attachments = [] }: Extract<PromptItem, { kind: 'user' }>): unknown {
   const said = shownMessage(text, sandboxFiles);
   const files = attachments.filter((one) => one.kind === 'text');

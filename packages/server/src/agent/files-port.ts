@@ -15,26 +15,26 @@ export interface AgentFolder {
 }
 
 export interface AgentFilePage {
-  /** By name. */
+  /** Sorted by name. */
   readonly entries: readonly (AgentFile | AgentFolder)[];
   readonly hasMore: boolean;
 }
 
 export interface OpenedAgentFile extends AsyncDisposable {
   readonly file: AgentFile;
-  /** Read once; disposing gives the rest up. */
+  /** Can be read once. Disposing stops the read. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** The files that one run's agent may look at: those of its integration, and no others. */
+/** The files that the agent of a run may read: only those of its integration. */
 export interface AgentFiles {
-  /** What lies right below a folder, behind the name `after` of it; null: there is no such folder. */
+  /** Lists the entries directly in a folder, after the name `after`. Resolves to null if the folder does not exist. */
   list(folder: MountPath, after: string | null, limit: number): Promise<AgentFilePage | null>;
-  /** All files below a folder, at any depth and in any order. */
+  /** Yields all files below a folder, at any depth and in any order. */
   walk(folder: MountPath): AsyncIterable<Omit<AgentFile, 'contentType'>>;
-  /** Null: there is no such file. */
+  /** Resolves to null if the file does not exist. */
   open(path: MountPath): Promise<OpenedAgentFile | null>;
 }
 
-/** The tools over them: every agent has these unless its definition says `files: false`. */
+/** The file tools. Every agent has them unless its definition sets `files: false`. */
 export const FILE_TOOLS = ['list_files', 'read_file', 'search_files'] as const;

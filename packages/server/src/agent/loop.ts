@@ -16,29 +16,29 @@ export interface LoopInput {
   readonly tools: readonly Tool[];
   readonly model: Model;
   readonly prompt: readonly PromptItem[];
-  /** What earlier attempts have finished; it is not done again, and `progress` has it already. */
+  /** The steps that earlier attempts finished. They are not repeated, and `progress` already contains them. */
   readonly finished: readonly Step[];
-  /** No call was under way when the earlier attempt left: one without an outcome was not begun. */
+  /** True if no call was in progress when the earlier attempt ended, so a call without an outcome was not started. */
   readonly leftBetweenSteps: boolean;
   readonly userContext: unknown;
   readonly maxSteps: number;
   readonly progress: Progress;
-  /** Of the log that the events go to. */
+  /** The room in the log that receives the events. */
   readonly room: Room;
   readonly signal: AbortSignal;
-  /** What a call of a model or a tool has to wait for before it is started; null: nothing. */
+  /** Returns a promise to wait for before a model or tool is called, or null. */
   mayCall(): Promise<void> | null;
   emit(event: RunEventBody): void;
-  /** Resolves when the step is durable; only then is its result used. */
+  /** Resolves when the step is durable. Its result is not used before that. */
   journal(step: Step): Promise<void>;
-  /** Throws where the run is to stop between two steps; it is left to others only where `mayHandOver`. */
+  /** Throws if the run must stop between two steps. Another node may continue it only if `mayHandOver` is true. */
   stopHere(mayHandOver: boolean): void;
 }
 
 /**
- * Runs the agent to its last word. Resolves to the step that ended the run: its record commits with the end. A later
- * attempt walks the same way: where the journal has the next step it is taken from there, so the prompt and the numbers
- * of the steps come out as they did the first time.
+ * Runs the agent until its last answer. Resolves to the step that ended the run: its record commits together with the
+ * end. A later attempt takes the same path: if the journal contains the next step, it is taken from there, so the
+ * prompt and the step numbers are the same as the first time.
  */
 export async function runAgent(input: LoopInput): Promise<Step> {
   const { progress, maxSteps, finished } = input;
@@ -52,9 +52,9 @@ export async function runAgent(input: LoopInput): Promise<Step> {
     const calls = step.output.filter((item): item is ToolCallItem => item.kind === 'tool_call');
     if (calls.length === 0) return step;
     if (known === undefined) await input.journal(step);
-    // Whoever took it as left between steps would make the open calls again.
+    // A node that takes over between steps would repeat the open calls.
     input.stopHere(open.size === 0);
-    // A call is a step too, and none of them begins beyond the limit.
+    // A tool call is also a step, and no call starts beyond the limit.
     if (progress.steps + calls.length > maxSteps) break;
     const shown = [...prompt];
     prompt.push(...shownStep(step.output));
@@ -75,7 +75,7 @@ export async function runAgent(input: LoopInput): Promise<Step> {
   throw new RunFailure('step_limit', `The run took ${maxSteps} steps without reaching an answer.`);
 }
 
-/** Those that an earlier attempt may have begun, and of which no outcome is stored. */
+/** Returns the calls that an earlier attempt may have started and that have no stored outcome. */
 function openCalls(finished: readonly Step[]): Set<string> {
   const calls = finished.flatMap(({ kind, output }) => (kind === 'model' ? output : []));
   const ids = calls.flatMap((item) => (item.kind === 'tool_call' ? [item.callId] : []));
@@ -87,7 +87,7 @@ function outputOf(finished: readonly Step[], callId: string): ToolOutputItem | u
   return output?.kind === 'tool_output' ? output : undefined;
 }
 
-/** "an open tool call is repeated only if the tool says it may be"; one of a tool that is not there does nothing. */
+/** An open tool call is repeated only if the tool allows it. A call of an unknown tool has no effect. */
 function mayRepeat(input: LoopInput, call: ToolCallItem): boolean {
   return input.tools.find(({ name }) => name === call.name)?.repeatable ?? true;
 }
@@ -95,7 +95,7 @@ function mayRepeat(input: LoopInput, call: ToolCallItem): boolean {
 async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promise<Step> {
   const { agent, tools, model, progress, signal } = input;
   await input.mayCall();
-  // Behind the last thing that is waited for: nobody is asked for a run that was stopped meanwhile.
+  // Checked after the last wait, so that no provider is called for a stopped run.
   signal.throwIfAborted();
   const startedAt = Date.now();
   progress.steps += 1;
@@ -139,7 +139,7 @@ async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promi
   };
 }
 
-/** `called`: how the call ended, where it is not to be made. */
+/** `called` is the outcome of a call that must not be made. */
 async function toolStep(
   input: LoopInput,
   call: ToolCallItem,

@@ -3,21 +3,21 @@ import type { PromptAttachment } from '../domain/prompt-attachment.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
 import type { Usage } from '../domain/usage.ts';
 
-/** What a model is shown, in order. */
+/** An item of the prompt, in order. */
 export type PromptItem =
   | {
       readonly kind: 'user';
       readonly text: string;
-      /** Shown behind the text, in this order. */
+      /** Sent after the text, in this order. */
       readonly attachments?: readonly PromptAttachment[];
-      /** Announced behind the text: `shownMessage` puts them together. */
+      /** Announced after the text by `shownMessage`. */
       readonly sandboxFiles?: readonly SandboxFile[];
     }
   | { readonly kind: 'assistant'; readonly text: string }
   | { readonly kind: 'tool_call'; readonly callId: string; readonly name: string; readonly arguments: string }
   | { readonly kind: 'tool_output'; readonly callId: string; readonly output: string };
 
-/** What a model is told of a tool. */
+/** The description of a tool for a model. */
 export interface ModelTool {
   readonly name: string;
   readonly description: string;
@@ -25,72 +25,72 @@ export interface ModelTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** What is wrong with a value stands in `problem`, for the model to read. */
+/** `problem` describes for the model what is wrong with the value. */
 export type Checked = { readonly value: unknown } | { readonly problem: string };
 
-/** A tool as the loop calls it, whatever it was made with. */
+/** A tool in the form that the loop calls. */
 export interface Tool extends ModelTool {
-  /** A call of which nobody knows whether it took effect may be made again. */
+  /** True if a call whose outcome is unknown may be repeated. */
   readonly repeatable: boolean;
   readonly checkInput: (input: unknown) => Checked | Promise<Checked>;
   readonly checkContext: (context: unknown) => Checked | Promise<Checked>;
-  /** Resolves to what the model is told. `argumentsText` is the input as the model wrote it. */
+  /** Resolves to the text for the model. `argumentsText` is the input as the model wrote it. */
   readonly execute: (input: unknown, call: ToolCall, argumentsText: string) => Promise<string>;
 }
 
 export interface ModelRequest {
   readonly runId: string;
-  /** 1, 2, 3 … within the run. */
+  /** The number of the step in the run, from 1. */
   readonly step: number;
   readonly attempt: number;
   readonly instructions: string;
   readonly prompt: readonly PromptItem[];
   readonly tools: readonly ModelTool[];
-  /** As the agent's definition says it; absent: nothing is asked for. */
+  /** From the agent's definition. If absent, no reasoning is requested. */
   readonly reasoning?: Reasoning;
-  /** What has to be waited for before the provider is asked once more; null: nothing. Absent: never anything. */
+  /** Returns a promise to wait for before each further request to the provider, or null. */
   readonly mayCall?: () => Promise<void> | null;
 }
 
-/** Whether what a model says can be taken: the store may lag behind. */
+/** Tells whether the log can take more output: the store can lag behind. */
 export interface Room {
-  /** True: nothing more is to be read of the provider for now. A compare, and no more. */
+  /** True if nothing more must be read from the provider for now. Reading it costs a comparison. */
   readonly isFull: boolean;
-  /** Calls back once when there is room again; never, where the run ends before. */
+  /** Calls back once when there is room again. Never calls back if the run ends first. */
   onceRoom(goOn: () => void): void;
 }
 
 /** The model calls these methods immediately when its output arrives. A call costs no promise. */
 export interface ModelOutput extends Room {
   /**
-   * The provider has accepted the call (it answered 2xx), perhaps for a second time: its input is charged. A model without
-   * HTTP need not call this: its first event counts as acceptance.
+   * Call it when the provider has accepted the call (it answered 2xx), also in a second attempt: from then on its input
+   * is charged. A model without HTTP need not call it, because its first event counts as acceptance.
    */
   begun(): void;
   text(text: string): void;
   reasoning(text: string): void;
   toolCall(callId: string, name: string, argumentsText: string): void;
-  /** A piece of a tool call's arguments. `toolCall` hands them over whole; until then the piece counts as said. */
+  /** A piece of the arguments of a tool call, counted as output. `toolCall` later passes on the complete arguments. */
   argumentsPiece(text: string): void;
-  /** What the provider has reported so far: counts where the call is then cut short. */
+  /** The usage that the provider reported so far. It counts if the call is cut short. */
   usage(usage: Usage): void;
 }
 
 export interface ModelResult {
-  /** As the provider reported it; null where it did not. */
+  /** As the provider reported it. Null if it reported none. */
   readonly usage: Usage | null;
 }
 
-/** Talks to one model. An aborted call rejects, and by then its connection is closed. */
+/** A client of one model. An aborted call rejects after its connection is closed. */
 export interface Model {
   /** `provider/model`. */
   readonly id: string;
   /**
-   * True: it ends a silent call itself, by the bytes that it hears of its provider, and may wait and ask again.
-   * Otherwise the run's watch ends it, by what reaches the run.
+   * True if the model itself ends a silent call, by the bytes that it receives, and may wait and retry. Otherwise the
+   * run's watch ends the call, by the output that reaches the run.
    */
   readonly watchesSilence?: boolean;
-  /** True: PDFs are sent to it as they are; otherwise their text is. */
+  /** True if PDFs are sent to it. Otherwise their text is sent. */
   readonly takesPdf?: boolean;
   call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult>;
 }

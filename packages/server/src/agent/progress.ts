@@ -14,16 +14,16 @@ import {
 } from '../domain/usage.ts';
 import type { PromptItem } from './ports.ts';
 
-/** How far a run has come: what its end says, however it ends. */
+/** The progress of a run, from which its end is made. */
 export class Progress {
-  /** The user's message first, then everything that was said and done, in order. */
+  /** The user's message first, then all output and tool results, in order. */
   readonly items: RunItem[] = [];
   usage: Usage = NO_USAGE;
   byModel: readonly ModelUsage[] = [];
   steps = 0;
   /** True once a model has accepted a call, in this attempt or in a journalled step: from then on the run is charged. */
   accepted = false;
-  /** The ids of all tool calls that the model was shown or made. */
+  /** The ids of all tool calls in the prompt or made by the model. */
   readonly callIds = new Set<string>();
   /** Called once per response, when the model begins to answer. */
   onFirstOutput: ((afterMs: number, model: string) => void) | null = null;
@@ -37,15 +37,15 @@ export class Progress {
     this.onUsage?.(usage, model);
   }
 
-  /** Microseconds, growing within the run. */
+  /** Returns microseconds that always grow within the run. */
   timestamp(): number {
     this.#lastTimestamp = Math.max(this.#lastTimestamp + 1, Date.now() * 1000);
     return this.#lastTimestamp;
   }
 
-  /** What earlier attempts have finished, in the order of their events, and what all of them have used. */
+  /** Restores the finished steps of earlier attempts, in the order of their events, and the usage of all attempts. */
   restore(steps: readonly Step[], usage: Usage, byModel: readonly ModelUsage[]): void {
-    // Every journal begins with a step of a model.
+    // Every journal begins with a model step.
     this.accepted = steps.length > 0;
     for (const item of steps.flatMap(({ output }) => output)) {
       this.items.push(item);
@@ -57,7 +57,7 @@ export class Progress {
   }
 
   /**
-   * The id that a tool call goes by. Some servers number the calls of each response anew, or not at all: two calls of
+   * Returns the id of a tool call. Some servers restart the numbers with each response, or send none. Two calls with
    * one id would share their output and their idempotency key.
    */
   callId(given: string): string {
@@ -66,7 +66,7 @@ export class Progress {
     return callId;
   }
 
-  /** The answer: what was said to the user. */
+  /** The text of the answer to the user. */
   get text(): string {
     let text = '';
     for (const item of this.items) if (item.kind === 'message' && item.callerAgent === null) text += item.text;
@@ -74,7 +74,7 @@ export class Progress {
   }
 }
 
-/** The bytes of its texts; an image, and a page of a PDF, counts as the text that takes as many tokens. */
+/** Returns the bytes of the texts. An image or a page of a PDF counts as much text as has the same number of tokens. */
 export function promptBytes(instructions: string, prompt: readonly PromptItem[]): number {
   let bytes = Buffer.byteLength(instructions);
   for (const item of prompt) {
@@ -95,8 +95,8 @@ function attachmentBytes(one: PromptAttachment): number {
 }
 
 /**
- * For a step that was cut short, or whose provider reported nothing. What the model was shown counts once its provider
- * has begun to answer; where nobody knows that, once it has said something.
+ * For a step that was cut short, or whose provider reported no usage. The input counts if the provider began to answer,
+ * or, if that is unknown, if there was any output.
  */
 export function estimatedUsage(inputBytes: number, outputBytes: number, hasBegun = outputBytes > 0): Usage {
   return {

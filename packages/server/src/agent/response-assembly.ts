@@ -4,7 +4,7 @@ import { addUsage, NO_USAGE, type Usage } from '../domain/usage.ts';
 import type { ModelOutput, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
 
-/** Turns what a model says, piece by piece, into the items and events of one response. */
+/** Turns the output of a model, piece by piece, into the items and events of one response. */
 export class ResponseAssembly implements ModelOutput {
   readonly output: OutputItem[] = [];
   readonly #response: ResponseRef;
@@ -16,7 +16,7 @@ export class ResponseAssembly implements ModelOutput {
   #begun = false;
   #argumentsBytes = 0;
   reportedUsage: Usage | null = null;
-  /** What was reported with answers that were given up and asked for again. */
+  /** The reported usage of answers that were discarded and requested again. */
   earlierUsage: Usage = NO_USAGE;
 
   constructor(model: string, agent: string, progress: Progress, room: Room, emit: (event: RunEventBody) => void) {
@@ -45,7 +45,7 @@ export class ResponseAssembly implements ModelOutput {
     this.#progress.accepted = true;
   }
 
-  /** Arguments count from their first piece on, and once. */
+  /** Arguments count from their first piece, and only once. */
   get outputBytes(): number {
     let said = 0;
     let called = 0;
@@ -107,7 +107,7 @@ export class ResponseAssembly implements ModelOutput {
     this.reportedUsage = usage;
   }
 
-  /** The response is whole. */
+  /** Ends the response. */
   finish(usage: Usage): void {
     this.#accept();
     this.#close();

@@ -1,6 +1,6 @@
 import type { CreateIntegrationRequest, PutMemberRequest, UpdateIntegrationRequest } from '@runwire/contract';
 
-/** What callers may say about accounts, as the contract has it. */
+/** The request bodies for accounts, as the contract defines them. */
 export type NewIntegration = CreateIntegrationRequest;
 export type IntegrationChange = UpdateIntegrationRequest;
 export type MemberInput = PutMemberRequest;

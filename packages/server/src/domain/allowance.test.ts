@@ -47,7 +47,7 @@ test('periods begin at 00:00 UTC: weeks on Mondays, months on the first, leap ye
   );
 });
 
-test('every moment lies in exactly one period of each kind, and the next begins where one ends', () => {
+test('every moment is in exactly one period of each kind, without gaps', () => {
   fc.assert(
     fc.property(instant, fc.constantFrom(...periods), (now, period) => {
       const start = periodStartMs(period, now) ?? 0;
@@ -111,7 +111,7 @@ test('a failed or cancelled run is free if no model accepted a call', () => {
   assert.deepEqual(charged('completed', false), { runs: 1, tokens: 10, credits: 0 });
 });
 
-test('what remains is never below zero, and an allowance is exhausted exactly when nothing remains', () => {
+test('the remainder is never negative, and zero means exhausted', () => {
   const amount = fc.nat(1000);
   fc.assert(
     fc.property(amount, amount, amount, instant, (limit, used, reserved, now) => {

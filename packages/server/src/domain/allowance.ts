@@ -13,12 +13,15 @@ export interface AllowanceSetting {
 
 const DAY_MS = 86_400_000;
 
-/** Days since 1970-01-01, UTC: the key under which usage is added up. */
+/** Returns the number of days since 1970-01-01 in UTC. Usage is summed up by this day. */
 export function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
 
-/** "Periods begin at 00:00 UTC (week: Monday)." Day 0 was a Thursday. A lifetime began before every day. */
+/**
+ * Periods begin at 00:00 UTC, weeks on Monday (`contract-6-periods`). Day 0 was a Thursday. A lifetime began before
+ * every day.
+ */
 export function periodFirstDay(period: AllowancePeriod, nowMs: number): number {
   const day = dayOf(nowMs);
   switch (period) {
@@ -58,7 +61,7 @@ export interface Reservation {
   readonly unit: AllowanceUnit;
   /** UTF-8 bytes of `message` and of the chat's earlier texts. */
   readonly textBytes: number;
-  /** `RUNWIRE_RESERVE_TOKENS`: for the instructions and the answer, whose length is not known yet. */
+  /** `RUNWIRE_RESERVE_TOKENS`: for the instructions and the answer, whose lengths are not known yet. */
   readonly reserveTokens: number;
   /** The price of the entry agent's model; null if it has none. */
   readonly price: ModelPrice | null;
@@ -69,12 +72,12 @@ export function heldAmount({ unit, textBytes, reserveTokens, price }: Reservatio
   if (unit === 'runs') return 1;
   const tokens = Math.max(1, estimateTokens(textBytes)) + reserveTokens;
   if (unit === 'tokens') return tokens;
-  // Start and PATCH refuse such an integration, so this is a fault of ours: better no run than an unmetered one.
+  // The start and PATCH refuse such an integration, so this is a bug. No run is better than an unmetered one.
   if (price === null) throw new Error('The entry agent’s model has no price in credits.');
   return creditsOf(price, { inputTokens: tokens, cachedTokens: 0, outputTokens: 0 });
 }
 
-/** What the end of a run costs in each unit. */
+/** The cost of a run in each unit. */
 export interface Charge {
   readonly runs: number;
   readonly tokens: number;
@@ -102,7 +105,7 @@ export interface AllowanceState extends AllowanceSetting {
   readonly reserved: number;
 }
 
-/** The allowance as it is read back. */
+/** The allowance in the form that callers read. */
 export function allowanceJson(state: AllowanceState, nowMs: number) {
   const start = periodStartMs(state.period, nowMs);
   const end = periodEndMs(state.period, nowMs);

@@ -2,9 +2,9 @@ import type { RunEndStatus, RunError } from './run-state.ts';
 import type { Usage } from './usage.ts';
 
 /*
- * The events of a run as the engine makes them, the log keeps them and encoders expand them. One event
- * stands for `eventWidth(event)` frames with consecutive ids: `item_done` of a message is three frames of the
- * default framing but one text in memory and in the store.
+ * The events of a run, as the engine emits them, the log stores them and encoders expand them. One event represents
+ * `eventWidth(event)` frames with consecutive ids: `item_done` of a message is three frames of the default framing, but
+ * one text in memory and in the store.
  */
 
 export interface MessageItem {
@@ -13,7 +13,7 @@ export interface MessageItem {
   readonly agent: string;
   readonly callerAgent: string | null;
   readonly outputIndex: number;
-  /** Grows with each delta; after a chunk was decoded it is there only where an event of the chunk needs it. */
+  /** Grows with each delta. In a decoded chunk it is set only if an event of the chunk needs it. */
   text: string;
   complete: boolean;
   timestamp: number;
@@ -60,7 +60,7 @@ export interface UserItem {
   readonly timestamp: number;
 }
 
-/** What a model's response is made of, in its order. */
+/** The parts of a model's response, in order. */
 export type OutputItem = MessageItem | ReasoningItem | ToolCallItem;
 export type RunItem = OutputItem | ToolOutputItem | UserItem;
 
@@ -116,7 +116,7 @@ export type RunEventBody =
 /** `id` is the id of the event's first frame. */
 export type RunEvent = RunEventBody & { readonly id: number };
 
-/** In how many frames the end of an item is told. */
+/** The number of frames for the end of an item. */
 export const DONE_WIDTH = { message: 3, reasoning: 2, tool_call: 2 } as const;
 
 export function eventWidth(event: RunEventBody): number {
@@ -129,14 +129,14 @@ export function lastFrameId(event: RunEvent): number {
   return event.id + eventWidth(event) - 1;
 }
 
-/** Ids of one attempt; "no id of a later attempt can meet one of an earlier". */
+/** The ids of one attempt. No id of a later attempt can equal one of an earlier attempt (`contract-5-ids`). */
 export const IDS_PER_ATTEMPT = 1_000_000_000;
 
 export function attemptBase(attempt: number): number {
   return (attempt - 1) * IDS_PER_ATTEMPT;
 }
 
-/** About how many bytes the event takes in memory and in the log. */
+/** Returns about how many bytes the event takes in memory and in the log. */
 export function eventSize(event: RunEventBody): number {
   switch (event.type) {
     case 'delta':

@@ -33,7 +33,7 @@ test('the order of keys does not matter, at any depth', () => {
 test('another value makes another fingerprint', () => {
   fc.assert(
     fc.property(context, context, (one, other) => {
-      // By way of JSON: it knows one zero, and so does whoever sends it.
+      // Compared as JSON, which has only one zero.
       const equal = JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
       (equal ? same : differs)({ user_context: one }, { user_context: other });
     }),

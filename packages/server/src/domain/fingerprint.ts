@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 
 /*
- * "Same body: the parsed fields, keys in any order, null equal to absent at the top level and nothing else equated,
- * leaving out `attachmentUrlRefreshes`, the query strings of attachment URLs, and a chat id or alias that names the
- * run's own chat." The last is compared beside the fingerprint, where the run's chat is known.
+ * Two bodies are equal if their parsed fields are equal, in any order, with null equal to absent at the top level.
+ * `attachmentUrlRefreshes`, the query strings of attachment URLs, and a chat id or alias of the run's own chat do not
+ * count (`contract-4-same-body`). The last one is compared separately, when the run's chat is known.
  */
 
 const LEFT_OUT: ReadonlySet<string> = new Set(['attachmentUrlRefreshes', 'chatId', 'aliasChatId']);

@@ -8,14 +8,14 @@ export function newId(prefix: IdPrefix): string {
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Contract 4: "1–256 characters without control characters, compared byte for byte". */
+/** Ids of callers have 1–256 characters and no control characters (`contract-4-ids`). */
 export function isCallerId(value: string): boolean {
   if (value.length === 0 || CONTROL.test(value)) return false;
   if (value.length <= 256) return true;
   return value.length <= 512 && [...value].length <= 256;
 }
 
-/** Contract 9: "blank is only white space". */
+/** Only white space is blank (`contract-9-characters`). */
 export function isBlank(value: string): boolean {
   return value.trim().length === 0;
 }

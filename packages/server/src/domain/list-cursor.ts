@@ -17,7 +17,7 @@ export function decodeCursor(cursor: string | undefined): ListPosition | null {
       return { createdAt, id };
     }
   } catch {
-    // Refused below.
+    // The error is thrown below.
   }
   throw invalidCursor();
 }

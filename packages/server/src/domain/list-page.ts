@@ -2,7 +2,7 @@ import { encodeCursor, type ListPosition } from './list-cursor.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** "A list ends its page after 200 items or 4 MiB of JSON, whichever comes first, with at least one item". */
+/** A page ends after 200 items or 4 MiB of JSON and has at least one item (`contract-3-page-bytes`). */
 export const MAX_PAGE_BYTES = 4 * MEBIBYTE;
 
 /** A page of a list. It holds the JSON of its items, which is encoded one by one and sent as it is. */

@@ -1,49 +1,49 @@
 import { maxFileBytes } from '@runwire/contract';
 import { isBlank } from './ids.ts';
 
-/** Where an agent sees the files of its integration. */
+/** The path under which an agent sees the files of its integration. */
 export const MOUNT = '/app/mnt';
 export const MAX_FILE_BYTES = maxFileBytes;
-/** Bytes of UTF-8. */
+/** In bytes of UTF-8. */
 const MAX_SEGMENT_BYTES = 255;
 const MAX_PATH_BYTES = 900;
 
 const UNSHOWN = /[\p{Cc}\u2028\u2029]/u;
 const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
-/** In a form it stands for what the sender's file is called. */
+/** In a form it is replaced by the name of the sender's file. */
 const FORM_VARIABLE = `$\{filename}`;
 
 /**
- * A file or folder below the mount: its segments joined by `/`, without the mount itself; canonical, and byte for byte
- * as it was given.
+ * A file or folder below the mount: its segments joined by `/`, without the mount itself. It is canonical and equals
+ * the given text byte by byte.
  */
 export type MountPath = string;
 
 export type CheckedPath = { readonly below: MountPath } | { readonly problem: string };
 
-/** What a whole path means below the mount, or what is wrong with it: the rest of a sentence that begins with its name. */
+/** Returns the path below the mount, or the rest of a sentence about what is wrong with it. */
 export function checkFilePath(path: string): CheckedPath {
   return checkPath(path, 'file');
 }
 
-/** Of a folder below the mount; the mount itself is none. */
+/** Checks a folder below the mount. The mount itself is not valid. */
 export function checkFolderPath(folder: string): CheckedPath {
   return checkPath(folder, 'folder');
 }
 
-/** Of a folder to look into: the mount itself is one. */
+/** Checks a folder to list. The mount itself is valid. */
 export function checkAnyFolderPath(folder: string): CheckedPath {
   return folder === MOUNT ? { below: '' } : checkFolderPath(folder);
 }
 
-/** Null: it is the name of a file. */
+/** Returns null if the text is a valid file name. */
 export function filenameProblem(name: string): string | null {
   return segmentProblem(name, 'file');
 }
 
 export const wholePath = (below: MountPath): string => (below === '' ? MOUNT : `${MOUNT}/${below}`);
 
-/** What a file or folder is called. */
+/** Returns the name of a file or folder. */
 export const lastSegment = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 function checkPath(path: string, of: 'file' | 'folder'): CheckedPath {

@@ -20,8 +20,8 @@ test('credits are whole and rounded up, cached input at its own price', () => {
   assert.equal(creditsOf({ input: 0, cachedInput: 0, output: 0 }, tokens(1e9, 0, 1e9)), 0, 'a free model is free');
 });
 
-test('the sum is exact where floating point is not', () => {
-  // 0.1 + 0.2 credits for a million of each is 0.3; in floating point it is a little more.
+test('sums are exact, unlike floating point', () => {
+  // 0.1 + 0.2 credits for a million tokens of each kind is 0.3. In floating point it is a little more.
   const price = { input: 100_000, cachedInput: 0, output: 200_000 };
   assert.equal(creditsOf(price, tokens(10_000_000, 0, 10_000_000)), 3);
   fc.assert(
@@ -34,7 +34,7 @@ test('the sum is exact where floating point is not', () => {
   );
 });
 
-test('whatever a provider claims, the end can be priced', () => {
+test('prices the end for any number that a provider reports', () => {
   const price = { input: MICRO, cachedInput: 0, output: MICRO };
   for (const claimed of [Number.NaN, -5, Number.POSITIVE_INFINITY, 0.5]) {
     assert.ok(creditsOf(price, tokens(claimed, claimed, claimed)) >= 0);
@@ -42,7 +42,7 @@ test('whatever a provider claims, the end can be priced', () => {
   assert.equal(creditsOf(price, tokens(2_000_000, 9_000_000)), 0, 'more cached than there was: all of it was cached');
 });
 
-test('each model of a run is priced by itself; one without a price costs nothing', () => {
+test('each model of a run has its own price, and without a price it costs nothing', () => {
   const used = { requestCount: 1, reasoningTokens: 0, credits: 0, ...tokens(10) };
   const prices = new Map([
     ['a/dear', { input: MICRO * MICRO, cachedInput: 0, output: 0 }],

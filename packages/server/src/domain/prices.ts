@@ -1,6 +1,6 @@
 import type { ModelUsage, Usage } from './usage.ts';
 
-/** In millionths of a credit per million tokens: whole numbers, so that money is added up exactly. */
+/** In millionths of a credit per million tokens. Whole numbers, so that sums are exact. */
 export interface ModelPrice {
   readonly input: number;
   readonly cachedInput: number;
@@ -12,14 +12,17 @@ export type Prices = ReadonlyMap<string, ModelPrice>;
 
 export const NO_PRICES: Prices = new Map();
 
-/** A price has at most so many digits after its point. */
+/** The largest number of digits after the decimal point. */
 export const PRICE_DIGITS = 6;
 
 const SCALE = 10n ** BigInt(PRICE_DIGITS) * 1_000_000n;
 
 type PricedTokens = Pick<Usage, 'inputTokens' | 'cachedTokens' | 'outputTokens'>;
 
-/** Whole credits, rounded up once per run and model. Cached tokens are among the input tokens, at a price of their own. */
+/**
+ * Returns whole credits, rounded up once per run and model. Cached tokens are part of the input tokens and have their
+ * own price.
+ */
 export function creditsOf(price: ModelPrice, tokens: PricedTokens): number {
   const input = whole(tokens.inputTokens);
   const cached = whole(Math.min(tokens.cachedTokens, tokens.inputTokens));
@@ -30,12 +33,14 @@ export function creditsOf(price: ModelPrice, tokens: PricedTokens): number {
   return Number((cost + SCALE - 1n) / SCALE);
 }
 
-/** Whatever a provider reports, the end of a run can be written. */
+/** Accepts any number that a provider may report, so that the end of a run can always be stored. */
 function whole(tokens: number): bigint {
   return Number.isFinite(tokens) && tokens > 0 ? BigInt(Math.ceil(tokens)) : 0n;
 }
 
-/** A model without a price costs no credits: a price is asked for where an integration begins to count in them. */
+/**
+ * A model without a price costs no credits. An integration that counts in credits requires prices for all its models.
+ */
 export function withCredits(byModel: readonly ModelUsage[], prices: Prices): ModelUsage[] {
   return byModel.map((used) => {
     const price = prices.get(used.model);

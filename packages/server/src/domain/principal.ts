@@ -1,9 +1,9 @@
-/** Who calls. */
+/** The authenticated caller. */
 export interface Principal {
   readonly ownerId: string;
   readonly administrator: boolean;
   readonly email: string | null;
   readonly name: string | null;
-  /** `keyId` null: the key in `RUNWIRE_API_KEY`. */
+  /** `keyId` is null for the key of `RUNWIRE_API_KEY`. */
   readonly key: { readonly keyId: string | null; readonly name: string; readonly expiresAt: number | null };
 }

@@ -1,10 +1,10 @@
 import { type ErrorCode, errors } from '@runwire/contract';
 
-/** A request turned down: thrown by whoever decides, turned into an answer by `http/` alone. */
+/** A refused request. Only `http/` turns it into an answer. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: ErrorCode;
-  /** Fields that stand beside `error` and `code` in the answer. */
+  /** Fields of the answer besides `error` and `code`. */
   readonly details: Readonly<Record<string, unknown>>;
   readonly retryAfterSeconds: number | null;
 

@@ -1,21 +1,21 @@
 import { checkFilePath, lastSegment, type MountPath } from './mount-path.ts';
 
-/** A file of the mount that came with a message. */
+/** A file of the mount that a message refers to. */
 export interface SandboxFile {
   readonly name: string;
-  /** Whole: `/app/mnt/…`. */
+  /** The whole path: `/app/mnt/…`. */
   readonly path: string;
 }
 
 export type CheckedSandboxFile =
   | { readonly file: SandboxFile; readonly below: MountPath }
-  /** The rest of a sentence that begins with the field's name. */
+  /** The rest of a sentence that begins with the name of the field. */
   | { readonly field: 'name' | 'path'; readonly problem: string };
 
 export function checkSandboxFile({ name, path }: SandboxFile): CheckedSandboxFile {
   const checked = checkFilePath(path);
   if ('problem' in checked) return { field: 'path', problem: checked.problem };
-  // Byte for byte, so it holds no control character either: the path has none.
+  // The name equals the end of the path byte by byte, so it contains no control characters either.
   if (name !== lastSegment(path)) {
     return { field: 'name', problem: 'must equal the last segment of `path`' };
   }
@@ -29,8 +29,8 @@ export function sandboxFilesOf(json: string | null): readonly SandboxFile[] {
 const ANNOUNCEMENT = 'Files that came with this message, by name and path:';
 
 /**
- * A user's message as a model is shown it. The words are the same for every agent and in every later turn: a prompt that
- * begins as the one before is cheaper. A path holds nothing that ends a line.
+ * Returns a user's message as the model receives it. The words are the same for every agent and every turn, because a
+ * prompt with an unchanged beginning is cheaper. A path contains no line breaks.
  */
 export function shownMessage(message: string, files: readonly SandboxFile[] = []): string {
   if (files.length === 0) return message;

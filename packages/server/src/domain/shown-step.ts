@@ -6,9 +6,9 @@ export type ShownItem =
   | { readonly kind: 'tool_call'; readonly callId: string; readonly name: string; readonly arguments: string };
 
 /**
- * A finished response as later prompts show it, within its run and in later turns alike: its texts that are not blank,
- * then its calls, behind which their outputs follow. Providers refuse an assistant that says nothing, and Chat
- * Completions anything between a call and its output.
+ * Converts a finished response for later prompts of its run and of later turns: texts that are not blank, then calls,
+ * so that the outputs of the calls can follow them. Providers refuse an empty assistant message, and Chat Completions
+ * refuses anything between a call and its output.
  */
 export function shownStep(output: readonly RunItem[]): ShownItem[] {
   const texts: ShownItem[] = [];
@@ -23,8 +23,8 @@ export function shownStep(output: readonly RunItem[]): ShownItem[] {
 }
 
 /**
- * A model that wrote no JSON object was told so in the call's output; shown its own text again, some providers refuse
- * the whole prompt, and with it the chat for ever.
+ * If the model wrote no JSON object, the output of the call told it so. The invalid text itself is not sent again,
+ * because some providers would refuse the prompt, and the chat could never continue.
  */
 function shownArguments(text: string): string {
   try {

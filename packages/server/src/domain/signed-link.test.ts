@@ -18,25 +18,25 @@ const lessThan = (seconds: unknown) => ({
   Statement: [{ Resource: 'https://d1.cloudfront.net/*', Condition: { DateLessThan: { 'AWS:EpochTime': seconds } } }],
 });
 
-test('signature V4 of S3 and of Google says when it was signed and for how long', () => {
+test('reads date and duration of signature V4 of S3 and Google', () => {
   assert.equal(of(AMZ), at('2030-01-15T12:15:00Z'));
   assert.equal(of(AMZ.toLowerCase().replace('20300115t120000z', '20300115T120000Z')), at('2030-01-15T12:15:00Z'));
   assert.equal(of(`response-content-type=a&${AMZ}&x-id=GetObject`), at('2030-01-15T12:15:00Z'));
   assert.equal(of(GOOG), at('2030-01-22T12:00:00Z'));
 });
 
-test('signature V2 of S3 and of Google, and CloudFront, say a second', () => {
+test('reads the expiry second of signature V2 and of CloudFront', () => {
   assert.equal(of('AWSAccessKeyId=AKIAEXAMPLE&Signature=vjby%3D&Expires=1894708800'), 1_894_708_800_000);
   assert.equal(of('GoogleAccessId=a%40b.com&Expires=1894708800&Signature=vjby'), 1_894_708_800_000);
   assert.equal(of(`Expires=1894708800&${CLOUDFRONT}`), 1_894_708_800_000);
   assert.equal(of(`Policy=${policy(lessThan(1_894_708_800))}&${CLOUDFRONT}`), 1_894_708_800_000);
-  // Of a page that calls something so: nobody signed it.
+  // A page may use such a parameter without any signature.
   for (const query of ['Expires=1', 'Expires=1&Signature=a', 'expires=1&signature=a&AWSAccessKeyId=b']) {
     assert.equal(of(query), null, query);
   }
 });
 
-test('a shared access signature of Azure says a day or a time, in each form that Azure takes', () => {
+test('reads the day or time of an Azure shared access signature in every form', () => {
   const forms: [string, string][] = [
     ['2030-01-15', '2030-01-15T00:00:00Z'],
     ['2030-01-15T12:30Z', '2030-01-15T12:30:00Z'],
@@ -48,13 +48,13 @@ test('a shared access signature of Azure says a day or a time, in each form that
   ];
   for (const [se, moment] of forms) assert.equal(of(`${AZURE}&se=${se}`), at(moment), se);
   assert.equal(of(`${AZURE}&SE=2030-01-15`), at('2030-01-15T00:00:00Z'));
-  // The key of a user delegation ends before what it signed.
+  // The key of a user delegation expires before the link that it signed.
   assert.equal(of(`${AZURE}&se=2030-01-20&ske=2030-01-16T00:00:00Z`), at('2030-01-16T00:00:00Z'));
-  assert.equal(of(AZURE), null, 'its end stands in a policy that is stored there');
-  assert.equal(of('se=2020-01-15'), null, 'nobody signed it');
+  assert.equal(of(AZURE), null, 'its end is in a stored policy');
+  assert.equal(of('se=2020-01-15'), null, 'it is not signed');
 });
 
-test('what is no date, or stands there twice, says nothing', () => {
+test('ignores invalid dates and duplicate parameters', () => {
   for (const query of [
     AMZ.replace('20300115T120000Z', '20300231T120000Z'),
     AMZ.replace('20300115T120000Z', '2030-01-15T12:00:00Z'),
@@ -84,7 +84,7 @@ test('what is no date, or stands there twice, says nothing', () => {
   }
 });
 
-test('whatever stands in a query, the answer is a moment or null', () => {
+test('returns a time or null for any query', () => {
   const name = fc.constantFrom(
     ...['X-Amz-Date', 'X-Amz-Expires', 'X-Amz-Signature', 'X-Goog-Date', 'X-Goog-Expires', 'X-Goog-Signature'],
     ...['Expires', 'Signature', 'AWSAccessKeyId', 'GoogleAccessId', 'Key-Pair-Id', 'Policy', 'se', 'ske', 'sig'],

@@ -1,6 +1,6 @@
 /**
- * Until when a signed link says that it is good, in milliseconds; null: it is none, or does not say so in a way that is
- * known here. Whoever is unsure says null: a link is refused only where it shows that it has expired.
+ * Returns the time at which a signed link expires, in milliseconds. Returns null if it is not signed or its form is not
+ * known or not clear: a link is refused only if it is certain that it has expired.
  */
 export function expiresAt(url: URL): number | null {
   const query = new Query(url.searchParams);
@@ -13,7 +13,7 @@ export function expiresAt(url: URL): number | null {
   );
 }
 
-/** S3 and Google take the names of their newer parameters in any case; the others are asked for as they are written. */
+/** S3 and Google accept the names of their newer parameters in any case. Other names must match exactly. */
 class Query {
   readonly #asWritten = new Map<string, string[]>();
   readonly #inAnyCase = new Map<string, string[]>();
@@ -25,7 +25,7 @@ class Query {
     }
   }
 
-  /** Null too where it stands there twice: nobody knows which one counts. */
+  /** Also returns null if the parameter is present twice, because it is not defined which one counts. */
   get(name: string): string | null {
     return only(this.#asWritten.get(name));
   }
@@ -44,7 +44,7 @@ function add(values: Map<string, string[]>, name: string, value: string): void {
 const only = (values: readonly string[] | undefined): string | null =>
   values === undefined || values.length !== 1 ? null : (values[0] ?? null);
 
-/** Signature V4 of S3 and of those that speak like it, and of Google Cloud Storage. */
+/** Signature V4 of S3, of compatible services and of Google Cloud Storage. */
 function fromDateAndSeconds(query: Query, prefix: 'x-amz' | 'x-goog'): number | null {
   const date = query.getInAnyCase(`${prefix}-date`);
   const seconds = wholeNumber(query.getInAnyCase(`${prefix}-expires`));
@@ -54,17 +54,17 @@ function fromDateAndSeconds(query: Query, prefix: 'x-amz' | 'x-goog'): number | 
   return signedAt === null ? null : signedAt + seconds * 1000;
 }
 
-/** Whose key signed it: with one of these beside it, `Expires` is what S3, Google or CloudFront go by. */
+/** The id of the signing key. If one of these is present, S3, Google or CloudFront uses `Expires`. */
 const SIGNERS = ['AWSAccessKeyId', 'GoogleAccessId', 'Key-Pair-Id'];
 
-/** Signature V2 of S3 and of Google Cloud Storage, and CloudFront's canned policy. */
+/** Signature V2 of S3 and of Google Cloud Storage, and the canned policy of CloudFront. */
 function fromEpochSeconds(query: Query): number | null {
   const seconds = wholeNumber(query.get('Expires'));
   if (seconds === null || query.get('Signature') === null) return null;
   return SIGNERS.some((signer) => query.get(signer) !== null) ? seconds * 1000 : null;
 }
 
-/** CloudFront's own policy: JSON in base64 with other signs. */
+/** The custom policy of CloudFront: JSON in base64 with a modified alphabet. */
 function fromCloudFrontPolicy(query: Query): number | null {
   const policy = query.get('Policy');
   if (policy === null || query.get('Signature') === null || query.get('Key-Pair-Id') === null) return null;
@@ -81,7 +81,7 @@ function fromCloudFrontPolicy(query: Query): number | null {
   return typeof seconds === 'number' && Number.isSafeInteger(seconds) && seconds >= 0 ? seconds * 1000 : null;
 }
 
-/** Azure. The key that signs for a user may expire before the link that it signed. */
+/** Azure. The key that signs for a user may expire before the link. */
 function fromSharedAccessSignature(query: Query): number | null {
   if (query.getInAnyCase('sig') === null) return null;
   const ends = ['se', 'ske'].map((name) => azureMoment(query.getInAnyCase(name) ?? ''));
@@ -89,7 +89,10 @@ function fromSharedAccessSignature(query: Query): number | null {
   return known.length === 0 ? null : Math.min(...known);
 }
 
-/** A day, or a time with or without seconds and their fractions, in UTC or with an offset; a `+` that was not encoded reads as a blank. */
+/**
+ * A day, or a time with optional seconds and fractions, in UTC or with an offset. A `+` that was not encoded is decoded
+ * as a space.
+ */
 const AZURE = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(:\d\d)?(\.\d{1,7})?(Z|[-+ ]\d\d:\d\d)?)?$/;
 
 function azureMoment(text: string): number | null {
@@ -100,7 +103,7 @@ function azureMoment(text: string): number | null {
   return Number.isNaN(moment) ? null : moment;
 }
 
-/** Null where there is no such day or time: `Date` would make 3 March of 31 February. */
+/** Returns null if the day or time does not exist: `Date` would turn 31 February into 3 March. */
 function momentOf(isoSeconds: string): number | null {
   const moment = Date.parse(isoSeconds);
   if (Number.isNaN(moment)) return null;

@@ -1,4 +1,4 @@
-/** Why the server does not start; its message is the one sentence that says what to change. */
+/** The server cannot start. The message is one sentence that tells the operator what to change. */
 export class StartRefused extends Error {
   override readonly name: string = 'StartRefused';
 }

@@ -4,7 +4,7 @@ export function iso(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-/** "from ≤ admission < to". */
+/** The range is from ≤ admission < to. */
 export function admissionTimes(query: { readonly from?: string; readonly to?: string }) {
   return {
     fromMs: query.from === undefined ? undefined : Date.parse(query.from),

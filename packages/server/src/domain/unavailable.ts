@@ -1,4 +1,4 @@
-/** The store cannot take writes now and may later; nothing of what was asked happened, unless it is `CommitUnknown`. */
+/** The store accepts no writes now and may do so later. Nothing was written, unless it is `CommitUnknown`. */
 export class StoreUnavailable extends Error {
   override readonly name: string = 'StoreUnavailable';
 }
@@ -14,15 +14,15 @@ export class DiskFull extends StoreUnavailable {
   }
 }
 
-/** The others took this node for dead: nothing is written under its old identity any more. */
+/** Other nodes marked this node as dead. Nothing more is written under its old identity. */
 export class NodeFenced extends StoreUnavailable {
   override readonly name = 'NodeFenced';
 }
 
-/** The commit was sent and its answer lost: what was asked may have happened, whole, or not at all. */
+/** The commit was sent but not answered. The transaction may be committed or rolled back. */
 export class CommitUnknown extends StoreUnavailable {
   override readonly name = 'CommitUnknown';
-  /** Settles when it is known whether it happened, or with false when the store is closed. */
+  /** Resolves when the outcome is known: true if it committed. Resolves to false if the store is closed before. */
   readonly happened: Promise<boolean>;
 
   constructor(happened: Promise<boolean>) {

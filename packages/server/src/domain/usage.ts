@@ -6,7 +6,7 @@ export interface Usage {
   readonly reasoningTokens: number;
 }
 
-/** A run's usage of one model. `credits` is what it was charged for it: set at the end, at the prices of that day. */
+/** The usage of one model in a run. `credits` is the charge, set at the end at the current prices. */
 export interface ModelUsage extends Usage {
   readonly model: string;
   readonly credits: number;
@@ -40,7 +40,7 @@ export function addModelUsage(all: readonly ModelUsage[], model: string, usage: 
   return [...others, { model, ...addUsage(known ?? NO_USAGE, usage), credits: 0 }];
 }
 
-/** A token is taken for four bytes of UTF-8 wherever nothing better is known. */
+/** A token counts as four bytes of UTF-8 if no better number is known. */
 export const BYTES_A_TOKEN = 4;
 
 export function estimateTokens(bytes: number): number {
@@ -48,15 +48,15 @@ export function estimateTokens(bytes: number): number {
 }
 
 /**
- * What an image is taken for wherever its provider has not said: a picture of 1024 × 1024 pixels is 765 to 1105 tokens
- * to OpenAI's models, and its size in bytes says nothing of it.
+ * The tokens of an image if its provider reports none: 1024 × 1024 pixels are 765 to 1105 tokens for OpenAI's models,
+ * and the size in bytes tells nothing about it.
  */
 export const IMAGE_TOKENS = 1000;
 
-/** The text that takes as many tokens as an image. */
+/** The size of a text that has as many tokens as an image. */
 export const IMAGE_TEXT_BYTES = BYTES_A_TOKEN * IMAGE_TOKENS;
 
-/** `usage` as it stands in every answer and frame. */
+/** `usage` in the form of every answer and frame. */
 export function usageJson(usage: Usage) {
   return {
     request_count: usage.requestCount,

@@ -1,2 +1,2 @@
-/** The version of the program; the API's own is in its description. */
+/** The version of the program. The API description has its own version. */
 export const VERSION = '0.1.0';

@@ -1,7 +1,7 @@
 /**
- * Places where a race or a crash can be staged: a function handed in by the composition root is called there,
- * and in production there is none. It is synchronous: it may end the process or block it, never let it go on
- * with something else first.
+ * Points at which a test can stage a race or a crash: the composition root may pass a function that is called there. In
+ * production there is none. The function is synchronous: it can end or block the process, but it cannot let other work
+ * run first.
  */
 export const TRANSACTIONS = [
   'admit',
@@ -14,7 +14,9 @@ export const TRANSACTIONS = [
   'account',
   'sweep',
 ] as const;
-/** `lease`: by which nodes look after each other's. Nothing of a run's own depends on it: no crash is staged there. */
+/**
+ * With `lease` transactions, nodes fence each other. No state of a run depends on them, so no crash is staged there.
+ */
 export type TransactionName = (typeof TRANSACTIONS)[number] | 'lease';
 
 export type WaitPoint =
@@ -28,7 +30,7 @@ export const WAIT_POINTS: readonly WaitPoint[] = [
   ),
 ];
 
-/** On the way of an uploaded file to the disk: nothing of a run depends on them. */
+/** The steps of an uploaded file on its way to the disk. No run depends on them. */
 export type UploadPoint =
   `${'upload-bytes' | 'upload-sync' | 'upload-rename' | 'upload-folder-sync' | 'upload-answer'}.${'before' | 'after'}`;
 

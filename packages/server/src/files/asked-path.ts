@@ -1,12 +1,12 @@
 import { type CheckedPath, checkAnyFolderPath, checkFilePath, type MountPath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 
-/** The file that a caller names by its whole path; `name` is what the caller's field is called. */
+/** Returns the file that a caller names by its whole path. `name` is the name of the request field. */
 export function askedFile(name: string, path: string): MountPath {
   return belowOf(name, checkFilePath(path));
 }
 
-/** The same of a folder; the mount itself is one. */
+/** Does the same for a folder. The mount itself is valid. */
 export function askedFolder(name: string, path: string): MountPath {
   return belowOf(name, checkAnyFolderPath(path));
 }

@@ -1,26 +1,26 @@
 import { webcrypto } from 'node:crypto';
 import { type BlobKey, type BlobStore, sha256OfKey } from '../storage/blob-store.ts';
 
-/** Copied at once: enough to keep a disk busy with its syncs, and at most so many images in memory. */
+/** The number of concurrent copies: enough to keep a disk busy with syncs, with at most this many images in memory. */
 const AT_ONCE = 8;
 
 export interface NamedBlob {
   readonly key: BlobKey;
-  /** False: it may be swept at any moment, and nobody misses it. */
+  /** False if the blob may be swept at any moment, so that it may be missing. */
   readonly inUse: boolean;
 }
 
 export interface CopiedBlobs {
-  /** Those that are in the copy now, as they are copied. */
+  /** Yields the keys of the blobs in the copy, while they are copied. */
   readonly keys: AsyncIterable<readonly BlobKey[]>;
-  /** Counted as `keys` is read. */
+  /** Counted while `keys` is read. */
   readonly count: () => number;
   readonly bytes: () => number;
-  /** In use, and not there or not the bytes that their names say. */
+  /** Blobs in use that are missing or whose bytes do not match their names. */
   readonly missing: () => readonly BlobKey[];
 }
 
-/** Copies blobs from one store to another; those that are there already are not written again. */
+/** Copies blobs from one store to another. Blobs that already exist are not written again. */
 export function copyBlobs(
   blobs: AsyncIterable<readonly NamedBlob[]>,
   from: Pick<BlobStore, 'read'>,

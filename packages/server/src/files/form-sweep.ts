@@ -3,10 +3,10 @@ import { forgetForms, oldForms } from '../store/queries/upload-forms.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** Longer than any walk through a mount: one that is under way still counts what has expired since it began. */
+/** Longer than any measurement of a mount, which still counts forms that expired after it began. */
 const KEPT_AFTER_EXPIRY_MS = 3_600_000;
 
-/** T7 of upload forms: those that expired long enough ago are forgotten. */
+/** The part of T7 for upload forms: deletes forms some time after they expired. */
 export class FormSweep extends Sweep {
   readonly #store: Store;
 
@@ -15,10 +15,10 @@ export class FormSweep extends Sweep {
     this.#store = store;
   }
 
-  /** Resolves to how many were forgotten. */
+  /** Resolves to the number of deleted forms. */
   protected override async sweepOnce(): Promise<number> {
     const until = Date.now() - KEPT_AFTER_EXPIRY_MS;
-    // A look costs less than a commit, and most find nothing.
+    // A read costs less than a commit, and most reads find nothing.
     if ((await this.#store.reads.all(oldForms, { until })).length === 0) return 0;
     return this.#store.transact('sweep', (tx) => tx.run(forgetForms, { until }));
   }

@@ -2,7 +2,7 @@ import type { Store } from '../store/store.ts';
 import { UploadSecrets } from './upload-secrets.ts';
 import type { UploadTarget } from './upload-target.ts';
 
-/** Forms that are sent to this server: the bucket is the integration, the key the path below its mount. */
+/** Forms that are sent to this server. The bucket is the integration, the key is the path below its mount. */
 export function hereTarget(store: Store, secret: string): UploadTarget {
   const secrets = new UploadSecrets(store, secret);
   return {

@@ -4,7 +4,10 @@ import { dropDraftMarks, KEPT, keepMarkOnce, knownMarks } from '../store/queries
 import type { FilesKind } from '../store/schema.ts';
 import { first, type Store } from '../store/store.ts';
 
-/** What an installation's files are known by, and where they are: a marked folder, or keys that begin with the mark. */
+/**
+ * Identifies the files of an installation and where they are: in a marked folder, or under keys that begin with the
+ * mark.
+ */
 export interface KeptMark {
   readonly mark: string;
   readonly kind: FilesKind;
@@ -15,7 +18,7 @@ export async function marksOf(store: Store): Promise<{ kept: KeptMark | undefine
   return { kept: rows.find(({ id }) => id === KEPT), known: new Set(rows.map(({ mark }) => mark)) };
 }
 
-/** Resolves to the one that is kept: of several at once, one is. */
+/** Resolves to the stored mark. If several nodes store one concurrently, the first one wins. */
 export function keepMark(store: Store, mark: string, kind: FilesKind): Promise<KeptMark> {
   return store.transact('account', async (tx) => {
     await tx.run(keepMarkOnce, { mark, kind });
@@ -24,11 +27,11 @@ export function keepMark(store: Store, mark: string, kind: FilesKind): Promise<K
   });
 }
 
-/** An installation keeps its files in one kind of place, from its first start on. */
+/** An installation stores its files in one kind of place from its first start. */
 export async function checkFilesKind(store: Store, kind: FilesKind): Promise<void> {
   const { kept } = await marksOf(store);
   if (kept !== undefined) return refuseOtherKind(kept, kind);
-  // One without a mark is of an earlier version, which had the disk alone.
+  // An installation without a mark is of an earlier version, which had only the disk.
   const isFirst = (await first(store.reads.all(installation, {}))) === undefined;
   if (!isFirst) refuseOtherKind({ mark: '', kind: 'disk' }, kind);
 }

@@ -3,20 +3,20 @@ import type { MeasuredMount } from './mount-usage.ts';
 
 export interface PromisedFile {
   readonly path: MountPath;
-  /** The most that a form may bring. */
+  /** The largest upload that a form allows. */
   readonly sizeBytes: number;
 }
 
 export interface ForeseenBytes {
   readonly bytes: number;
-  /** Promised paths whose files the walk did not note: they are counted as if they replaced nothing. */
+  /** Paths of forms whose files were not measured. They count as if they replaced nothing. */
   readonly unmeasured: readonly MountPath[];
 }
 
 /**
- * The most that a mount can come to by what is there and what is promised. A path counts once, with the larger of its file
- * and its forms: so a file that has arrived is not counted beside its form, one that is replaced counts by the difference,
- * and a form that is sent a second time, or after its file was deleted, brings nothing that was not counted.
+ * Returns the largest size that a mount can reach with its files and its open forms. A path counts once, with the
+ * larger of its file and its forms: so a stored file is not counted together with its form, a replaced file counts by
+ * the difference, and a form that is used twice, or after its file was deleted, adds nothing.
  */
 export function foreseenBytes(measured: MeasuredMount, promised: readonly PromisedFile[]): ForeseenBytes {
   const most = new Map<MountPath, number>();

@@ -1,7 +1,7 @@
 import type { MountPath } from '../domain/mount-path.ts';
 import type { MountStore } from './mount-store.ts';
 
-/** Whether the files that a message names were uploaded. */
+/** Checks that the files of a message were uploaded. */
 export class SandboxFiles {
   readonly #mount: Pick<MountStore, 'find'>;
 
@@ -9,7 +9,7 @@ export class SandboxFiles {
     this.#mount = mount;
   }
 
-  /** Null: all are there. */
+  /** Resolves to null if all files exist. */
   async firstMissing(integrationId: string, paths: readonly MountPath[]): Promise<MountPath | null> {
     const found = await Promise.all(paths.map((path) => this.#mount.find(integrationId, path)));
     return paths.find((_, place) => found[place] === null) ?? null;

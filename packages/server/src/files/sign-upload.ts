@@ -12,7 +12,9 @@ import { signForm } from './post-policy/sign-form.ts';
 import { foreseenBytes } from './quota.ts';
 import type { UploadTarget } from './upload-target.ts';
 
-/** A measurement counts too much what others sign meanwhile over files that are there: it is repeated for those. */
+/**
+ * A measurement counts too much if another request signs a form for an existing file. It is repeated for such paths.
+ */
 const MAX_MEASUREMENTS = 8;
 
 export interface UploadRequest {
@@ -20,7 +22,7 @@ export interface UploadRequest {
   readonly path: MountPath;
   readonly contentType: string;
   readonly sizeBytes: number;
-  /** Scheme, host and path by which the caller reaches this server. */
+  /** Scheme, host and path under which the caller reaches this server. */
   readonly base: string;
 }
 
@@ -33,9 +35,9 @@ export interface UploadSigningDeps {
   readonly store: Store;
   readonly mount: Pick<MountStore, 'checkFree' | 'walk'>;
   readonly target: UploadTarget;
-  /** 0: none. */
+  /** 0 if there is no quota. */
   readonly quotaBytes: number;
-  /** How long after its form expired an upload that is under way may go on. */
+  /** How long an upload in progress may continue after its form expired. */
   readonly graceMs: number;
 }
 
@@ -44,7 +46,7 @@ interface TooMuch {
   readonly unmeasured: readonly MountPath[];
 }
 
-/** Signs forms for uploads; each is noted, with what it may bring, before it is given out. */
+/** Signs forms for uploads. Each form is stored with its size before the caller gets it. */
 export class UploadSigning {
   readonly #deps: UploadSigningDeps;
   readonly #usage: MountUsage;
@@ -57,7 +59,7 @@ export class UploadSigning {
   async sign(request: UploadRequest): Promise<SignedUpload> {
     const { integrationId, path, contentType, sizeBytes, base } = request;
     const { mount, target } = this.#deps;
-    // Before the key is asked for: one that is retired meanwhile counts for what was signed before.
+    // Taken before the key is read: if the key is retired in between, the form counts as signed before.
     const signedAt = Date.now();
     const expiresAt = signedAt + FORM_MS;
     try {
@@ -103,14 +105,14 @@ export class UploadSigning {
     for (let measurements = 1; ; measurements += 1) {
       const tooMuch = await note(measured);
       if (tooMuch === null) return;
-      // Nothing that was deleted or that arrived before this request counts against it.
+      // A file that was deleted or stored before this request does not count against it.
       const isSure = measured.beganAt >= signedAt && tooMuch.unmeasured.length === 0;
       if (isSure || measurements === MAX_MEASUREMENTS) throw this.#exceeded(measured, tooMuch, request.sizeBytes);
       measured = await this.#usage.measure(integrationId, [path, ...tooMuch.unmeasured]);
     }
   }
 
-  /** Null: this form and all that were signed before fit. */
+  /** Resolves to null if this form and all earlier ones fit. */
   async #tooMuch(tx: Tx, request: UploadRequest, measured: MeasuredMount): Promise<TooMuch | null> {
     const { integrationId, path, sizeBytes } = request;
     const rows = await tx.all(promisedBytes, { integrationId, since: measured.countsFrom });
@@ -130,7 +132,7 @@ export class UploadSigning {
   }
 }
 
-/** Both files could not be there: whoever comes second is told now, and not when the bytes are sent. */
+/** The two files could not both exist, so the second request is refused now and not when the bytes are sent. */
 async function refuseInTheWay(tx: Tx, integrationId: string, path: MountPath, since: number): Promise<void> {
   const other = await first(tx.query(formInTheWay(integrationId, path, since)));
   if (other === undefined) return;

@@ -40,13 +40,16 @@ export class UploadSecrets {
     this.#secret = secret;
   }
 
-  /** To sign with. A form's date is taken before this is called: of a rotation between the two it knows nothing then. */
+  /**
+   * Returns the key to sign with. Take the date of the form before this call, so that a rotation in between does not
+   * invalidate the form.
+   */
   async current(): Promise<SigningKey> {
     const newest = await first(this.#store.reads.all(newestUploadSecret, {}));
     return uploadKey(this.#secret, newest?.number ?? (await this.#makeFirst()));
   }
 
-  /** Null: it is none of ours. */
+  /** Resolves to null if this installation has no such key. */
   async find(accessKeyId: string): Promise<VerifyingKey | null> {
     const number = Number(ACCESS_KEY.exec(accessKeyId)?.[1] ?? 0);
     const row = await first(this.#store.reads.all(uploadSecret, { number }));
@@ -61,13 +64,13 @@ export class UploadSecrets {
   }
 }
 
-/** Forms are signed with another secret from here on; those that are signed already stay good to their end. */
+/** Makes a new secret. Forms that were signed with earlier ones stay valid until they expire. */
 export function rotateUploadSecret(store: Store): Promise<number> {
   return store.transact('account', async (tx) => {
     await tx.all(lockInstallation, {});
     const now = Date.now();
     const number = (await first(tx.all(newestUploadSecret, {})))?.number ?? FIRST;
-    // Also where none was used yet: a number means the same secret for ever.
+    // Stored even if it was never used, because a number always belongs to the same secret.
     await tx.run(makeUploadSecretOnce, { number, now });
     await tx.run(retireUploadSecret, { number, now });
     await tx.run(makeUploadSecretOnce, { number: number + 1, now });

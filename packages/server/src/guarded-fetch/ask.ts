@@ -7,8 +7,9 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_EARLY_ANSWERS = 8;
 
 /**
- * One GET over this one connection, which the caller destroys. Nothing is sent that tells who asks: no cookie, no
- * credentials, no referrer. Rejects with `FetchFailed` if the answer is not HTTP or its headers are too large.
+ * Sends one GET over this connection, which the caller destroys. It sends no cookies, credentials or referrer, so the
+ * server learns nothing about the caller. Rejects with `FetchFailed` if the answer is not HTTP or its headers are too
+ * large.
  */
 export async function ask(url: URL, socket: Duplex, userAgent: string): Promise<IncomingMessage> {
   // Imported here because it also loads the client of `fetch`: 0.07 s of processor time that most starts do not need.

@@ -9,7 +9,7 @@ const hanging = (begin: () => void): Promise<never> => {
   return new Promise<never>(() => {});
 };
 
-test('one time counts for everything, whatever is silent', async () => {
+test('one time limit applies to all parts of a fetch', async () => {
   const silent: Serve = () => {};
   const halfway: Serve = (_, connection) => void connection.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc');
   const stuck = new Promise<never>(() => {});
@@ -27,7 +27,7 @@ test('one time counts for everything, whatever is silent', async () => {
   }
 });
 
-test('an abort wakes it at any moment, with its own reason', async () => {
+test('an abort ends a fetch at any moment with its own reason', async () => {
   const moments: readonly ((abort: () => void) => Partial<GuardedFetchOptions> & { serve?: Serve })[] = [
     (abort) => ({
       network: { resolve: () => hanging(abort), dial: () => assert.fail() },
@@ -56,7 +56,7 @@ test('an abort wakes it at any moment, with its own reason', async () => {
   assert.deepEqual(network.resolved, []);
 });
 
-test('destroys a connection that comes when nobody waits for it any more', async () => {
+test('destroys a connection that opens after the fetch was given up', async () => {
   const watched = new WatchedNetwork(names, () => {});
   const { promise: opened, resolve: open } = Promise.withResolvers<void>();
   const controller = new AbortController();
@@ -77,7 +77,7 @@ test('destroys a connection that comes when nobody waits for it any more', async
   assertAllDestroyed(watched);
 });
 
-test('an address that keeps silent gives way to the next after 5 s, and the last one has all the time there is', async (t) => {
+test('tries the next address after 5 s, and gives the last one the remaining time', async (t) => {
   const dialled: string[] = [];
   const { promise: first, resolve: begun } = Promise.withResolvers<void>();
   const { promise: second, resolve: gone } = Promise.withResolvers<void>();
@@ -104,7 +104,7 @@ test('an address that keeps silent gives way to the next after 5 s, and the last
   assert.equal((await failed).kind, 'too_slow');
 });
 
-test('waits past a few early answers, and not past many', async () => {
+test('accepts a few early answers and refuses many', async () => {
   const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
   const file = httpAnswer(200, {}, 'abc');
   assert.equal((await guarded(answers(`${early.repeat(8)}${file}`)).fetch('https://a.test/')).bytes.length, 3);

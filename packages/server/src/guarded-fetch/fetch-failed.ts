@@ -13,13 +13,13 @@ export interface FetchFailedOptions {
   readonly isFinal?: boolean;
 }
 
-/** The message is the end of a sentence about what was to be fetched. It names no address, and nothing of a query. */
+/** The message is the end of a sentence about the URL. It contains no address and nothing of a query. */
 export class FetchFailed extends Error {
   override readonly name = 'FetchFailed';
   readonly kind: FetchFailure;
   /** The status that the server answered, if the status is the reason. */
   readonly status: number | null;
-  /** True if neither a second try nor a fresh link can help. The message then ends with what does. */
+  /** True if neither a retry nor a fresh link can help. The message then ends with what can. */
   readonly isFinal: boolean;
 
   constructor(kind: FetchFailure, why: string, options: FetchFailedOptions = {}) {

@@ -1,12 +1,12 @@
 const FIRST_BYTES = 64 * 1024;
 
-/** Bytes that come in pieces, gathered in one buffer of their own: it can be handed to a worker as it is. */
+/** Collects bytes in one buffer, which can be transferred to a worker without a copy. */
 export class GrowingBytes {
   #bytes: Uint8Array<ArrayBuffer>;
   #size = 0;
   readonly #maxBytes: number;
 
-  /** `expected`: how many come, where that is known; never more than `maxBytes` are added. */
+  /** `expected` is the announced size, or null. At most `maxBytes` are added. */
   constructor(expected: number | null, maxBytes: number) {
     this.#maxBytes = maxBytes;
     this.#bytes = new Uint8Array(expected ?? Math.min(FIRST_BYTES, maxBytes));

@@ -7,7 +7,7 @@ import { ALLOW_NOTHING, parseFetchAllow } from '../lib/url-rules/fetch-allow.ts'
 import { GuardedFetcher } from './guarded-fetch.ts';
 import { ownAddresses } from './own-addresses.ts';
 
-test('fetches what a public host has, asks for it plainly, and leaves nothing open', async () => {
+test('fetches from a public host, sends only plain headers and closes the connection', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   const before = timers();
   const { network, fetch } = guarded(answers(httpAnswer(200, { 'content-type': 'text/csv; charset=x' }, 'a,b')));
@@ -24,7 +24,7 @@ test('fetches what a public host has, asks for it plainly, and leaves nothing op
   assert.deepEqual([timers(), getEventListeners(never, 'abort')], [before, []]);
 });
 
-test('reads a chunked body, and one that ends with its connection', async () => {
+test('reads a chunked body and a body that ends with its connection', async () => {
   const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n';
   const first = await guarded(answers(chunked)).fetch('https://a.test/');
   assert.equal(Buffer.from(first.bytes).toString(), 'abcde');
@@ -34,7 +34,7 @@ test('reads a chunked body, and one that ends with its connection', async () => 
   assert.equal(Buffer.from(second.bytes).toString(), 'abc');
 });
 
-test('takes an answer that names no coding, or says that there is none', async () => {
+test('accepts an answer without a content coding', async () => {
   for (const coding of ['identity', 'Identity', '']) {
     const { bytes } = await guarded(answers(httpAnswer(200, { 'content-encoding': coding }, 'abc'))).fetch(
       'https://a.test/',
@@ -44,7 +44,7 @@ test('takes an answer that names no coding, or says that there is none', async (
   assert.equal((await guarded(answers(httpAnswer(200))).fetch('https://a.test/')).bytes.length, 0);
 });
 
-test('gathers a body of many pieces whole', async () => {
+test('reads a body of many pieces completely', async () => {
   const piece = Buffer.alloc(50_000, 'x');
   const serve: Serve = (_, connection) => {
     connection.write('HTTP/1.1 200 OK\r\n\r\n');
@@ -56,7 +56,7 @@ test('gathers a body of many pieces whole', async () => {
   assert.equal((await failure(guarded(serve, { maxBytes: 449_999 }).fetch('https://a.test/'))).kind, 'too_large');
 });
 
-test('says how much comes before it comes', async () => {
+test('reports the announced size before the body', async () => {
   const sizes: number[] = [];
   const network = new WatchedNetwork(names, answers(httpAnswer(200, {}, 'abc')));
   const fetcher = new GuardedFetcher({ allow: ALLOW_NOTHING, maxBytes: 3, maxMs: 60_000, network });
@@ -64,7 +64,7 @@ test('says how much comes before it comes', async () => {
   assert.deepEqual(sizes, [3]);
 });
 
-test('refuses a host of which one address is not public, and dials none of them', async () => {
+test('refuses a host if one of its addresses is not public, and dials none', async () => {
   for (const bad of ['127.0.0.1', '10.0.0.5', '::1', 'fd00::1', '::ffff:127.0.0.1', '64:ff9b::a00:1', 'nonsense']) {
     const { network, fetch } = guarded(answers(httpAnswer(200)), { names: { 'a.test': [[PUBLIC, bad]] } });
     assert.equal((await failure(fetch('https://a.test/?sig=secret'))).kind, 'refused', bad);
@@ -110,7 +110,7 @@ test('resolves once for each hop: a second answer is never dialled', async () =>
   assert.equal((await failure(fetch('https://a.test/'))).kind, 'refused');
 });
 
-test('tries the next checked address where one cannot be reached', async () => {
+test('tries the next checked address if one cannot be reached', async () => {
   const watched = new WatchedNetwork({ 'a.test': [['2606:4700::1', PUBLIC]] }, answers(httpAnswer(200, {}, 'x')));
   const tried: string[] = [];
   const network = {
@@ -126,13 +126,13 @@ test('tries the next checked address where one cannot be reached', async () => {
   assert.equal((await failure(guarded(answers(''), { network: dead }).fetch('https://a.test/'))).kind, 'unreachable');
 });
 
-test('a name that is not known, and one that cannot be looked up, are unresolved', async () => {
+test('an unknown name and a failed lookup are both unresolved', async () => {
   assert.equal((await failure(guarded(answers('')).fetch('https://unknown.test/'))).kind, 'unresolved');
   const network = { resolve: () => Promise.reject(new Error('SERVFAIL')), dial: () => assert.fail('dialled') };
   assert.equal((await failure(guarded(answers(''), { network }).fetch('https://a.test/'))).kind, 'unresolved');
 });
 
-test('follows three redirects, relative ones too, and not a fourth', async () => {
+test('follows three redirects, also relative ones, and no fourth', async () => {
   const serve: Serve = (request, connection) => {
     const hops = Number(/GET \/(\d)/.exec(request)?.[1]);
     const onwards = hops % 2 === 0 ? `/${hops - 1}` : `https://b.test/${hops - 1}`;
@@ -145,7 +145,7 @@ test('follows three redirects, relative ones too, and not a fourth', async () =>
   assert.equal((await failure(fetch('https://a.test/4'))).kind, 'redirects');
 });
 
-test('checks each redirect by its text and by its addresses', async () => {
+test('checks the text and the addresses of each redirect', async () => {
   const places = [
     'http://b.test/',
     'https://127.0.0.1/',
@@ -181,7 +181,7 @@ test('reads a Location in UTF-8', async () => {
   assert.equal((await guarded(serve).fetch('https://a.test/')).url.pathname, '/gr%C3%BCn');
 });
 
-test('takes nothing but 200 for the file', async () => {
+test('accepts only status 200', async () => {
   for (const status of [201, 204, 206, 300, 304, 305, 400, 401, 403, 404, 407, 429, 500, 503]) {
     const { network, fetch } = guarded(
       answers(httpAnswer(status, { refresh: '0; url=https://127.0.0.1/', 'www-authenticate': 'Negotiate' })),
@@ -192,7 +192,7 @@ test('takes nothing but 200 for the file', async () => {
   }
 });
 
-test('refuses what is too large by its header before a byte of it, and by its bytes where no header says so', async () => {
+test('refuses a file that is too large by its header, or else by its bytes', async () => {
   const declared = guarded(answers('HTTP/1.1 200 OK\r\ncontent-length: 10737418240\r\n\r\n'));
   assert.equal((await failure(declared.fetch('https://a.test/'))).kind, 'too_large');
   const endless: Serve = (_, connection) => {
@@ -208,7 +208,7 @@ test('refuses what is too large by its header before a byte of it, and by its by
   assertAllDestroyed(network);
 });
 
-test('fails on an answer that is cut, packed or no HTTP', async () => {
+test('fails if the answer is cut, compressed or not HTTP', async () => {
   const broken = [
     'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc',
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n',
@@ -236,7 +236,7 @@ test('fails on an answer that is cut, packed or no HTTP', async () => {
   }
 });
 
-test('what is allowed is dialled, on its port alone', async () => {
+test('dials an allowed address only on its port', async () => {
   const serve = answers(httpAnswer(200, {}, 'x'));
   const allow = parseFetchAllow('10.0.0.0/8:8443 inside.test loop.test:444 127.0.0.1');
   const own: Names = { 'loop.test': [['127.0.0.1', '::1']], 'mixed.test': [['10.0.0.5', PUBLIC]] };

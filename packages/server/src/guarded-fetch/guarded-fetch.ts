@@ -16,7 +16,7 @@ export { FetchFailed, realNetwork };
 export interface GuardedFetchOptions {
   readonly allow: FetchAllow;
   readonly maxBytes: number;
-  /** For everything together: names, connections, redirects, bytes. */
+  /** The time limit for everything together: name resolution, connections, redirects and bytes. */
   readonly maxMs: number;
   readonly network?: Network;
   /** The addresses of this machine, from which nothing is fetched unless `allow` names them. */
@@ -26,23 +26,23 @@ export interface GuardedFetchOptions {
 
 export interface Fetched {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The header as sent. */
+  /** The header as the server sent it. */
   readonly contentType: string | null;
-  /** After redirects. */
+  /** The URL after redirects. */
   readonly url: URL;
 }
 
 const MAX_REDIRECTS = 3;
 
 /**
- * The only way out for what a caller, a model or a tool names.
+ * The only way to dial an address that a caller, a model or a tool names.
  *
  *   text checked → name resolved once → every address checked → one of them dialled → asked → body
  *        ↑                                                                            ↓
  *        └───────────────────────────── 301, 302, 303, 307, 308: at most three times ─┘
  *
- * Each hop has a connection of its own, which is destroyed behind it: nothing is kept that another hop or another caller
- * could be given. Variables that name proxies are not read.
+ * Each hop has its own connection, which is destroyed after it, so no other hop or caller can use it. Proxy variables
+ * of the environment are not read.
  */
 export class GuardedFetcher {
   readonly #options: GuardedFetchOptions;

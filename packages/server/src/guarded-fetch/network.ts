@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream';
 
-/** The way out: handed in, so that a proof can watch it. */
+/** The network as a parameter, so that a proof can watch it. */
 export interface Network {
-  /** Every address of a name; none where it is not known. */
+  /** Resolves to every address of a name, or to none if the name is unknown. */
   resolve(hostname: string, signal: AbortSignal): Promise<readonly string[]>;
-  /** A connection that is open and secured, to this address and no other; `servername`: what the certificate must be for. */
+  /** Opens a TLS connection to exactly this address. The certificate must be valid for `servername`. */
   dial(to: DialTo, signal: AbortSignal): Promise<Duplex>;
 }
 

@@ -4,12 +4,12 @@ import { finalFailure } from './fetch-failed.ts';
 
 export const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
-/** Returns the URL that an answer redirects to. Its text is checked as the first URL was. */
+/** Returns the URL that an answer redirects to. Its text is checked like the first URL. */
 export function nextHop(from: URL, location: string | undefined, allow: FetchAllow): URL {
   if (location === undefined) {
     throw finalFailure('broken', 'its server redirects without a target', 'check the link');
   }
-  // Headers are bytes; those beyond ASCII are UTF-8 wherever they occur.
+  // Headers are bytes. Bytes beyond ASCII are taken as UTF-8.
   const text = Buffer.from(location, 'latin1').toString();
   const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(text);
   // The relative text is refused if a parser would change it, and the absolute URL if its target is not allowed.

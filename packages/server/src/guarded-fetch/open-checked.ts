@@ -7,7 +7,7 @@ import { isPublicAddress, reachedAddress } from '../lib/url-rules/public-address
 import { FetchFailed, finalFailure } from './fetch-failed.ts';
 import type { DialTo, Network } from './network.ts';
 
-/** How many addresses of one name are tried, and how long each but the last. */
+/** How many addresses of one name are tried. Each attempt except the last has this time limit. */
 const MAX_DIALS = 4;
 const ATTEMPT_MS = 5_000;
 
@@ -30,7 +30,8 @@ export async function openChecked(url: URL, options: OpenOptions, signal: AbortS
   if (addresses.length === 0) throw finalFailure('unresolved', 'its host name does not exist', 'check the link');
   const own = options.ownAddresses().flatMap((text) => parseAddress(text) ?? []);
   if (!addresses.every((address) => mayDial({ address, port, servername }, allow, own))) {
-    // The sentence does not tell which of the two, so a caller who guesses names learns nothing about this machine.
+    // The sentence does not tell which of the two it is, so a caller who guesses names learns nothing about this
+    // machine.
     throw finalFailure(
       'refused',
       'its host has an address that is not on the public internet, or is this server itself',
@@ -46,7 +47,7 @@ export async function openChecked(url: URL, options: OpenOptions, signal: AbortS
 
 function mayDial({ address, port, servername }: DialTo, allow: FetchAllow, own: readonly Address[]): boolean {
   const parsed = parseAddress(address);
-  // Text that is no address would be resolved once more when it is dialled.
+  // Text that is no address would be resolved a second time when it is dialled.
   if (parsed === null) return false;
   const { bits, value } = reachedAddress(parsed);
   const isOwn = own.some((one) => one.bits === bits && one.value === value);

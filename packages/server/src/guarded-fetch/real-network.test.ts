@@ -13,7 +13,7 @@ import { realNetwork } from './real-network.ts';
 
 const { ca, cert, key } = testCertificate(['localhost', 'files.test', '127.0.0.1']);
 
-/** A server over real TLS on loopback; the names that clients said they want to talk to. */
+/** Starts a TLS server on loopback that records the server names of its clients. */
 async function fileServer(t: TestContext, answer: RequestListener) {
   const server = createServer({ cert, key }, answer);
   const servernames: unknown[] = [];
@@ -34,7 +34,7 @@ function trust(t: TestContext): void {
 const fetcher = (allow: string) =>
   new GuardedFetcher({ allow: parseFetchAllow(allow), maxBytes: 1000, maxMs: 60_000, userAgent: 'Runwire/1' });
 
-test('fetches over real TLS what is allowed, by name and by address, each hop on a connection of its own', async (t) => {
+test('fetches over real TLS by name and by address, each hop on its own connection', async (t) => {
   trust(t);
   const asked: unknown[] = [];
   const { port, servernames } = await fileServer(t, ({ url, headers }, response) => {
@@ -59,7 +59,7 @@ test('fetches over real TLS what is allowed, by name and by address, each hop on
   assert.equal(asked.length, 3);
 });
 
-test('a certificate that nobody trusts, or for another name, ends it before anything is asked', async (t) => {
+test('refuses an untrusted certificate, or one for another name, before it sends a request', async (t) => {
   const { server, port } = await fileServer(t, () => assert.fail('asked'));
   const dial = (servername: string) => realNetwork.dial({ address: '127.0.0.1', port, servername }, never);
   const certificate = (error: unknown) =>
@@ -76,7 +76,7 @@ test('a certificate that nobody trusts, or for another name, ends it before anyt
   assert.equal((await failure(closed)).kind, 'unreachable');
 });
 
-test('an abort ends a handshake that hangs, and closes its connection', async (t) => {
+test('an abort ends a hanging handshake and closes its connection', async (t) => {
   const server = createTcpServer().listen(0, '127.0.0.1');
   t.after(() => server.close());
   await once(server, 'listening');

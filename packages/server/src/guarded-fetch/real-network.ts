@@ -5,7 +5,7 @@ import { finalFailure } from './fetch-failed.ts';
 import type { Network } from './network.ts';
 import { resolveName } from './resolve-name.ts';
 
-/** The machine's own: its name servers, its connections, its certificates (`NODE_EXTRA_CA_CERTS` adds to them). */
+/** Uses the machine's name servers and certificates (`NODE_EXTRA_CA_CERTS` adds to them). */
 export const realNetwork: Network = {
   resolve: resolveName,
   async dial({ address, port, servername }, signal) {
@@ -14,9 +14,9 @@ export const realNetwork: Network = {
       host: address,
       port,
       ALPNProtocols: ['http/1.1'],
-      // Said, so that no variable of the environment can unsay it.
+      // Set explicitly, so that no environment variable can disable it.
       rejectUnauthorized: true,
-      // An address is nobody's name in a greeting (RFC 6066), but the certificate must be for it all the same.
+      // An address must not be sent as a server name (RFC 6066), but the certificate must be valid for it.
       ...(isIP(servername) === 0 ? { servername } : {}),
       checkServerIdentity: (_, certificate) => checkServerIdentity(servername, certificate),
     });

@@ -11,10 +11,10 @@ const TYPE_AAAA = 28;
 const NO_SUCH_NAME = 3;
 const SERVER_FAILED = 2;
 
-/** Addresses as bytes for a question; a number: a code in place of them; null: silence. */
+/** Returns addresses as bytes, or a number for an error code, or null for no answer. */
 type Answer = (name: string, type: number) => readonly (readonly number[])[] | number | null;
 
-/** A name server on loopback, as much of one as it takes (RFC 1035). */
+/** A minimal name server on loopback (RFC 1035). */
 async function nameServer(t: TestContext, answer: Answer): Promise<{ servers: string[]; asked: Promise<unknown> }> {
   const socket = createSocket('udp4');
   const { promise: asked, resolve } = Promise.withResolvers<void>();
@@ -45,7 +45,7 @@ async function nameServer(t: TestContext, answer: Answer): Promise<{ servers: st
   return { servers: [`127.0.0.1:${socket.address().port}`], asked };
 }
 
-test('finds every address of both kinds, and none where there is none', async (t) => {
+test('finds every address of both kinds, and none if the name does not exist', async (t) => {
   const names: string[] = [];
   const { servers } = await nameServer(t, (name, type) => {
     names.push(name);
@@ -67,7 +67,7 @@ test('finds every address of both kinds, and none where there is none', async (t
   assert.deepEqual([...new Set(names)], ['both.test', 'old.test', 'half.test', 'gone.test']);
 });
 
-test('a name server that fails is not a name that is not there', async (t) => {
+test('a failing name server is not reported as an unknown name', async (t) => {
   const { servers } = await nameServer(t, () => SERVER_FAILED);
   await assert.rejects(
     resolveName('any.test', never, servers),
@@ -75,7 +75,7 @@ test('a name server that fails is not a name that is not there', async (t) => {
   );
 });
 
-test('an abort wakes it while a name server is silent', async (t) => {
+test('an abort ends the wait for a silent name server', async (t) => {
   let questions = 0;
   const { servers, asked } = await nameServer(t, () => {
     questions += 1;
@@ -87,11 +87,11 @@ test('an abort wakes it while a name server is silent', async (t) => {
   await asked;
   controller.abort(new Error('No longer wanted.'));
   await assert.rejects(resolving, /No longer wanted/);
-  // Left to itself it would have asked twice for each kind.
+  // Without the abort it would have sent two questions of each kind.
   assert.ok(questions < 4, `asked ${questions} times`);
 });
 
-test('knows the names of the hosts file without asking anybody', async (t) => {
+test('finds names of the hosts file without a name server', async (t) => {
   const { servers } = await nameServer(t, () => assert.fail('asked'));
   const found = await resolveName('localhost', never, servers);
   assert.ok(found.length > 0);

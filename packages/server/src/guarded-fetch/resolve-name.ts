@@ -5,13 +5,13 @@ import { FetchFailed } from './fetch-failed.ts';
 const HOSTS_FILE = '/etc/hosts';
 const TRY_MS = 3_000;
 const TRIES = 2;
-/** The name is not there, or has no address of that kind. */
+/** The name does not exist, or has no address of this kind. */
 const NOT_THERE = ['ENOTFOUND', 'ENODATA'];
 
 /**
- * Every address of a name: of the hosts file, or of the name servers, which are asked for exactly this name and without
- * search domains. Not by `getaddrinfo`, the system's own way: it holds one of four threads for as long as a name server is
- * silent, files and providers' names wait for the same threads, and here callers choose the names.
+ * Resolves a name to all its addresses: from the hosts file, or from the name servers, for exactly this name and
+ * without search domains. It does not use `getaddrinfo`, which blocks one of four threads while a name server does not
+ * answer. File access and the names of providers wait for the same threads, and callers choose these names.
  */
 export async function resolveName(
   hostname: string,

@@ -13,7 +13,7 @@ export function isDiskFull(error: unknown): boolean {
   return isDiskFull(error.cause);
 }
 
-/** A disk with less free space counts as full: a commit, its index and a file or two need some. */
+/** A disk with less free space counts as full: a commit needs some for itself, its index and one or two files. */
 const MIN_FREE_BYTES = 1024 * 1024;
 
 /** True also if the system does not report the free space: then a write shows whether it fails. */

@@ -12,7 +12,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** A file that is there whole or not at all, durable when it resolves, readable by its owner alone. One of that name is replaced. */
+/** Replaces a file atomically. It is durable when this resolves, and only its owner may read it. */
 export async function writeDurably(path: string, text: string): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   try {

@@ -3,19 +3,19 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as ajvFormats from 'ajv-formats';
 import { isPlain } from './plain-schema.ts';
 
-/** Schemas are checked by `draftOf`. */
+/** `draftOf` checks the schemas. */
 const options = { strict: false, allErrors: false, validateFormats: true, validateSchema: false } as const;
 const addFormats = ajvFormats.default as unknown as (ajv: Ajv | Ajv2020) => void;
 
 export type SchemaCheck = (value: unknown) => { readonly value: unknown } | { readonly problem: string };
 
-/** Holds values against a schema of draft 7, 2019-09 or 2020-12. Throws where it is none. */
+/** Returns a check for a schema of draft 7, 2019-09 or 2020-12. Throws if it is not a valid schema. */
 export function compileJsonSchema(jsonSchema: Readonly<Record<string, unknown>>): SchemaCheck {
-  // Which draft it is is decided here; Ajv would look for the draft's own schema by this name.
+  // The draft is chosen here. Ajv would look up the draft's own schema by this name.
   const { $schema, ...schema } = jsonSchema;
   const newer = /2019-09|2020-12/.test(String($schema ?? ''));
   let check: SchemaCheck | undefined;
-  // One that is plainly valid is compiled when a value first comes.
+  // A plainly valid schema is compiled when its first value is checked.
   if (!isPlain(schema)) {
     draftOf(newer).validateSchema(schema, true);
     check = compiled(schema, newer);
@@ -39,8 +39,8 @@ function compiled(schema: Readonly<Record<string, unknown>>, newer: boolean): Sc
 const drafts = new Map<boolean, Ajv | Ajv2020>();
 
 /**
- * Knows what is valid JSON Schema. One for all: it compiles the draft's own schema, which takes 50 ms of processor, and
- * keeps nothing of those that it checks, whose names may be the same.
+ * Validates schemas. There is one per draft, because compiling the draft's own schema takes 50 ms of CPU. It keeps
+ * nothing of the validated schemas, whose names may be equal.
  */
 function draftOf(newer: boolean): Ajv | Ajv2020 {
   let draft = drafts.get(newer);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { LruCache } from './lru-cache.ts';
 
-test('holds the most recently used entries, at most as many as it may, and nothing else', () => {
+test('keeps only the most recently used entries, up to its limit', () => {
   const use = fc.record({ kind: fc.constantFrom('get', 'set', 'clear'), key: fc.integer({ min: 0, max: 9 }) });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5 }), fc.array(use, { maxLength: 100 }), (max, uses) => {

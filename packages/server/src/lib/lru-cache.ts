@@ -1,4 +1,4 @@
-/** A map of bounded size: past it, what was least recently used goes. */
+/** A map of bounded size. When it is full, it removes the least recently used entry. */
 export class LruCache<K, V> {
   readonly #max: number;
   readonly #entries = new Map<K, V>();

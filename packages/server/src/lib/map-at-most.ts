@@ -1,4 +1,7 @@
-/** As `Promise.all` over a map, with at most so many jobs at once; the first that fails fails all, and no more are begun. */
+/**
+ * Like `Promise.all` over a map, with at most `limit` concurrent jobs. If a job fails, it rejects and starts no more
+ * jobs.
+ */
 export async function mapAtMost<A, B>(
   limit: number,
   items: readonly A[],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { memberName } from './member-name.ts';
 
-test('of a name that looks like a URL neither query, fragment nor user is said', () => {
+test('removes query, fragment and user from a name that looks like a URL', () => {
   for (const [name, shown] of [
     ['https://a.example/a?SECRET', 'https://a.example/a'],
     ['https://a.example/a#SECRET', 'https://a.example/a'],
@@ -19,7 +19,7 @@ test('of a name that looks like a URL neither query, fragment nor user is said',
   }
 });
 
-test('other names are said as they are, and long ones in part', () => {
+test('shows other names unchanged and shortens long ones', () => {
   for (const name of ['', 'message', 'is this it?', 'a/b?c', 'me@a.example', 'x'.repeat(200)]) {
     assert.equal(memberName(name), name);
   }

@@ -17,7 +17,7 @@ test('the schemas of common tools are plainly valid', () => {
   );
 });
 
-test('what is not known here is left to the draft', () => {
+test('leaves unknown keywords to the draft', () => {
   for (const schema of [
     null,
     [],
@@ -40,7 +40,7 @@ test('what is not known here is left to the draft', () => {
   }
 });
 
-test('whatever is plainly valid is valid by both drafts', () => {
+test('a plainly valid schema is valid in both drafts', () => {
   const keywords = [
     'type',
     'title',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { DuplicateMember, NotJson, readJson } from './read-json.ts';
 
-/** What stands twice is JSON, too. */
+/** Duplicate members are valid JSON. */
 const takes = (text: string): boolean => {
   try {
     readJson(text);
@@ -23,7 +23,7 @@ const jsonParseTakes = (text: string): boolean => {
   }
 };
 
-test('takes the numbers, words, strings and blanks that JSON has, and no others', () => {
+test('accepts only the numbers, words, strings and white space of JSON', () => {
   const signs = [
     '-',
     '+',
@@ -57,7 +57,7 @@ test('takes the numbers, words, strings and blanks that JSON has, and no others'
   }
 });
 
-test('takes brackets, commas and colons where JSON has them, and nowhere else', () => {
+test('accepts brackets, commas and colons only in the positions of JSON', () => {
   const signs = ['{', '}', '[', ']', ',', ':', '"a"', '"b"', '1', ' '];
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...signs), { maxLength: 9 }), (all) => {
@@ -74,7 +74,7 @@ test('takes brackets, commas and colons where JSON has them, and nowhere else', 
   }
 });
 
-test('names what stands twice in one object, and takes names that every object inherits', () => {
+test('reports a duplicate name and accepts names that every object inherits', () => {
   assert.throws(
     () => readJson('{"a":1,"b":{"c":1,"\\u0063":2}}'),
     (error) => error instanceof DuplicateMember && error.member === 'c',

@@ -1,4 +1,4 @@
-/** The text is not JSON, from this offset on. */
+/** The text is not valid JSON at this offset. */
 export class NotJson extends Error {
   override readonly name = 'NotJson';
   readonly offset: number;
@@ -9,7 +9,7 @@ export class NotJson extends Error {
   }
 }
 
-/** The text is JSON, but an object has two members of this name; the second is at the offset. */
+/** The text is JSON, but an object has two members with this name. The offset is that of the second. */
 export class DuplicateMember extends Error {
   override readonly name = 'DuplicateMember';
   readonly member: string;
@@ -28,9 +28,9 @@ const LITERAL = /true|false|null/y;
 const LITERALS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 
 /**
- * Reads JSON without `JSON.parse` making an object: of V8 14.6 it may give a member another's name, where the name is
- * written with an escape and an object was read before whose name looks alike up to there (nodejs/node#63785). Strings
- * alone are safe with it. Some four times slower; deep nesting is for the caller to refuse before.
+ * Reads JSON without letting `JSON.parse` make objects. V8 14.6 can give a member the name of another one, if the name
+ * contains an escape and an earlier object had a similar name (nodejs/node#63785). Only strings are parsed with it.
+ * This reader is about four times slower. The caller limits the depth.
  */
 export function readJson(text: string): unknown {
   const reader = new Reader(text);
@@ -81,7 +81,7 @@ class Reader {
       if (Object.hasOwn(object, name)) throw new DuplicateMember(name, nameAt);
       if (!this.#takes(':')) throw new NotJson(this.#at);
       const value = this.value();
-      // Assigned, it would become the prototype.
+      // An assignment would set the prototype.
       if (name === '__proto__') {
         Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
       } else object[name] = value;
@@ -114,7 +114,7 @@ class Reader {
     }
   }
 
-  /** By an odd number of backslashes before it. */
+  /** True if an odd number of backslashes precedes it. */
   #isEscaped(at: number): boolean {
     let before = at - 1;
     while (this.#text[before] === '\\') before -= 1;

@@ -13,7 +13,7 @@ test('ids made by one process are unique and sort in the order in which they wer
   }
 });
 
-test('they do so while the clock stands still, jumps ahead and goes back', () => {
+test('ids stay sorted if the clock stops, jumps ahead or runs backwards', () => {
   const start = Date.now();
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -10_000, max: 10_000 }), { maxLength: 200 }), (steps) => {
@@ -27,7 +27,7 @@ test('they do so while the clock stands still, jumps ahead and goes back', () =>
   );
 });
 
-test('more ids than a millisecond has room for go on in order', () => {
+test('more ids than fit into a millisecond stay sorted', () => {
   const now = Date.now() + 1_000_000;
   let last = sortableId(now);
   for (let i = 0; i < 2 * 32 ** 3 + 10; i += 1) {

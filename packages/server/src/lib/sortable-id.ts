@@ -20,9 +20,8 @@ function digits(value: number, length: number): string {
 }
 
 /**
- * 26 characters: ten of the millisecond, three of a count within it, thirteen (65 bits) at random.
- * Ids made by one process sort in the order in which they were made, so "newest first" is exact and
- * index pages fill from one end.
+ * Makes an id of 26 characters: ten for the millisecond, three for a count within it, thirteen (65 bits) at random. Ids
+ * of one process sort in the order of their creation, so "newest first" is exact and index pages fill from one end.
  */
 export function sortableId(nowMs: number = Date.now()): string {
   if (nowMs > lastMs) {

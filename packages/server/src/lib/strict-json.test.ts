@@ -14,7 +14,7 @@ const refused = (text: string | Buffer, sentence: RegExp, within = limits) =>
     (error) => error instanceof JsonRefused && sentence.test(error.message),
   );
 
-/** Any text without lone surrogates, control characters and all. */
+/** Any text without lone surrogates, including control characters. */
 const text = fc.string({ unit: 'binary' }).filter((value) => value.isWellFormed());
 const names = fc.oneof(text, fc.constantFrom('', '__proto__', 'constructor', 'a:b', '{', '"', ',', '\\', 'toString'));
 const json = fc.letrec((tie) => ({
@@ -30,14 +30,14 @@ const json = fc.letrec((tie) => ({
   object: fc.dictionary(names, tie('value'), { maxKeys: 5 }),
 })).value;
 
-test('reads what was written, whatever the names, the texts and the white space', () => {
-  // Compared as texts: `JSON.parse` is not always right, see below.
+test('reads every written value, whatever its names, texts and white space', () => {
+  // The texts are compared, because `JSON.parse` is not always right (see below).
   const same = fc.property(json, fc.constantFrom('', ' ', '\t', '\n  '), (value, space) => {
     const written = `${space}${JSON.stringify(value, null, space)}${space}`;
     assert.equal(`${space}${JSON.stringify(parse(written), null, space)}${space}`, written);
     assert.equal(JSON.stringify(parseOwnJson(written)), JSON.stringify(value));
   });
-  // Its 54th value lost a member.
+  // With this seed the 54th value lost a member.
   fc.assert(same, { seed: 999636048 });
   fc.assert(same);
 });
@@ -45,12 +45,12 @@ test('reads what was written, whatever the names, the texts and the white space'
 test('gives each member its own name, whatever was read before', () => {
   const readBefore = (text: string) => void JSON.parse(text);
   readBefore('{"one":1,"x\\\\":2}');
-  // To Node 26.10 the name looks like the one before, `x\`.
+  // Node 26.10 confuses this name with the previous one, `x\`.
   const misread = '{"one":1,"x\\n":2}';
   assert.deepEqual(parse(misread), { one: 1, 'x\n': 2 });
   assert.deepEqual(parseOwnJson(misread), { one: 1, 'x\n': 2 });
   readBefore('{"two":1,"\\\\":2}');
-  // Here it takes both for one.
+  // Node 26.10 takes these two names for one.
   const lost = '{"two":1,"\\n":2,"\\\\":3}';
   assert.deepEqual(parse(lost), { two: 1, '\n': 2, '\\': 3 });
   assert.deepEqual(parseOwnJson(lost), { two: 1, '\n': 2, '\\': 3 });
@@ -86,7 +86,7 @@ test('refuses what JSON.parse refuses, and fails in no other way', () => {
   );
 });
 
-test('refuses a member that stands twice in one object, at any depth and however it is written', (t) => {
+test('refuses a duplicate member at any depth and in any spelling', (t) => {
   cites(t, 'contract-4-json-traps');
   const escaped = (name: string) =>
     `"${[...name].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`;
@@ -112,7 +112,7 @@ test('refuses a member that stands twice in one object, at any depth and however
   refused(`{${url}:1,${url}:2}`, /names the member "https:\/\/a\.example\/a" twice/);
 });
 
-test('takes 64 levels of nesting and refuses the 65th; brackets in texts do not count', () => {
+test('accepts 64 levels of nesting and refuses the 65th; brackets in texts do not count', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { minLength: 64, maxLength: 64 }), (kinds) => {
       const nest = (inner: string) =>
@@ -125,7 +125,7 @@ test('takes 64 levels of nesting and refuses the 65th; brackets in texts do not 
   refused('['.repeat(1_000_000), /nested deeper/);
 });
 
-test('takes as many values as allowed and refuses one more', () => {
+test('accepts as many values as allowed and refuses one more', () => {
   const few = { maxDepth: 64, maxValues: 100 };
   const list = (count: number) => JSON.stringify(Array.from({ length: count }, (_, i) => i));
   assert.doesNotThrow(() => parse(list(100), few));
@@ -135,7 +135,7 @@ test('takes as many values as allowed and refuses one more', () => {
   assert.doesNotThrow(() => parse(JSON.stringify([',[{'.repeat(1000)]), few), 'what stands in a text is no value');
 });
 
-test('refuses lone surrogates in texts and names, and takes pairs', () => {
+test('refuses lone surrogates in texts and names, and accepts pairs', () => {
   refused('"\\ud800"', /^The body contains a lone surrogate/);
   refused('{"a":{"b":["x","\\udc00\\ud800"]}}', /^`a\.b\[1\]` contains a lone surrogate/);
   refused('{"https://a.example/a?SECRET":"\\ud800"}', /^`https:\/\/a\.example\/a` contains/);
@@ -157,7 +157,7 @@ test('refuses a byte order mark and bytes that are not UTF-8', () => {
       },
     ),
   );
-  // A surrogate written in UTF-8's own way, and an overlong slash.
+  // A surrogate encoded in UTF-8, and an overlong slash.
   refused(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), /not valid UTF-8/);
   refused(Buffer.from([0x22, 0xc0, 0xaf, 0x22]), /not valid UTF-8/);
 });

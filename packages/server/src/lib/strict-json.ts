@@ -8,16 +8,17 @@ export interface StrictJsonLimits {
   readonly maxValues: number;
 }
 
-/** Why a text is not taken; one sentence. */
+/** The text was refused. The message is one sentence. */
 export class JsonRefused extends Error {
   override readonly name = 'JsonRefused';
 }
 
 /**
- * `JSON.parse` for text from outside. It keeps the last of two equal members, takes lone surrogates and any depth;
- * here these are refused, and so is invalid UTF-8, which decoding would repair silently. A scan before parsing counts
- * depth, values and members (a colon outside strings is a member), at about a nanosecond a character. If a
- * name has an escape or the count differs, the slower reader is used: it reads every name correctly and finds duplicates.
+ * Parses JSON of callers. `JSON.parse` keeps the last of two equal members and accepts lone surrogates and any depth;
+ * here they are refused, and so is invalid UTF-8, which decoding would replace silently. A scan before parsing counts
+ * depth, values and members (a colon outside of strings is a member) at about a nanosecond per character. If a name
+ * contains an escape or the count differs, the slower reader is used: it reads every name correctly and finds
+ * duplicates.
  */
 export function parseStrictJson(bytes: Buffer, limits: StrictJsonLimits): unknown {
   const text = bytes.toString('utf8');
@@ -31,7 +32,7 @@ export function parseStrictJson(bytes: Buffer, limits: StrictJsonLimits): unknow
   return whole;
 }
 
-/** Of JSON that we wrote, with names that others gave. */
+/** Parses JSON that this server wrote. Callers may have chosen its names. */
 export function parseOwnJson(text: string): unknown {
   return text.includes('\\') && scan(text, NO_LIMITS).escapedNames ? readJson(text) : JSON.parse(text);
 }
@@ -125,14 +126,14 @@ function scan(text: string, limits: StrictJsonLimits): Scan {
         break;
       case COLON:
         members += 1;
-        // What stands before a colon is a name.
+        // The string before a colon is a name.
         escapedNames ||= isEscaped;
         break;
       case COMMA:
         separators += 1;
         break;
     }
-    // Each container but an empty one begins a first value, each comma another.
+    // Each non-empty container has a first value, and each comma adds another.
     if (separators + containers > limits.maxValues) {
       throw new JsonRefused(`The body contains more than ${limits.maxValues} values.`);
     }
@@ -140,7 +141,7 @@ function scan(text: string, limits: StrictJsonLimits): Scan {
   return { members, escapes, escapedNames };
 }
 
-/** Counts members, and looks for lone surrogates, which only an escape can have brought in. */
+/** Counts members and finds lone surrogates, which only an escape can contain. */
 function walk(value: unknown, escapes: boolean, path: string): number {
   if (typeof value === 'string') {
     if (escapes && !value.isWellFormed()) {

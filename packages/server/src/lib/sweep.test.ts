@@ -17,7 +17,7 @@ class TestSweep extends Sweep {
   }
 }
 
-test('sweeps at once and then again and again, also after a failure, which is told', async () => {
+test('sweeps immediately and then periodically, also after a reported failure', async () => {
   const told: string[] = [];
   let count = 0;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -28,7 +28,7 @@ test('sweeps at once and then again and again, also after a failure, which is to
     return count;
   };
   await using sweep = new TestSweep(1, work, told);
-  // Its timer does not keep a process alive.
+  // The timer of a sweep does not keep the process alive.
   const alive = setInterval(() => {}, 1000);
   sweep.start();
   sweep.start();
@@ -37,7 +37,7 @@ test('sweeps at once and then again and again, also after a failure, which is to
   assert.deepEqual(told, ['leaves could not be swept; retrying: once']);
 });
 
-test('started twice it has one timer, and closed while it sweeps it has none', async (t) => {
+test('a second start adds no timer, and closing during a sweep removes it', async (t) => {
   const setTimer = t.mock.method(globalThis, 'setTimeout');
   const PERIOD_MS = 3_600_000;
   const timers = () => setTimer.mock.calls.filter(({ arguments: [, ms] }) => ms === PERIOD_MS).length;
@@ -67,7 +67,7 @@ test('started twice it has one timer, and closed while it sweeps it has none', a
   assert.equal(timers(), 1);
 });
 
-test('a second one at the same time is the first', async () => {
+test('a second call during a sweep returns the same sweep', async () => {
   const { promise, resolve } = Promise.withResolvers<number>();
   let count = 0;
   await using sweep = new TestSweep(60_000, () => {
@@ -80,7 +80,7 @@ test('a second one at the same time is the first', async () => {
   assert.deepEqual([await sweep.sweep(), count], [7, 2]);
 });
 
-test('closing waits for what is under way and lets nothing begin', async () => {
+test('closing waits for the current sweep and starts no other', async () => {
   const { promise, resolve } = Promise.withResolvers<number>();
   const told: string[] = [];
   let count = 0;

@@ -3,8 +3,8 @@ interface SweepLog {
 }
 
 /**
- * What is swept now and then by the clock, in the background, one sweep at a time. Closing waits for the one that is under
- * way, which may look at `isClosed` to end early.
+ * Runs a sweep periodically in the background, one at a time. Closing waits for the current sweep, which may check
+ * `isClosed` to end early.
  */
 export abstract class Sweep implements AsyncDisposable {
   readonly #periodMs: number;
@@ -15,21 +15,24 @@ export abstract class Sweep implements AsyncDisposable {
   #started = false;
   #closed = false;
 
-  /** `what` is swept, for the log. */
+  /** `what` names the swept things in the log. */
   constructor(periodMs: number, what: string, log: SweepLog) {
     this.#periodMs = periodMs;
     this.#what = what;
     this.#log = log;
   }
 
-  /** Resolves to how much was done. */
+  /** Resolves to the number of swept things. */
   protected abstract sweepOnce(): Promise<number>;
 
   protected get isClosed(): boolean {
     return this.#closed;
   }
 
-  /** Sweeps now, in the background, and again one period after each end. What fails is told and tried again. */
+  /**
+   * Sweeps immediately and again one period after each end. A failure is logged, and the sweep is repeated after a
+   * period.
+   */
   start(): void {
     if (this.#started || this.#closed) return;
     this.#started = true;
@@ -49,7 +52,7 @@ export abstract class Sweep implements AsyncDisposable {
       });
   }
 
-  /** Resolves to how much was done. A second one at the same time is the first. */
+  /** Resolves to the number of swept things. A second call during a sweep returns the same promise. */
   sweep(): Promise<number> {
     this.#running ??= this.sweepOnce().finally(() => {
       this.#running = null;

@@ -1,4 +1,4 @@
-/** What `work` comes to; rejects with the signal's reason where that comes first. */
+/** Resolves like `work`, or rejects with the signal's reason if it is aborted first. */
 export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);

@@ -4,7 +4,7 @@ import { WokenLoop } from './woken-loop.ts';
 
 const HOUR_MS = 3_600_000;
 
-test('woken while it works, it works once more behind that, however often it was woken', async () => {
+test('several wakes during the work cause one more round', async () => {
   let works = 0;
   let gate = Promise.withResolvers<void>();
   const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -30,7 +30,7 @@ test('woken while it works, it works once more behind that, however often it was
   assert.equal(works, 2);
 });
 
-test('works by the clock without being woken, and tells a failure once in a row', async () => {
+test('works once per period without a wake, and reports only the first failure in a row', async () => {
   const errors: unknown[] = [];
   let works = 0;
   const enough = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ test('works by the clock without being woken, and tells a failure once in a row'
       assert.ok(byClock);
       works += 1;
       if (works >= 6) enough.resolve();
-      // Twice in a row, then it goes well, then again.
+      // The first two calls fail, the third succeeds, the next fail again.
       if (works !== 3) throw new Error(`failure ${works}`);
     },
     (error) => errors.push((error as Error).message),
@@ -51,7 +51,7 @@ test('works by the clock without being woken, and tells a failure once in a row'
   assert.deepEqual(errors.slice(0, 2), ['failure 1', 'failure 4']);
 });
 
-test('once closed it is woken by nobody', async () => {
+test('a wake after closing has no effect', async () => {
   let works = 0;
   const work = async () => {
     works += 1;
@@ -63,7 +63,7 @@ test('once closed it is woken by nobody', async () => {
   assert.equal(works, 0);
 });
 
-test('no wake is lost, however shortly behind the last work it comes', async () => {
+test('no wake is lost, even directly after the last work', async () => {
   for (let turns = 0; turns < 8; turns += 1) {
     let works = 0;
     const gate = Promise.withResolvers<void>();

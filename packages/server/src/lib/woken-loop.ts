@@ -1,6 +1,6 @@
 /**
- * Does something whenever it is woken, and once in each period in any case; one at a time. Woken while it works, it
- * works once more behind that, so that no wake is lost. What fails is told once, and tried again at the next period.
+ * Runs `work` when it is woken and at least once per period, one at a time. If it is woken during the work, it runs
+ * once more, so no wake is lost. The first failure in a row is reported, and the work is repeated at the next period.
  */
 export class WokenLoop implements AsyncDisposable {
   readonly #periodMs: number;
@@ -8,7 +8,7 @@ export class WokenLoop implements AsyncDisposable {
   readonly #onError: (error: unknown) => void;
   #timer: NodeJS.Timeout | null = null;
   #busy = false;
-  /** The last that was begun. */
+  /** The most recently started work. */
   #working: Promise<void> = Promise.resolve();
   #woken = false;
   #failing = false;
@@ -54,7 +54,7 @@ export class WokenLoop implements AsyncDisposable {
       if (!this.#failing && !this.#closed) this.#onError(error);
       this.#failing = true;
     } finally {
-      // In the same step as the last look at the wakes: one that comes behind it begins anew.
+      // Set in the same step as the last check for wakes: a later wake starts a new round.
       this.#busy = false;
     }
   }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * Bytes under names that are used once. A name begins with the hash of the bytes, so that anybody can check them, and
- * ends with something random: nothing is ever put under a name that was deleted, so a delete never meets a later put of
- * the same bytes. Which names are in use, and for whom, the database says.
+ * The name of a blob, used only once. It begins with the hash of the bytes, so that they can be checked, and ends with
+ * random characters: a deleted name is never used again, so a delete cannot remove a later put of the same bytes. The
+ * database knows which names are in use and for whom.
  */
 export type BlobKey = string;
 
@@ -15,7 +15,7 @@ const KEY = /^[0-9a-f]{64}-[0-9a-f]{16}$/;
 
 export const isBlobKey = (text: string): boolean => KEY.test(text);
 
-/** A key becomes a path: nothing else may. */
+/** The key becomes a path, so no other text may pass. */
 export function checkBlobKey(key: BlobKey): BlobKey {
   if (isBlobKey(key)) return key;
   throw new Error(`\`${key}\` is not the key of a blob.`);
@@ -23,7 +23,7 @@ export function checkBlobKey(key: BlobKey): BlobKey {
 
 export const sha256OfKey = (key: BlobKey) => key.slice(0, 64);
 
-/** First and last byte, both included; `last` may lie behind the end. */
+/** First and last byte, both inclusive. `last` may be after the end of the file. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
@@ -31,24 +31,27 @@ export interface ByteRange {
 
 export interface ListedBlob {
   readonly key: BlobKey;
-  /** When it was put, in milliseconds since 1970. */
+  /** When the blob was stored, in milliseconds since 1970. */
   readonly putAt: number;
 }
 
 export interface BlobStore {
   /**
-   * Durable when it resolves; there whole or not at all. Put again, it is replaced. Rejects with `StoreUnavailable` where
-   * it may be tried again later.
+   * Stores a blob completely or not at all, and replaces an existing one. It is durable when this resolves. Rejects
+   * with `StoreUnavailable` if a later retry can succeed.
    */
   put(key: BlobKey, bytes: Uint8Array): Promise<void>;
-  /** Null: it is not there. */
+  /** Resolves to null if the blob does not exist. */
   read(key: BlobKey): Promise<Uint8Array | null>;
-  /** Whether it is there with exactly these bytes, without a second copy of them in memory. */
+  /** True if the blob has exactly these bytes. It makes no second copy of them in memory. */
   holds(key: BlobKey, bytes: Uint8Array): Promise<boolean>;
-  /** Whether it is there with so many bytes; they are not read. */
+  /** True if the blob exists with this size. The bytes are not read. */
   has(key: BlobKey, sizeBytes: number): Promise<boolean>;
-  /** Of one that is not there, it is done already. */
+  /** Idempotent. */
   delete(key: BlobKey): Promise<void>;
-  /** All that are there from the beginning to the end of the listing, and perhaps some that come or go meanwhile. */
+  /**
+   * Lists all blobs that exist during the whole listing. Blobs that are added or deleted during the listing may be
+   * included.
+   */
   list(): AsyncIterable<ListedBlob>;
 }

@@ -18,7 +18,7 @@ export const clock = defineTool({
   execute(input) {
     const { timeZone = 'UTC' } = input as ClockInput;
     const now = new Date();
-    // Throws on a zone that is none, which is told to the model.
+    // Throws if the zone is unknown. The model receives the error.
     const local = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'full', timeStyle: 'long' }).format(now);
     return { utc: now.toISOString(), timeZone, local };
   },

@@ -10,13 +10,15 @@ import { promptBytes } from '../progress.ts';
 const WORD_MS = 15;
 const MAX_SLOW_SECONDS = 600;
 
-/** However long it is, an answer that is not to be slow takes about so long. */
+/** An answer without `/slow` takes at most about this long. */
 const MOST_MS = 3000;
 const READ_TOOL = 'read_file';
-/** Of a file's first line. */
+/** How much of a file's first line is shown. */
 const SEEN_CHARACTERS = 100;
 
-/** Answers without a provider, so that a newcomer sees each behaviour: a stream, a slow one, a failing one, a tool, a file. */
+/**
+ * Answers without a provider and shows a newcomer each behaviour: a stream, a slow one, a failing one, a tool, a file.
+ */
 export const offlineModel: Model = {
   id: 'offline/demo',
 
@@ -43,7 +45,7 @@ export const offlineModel: Model = {
       }
     }
     const seconds = word === '/slow' ? slowSeconds(argument) : null;
-    // A file comes by its lines: its words would be too many.
+    // A file is streamed by lines, because it would have too many words.
     const words = answer(word, message, seconds, outputs(request), came).split(word === '/read' ? /(?<=\n)/ : /(?<= )/);
     const pauseMs =
       seconds === null ? Math.min(WORD_MS, MOST_MS / words.length) : (seconds * 1000) / Math.max(1, words.length - 1);
@@ -73,7 +75,7 @@ function slowSeconds(argument: string): number | null {
   return argument !== '' && Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, MAX_SLOW_SECONDS) : null;
 }
 
-/** That they came, each read as a provider would be sent it: this model cannot see. */
+/** Describes the attachments. It reads each one like a request to a provider would. */
 async function attachmentsSeen(attachments: readonly PromptAttachment[]): Promise<string> {
   const images: string[] = [];
   const files: string[] = [];
@@ -93,7 +95,7 @@ function cameWithIt(seen: readonly string[], kind: string): string {
   return ` (${seen.length === 1 ? `1 ${kind}` : `${seen.length} ${kind}s`} came with it: ${seen.join(', ')})`;
 }
 
-/** Between the lines that say what file it is. */
+/** Takes the content between the lines that describe the file. */
 function textSeen({ name, mediaType, text }: Extract<PromptAttachment, { kind: 'text' }>): string {
   const content = text.slice(text.indexOf('\n') + 1, text.lastIndexOf('\n'));
   const [line = ''] = content.trimStart().split(/\r|\n/, 1);
@@ -108,19 +110,25 @@ function filesSeen(files: readonly SandboxFile[]): string {
   return ` (${count} came with it, which /read shows: ${files.map(({ path }) => path).join(', ')})`;
 }
 
-/** What tools said since the user's last word. */
+/** Returns the outputs of tools since the user's last message. */
 function outputs({ prompt }: ModelRequest): string[] {
   const last = prompt.findLastIndex((item) => item.kind === 'user');
   return prompt.slice(last + 1).flatMap((item) => (item.kind === 'tool_output' ? [item.output] : []));
 }
 
-/** `/tool`, `/tool calculate` or `/tool calculate {"operation":"add","a":1,"b":2}`; null where there is no tool. */
+/**
+ * Parses `/tool`, `/tool calculate` or `/tool calculate {"operation":"add","a":1,"b":2}`. Returns null if the agent has
+ * no tool.
+ */
 function toolAsked({ tools }: ModelRequest, message: string): { name: string; arguments: string } | null {
   const [, name = tools[0]?.name, rest = ''] = /^\s*\/tool(?:\s+(\S+))?(?:\s+([\s\S]*))?$/.exec(message) ?? [];
   return name === undefined || tools.length === 0 ? null : { name, arguments: rest.trim() === '' ? '{}' : rest.trim() };
 }
 
-/** Paths may hold spaces: all that stands behind the word. Null where there is no path, or nothing to read it with. */
+/**
+ * The path is everything after the command, because paths can contain spaces. Returns null if there is no path or no
+ * tool to read it.
+ */
 function fileAsked({ tools }: ModelRequest, message: string): { name: string; arguments: string } | null {
   const path = pathAsked(message);
   const canRead = tools.some(({ name }) => name === READ_TOOL);
@@ -147,7 +155,7 @@ function answer(word: string, message: string, seconds: number | null, told: rea
   return `This is the offline demo model: no provider was asked. You said: ${message}${came}`;
 }
 
-/** "its tokens are bytes / 4, rounded up" */
+/** Tokens are bytes / 4, rounded up (`contract-1-offline-tokens`). */
 function usageOf(request: ModelRequest, said: string): Usage {
   return {
     requestCount: 1,

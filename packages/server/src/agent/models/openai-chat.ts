@@ -7,9 +7,9 @@ import { type Asked, garbage, isObject, type JsonObject, stoppedShort } from './
 import { BodyMaker, type RequestBody } from './request-body.ts';
 
 /*
- * OpenAI's Chat Completions protocol, which vLLM, Ollama and most compatible servers speak. A chunk carries deltas of
- * one message; tool calls grow by their index; a finish reason ends the message, the usage comes in a chunk of its own,
- * and `[DONE]` is last.
+ * The Chat Completions protocol of OpenAI, which vLLM, Ollama and most compatible servers implement. A chunk contains
+ * deltas of one message. Tool calls grow by their index. A finish reason ends the message, a separate chunk contains
+ * the usage, and `[DONE]` is last.
  */
 
 const USAGE = {
@@ -19,7 +19,7 @@ const USAGE = {
   outputDetails: 'completion_tokens_details',
 };
 
-/** Finish reasons under which the message is not whole; servers have many names for the good ones. */
+/** Finish reasons of incomplete messages. Servers have many names for the other reasons. */
 const SHORT: ReadonlySet<unknown> = new Set(['length', 'content_filter', 'error', 'abort']);
 
 export function chatBody(model: string, request: ModelRequest): RequestBody {
@@ -35,7 +35,7 @@ export function chatBody(model: string, request: ModelRequest): RequestBody {
             function: { name, description, parameters: inputSchema },
           })),
         }),
-    // The protocol has no summaries to ask for.
+    // The protocol has no reasoning summaries.
     ...(request.reasoning?.effort === undefined ? {} : { reasoning_effort: request.reasoning.effort }),
     stream: true,
     stream_options: { include_usage: true },
@@ -51,7 +51,7 @@ interface ChatMessage {
 
 function userContent(text: string, attachments: readonly PromptAttachment[], maker: BodyMaker): JsonObject[] {
   return [
-    // A part without text is refused.
+    // Providers refuse a part without text.
     ...(text === '' ? [] : [{ type: 'text', text }]),
     ...attachments.map((one) => part(one, maker)),
   ];
@@ -68,7 +68,10 @@ function part(one: PromptAttachment, maker: BodyMaker): JsonObject {
   }
 }
 
-/** What a model said and called in one step is one message: the protocol wants each call's output right behind it. */
+/**
+ * The text and the calls of one step are one message, because the protocol requires the outputs of calls directly after
+ * it.
+ */
 function messages(request: ModelRequest, maker: BodyMaker): ChatMessage[] {
   const all: ChatMessage[] = [];
   if (request.instructions !== '') all.push({ role: 'system', content: request.instructions });
@@ -112,7 +115,7 @@ interface OpenCall {
   arguments: string;
 }
 
-/** Maps the chunks of one completion to what the loop takes. Throws a `ProviderFailure` where there is no answer. */
+/** Converts the chunks of a completion to output of the model. Throws a `ProviderFailure` if there is no answer. */
 export class ChatReader extends ProtocolReader {
   readonly #calls: OpenCall[] = [];
   #finishReason: string | null = null;
@@ -138,7 +141,7 @@ export class ChatReader extends ProtocolReader {
     return false;
   }
 
-  /** Nothing of a message is missing once it has its finish reason, whether or not `[DONE]` comes. */
+  /** A message with a finish reason is complete, with or without `[DONE]`. */
   override end(): boolean {
     if (this.#finishReason === null) return false;
     if (SHORT.has(this.#finishReason)) throw stoppedShort(this.#finishReason);
@@ -150,7 +153,7 @@ export class ChatReader extends ProtocolReader {
 
   #delta(delta: JsonObject): void {
     const reasoning = delta.reasoning_content ?? delta.reasoning;
-    // Some servers have objects of their own there.
+    // Some servers send objects here.
     if (typeof reasoning === 'string') this.think(reasoning);
     this.say(delta.content ?? '');
     this.say(delta.refusal ?? '');
@@ -163,7 +166,7 @@ export class ChatReader extends ProtocolReader {
     const id = typeof piece.id === 'string' ? piece.id : '';
     const { name, arguments: argumentsText } = isObject(piece.function) ? piece.function : {};
     let call = this.#calls.findLast((open) => open.index === index);
-    // Some servers give every call the index 0: another id is another call.
+    // Some servers give every call the index 0, so another id means another call.
     if (call === undefined || (id !== '' && call.id !== '' && call.id !== id)) {
       if (id !== '' && this.#calls.some((known) => known.id === id)) return;
       call = { index, id, name: '', arguments: '' };

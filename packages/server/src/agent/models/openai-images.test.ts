@@ -29,7 +29,7 @@ async function setUp(api: Protocol, silenceMs = 60_000) {
   return { provider, model, hello, [Symbol.asyncDispose]: dispose };
 }
 
-/** How often each image was read, and how many were held at once. */
+/** Counts the reads of each image and how many are in memory concurrently. */
 class Album {
   reads = 0;
 
@@ -50,7 +50,7 @@ class Album {
 
 const small = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');
 const jpeg = Buffer.from(SAMPLE_IMAGES['image/jpeg'], 'base64');
-/** Of several pieces, and of a length that ends in padding. */
+/** Large enough for several pieces, with a length that needs base64 padding. */
 const large = pngOf(1_000_000, 0xa7);
 const url = (bytes: Buffer, mediaType = 'image/png') => `data:${mediaType};base64,${bytes.toString('base64')}`;
 
@@ -66,7 +66,7 @@ const part = {
 };
 
 for (const api of PROTOCOLS) {
-  test(`${api}: images stand behind the text of their own turn, with their detail, and turns without stay as they were`, async () => {
+  test(`${api}: images follow the text of their own turn, and other turns do not change`, async () => {
     await using set = await setUp(api);
     const album = new Album();
     const prompt: PromptItem[] = [
@@ -99,7 +99,7 @@ for (const api of PROTOCOLS) {
     assert.equal(album.reads, 3);
   });
 
-  test(`${api}: asked again after a busy answer, the same bytes are sent again`, async () => {
+  test(`${api}: a retry after a busy answer sends the same bytes again`, async () => {
     await using set = await setUp(api);
     const album = new Album();
     const prompt: PromptItem[] = [{ kind: 'user', text: 'Look', attachments: [album.image(large)] }];
@@ -113,7 +113,7 @@ for (const api of PROTOCOLS) {
     assert.equal(album.reads, 2);
   });
 
-  test(`${api}: an image that cannot be had fails the call in its own words, and is not tried again`, async () => {
+  test(`${api}: an unreadable image fails the call with its own sentence and without a retry`, async () => {
     await using set = await setUp(api);
     const album = new Album();
     const missing: PromptImage = {
@@ -132,7 +132,7 @@ for (const api of PROTOCOLS) {
     assert.deepEqual([album.reads, set.provider.calls.length], [2, 0]);
   });
 
-  test(`${api}: a call that is aborted while an image is read ends at once`, async () => {
+  test(`${api}: an abort during the read of an image ends the call immediately`, async () => {
     await using set = await setUp(api);
     const { promise: reading, resolve: began } = Promise.withResolvers<void>();
     const stuck: PromptImage = {
@@ -153,7 +153,7 @@ for (const api of PROTOCOLS) {
   });
 }
 
-test('the offline model says how many images came, of which kind and size, and counts each as 1000 tokens', async () => {
+test('the offline model describes the images and counts each as 1000 tokens', async () => {
   const album = new Album();
   const images = [album.image(small), album.image(jpeg, 'low', 'image/jpeg')];
   const prompt: PromptItem[] = [

@@ -8,7 +8,7 @@ import { hello, KEY, long, PROTOCOLS, setUp, USAGE, wire } from '@runwire/test-k
 import { providerEvents, type StreamScript, sseText } from '@runwire/test-kit/provider-streams.ts';
 import type { ModelRequest } from '../ports.ts';
 
-/** The sockets that undici opened since, told by undici itself. */
+/** Records the sockets that undici opens. */
 function clientSockets() {
   const sockets: Socket[] = [];
   const onConnected = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
@@ -43,7 +43,7 @@ for (const api of PROTOCOLS) {
     };
   });
 
-  test(`${api}: text, reasoning, refusals and parallel calls come in order, with cached and reasoning tokens`, async () => {
+  test(`${api}: passes on text, reasoning, refusals, parallel calls and token counts in order`, async () => {
     await using set = await setUp(api);
     const { output, done } = set.ask();
     const script: StreamScript = {
@@ -70,7 +70,7 @@ for (const api of PROTOCOLS) {
     ]);
   });
 
-  test(`${api}: connections are used again, and each call is handed on as it comes`, async () => {
+  test(`${api}: reuses connections and passes on each tool call when it arrives`, async () => {
     await using set = await setUp(api);
     for (let round = 0; round < 6; round += 1) {
       const { output, done } = set.ask();
@@ -85,11 +85,11 @@ for (const api of PROTOCOLS) {
       assert.equal(output.all('text'), 'Hello');
       await call.closed;
     }
-    // A call may begin before the answer before it has come to its very end.
+    // A call may begin before the previous answer has completely ended.
     assert.ok(set.provider.connections <= 2);
   });
 
-  test(`${api}: an answer cut short by the model's limit or a filter is a failure, and its usage counts`, async () => {
+  test(`${api}: a truncated or filtered answer is a failure, and its usage counts`, async () => {
     await using set = await setUp(api);
     for (const [end, sentence] of [
       ['length', /token limit/],
@@ -102,7 +102,7 @@ for (const api of PROTOCOLS) {
     }
   });
 
-  test(`${api}: an end without the last event is a failure, asked again only where nothing was said`, async () => {
+  test(`${api}: an end without the last event is a failure, retried only without output`, async () => {
     await using set = await setUp(api);
     const said = set.ask();
     await (await set.provider.nextCall()).stream(wire(api, { ...hello, end: 'none' }));
@@ -112,7 +112,7 @@ for (const api of PROTOCOLS) {
     const silent = set.ask();
     for (const cut of [true, false]) {
       const call = await set.provider.nextCall();
-      // Half a tool call: what the second attempt must not inherit.
+      // The second attempt must not contain this half of a tool call.
       await call.bytes(
         wire(api, { said: [{ kind: 'calls', calls: [['c', 'half', '{"a"']] }], end: 'none' }).slice(0, cut ? 700 : 300),
       );
@@ -124,7 +124,7 @@ for (const api of PROTOCOLS) {
     assert.deepEqual([silent.output.all('text'), silent.output.calls], ['Hello', []]);
   });
 
-  test(`${api}: a busy provider is asked again after Retry-After, three times at most`, async () => {
+  test(`${api}: retries a busy provider after Retry-After, at most three attempts`, async () => {
     await using set = await setUp(api);
     const { output, done } = set.ask();
     (await set.provider.nextCall()).answer(429, { error: { message: 'Slow down' } }, { 'retry-after': '0' });
@@ -146,7 +146,7 @@ for (const api of PROTOCOLS) {
     assert.equal(set.provider.calls.length, 7);
   });
 
-  test(`${api}: it is asked again only when that may be`, async () => {
+  test(`${api}: retries only when a call is allowed`, async () => {
     await using set = await setUp(api);
     const asked = Promise.withResolvers<void>();
     const may = Promise.withResolvers<void>();
@@ -154,7 +154,7 @@ for (const api of PROTOCOLS) {
     const mayCall = () => {
       times += 1;
       if (times !== 2) return null;
-      // Between the attempts.
+      // This is between two attempts.
       asked.resolve();
       return may.promise;
     };
@@ -169,7 +169,7 @@ for (const api of PROTOCOLS) {
     await done;
   });
 
-  test(`${api}: nothing is sent where it may not be asked any more once the connection is there`, async () => {
+  test(`${api}: sends nothing if the call is not allowed any more after connecting`, async () => {
     await using set = await setUp(api);
     const asked = Promise.withResolvers<void>();
     const may = Promise.withResolvers<void>();
@@ -190,7 +190,7 @@ for (const api of PROTOCOLS) {
     assert.deepEqual([times, set.provider.calls.length], [2, 1]);
   });
 
-  test(`${api}: what cannot succeed is not asked again, and no sentence holds the key`, async () => {
+  test(`${api}: does not retry a permanent failure, and no sentence contains the key`, async () => {
     await using set = await setUp(api);
     const leak = { error: { message: `Incorrect API key provided: ${KEY}, Bearer ${KEY}.\nSee\u0007 the docs.` } };
     const quota = { error: { message: 'Pay.', code: 'insufficient_quota' } };
@@ -215,7 +215,7 @@ for (const api of PROTOCOLS) {
     assert.equal(set.provider.calls.length, 7);
   });
 
-  test(`${api}: silence before the first byte or after it is model_timeout, and hangs up`, async () => {
+  test(`${api}: silence before or after the first byte is model_timeout and closes the connection`, async () => {
     await using set = await setUp(api, { silenceMs: 300 });
     for (const start of ['', ': comment\n\n', wire(api, { ...hello, end: 'none' })]) {
       const { done } = set.ask();
@@ -249,7 +249,7 @@ for (const api of PROTOCOLS) {
     }
   });
 
-  test(`${api}: usage that cannot be is not believed`, async () => {
+  test(`${api}: ignores impossible usage numbers`, async () => {
     await using set = await setUp(api);
     const [input, outputName] =
       api === 'chat' ? ['prompt_tokens', 'completion_tokens'] : ['input_tokens', 'output_tokens'];
@@ -267,7 +267,7 @@ for (const api of PROTOCOLS) {
     assert.deepEqual((await done).usage, { ...USAGE, cachedTokens: 20, outputTokens: 0, reasoningTokens: 0 });
   });
 
-  test(`${api}: a provider that does not hang up after the last event does not hold up the answer`, async () => {
+  test(`${api}: an open connection after the last event does not delay the answer`, async () => {
     await using set = await setUp(api);
     const { output, done } = set.ask();
     const call = await set.provider.nextCall();
@@ -277,7 +277,7 @@ for (const api of PROTOCOLS) {
     assert.equal(await call.closed, false);
   });
 
-  test(`${api}: a key is sent where there is one, and a provider that is not there is named`, async () => {
+  test(`${api}: sends the key if one is set, and names an unreachable provider`, async () => {
     await using set = await setUp(api);
     const { done } = set.ask();
     const call = await set.provider.nextCall();
@@ -335,7 +335,7 @@ test('responses: the request as the protocol wants it', async () => {
 });
 
 for (const protocol of ['responses', 'chat'] as const) {
-  test(`${protocol}: files are announced behind the text of the message that they came with, each once`, async () => {
+  test(`${protocol}: announces each file once, after the text of its message`, async () => {
     await using set = await setUp(protocol);
     const report = { name: 'a b.csv', path: '/app/mnt/u/a b.csv' };
     const notes = { name: 'n.txt', path: '/app/mnt/n.txt' };
@@ -378,7 +378,7 @@ test('chat: the request as the protocol wants it', async () => {
   });
 });
 
-test('chat: calls that all have the index 0 are told apart by their ids, and calls without id get one', async () => {
+test('chat: separates calls with the same index by their ids, and calls without an id get one', async () => {
   await using set = await setUp('chat');
   const { output, done } = set.ask();
   const chunk = (calls: unknown[]) => ({ choices: [{ index: 0, delta: { tool_calls: calls } }] });
@@ -399,7 +399,7 @@ test('chat: calls that all have the index 0 are told apart by their ids, and cal
   assert.match(output.calls[2]?.[0] ?? '', /^call_/);
 });
 
-test('responses: a server that sends no deltas is heard at the end of each part, or at the end', async () => {
+test('responses: takes the text at the end of a part or response if a server sends no deltas', async () => {
   await using set = await setUp('responses');
   const events = providerEvents('responses', {
     ...hello,

@@ -6,7 +6,7 @@ import type { Asked } from './provider-failure.ts';
 
 const PREFIX = 'openai/';
 
-/** The protocols by the names that `RUNWIRE_OPENAI_API` has for them. */
+/** The protocols by their names in `RUNWIRE_OPENAI_API`. */
 const PROTOCOLS = {
   responses: {
     path: '/responses',
@@ -16,7 +16,7 @@ const PROTOCOLS = {
   },
   chat: {
     path: '/chat/completions',
-    // Most of the servers that speak it take no files.
+    // Most servers with this protocol accept no files.
     takesPdf: false,
     body: chatBody,
     reader: (asked: Asked, output: ModelOutput) => new ChatReader(asked, output),
@@ -27,7 +27,7 @@ export interface OpenAiOptions extends OpenAiEndpoint {
   readonly api: keyof typeof PROTOCOLS;
 }
 
-/** Every model of one OpenAI-compatible provider, over one set of connections. */
+/** All models of an OpenAI-compatible provider, with shared connections. */
 export class OpenAiModels implements AsyncDisposable {
   readonly #options: OpenAiOptions;
   readonly #transport: OpenAiTransport;
@@ -38,7 +38,7 @@ export class OpenAiModels implements AsyncDisposable {
     this.#transport = new OpenAiTransport(options);
   }
 
-  /** By `openai/model`; null: the id is none of this provider's. */
+  /** Takes `openai/model`. Returns null if the id does not belong to this provider. */
   model(id: string): Model | null {
     if (!id.startsWith(PREFIX) || id === PREFIX) return null;
     let model = this.#models.get(id);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Listener } from '@runwire/test-kit/model-conformance.ts';
 import { ResponsesReader } from './openai-responses.ts';
 
-test('the parts of an answer may grow at once: each is said once, by its deltas or at its end', () => {
+test('parts that grow concurrently are each passed on once, by deltas or at their end', () => {
   const output = new Listener();
   const reader = new ResponsesReader({ model: 'm', apiKey: null }, output);
   const tell = (event: object) => reader.event(JSON.stringify(event));

@@ -7,8 +7,8 @@ import { type Asked, garbage, isObject, type JsonObject, stoppedShort } from './
 import { BodyMaker, type RequestBody } from './request-body.ts';
 
 /*
- * OpenAI's Responses protocol. A response is a list of items (reasoning, message, function_call); each is added,
- * grows by deltas and is done; `response.completed`, `.incomplete` or `.failed` is last and says the usage.
+ * The Responses protocol of OpenAI. A response is a list of items (reasoning, message, function_call). Each item is
+ * added, grows by deltas and is done. `response.completed`, `.incomplete` or `.failed` is last and contains the usage.
  */
 
 const USAGE = {
@@ -37,14 +37,14 @@ export function responsesBody(model: string, request: ModelRequest): RequestBody
         }),
     ...reasoning(request),
     stream: true,
-    // The chat is kept here; nothing refers to a response that the provider would keep.
+    // This server stores the chat and never refers to a response that the provider stores.
     store: false,
   });
 }
 
 /**
- * What the model thought in earlier steps is not shown to it again. The protocol allows that: items of a response that
- * was not stored are sent without their ids, and so none of them refers to reasoning that would have to stand before it.
+ * The reasoning of earlier steps is not sent again. The protocol allows this: items of a response that was not stored
+ * are sent without ids, so none of them requires the reasoning before it.
  */
 function reasoning({ reasoning: asked }: ModelRequest): JsonObject {
   if (asked?.effort === undefined && asked?.summary === undefined) return {};
@@ -71,7 +71,7 @@ function inputItem(item: PromptItem, maker: BodyMaker): JsonObject {
 
 function userContent(text: string, attachments: readonly PromptAttachment[], maker: BodyMaker): JsonObject[] {
   return [
-    // A part without text is refused.
+    // Providers refuse a part without text.
     ...(text === '' ? [] : [{ type: 'input_text', text }]),
     ...attachments.map((one) => part(one, maker)),
   ];
@@ -88,10 +88,10 @@ function part(one: PromptAttachment, maker: BodyMaker): JsonObject {
   }
 }
 
-/** Maps the events of one response to what the loop takes. Throws a `ProviderFailure` where there is no answer. */
+/** Converts the events of a response to output of the model. Throws a `ProviderFailure` if there is no answer. */
 export class ResponsesReader extends ProtocolReader {
   readonly #callIds = new Set<string>();
-  /** Which text parts came by deltas: servers that send none give the text at the part's end. */
+  /** The text parts that arrived by deltas. Servers without deltas send the text at the end of the part. */
   readonly #deltaParts = new Set<string>();
   #reasoningPart = '';
 
@@ -143,14 +143,14 @@ export class ResponsesReader extends ProtocolReader {
     throw garbage('events of another protocol');
   }
 
-  /** Nothing but the last event makes a response whole. */
+  /** Only the last event completes a response. */
   override end(): boolean {
     return false;
   }
 
   #reasoning(event: JsonObject): void {
     if (event.delta === '') return;
-    // A summary comes in parts, each a paragraph.
+    // A summary has several parts, each a paragraph.
     const part = `${event.output_index}/${event.summary_index ?? event.content_index}`;
     const isNext = this.#reasoningPart !== '' && this.#reasoningPart !== part;
     this.#reasoningPart = part;
@@ -159,7 +159,7 @@ export class ResponsesReader extends ProtocolReader {
 
   #toolCall(item: JsonObject): void {
     const callId = typeof item.call_id === 'string' && item.call_id !== '' ? item.call_id : newId('call');
-    // Told twice is called once.
+    // The same call can be in two events.
     if (this.#callIds.has(callId)) return;
     this.#callIds.add(callId);
     this.call(callId, item.name, item.arguments);
@@ -173,7 +173,7 @@ export class ResponsesReader extends ProtocolReader {
       if (!isObject(item)) continue;
       if (item.type === 'function_call') this.#toolCall(item);
       if (hadOutput || item.type !== 'message' || !Array.isArray(item.content)) continue;
-      // A server that streams nothing but the end.
+      // Some servers stream only the last event.
       for (const part of item.content) {
         if (isObject(part)) this.say(part.text ?? part.refusal ?? '');
       }

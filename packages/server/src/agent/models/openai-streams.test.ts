@@ -5,7 +5,7 @@ import { hello, long, PROTOCOLS, setUp, USAGE, wire } from '@runwire/test-kit/op
 import { sseText } from '@runwire/test-kit/provider-streams.ts';
 
 for (const api of PROTOCOLS) {
-  test(`${api}: an error in the stream is asked again where a status would be, and only while nothing was said`, async () => {
+  test(`${api}: retries an error event like a status, and only before any output`, async () => {
     await using set = await setUp(api);
     const told = (error: object) =>
       api === 'chat' ? sseText([{ error }]) : sseText([{ type: 'error', sequence_number: 0, error }]);
@@ -37,7 +37,7 @@ for (const api of PROTOCOLS) {
     assert.equal(set.provider.calls.length - before, 4);
   });
 
-  test(`${api}: a provider that is always overloaded in its stream is asked three times`, async () => {
+  test(`${api}: makes three attempts if the stream always reports an overload`, async () => {
     await using set = await setUp(api);
     const { done } = set.ask();
     const error = { code: 529, type: 'overloaded_error', message: 'Over.' };
@@ -49,8 +49,8 @@ for (const api of PROTOCOLS) {
     assert.equal(set.provider.calls.length, 3);
   });
 
-  test(`${api}: a provider that is not listened to is not silent`, async (t) => {
-    // The wait is told, not waited for: no slow machine makes a silence of its own.
+  test(`${api}: a provider is not silent while the server does not read`, async (t) => {
+    // The timers are mocked, so that a slow machine causes no timeout.
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const silenceMs = 10_000;
     await using set = await setUp(api, { silenceMs });
@@ -64,7 +64,7 @@ for (const api of PROTOCOLS) {
     assert.equal(output.all('text').length, 2_000_000);
   });
 
-  test(`${api}: a provider that hangs up while nobody listens loses nothing of what it sent`, async () => {
+  test(`${api}: no data is lost if the provider closes the connection while the server does not read`, async () => {
     await using set = await setUp(api);
     const output = new Listener({ fillsUp: true });
     const done = set.model.call(modelRequest('Hi'), output, new AbortController().signal);
@@ -78,7 +78,7 @@ for (const api of PROTOCOLS) {
     assert.equal(output.all('text'), 'Hello and good bye');
   });
 
-  test(`${api}: that it begins is told at its head, and arguments as they come`, async () => {
+  test(`${api}: reports the start at the response headers, and arguments as they arrive`, async () => {
     await using set = await setUp(api);
     const refused = set.ask();
     (await set.provider.nextCall()).answer(401, {});
@@ -99,7 +99,7 @@ for (const api of PROTOCOLS) {
     assert.deepEqual([output.argumentsText, output.calls], ['{"zone":"UTC"}', calls]);
   });
 
-  test(`${api}: reasoning is asked for as the agent says, and otherwise not at all`, async () => {
+  test(`${api}: requests reasoning only as the agent defines it`, async () => {
     await using set = await setUp(api);
     for (const [reasoning, expected] of [
       [undefined, [undefined, undefined]],

@@ -15,47 +15,47 @@ import {
 import type { StreamedBody } from './request-body.ts';
 import { SseDecoder, SseTooLarge } from './sse-decoder.ts';
 
-/** A delta of 10 MB passes, and so does the last event that repeats the whole answer. */
+/** Large enough for a delta of 10 MB, and for a last event that repeats the whole answer. */
 const MAX_EVENT_CHARS = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_ATTEMPTS = 3;
 const MAX_RETRY_AFTER_MS = 30_000;
 const RETRY_MS = 500;
-/** How long a connection may take to end after the last event; then it is not used again. */
+/** How long a connection may take to end after the last event. If it takes longer, it is closed and not reused. */
 const LINGER_MS = 1000;
 
 export interface OpenAiEndpoint {
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
-  /** How long the provider may send nothing, before its first byte too. */
+  /** How long the provider may send nothing, also before its first byte. */
   readonly silenceMs: number;
 }
 
-/** Takes the events of one answer; throws a `ProviderFailure` where they make none. */
+/** Processes the events of one answer. Throws a `ProviderFailure` if they are no valid answer. */
 export interface EventReader {
-  /** Something was handed on that a second attempt would say again. */
+  /** True if output was passed on that a second attempt would repeat. */
   readonly hasOutput: boolean;
-  /** True: it was the last event. */
+  /** Returns true after the last event. */
   event(data: string): boolean;
-  /** The body came to its end without a last event; true: the answer is whole all the same. */
+  /** Called if the body ends without a last event. Returns true if the answer is complete. */
   end(): boolean;
 }
 
 export interface StreamCall<R extends EventReader> {
   readonly asked: Asked;
   readonly path: string;
-  /** Bytes, made once: a call under way holds them and no text beside them. */
+  /** The encoded body, made once, so that a running call holds no text besides it. */
   readonly body: Buffer | StreamedBody;
   readonly signal: AbortSignal;
   readonly output: Pick<ModelOutput, 'begun' | 'isFull' | 'onceRoom'>;
-  /** Asked again before each attempt but the first, and when the connection is there: it may have taken long. */
+  /** Called before each attempt except the first, and again after the connection is open, which may have taken long. */
   readonly mayCall: (() => Promise<void> | null) | undefined;
-  /** Each attempt has a reader of its own: half an answer that was given up leaves nothing in the next. */
+  /** Each attempt has its own reader, so that half of a failed answer leaves nothing in the next one. */
   newReader(): R;
 }
 
-/** Nothing was sent: by the time the connection was there, the call might not be made any more. */
+/** No request was sent: the call was not allowed any more when the connection was open. */
 class NotNow extends Error {
   override readonly name = 'NotNow';
   readonly until: Promise<void>;
@@ -63,14 +63,14 @@ class NotNow extends Error {
   constructor(until: Promise<void>) {
     super('The run has stopped, so the model is not called.');
     this.until = until;
-    // Whoever gives the call up meanwhile does not wait for it.
+    // If the call is aborted, no caller waits for this promise.
     until.catch(() => {});
   }
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Posts requests and hands on the events of their answers. Connections are kept and used again. */
+/** Posts requests and passes on the events of their answers. Connections are reused. */
 export class OpenAiTransport implements AsyncDisposable {
   readonly #agent = new Agent({ keepAliveTimeout: 30_000, headersTimeout: 0, bodyTimeout: 0 });
   readonly #origin: string;
@@ -136,7 +136,10 @@ export class OpenAiTransport implements AsyncDisposable {
   }
 }
 
-/** One answer as it comes. By undici's handlers: they cost a sixth less a run than its streams. */
+/**
+ * Processes one answer while it arrives. It uses the handlers of undici, which cost a sixth less per run than its
+ * streams.
+ */
 class Answer implements Dispatcher.DispatchHandler {
   readonly #call: StreamCall<EventReader>;
   readonly #reader: EventReader;
@@ -147,7 +150,7 @@ class Answer implements Dispatcher.DispatchHandler {
   #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
-  /** Nothing is read of the provider: what it has sent waits in its socket. */
+  /** True while nothing is read from the provider. Its data waits in the socket. */
   #held = false;
   #ended = false;
   #status = 0;
@@ -170,14 +173,14 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#decoder = new SseDecoder((_, data) => this.#event(data), MAX_EVENT_CHARS);
     this.#abort = () => this.#fail(call.signal.reason);
     this.#timer = setTimeout(() => {
-      // Who is not listened to is not silent.
+      // The provider is not silent if this server does not read.
       if (this.#held) this.#timer.refresh();
       else this.#fail(silence(silenceMs));
     }, silenceMs);
     call.signal.addEventListener('abort', this.#abort);
   }
 
-  /** While something is sent the provider is not silent: it listens. */
+  /** The provider is not silent while it receives the request. */
   sending(body: StreamedBody): Readable {
     const pieces = async function* (this: Answer) {
       for await (const piece of body.pieces()) {
@@ -190,7 +193,7 @@ class Answer implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Given up while it waited for its connection.
+    // The call was aborted while it waited for its connection.
     if (this.#settled) controller.abort(new Error('The call is over.'));
     else {
       const until = this.#call.mayCall?.() ?? null;
@@ -223,9 +226,9 @@ class Answer implements Dispatcher.DispatchHandler {
     if (this.#call.output.isFull) this.#hold(controller);
   }
 
-  /** The store lags. What comes meanwhile stays with the kernel, and then with the provider. */
+  /** Pauses reading because the store lags. New data waits in the kernel and then at the provider. */
   #hold(controller: Dispatcher.DispatchController): void {
-    // The last pieces of a connection that was closed come in spite of it.
+    // The last pieces of a closed connection arrive in spite of a pause.
     if (this.#settled || this.#held) return;
     this.#held = true;
     controller.pause();
@@ -247,7 +250,7 @@ class Answer implements Dispatcher.DispatchHandler {
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.#ended = true;
     if (this.#settled) clearTimeout(this.#timer);
-    // What was to be sent cannot be had: no fault of the provider.
+    // The request body could not be read, which is no fault of the provider.
     else if (error instanceof RunFailure) this.#fail(error);
     else if (this.#status === 200) this.#fail(cutStream(true));
     else if (this.#status > 200) this.#fail(this.#statusFailure());
@@ -255,7 +258,7 @@ class Answer implements Dispatcher.DispatchHandler {
   }
 
   #event(data: string): void {
-    // What comes after the last event, or after a fault, in the same piece.
+    // Ignores data of the same piece after the last event or after a failure.
     if (this.#settled) return;
     this.#events += 1;
     if (this.#reader.event(data)) this.#succeed();
@@ -284,7 +287,7 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#resolve();
   }
 
-  /** The socket is destroyed first, then the call rejects. */
+  /** Destroys the socket first, then rejects the call. */
   #fail(error: unknown): void {
     if (this.#settled) return;
     this.#settle();
@@ -299,7 +302,7 @@ class Answer implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Seconds or a date; `retry-after-ms` is what OpenAI's own client looks at first. */
+/** Seconds or a date. As in the client of OpenAI, `retry-after-ms` is checked first. */
 function retryAfterMs(headers: Headers): number | null {
   const one = (name: string) => {
     const value = headers[name];

@@ -4,7 +4,7 @@ import type { EventReader } from './openai-transport.ts';
 import { type Asked, failureOfEvent, garbage, isObject, type JsonObject, parsed } from './provider-failure.ts';
 import { reportedUsage, type UsageNames } from './reported-usage.ts';
 
-/** What the readers of both protocols have in common: events are JSON objects, texts are texts, errors are failures. */
+/** The common part of both protocols: it parses events as JSON objects, checks texts and turns errors into failures. */
 export abstract class ProtocolReader implements EventReader {
   readonly #asked: Asked;
   readonly #usageNames: UsageNames;
@@ -26,15 +26,15 @@ export abstract class ProtocolReader implements EventReader {
     return this.take(event);
   }
 
-  /** `[DONE]` came; true: the answer is whole. */
+  /** Called at `[DONE]`. Returns true if the answer is complete. */
   protected abstract done(): boolean;
 
-  /** True: it was the last event. */
+  /** Returns true if this was the last event. */
   protected abstract take(event: JsonObject): boolean;
 
   abstract end(): boolean;
 
-  /** The provider told an error inside its stream. */
+  /** Throws the failure for an error event of the provider. */
   protected fail(event: JsonObject): never {
     throw failureOfEvent(this.#asked, event);
   }

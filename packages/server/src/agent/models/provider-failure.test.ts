@@ -4,12 +4,12 @@ import { failureOfEvent, failureOfStatus } from './provider-failure.ts';
 
 const asked = { model: 'm', apiKey: 'sk-1' };
 
-/** An error within errors. */
+/** Makes an error that is nested in errors. */
 function nested(depth: number): string {
   return `${'{"error":'.repeat(depth)}{"message":"Deep.","code":"server_error"}${'}'.repeat(depth)}`;
 }
 
-test('an error is found where providers put it', () => {
+test('finds an error in each place that providers use', () => {
   const error = { message: 'Oops.', code: 'server_error' };
   for (const event of [error, { error }, { response: { error } }, { error: { response: { error } } }]) {
     const { failure, retryable } = failureOfEvent(asked, event);
@@ -17,7 +17,7 @@ test('an error is found where providers put it', () => {
   }
 });
 
-test('an error that is nested without end is an error like any other', () => {
+test('a deeply nested error is an error like any other', () => {
   const { failure, retryable } = failureOfEvent(asked, JSON.parse(nested(1_000_000)));
   assert.deepEqual([failure.code, retryable], ['model_error', false]);
   assert.equal(failure.message, 'The model provider reported an error.');

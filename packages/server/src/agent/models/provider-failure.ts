@@ -2,12 +2,12 @@ import { RunFailure } from '../../domain/run-failure.ts';
 
 const MAX_QUOTED_CHARS = 300;
 
-/** What a provider did instead of answering, and whether asking again may help. */
+/** A failed call of a provider, and whether a retry can help. */
 export class ProviderFailure extends Error {
   override readonly name = 'ProviderFailure';
   readonly failure: RunFailure;
   readonly retryable: boolean;
-  /** How long the provider wants to be left alone; null: it did not say. */
+  /** How long the provider asks to wait. Null if it did not tell. */
   readonly retryAfterMs: number | null;
 
   constructor(failure: RunFailure, retryable: boolean, retryAfterMs: number | null = null) {
@@ -18,7 +18,7 @@ export class ProviderFailure extends Error {
   }
 }
 
-/** Whom a call asks: what its sentences name, and the key that none of them may hold. */
+/** The target of a call: the model that messages name, and the key that no message may contain. */
 export interface Asked {
   readonly model: string;
   readonly apiKey: string | null;
@@ -26,7 +26,7 @@ export interface Asked {
 
 const RETRYABLE: ReadonlySet<number> = new Set([429, 500, 502, 503, 529]);
 
-/** An answer with another status than 200. */
+/** Returns the failure for an answer with another status than 200. */
 export function failureOfStatus(asked: Asked, status: number, body: string, retryAfterMs: number | null) {
   const { message, code, type } = errorIn(parsed(body));
   const isQuota = status === 429 && [code, type].includes('insufficient_quota');
@@ -55,7 +55,7 @@ function statusSentence({ model, apiKey }: Asked, status: number, said: string):
   return `The model provider answered with status ${status} instead of a stream; check OPENAI_BASE_URL.`;
 }
 
-/** Codes and types of errors told inside a stream, as providers name what the statuses 429, 503 and 500 say. */
+/** Codes and types of error events that correspond to the statuses 429, 503 and 500. */
 const BUSY: ReadonlySet<string> = new Set(['rate_limit_exceeded', 'rate_limit_error', 'too_many_requests', '429']);
 const OVERLOADED: ReadonlySet<string> = new Set([
   'overloaded',
@@ -77,7 +77,7 @@ const FAILED: ReadonlySet<string> = new Set([
   '502',
 ]);
 
-/** An error that the provider told inside its stream: asked again in the same cases as a status. */
+/** Returns the failure for an error event. It is retryable in the same cases as a status. */
 export function failureOfEvent(asked: Asked, event: unknown): ProviderFailure {
   const { message, code, type } = errorIn(event);
   const names = [code, type];
@@ -113,7 +113,7 @@ export function garbage(what: string, cause?: unknown): ProviderFailure {
   return new ProviderFailure(new RunFailure('model_error', sentence, { cause }), false);
 }
 
-/** "length" and "content_filter", under whichever name: an answer cut short is not an answer. */
+/** `length` and `content_filter`, under any name: a truncated answer is a failure. */
 export function stoppedShort(reason: string): ProviderFailure {
   const why =
     reason === 'content_filter'
@@ -143,7 +143,10 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Providers put it under `error`, under `response.error`, or at the top; some hand on what another one told them. */
+/**
+ * Providers put the error under `error`, under `response.error` or at the top level. Some pass on the error of another
+ * provider.
+ */
 const MAX_ERROR_DEPTH = 3;
 
 function errorIn(body: unknown): { readonly message: string; readonly code: string; readonly type: string } {
@@ -154,12 +157,12 @@ function errorIn(body: unknown): { readonly message: string; readonly code: stri
     error = inner;
   }
   const text = (value: unknown) => (typeof value === 'string' ? value : '');
-  // Some servers give a status as the code, as a number.
+  // Some servers use a numeric status as the code.
   const code = typeof error.code === 'number' ? String(error.code) : text(error.code);
   return { message: text(error.message) || text(error.error), code, type: text(error.type) };
 }
 
-/** ": what the provider said", in one line, bounded, and without the key, whole or in part. */
+/** Returns `: ` and the provider's message in one line, shortened, without the key or parts of it. */
 function quoted({ apiKey }: Asked, message: string): string {
   let text = message.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   if (apiKey !== null && apiKey !== '') text = text.replaceAll(apiKey, '***');

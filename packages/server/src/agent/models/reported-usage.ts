@@ -1,10 +1,10 @@
 import type { Usage } from '../../domain/usage.ts';
 import { isObject } from './provider-failure.ts';
 
-/** No call comes near; a number above it is a fault, and would be charged. */
+/** No call reaches this number. A larger one is an error of the provider and must not be charged. */
 const MAX_TOKENS = 1_000_000_000;
 
-/** How a protocol calls what it counts. */
+/** The names of the counters in a protocol. */
 export interface UsageNames {
   readonly input: string;
   readonly output: string;
@@ -12,7 +12,7 @@ export interface UsageNames {
   readonly outputDetails: string;
 }
 
-/** As the provider reported it; null where that cannot be: then the tokens are estimated from the text. */
+/** Reads the reported usage. Returns null if it is impossible; then the tokens are estimated from the text. */
 export function reportedUsage(value: unknown, names: UsageNames): Usage | null {
   if (!isObject(value)) return null;
   const inputTokens = tokens(value[names.input]);

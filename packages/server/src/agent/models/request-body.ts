@@ -1,25 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
 
-/** What is sent as a data URL. */
+/** Attachments that are sent as data URLs. */
 type SentBytes = Extract<PromptAttachment, { kind: 'image' | 'pdf' }>;
 
-/** So many bytes become base64 at a time: a multiple of three, so that the pieces join. */
+/** The number of bytes that are encoded at a time. A multiple of three, so that the base64 pieces can be joined. */
 const PIECE_BYTES = 192 * 1024;
 
-/** A request's body: a text, or where it holds images or files, pieces that are made as they are sent. */
+/** The body of a request: a text, or, if it contains images or files, pieces that are made while they are sent. */
 export type RequestBody = string | StreamedBody;
 
 /**
- * A body with the bytes of images and files in it. They are read one at a time while it is sent, so that a chat with
- * many of them takes no more memory than the largest.
+ * A body with the bytes of images and files. They are read one at a time while the body is sent, so a chat with many of
+ * them needs only the memory of the largest.
  */
 export class StreamedBody {
   readonly #texts: readonly Buffer[];
   readonly #sent: readonly SentBytes[];
   readonly length: number;
 
-  /** One text more than files: they stand between the texts. */
+  /** There is one text more than files: the files are between the texts. */
   constructor(texts: readonly string[], sent: readonly SentBytes[]) {
     this.#texts = texts.map((text) => Buffer.from(text));
     this.#sent = sent;
@@ -28,7 +28,7 @@ export class StreamedBody {
       sent.reduce((sum, one) => sum + prefixOf(one).length + Math.ceil(one.sizeBytes / 3) * 4, 0);
   }
 
-  /** Anew for each attempt. */
+  /** Each attempt calls it again. */
   async *pieces(): AsyncGenerator<Buffer, void> {
     for (const [index, text] of this.#texts.entries()) {
       yield text;
@@ -45,12 +45,15 @@ export class StreamedBody {
 
 const prefixOf = ({ mediaType }: SentBytes) => `data:${mediaType};base64,`;
 
-/** Makes a body whose images and files are put in while it is sent: until then a word stands for each that no text can hold. */
+/**
+ * Makes a body whose images and files are inserted while it is sent. Until then a random placeholder, which no text can
+ * contain, represents each of them.
+ */
 export class BodyMaker {
   readonly #word = randomBytes(16).toString('hex');
   readonly #sent: SentBytes[] = [];
 
-  /** What stands for its data URL, to be asked for in the order in which they come in the body. */
+  /** Returns the placeholder of a data URL. Call it in the order in which the files appear in the body. */
   dataUrl(one: SentBytes): string {
     this.#sent.push(one);
     return this.#word;

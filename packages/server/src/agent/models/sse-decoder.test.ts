@@ -7,7 +7,8 @@ interface ReferenceParser {
   createParser(callbacks: { onEvent(event: { event?: string; data: string }): void }): { feed(text: string): void };
 }
 
-// By its path: under the condition `source` the package names TypeScript, which Node does not run in node_modules.
+// Imported by its path: under the condition `source` the package exports TypeScript, which Node does not run in
+// node_modules.
 const built = new URL('./dist/index.js', import.meta.resolve('eventsource-parser/package.json'));
 const { createParser } = (await import(built.href)) as ReferenceParser;
 
@@ -20,7 +21,7 @@ function decode(pieces: Iterable<Uint8Array>, maxChars = 1e9): Event[] {
   return events;
 }
 
-/** A parser that is not ours, given the whole text at once. */
+/** An independent parser that gets the whole text in one call. */
 function reference(bytes: Uint8Array): Event[] {
   const events: Event[] = [];
   const parser = createParser({ onEvent: ({ event, data }) => events.push([event ?? 'message', data]) });
@@ -42,7 +43,7 @@ const STREAM = [
   'data:  two spaces: kept\n\n:\n\r\rdata: [DONE]\n\n',
 ].join('');
 
-test('every way to cut a stream in two or three pieces, and into single bytes, gives the same events', () => {
+test('gives the same events for every cut into two or three pieces or single bytes', () => {
   const bytes = Buffer.from(STREAM);
   const expected = reference(bytes);
   assert.equal(expected.length, 6);
@@ -54,7 +55,7 @@ test('every way to cut a stream in two or three pieces, and into single bytes, g
   }
 });
 
-test('any text of fields, comments and line ends, cut anywhere, is read as by eventsource-parser', () => {
+test('reads any text, cut anywhere, like eventsource-parser', () => {
   const part = fc.oneof(
     fc.constantFrom('data', 'event', 'id', 'dat', 'datax', ':', ': ', ' ', '\n', '\r', '\r\n', '\n\n', '\r\r', 'é😀€'),
     fc.string({ unit: 'grapheme', maxLength: 8 }),
@@ -69,11 +70,11 @@ test('any text of fields, comments and line ends, cut anywhere, is read as by ev
   fc.assert(property, { numRuns: 3000 });
 });
 
-test('what stands after the last empty line is no event', () => {
+test('ignores text after the last empty line', () => {
   assert.deepEqual(decode([Buffer.from('data: a\n\ndata: b\n')]), [['message', 'a']]);
 });
 
-test('an event of 10 MB passes, also by the kilobyte; one above the bound is refused', () => {
+test('accepts an event of 10 MB in any pieces and refuses a larger one than the limit', () => {
   const text = 'x'.repeat(10 * 1024 * 1024);
   const bytes = Buffer.from(`data: ${text}\n\n`);
   const pieces = Array.from({ length: Math.ceil(bytes.length / 1024) }, (_, i) =>
@@ -87,12 +88,12 @@ test('an event of 10 MB passes, also by the kilobyte; one above the bound is ref
   assert.throws(() => decode([lines], 1000), SseTooLarge);
 });
 
-test('a megabyte of lines in one piece takes time by its length, whichever line end it uses', () => {
+test('the time for a piece grows linearly with its length for every line end', () => {
   for (const end of ['\n', '\r', '\r\n']) {
     const bytes = Buffer.from(`data: a${end}${end}`.repeat(300_000));
     const before = performance.now();
     assert.equal(decode([bytes]).length, 300_000);
-    // Searching to the end of the piece for each line takes minutes.
+    // Searching each line to the end of the piece would take minutes.
     assert.ok(performance.now() - before < 10_000);
   }
 });

@@ -5,21 +5,20 @@ const LF = 10;
 const COLON = 58;
 const SPACE = 32;
 
-/** A stream that cannot be one of events: an event that never ends. */
+/** An event has no end within the size limit. */
 export class SseTooLarge extends Error {
   override readonly name = 'SseTooLarge';
 }
 
 /**
- * Decodes `text/event-stream` as it comes, in whatever pieces: lines end with LF, CR or CRLF, comments and unknown
- * fields are passed over, and an event is handed on when its empty line has come. What stands after the last empty
- * line is no event.
+ * Decodes `text/event-stream` from pieces of any size. Lines end with LF, CR or CRLF. Comments and unknown fields are
+ * ignored, and an event is passed on at its empty line. Text after the last empty line is no event.
  */
 export class SseDecoder {
   readonly #onEvent: (event: string, data: string) => void;
   readonly #maxChars: number;
   readonly #utf8 = new StringDecoder('utf8');
-  /** The start of a line whose end has not come; only ever appended to, so that a line of 10 MB is copied once. */
+  /** The start of an unfinished line. It is only appended to, so that a line of 10 MB is copied once. */
   #rest = '';
   #afterCr = false;
   #started = false;
@@ -42,7 +41,8 @@ export class SseDecoder {
     // A CR at the end of one piece and an LF at the start of the next are one line end.
     if (this.#afterCr && text.charCodeAt(start) === LF) start += 1;
     this.#afterCr = start < text.length && text.charCodeAt(text.length - 1) === CR;
-    // Each is searched again only once it was passed: a piece without any CR is searched for one once, not once a line.
+    // Each search is repeated only after its result was passed. A piece without a CR is searched for one once, not once
+    // per line.
     let lf = text.indexOf('\n', start);
     let cr = text.indexOf('\r', start);
     while (lf !== -1 || cr !== -1) {
@@ -83,7 +83,7 @@ function isNameEnd(text: string, at: number, end: number): boolean {
   return at === end || (at < end && text.charCodeAt(at) === COLON);
 }
 
-/** Behind the colon and one space. */
+/** Returns the position after the colon and one space. */
 function valueStart(text: string, nameEnd: number, end: number): number {
   const after = nameEnd + 1;
   if (after >= end) return end;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Excerpt } from './excerpt.ts';
 
-test('of a line that was cut before a character with no room nothing further is taken', () => {
+test('takes nothing more of a line after a character that had no room', () => {
   const excerpt = new Excerpt({ firstLine: 1, firstCharacter: 1, lines: 2, lineCharacters: 4, characters: 100 });
   excerpt.take({ line: 1, at: 0, text: 'abc😀', endsLine: false });
   excerpt.take({ line: 1, at: 5, text: 'de', endsLine: true });
@@ -11,7 +11,7 @@ test('of a line that was cut before a character with no room nothing further is 
   assert.deepEqual(excerpt.cut, [{ line: 1, shownTo: 3 }]);
 });
 
-test('a line that fills its room to the last character is whole', () => {
+test('a line that fits exactly is complete', () => {
   const excerpt = new Excerpt({ firstLine: 1, firstCharacter: 1, lines: 2, lineCharacters: 4, characters: 100 });
   excerpt.take({ line: 1, at: 0, text: 'ab', endsLine: false });
   excerpt.take({ line: 1, at: 2, text: 'cd', endsLine: false });

@@ -2,26 +2,26 @@ import { cutAt, type LinePiece } from './text-lines.ts';
 
 export interface ExcerptLimits {
   readonly firstLine: number;
-  /** Of the first line, from 1 on. */
+  /** The first character of the first line, counted from 1. */
   readonly firstCharacter: number;
   readonly lines: number;
   readonly lineCharacters: number;
   readonly characters: number;
 }
 
-/** The lines of a text that were asked for, as far as the limits go. */
+/** The requested lines of a text, within the limits. */
 export class Excerpt {
   readonly lines: string[] = [];
-  /** Of the lines in it, those that were too long to be shown whole, and how far they are. */
+  /** The lines that were too long, and how many of their characters are shown. */
   readonly cut: { readonly line: number; readonly shownTo: number }[] = [];
-  /** True: nothing more is taken, and there is more. */
+  /** True if the excerpt takes nothing more although there is more text. */
   isFull = false;
-  /** The last line of the text that was begun. */
+  /** The number of the last line that was started. */
   lastLine = 0;
   readonly #limits: ExcerptLimits;
   #characters = 0;
   #open = '';
-  /** True: not all of the open line is taken, and nothing more of it. */
+  /** True if the rest of the open line is left out. */
   #isCut = false;
 
   constructor(limits: ExcerptLimits) {
@@ -49,7 +49,7 @@ export class Excerpt {
     if (endsLine) this.#close(line, skipped, at + text.length);
   }
 
-  /** Takes what there is of a line whose end was not read. */
+  /** Adds the part of a line whose end was not read. */
   stop(): void {
     this.isFull = true;
     if (this.#open !== '') this.#add(this.#open);
@@ -71,7 +71,7 @@ export class Excerpt {
   }
 
   #add(text: string): void {
-    // Whoever asks for half of a character gets a sign for it.
+    // Half of a surrogate pair is replaced.
     this.lines.push(text.toWellFormed());
     this.#characters += text.length;
   }

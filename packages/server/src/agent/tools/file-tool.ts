@@ -7,11 +7,11 @@ interface FileToolDefinition<Input> {
   readonly description: string;
   readonly properties: { readonly [Field in keyof Required<Input>]: Readonly<Record<string, unknown>> };
   readonly required: readonly (keyof Input & string)[];
-  /** Resolves to what the model is told, of a file that is not there too. */
+  /** Resolves to the text for the model, also if the file does not exist. */
   execute(files: AgentFiles, input: Input, signal: AbortSignal): Promise<string>;
 }
 
-/** A tool over files, to be bound to those of a run. It only reads, so a call of unknown outcome is made again. */
+/** Makes a file tool for the files of a run. It only reads, so a call whose outcome is unknown is repeated. */
 export function fileTool<Input>(definition: FileToolDefinition<Input>): (files: AgentFiles) => Tool {
   const { name, description, properties, required, execute } = definition;
   const inputSchema = { type: 'object', properties, required, additionalProperties: false };

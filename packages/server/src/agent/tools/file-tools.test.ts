@@ -24,7 +24,7 @@ async function withMount(work: (mount: TestMount, files: AgentFiles) => Promise<
 
 const speaker = { agent: 'A', callerAgent: null, outputIndex: 0, complete: true, timestamp: 1 };
 
-/** What a model is told of a call with these arguments. */
+/** Returns the text that a model gets from a call with these arguments. */
 async function ask(tools: readonly Tool[], name: string, input: object, signal = new AbortController().signal) {
   const call: ToolCallItem = { kind: 'tool_call', id: 'f', callId: 'c', name, text: JSON.stringify(input), ...speaker };
   return (await callTool(call, tools, { runId: 'r', userContext: null, signal, prompt: [] })).text;
@@ -36,7 +36,7 @@ const list = (files: AgentFiles, input: object = {}) => ask(fileTools(files), 'l
 const search = (files: AgentFiles, input: object, signal?: AbortSignal) =>
   ask(fileTools(files), 'search_files', input, signal);
 
-test('the tools are those that the port names, and each of them may be called again', async () => {
+test('the tools are those of the port, and each is repeatable', async () => {
   await withMount(async (_, files) => {
     const tools = fileTools(files);
     assert.deepEqual(
@@ -52,7 +52,7 @@ test('the tools are those that the port names, and each of them may be called ag
   });
 });
 
-test('lists a folder by name, page by page, and says where there is none', async () => {
+test('lists a folder by name, page by page, and reports a missing folder', async () => {
   await withMount(async (mount, files) => {
     assert.equal(await list(files), 'The folder /app/mnt is empty.');
     await mount.put('one', '/app/mnt/u/b.csv', 'x', 'text/csv');
@@ -78,7 +78,7 @@ test('lists a folder by name, page by page, and says where there is none', async
   });
 });
 
-test('tells what is wrong with a path, and leads nowhere else', async () => {
+test('reports what is wrong with a path and opens no other file', async () => {
   await withMount(async (mount, files) => {
     await mount.put('other', '/app/mnt/secret.txt', 'theirs');
     assert.equal(await read(files, '/app/mnt/secret.txt'), 'There is no file /app/mnt/secret.txt.');
@@ -94,7 +94,7 @@ test('tells what is wrong with a path, and leads nowhere else', async () => {
   });
 });
 
-test('reads a text by lines, and says how to go on', async () => {
+test('reads a text by lines and tells how to continue', async () => {
   await withMount(async (mount, files) => {
     const path = '/app/mnt/u/a b.txt';
     await mount.put('one', path, 'One\r\nTwo\nThree');
@@ -110,7 +110,7 @@ test('reads a text by lines, and says how to go on', async () => {
   });
 });
 
-test('says of a file that is no text what it is, wherever in it that shows', async () => {
+test('describes a file that is no text, wherever its first other byte is', async () => {
   await withMount(async (mount, files) => {
     await mount.put('one', '/app/mnt/a.png', Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0]), 'image/png');
     await mount.put('one', '/app/mnt/late', Buffer.concat([Buffer.alloc(200_000, 'a'), Buffer.of(0xff)]));
@@ -122,7 +122,7 @@ test('says of a file that is no text what it is, wherever in it that shows', asy
   });
 });
 
-test('what one call returns has a limit in lines, in characters and in each line, and all of it can be reached', async () => {
+test('limits lines and characters per call, and every part can be read', async () => {
   await withMount(async (mount, files) => {
     const lines = Array.from({ length: 5000 }, (_, place) => `line ${place + 1}`);
     await mount.put('one', '/app/mnt/lines', lines.join('\n'));
@@ -192,7 +192,7 @@ test('a file of 20 MiB is read and searched piece by piece', async () => {
   });
 });
 
-test('finds a text in all text files below a folder, by path and line, in any case where asked', async () => {
+test('finds a text in all files below a folder, ignoring case if asked', async () => {
   await withMount(async (mount, files) => {
     await mount.put('one', '/app/mnt/b/deep/er/c.txt', 'one\ntwo (Needle)\nthree needle needle');
     await mount.put('one', '/app/mnt/a.txt', 'needle.*');
@@ -221,7 +221,7 @@ test('finds a text in all text files below a folder, by path and line, in any ca
   });
 });
 
-test('a search stops at each of its limits and says so', async () => {
+test('a search stops at each of its limits and reports it', async () => {
   await withMount(async (mount, files) => {
     for (const name of ['a', 'b', 'c', 'd']) await mount.put('one', `/app/mnt/${name}`, 'needle\nneedle\n');
     const within = (limits: object) =>
@@ -234,7 +234,7 @@ test('a search stops at each of its limits and says so', async () => {
   });
 });
 
-test('a call ends when its run is stopped, and gives its files back', async () => {
+test('a call ends when its run is stopped, and closes its files', async () => {
   await withMount(async (mount, files) => {
     await mount.put('one', '/app/mnt/a', Buffer.alloc(1024 * 1024, 'a\n'));
     const stop = new AbortController();

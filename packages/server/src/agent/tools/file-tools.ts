@@ -4,7 +4,7 @@ import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
 import { searchFiles } from './search-files.ts';
 
-/** Those that `FILE_TOOLS` names. */
+/** Makes the tools that `FILE_TOOLS` names. */
 export function fileTools(files: AgentFiles): readonly Tool[] {
   return [listFiles(files), readFile(files), searchFiles(files)];
 }

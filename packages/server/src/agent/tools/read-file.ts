@@ -15,10 +15,10 @@ interface ReadInput {
 export const READ_LIMITS = {
   lines: 500,
   mostLines: 2000,
-  /** Of one line among several; a line asked for alone may take all there are. */
+  /** The limit per line. If only one line is requested, it may take all characters. */
   lineCharacters: 4000,
   characters: 40_000,
-  /** Read on the way to the first line and beyond; three times what can be uploaded. */
+  /** The limit for bytes that are read, including the skipped ones: three times the largest upload. */
   bytes: 64 * 1024 * 1024,
 } as const;
 

@@ -21,7 +21,7 @@ export const SEARCH_LIMITS: SearchLimits = { files: 2000, bytes: 128 * 1024 * 10
 
 const MOST_CHARACTERS = 200;
 const PIECE_CHARACTERS = 64 * 1024;
-/** Shown around a match. */
+/** The number of characters before and after a match that are shown. */
 const BEFORE = 80;
 const AFTER = 160;
 
@@ -58,13 +58,13 @@ class Search {
   readonly #limits: SearchLimits;
   readonly #signal: AbortSignal;
   readonly #until: number;
-  /** By path: in which order files come is the store's affair. */
+  /** By path, because stores return files in different orders. */
   readonly #found = new Map<string, string[]>();
   #looked = 0;
   #notText = 0;
   #bytes = 0;
   #matches = 0;
-  /** Why it stopped before the end. */
+  /** The reason why the search stopped before the end. */
   #stopped: string | null = null;
 
   constructor(files: AgentFiles, pattern: RegExp, limits: SearchLimits, signal: AbortSignal) {
@@ -92,7 +92,7 @@ class Search {
 
   async #lookInto({ path }: Pick<AgentFile, 'path'>): Promise<void> {
     await using opened = await this.#files.open(path);
-    // Deleted meanwhile.
+    // The file was deleted since the listing.
     if (opened === null) return;
     const lines: string[] = [];
     const splitter = new LineSplitter(PIECE_CHARACTERS);
@@ -119,7 +119,7 @@ class Search {
       this.#looked += 1;
     } catch (error) {
       if (!(error instanceof NotText)) throw error;
-      // What looked like text at its beginning is none.
+      // The file began like text but is none.
       this.#matches -= lines.length;
       this.#notText += 1;
       return;
@@ -140,12 +140,12 @@ class Search {
   }
 }
 
-/** Says each matching line once, however long it is. */
+/** Reports each matching line once, whatever its length. */
 class LineMatcher {
   readonly #pattern: RegExp;
   readonly #path: string;
   #told = 0;
-  /** The end of the piece before, of the same line: a match may begin there. */
+  /** The end of the previous piece of the same line, in which a match may begin. */
   #tail = '';
 
   constructor(pattern: RegExp, path: string) {

@@ -9,7 +9,7 @@ async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8A
 
 const text = fc.string({ unit: fc.constantFrom('a', 'é', '😀', '\n', '\r', ' '), maxLength: 60 });
 
-test('however text comes in pieces, its lines come out whole, in order and with their numbers', async () => {
+test('splits text in any pieces into complete, numbered lines', async () => {
   const sizes = fc.integer({ min: 1, max: 9 });
   const property = fc.asyncProperty(text, sizes, fc.integer({ min: 2, max: 7 }), async (given, size, maxPiece) => {
     const splitter = new LineSplitter(maxPiece);
@@ -30,14 +30,14 @@ test('however text comes in pieces, its lines come out whole, in order and with 
     if (expected.at(-1) === '') expected.pop();
     assert.equal(lines.length, expected.length);
     for (const [place, line] of expected.entries()) {
-      // The return before a line break is left, where a piece ends between the two.
+      // If a piece ends between CR and LF, the CR stays in the line.
       assert.ok([line, line.replace(/\r$/, '')].includes(lines[place] ?? ''), JSON.stringify(lines));
     }
   });
   await fc.assert(property, { numRuns: 2000 });
 });
 
-test('what is not UTF-8, or holds a NUL, is no text', async () => {
+test('bytes that are not UTF-8 or contain NUL are no text', async () => {
   const all = async (bytes: Uint8Array) => {
     for await (const _ of textOf(inPieces(bytes, 3)));
   };

@@ -1,15 +1,15 @@
-/** Not UTF-8, or text that no reader would call so. */
+/** The bytes are not UTF-8, or contain NUL. */
 export class NotText extends Error {
   override readonly name = 'NotText';
 }
 
 export interface TextPiece {
   readonly text: string;
-  /** Bytes that were read for it. */
+  /** The number of bytes that were read for it. */
   readonly size: number;
 }
 
-/** The bytes as text, piece by piece as they come. Throws `NotText`. */
+/** Decodes the bytes piece by piece. Throws `NotText`. */
 export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TextPiece, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (chunk?: Uint8Array) => {
@@ -24,21 +24,21 @@ export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<
     if (text.includes('\0')) throw new NotText('It contains a NUL.');
     yield { text, size: chunk.length };
   }
-  // Throws where the last character is not whole.
+  // Throws if the last character is incomplete.
   decode();
 }
 
-/** A line, or where it is longer than pieces may be, a part of it. */
+/** A line, or a part of it if it is longer than a piece. */
 export interface LinePiece {
-  /** 1, 2, 3 … */
+  /** The line number, from 1. */
   readonly line: number;
-  /** Characters of the line before this piece. */
+  /** The number of characters of the line before this piece. */
   readonly at: number;
   readonly text: string;
   readonly endsLine: boolean;
 }
 
-/** Text that comes in pieces, line by line; never holds more than one piece of a line. */
+/** Splits text that arrives in pieces into lines. It holds at most one piece of a line in memory. */
 export class LineSplitter {
   readonly #maxPiece: number;
   #line = 1;
@@ -59,7 +59,7 @@ export class LineSplitter {
     yield* this.#take(text.slice(from));
   }
 
-  /** The last line, where no line break ended it. */
+  /** Yields the last line if it has no line break. */
   *end(): Generator<LinePiece, void> {
     if (this.#rest !== '' || this.#at > 0) yield this.#ended();
   }
@@ -84,7 +84,7 @@ export class LineSplitter {
   }
 }
 
-/** Its beginning of at most so many characters, without half of one. */
+/** Returns at most `max` characters from the start and never half of a surrogate pair. */
 export function cutAt(text: string, max: number): string {
   if (text.length <= max) return text;
   const last = text.charCodeAt(max - 1);

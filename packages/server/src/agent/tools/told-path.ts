@@ -1,11 +1,11 @@
 import { type CheckedPath, checkAnyFolderPath, checkFilePath, MOUNT } from '../../domain/mount-path.ts';
 
-/** What a model gave as the path of a file; the problem is a whole sentence. */
+/** Checks the path of a file that a model sent. The problem is a whole sentence. */
 export function toldFile(path: string): CheckedPath {
   return asSentence('`path`', checkFilePath(path));
 }
 
-/** The mount itself where none is given. */
+/** The default is the mount itself. */
 export function toldFolder(folder: string = MOUNT): CheckedPath {
   return asSentence('`folder`', checkAnyFolderPath(folder));
 }

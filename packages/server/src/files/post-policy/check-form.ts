@@ -9,7 +9,7 @@ import { type SigningKey, signatureOf } from './sign-form.ts';
 export const FORM_MS = 15 * 60_000;
 /** S3 takes no form that was signed longer ago, even if its policy has not expired. */
 const MAX_AGE_MS = 60 * 60_000;
-/** Servers' clocks differ a little. */
+/** The clocks of servers differ a little. */
 const CLOCK_SKEW_MS = 5000;
 
 /** A key that forms may be signed with. */
@@ -18,18 +18,21 @@ export interface VerifyingKey extends SigningKey {
   readonly retiredAt: number | null;
 }
 
-/** What a good form allows. */
+/** The upload that a valid form allows. */
 export interface AllowedUpload {
   readonly expiresAt: number;
   readonly path: MountPath;
   readonly contentType: string;
   readonly minBytes: number;
   readonly maxBytes: number;
-  /** By names in lower case. */
+  /** By lower-case names. */
   readonly fields: ReadonlyMap<string, string>;
 }
 
-/** The order is S3's: signature, policy, expiry, conditions, coverage. `bucket` is the one of the URL, never a field. */
+/**
+ * Checks in the order of S3: signature, policy, expiry, conditions, coverage. `bucket` is from the URL, never from a
+ * field.
+ */
 export function checkForm(form: SignedForm, key: VerifyingKey | null, bucket: string, now: number): AllowedUpload {
   const { fields, signing } = form;
   if (key === null) throw new S3Error('InvalidAccessKeyId', undefined, { AWSAccessKeyId: signing.accessKeyId });
@@ -46,7 +49,7 @@ export function checkForm(form: SignedForm, key: VerifyingKey | null, bucket: st
     path,
     contentType: contentTypeOf(fields.get('content-type')),
     minBytes: Math.max(0, ...ranges.map(({ min }) => min)),
-    // The server's own limit holds whatever the policy allows.
+    // The limit of this server applies whatever the policy allows.
     maxBytes: Math.min(MAX_FILE_BYTES, ...ranges.map(({ max }) => max)),
     fields,
   };
@@ -81,12 +84,15 @@ function checkConditions({ conditions }: Policy, fields: ReadonlyMap<string, str
 
 function isMet({ kind, field, value: wanted }: FieldCondition, value: string): boolean {
   if (kind === 'eq') return value === wanted;
-  // "Content-Types values for a starts-with condition that include commas are interpreted as lists."
+  // The documentation of S3: "Content-Types values for a starts-with condition that include commas are interpreted as
+  // lists."
   const values = field === 'content-type' ? value.split(',').map((one) => one.trim()) : [value];
   return values.every((one) => one.startsWith(wanted));
 }
 
-/** "Each form field that you specify in a form must appear in the list of policy conditions." */
+/**
+ * The documentation of S3: "Each form field that you specify in a form must appear in the list of policy conditions."
+ */
 function checkCoverage({ conditions }: Policy, names: readonly string[]): void {
   const covered = new Set(['policy', 'x-amz-signature']);
   for (const condition of conditions) if ('field' in condition) covered.add(condition.field);

@@ -8,13 +8,13 @@ interface Checksum {
 }
 
 const CHECKSUM = /^x-amz-checksum-(?!algorithm$)(.+)$/;
-/** How many bytes a checksum of each algorithm has. */
+/** The size of a checksum by algorithm, in bytes. */
 const SIZES: Readonly<Record<string, number>> = { md5: 16, sha256: 32, sha1: 20, crc32: 4 };
 
 export interface SizeLimits {
   readonly minBytes: number;
   readonly maxBytes: number;
-  /** By names in lower case. */
+  /** By lower-case names. */
   readonly fields: ReadonlyMap<string, string>;
 }
 
@@ -46,7 +46,7 @@ interface WantedChecksum {
   readonly checksum: Checksum;
 }
 
-/** Throws if the form asks for an unknown algorithm, or gives a value that is no checksum. */
+/** Throws if the form requests an unknown algorithm or contains an invalid checksum. */
 export function checksumsIn(fields: ReadonlyMap<string, string>): WantedChecksum[] {
   const found: WantedChecksum[] = [];
   for (const [field, value] of fields) {

@@ -1,7 +1,7 @@
 import { invalidArgument, S3Error } from './s3-error.ts';
 import { ALGORITHM, momentOfBasicDate } from './sign-form.ts';
 
-/** What arrived before the file, and what the file is called. */
+/** The fields before the file, and the name of the file. */
 export interface ReceivedForm {
   /** In the order in which they arrived. */
   readonly fields: readonly (readonly [name: string, value: string])[];
@@ -11,7 +11,7 @@ export interface ReceivedForm {
   readonly filename: string | null;
 }
 
-/** Who signed a form, and when. */
+/** The key that signed a form, and the time. */
 export interface FormSigning {
   readonly accessKeyId: string;
   /** The day of the credential, as `20261115`. */
@@ -23,7 +23,7 @@ export interface FormSigning {
 }
 
 export interface SignedForm {
-  /** By names in lower case, with `${filename}` replaced. */
+  /** By lower-case names, with `${filename}` replaced. */
   readonly fields: ReadonlyMap<string, string>;
   /** The names as they were sent: an error about a field repeats the sender's spelling. */
   readonly names: readonly string[];
@@ -31,7 +31,7 @@ export interface SignedForm {
 }
 
 const FILENAME = `$\{filename}`;
-/** S3 wants all of them or none. If one is missing, its error calls it by the name on the right. */
+/** S3 requires all of them or none. If one is missing, its error uses the name on the right. */
 const SIGNING_FIELDS = {
   'x-amz-algorithm': 'X-Amz-Algorithm',
   'x-amz-credential': 'X-Amz-Credential',
@@ -61,13 +61,13 @@ export function readFields(form: ReceivedForm, region: string): SignedForm {
   if (algorithm !== ALGORITHM) throw invalidArgument(`Only ${ALGORITHM} is supported`, 'X-Amz-Algorithm', algorithm);
   const signedAt = momentOfBasicDate(date);
   if (signedAt === null) {
-    // S3 spells it so (`aws.bad_date`).
+    // S3 spells it this way (`aws.bad_date`).
     throw invalidArgument('X-Amz-Date must be formated via ISO8601 Long format', 'X-Amz-Date', date);
   }
   return { fields, names, signing: { ...readCredential(credential, region), signedAt, policy, signature } };
 }
 
-/** "If you have multiple fields with the same name, the values must be separated by commas": S3 joins them so. */
+/** S3 joins several fields with the same name by commas, as its documentation requires of senders. */
 function gather({ fields: sent, filename }: ReceivedForm): Pick<SignedForm, 'fields' | 'names'> {
   const fields = new Map<string, string>();
   const names: string[] = [];

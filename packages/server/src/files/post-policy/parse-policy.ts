@@ -1,7 +1,7 @@
 import { JsonRefused, parseStrictJson } from '../../lib/strict-json.ts';
 import { againstPolicy, invalidPolicy, type S3Error } from './s3-error.ts';
 
-/** What a field must equal, or begin with. */
+/** A value that a field must equal or begin with. */
 export interface FieldCondition {
   readonly kind: 'eq' | 'starts-with';
   /** In lower case, because S3 compares the names of fields regardless of case. */
@@ -11,7 +11,7 @@ export interface FieldCondition {
   readonly shown: string;
 }
 
-/** How many bytes the file may have, both ends included. */
+/** The allowed size of the file, both limits inclusive. */
 export interface RangeCondition {
   readonly kind: 'range';
   readonly min: number;

@@ -1,4 +1,4 @@
-/** Status and sentence of each error as S3 has them, and the code if it is not the name. */
+/** Status and message of each error of S3, and the code if it differs from the name. */
 const ERRORS = {
   AccessDenied: [403, 'Access Denied'],
   BadDigest: [400, 'The Content-MD5 you specified did not match what we received.'],
@@ -17,7 +17,7 @@ const ERRORS = {
   InvalidRequest: [400, 'Invalid Request'],
   KeyTooLongError: [400, 'Your key is too long'],
   MalformedPOSTRequest: [400, 'The body of your POST request is not well-formed multipart/form-data.'],
-  /** S3's documentation has another code and another sentence; S3 sends these. */
+  /** The documentation of S3 has another code and message. S3 sends these. */
   MaxPostPreDataLengthExceeded: [400, 'Your POST request fields preceeding the upload file was too large.'],
   MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
   NoSuchBucket: [404, 'The specified bucket does not exist'],
@@ -44,7 +44,7 @@ const ERRORS = {
 
 type S3ErrorName = keyof typeof ERRORS;
 
-/** A refusal in S3's words. `details` become elements of the answer. */
+/** A refusal with the code and message of S3. `details` become elements of the answer. */
 export class S3Error extends Error {
   override readonly name = 'S3Error';
   readonly code: string;
@@ -83,7 +83,7 @@ export function xml(root: string, children: Readonly<Record<string, string>>): s
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}>${inside.join('')}</${root}>`;
 }
 
-/** What XML 1.0 cannot hold in any spelling. */
+/** Characters that XML 1.0 cannot contain. */
 const UNWRITABLE = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

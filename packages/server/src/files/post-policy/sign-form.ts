@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto';
 
-/** What forms are signed with. */
+/** The key that signs forms. */
 export interface SigningKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of credentials that are lent for a while; null: they are not. */
+  /** The token of temporary credentials. Null if they are permanent. */
   readonly sessionToken: string | null;
   readonly region: string;
 }
 
-/** What a form allows: one object of one type and one size, for a while. */
+/** A form allows one object of one type and size for a limited time. */
 export interface FormTerms {
   readonly bucket: string;
   readonly key: string;
@@ -21,7 +21,9 @@ export interface FormTerms {
 
 export const ALGORITHM = 'AWS4-HMAC-SHA256';
 
-/** The fields of an S3 POST policy form, signature V4, in the order to send; `file` comes behind them. */
+/**
+ * Returns the fields of an S3 POST policy form, signature V4, in the order in which they are sent. `file` follows them.
+ */
 export function signForm(terms: FormTerms, by: SigningKey): Record<string, string> {
   const date = basicDate(terms.signedAt);
   const fields: Record<string, string> = {
@@ -44,7 +46,7 @@ export function signForm(terms: FormTerms, by: SigningKey): Record<string, strin
   return { ...fields, policy: text, 'x-amz-signature': signatureOf(text, by.secretAccessKey, date, by.region) };
 }
 
-/** Of a policy's base64 text as it stands, in hexadecimal. */
+/** Signs the base64 text of a policy. Returns hexadecimal text. */
 export function signatureOf(policyText: string, secretAccessKey: string, date: string, region: string): string {
   const day = hmac(`AWS4${secretAccessKey}`, date.slice(0, 8));
   const signing = hmac(hmac(hmac(day, region), 's3'), 'aws4_request');
@@ -55,7 +57,7 @@ function hmac(key: string | Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
-/** `20261115T093000Z`. */
+/** Returns for example `20261115T093000Z`. */
 function basicDate(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}|[:-]/g, '');
 }

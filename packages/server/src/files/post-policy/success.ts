@@ -3,20 +3,22 @@ import { xml } from './s3-error.ts';
 export interface StoredObject {
   readonly bucket: string;
   readonly key: string;
-  /** With its quotes. */
+  /** Includes the quotes. */
   readonly etag: string;
-  /** Where it is, as S3 says it; nothing is served there. */
+  /** The location as S3 returns it. Nothing is served there. */
   readonly location: string;
 }
 
 export interface SuccessAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** XML; null: none. */
+  /** XML, or null if there is no body. */
   readonly body: string | null;
 }
 
-/** A redirect takes precedence over a status. The answer is 204 if the form asks for neither in a way that S3 follows. */
+/**
+ * A redirect takes precedence over a status. The answer is 204 if the form contains neither in a form that S3 accepts.
+ */
 export function successAnswer(fields: ReadonlyMap<string, string>, stored: StoredObject): SuccessAnswer {
   const { bucket, key, etag, location } = stored;
   const redirect = redirectOf(fields.get('success_action_redirect') ?? fields.get('redirect'), stored);

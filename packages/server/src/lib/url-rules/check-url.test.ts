@@ -9,7 +9,7 @@ const problemOf = (text: string, allow = ALLOW_NOTHING): string | null => {
   return 'problem' in checked ? checked.problem : null;
 };
 
-test('takes https URLs as people and signers write them', () => {
+test('accepts https URLs as people and signers write them', () => {
   for (const text of [
     'https://example.com',
     'https://example.com/a.png',
@@ -26,7 +26,7 @@ test('takes https URLs as people and signers write them', () => {
   }
 });
 
-test('says of each text what is wrong with it', () => {
+test('reports for each text what is wrong with it', () => {
   for (const [text, problem] of [
     ['', /must be an https URL/],
     ['http://example.com/', /must be an https URL/],
@@ -72,7 +72,7 @@ test('says of each text what is wrong with it', () => {
   }
 });
 
-test('what the operator allows passes, by name, by address and by port', () => {
+test('accepts what the operator allows by name, address or port', () => {
   const allow = parseFetchAllow('files.test:8443 127.0.0.1 10.0.0.0/8:9000');
   for (const text of [
     'https://files.test:8443/',
@@ -80,7 +80,7 @@ test('what the operator allows passes, by name, by address and by port', () => {
     'https://127.0.0.1/',
     'https://0x7f.1/',
     'https://10.1.2.3:9000/',
-    // It may resolve to the range.
+    // The name may resolve to an address in the range.
     'https://other.test:9000/',
   ]) {
     assert.equal(problemOf(text, allow), null, text);

@@ -3,12 +3,12 @@ import { type FetchAllow, HTTPS_PORT } from './fetch-allow.ts';
 import { isPlainName } from './host-name.ts';
 import { isPublicAddress } from './public-address.ts';
 
-/** `problem`: the end of a sentence about the field that holds the text. */
+/** `problem` is the end of a sentence about the field with the URL. */
 export type CheckedUrl = { readonly url: URL } | { readonly problem: string };
 
 const FORM = 'must be an https URL such as https://files.example.com/a.pdf';
 
-/** What the text of a URL shows; what its host resolves to is another question. */
+/** Checks the text of a URL. The addresses of its host are checked later. */
 export function checkFetchUrl(text: string, allow: FetchAllow): CheckedUrl {
   const problem = shapeProblem(text);
   if (problem !== null) return { problem };
@@ -20,7 +20,7 @@ export function checkFetchUrl(text: string, allow: FetchAllow): CheckedUrl {
 
 export const portOf = (url: URL): number => (url.port === '' ? HTTPS_PORT : Number(url.port));
 
-/** Origin and path: what an attachment is known by, and all of its URL that others may see. */
+/** Origin and path identify an attachment. Other callers may see only this part of its URL. */
 export const urlKey = (url: URL): string => `${url.origin}${url.pathname}`;
 
 /**

@@ -23,7 +23,7 @@ test('reads names, addresses and ranges, each with or without a port', () => {
   assert.deepEqual(ALLOW_NOTHING.entries, []);
 });
 
-test('an entry counts for its port alone', () => {
+test('an entry applies only to its port', () => {
   const allow = parseFetchAllow('files.internal:8443 10.1.0.0/16 [fd00::]/8:9000');
   assert.equal(allow.allowsHost('files.internal', 8443), true);
   assert.equal(allow.allowsHost('files.internal', 443), false);
@@ -40,7 +40,7 @@ test('an entry counts for its port alone', () => {
   assert.equal(allow.mayAllowPort('any.internal', 8443), false);
 });
 
-test('refuses an entry that means nothing, and says which it is', () => {
+test('refuses an invalid entry and names its number', () => {
   for (const entry of [
     'https://files.internal',
     'files.internal/8',

@@ -2,14 +2,14 @@ import { addressOfHost, parseAddress, unmapped } from './address.ts';
 import { isPlainName } from './host-name.ts';
 import { isWithin, parseRange, type Range } from './range.ts';
 
-/** `RUNWIRE_FETCH_ALLOW`, read: what may be fetched although it is not public, or not on port 443. */
+/** The parsed `RUNWIRE_FETCH_ALLOW`: what may be fetched although it is not public or not on port 443. */
 export interface FetchAllow {
-  /** As printed: each with its port. */
+  /** The entries for the output, each with its port. */
   readonly entries: readonly string[];
-  /** Whether a name may be fetched from wherever it resolves to. */
+  /** True if the name may be fetched, whatever address it has. */
   allowsHost(hostname: string, port: number): boolean;
   allowsAddress(address: string, port: number): boolean;
-  /** Whether the text of a URL with this host and port leaves it possible that it is allowed: a name may resolve to a range. */
+  /** True if a URL with this host and port can be allowed: a name may resolve to an allowed range. */
   mayAllowPort(hostname: string, port: number): boolean;
 }
 
@@ -21,8 +21,8 @@ type Entry = { readonly shown: string; readonly port: number } & (
 );
 
 /**
- * Entries of `host`, `host:port`, CIDR or CIDR:port, with white space or commas between; without a port it is 443. A single
- * address is a CIDR of one. Throws an `Error` whose message is the end of a sentence.
+ * Parses entries of the form `host`, `host:port`, CIDR or CIDR:port, separated by white space or commas. The default
+ * port is 443. A single address is a CIDR of one. Throws an `Error` whose message is the end of a sentence.
  */
 export function parseFetchAllow(text: string): FetchAllow {
   const parts = text.split(/[\s,]+/).filter((part) => part !== '');
@@ -53,19 +53,19 @@ function parseEntry(text: string): Entry | null {
   if (bracketed !== undefined) return bracketed.includes(':') ? rangeEntry(bracketed, length, port) : null;
   if (parseAddress(bare) !== null || length !== undefined) return rangeEntry(bare, length, port);
   const host = URL.parse(`https://${bare}/`)?.hostname;
-  // An address in an odd notation, or what a parser mends, is no name.
+  // Addresses in unusual notation, and text that a parser would repair, are no names.
   if (host === undefined || !isPlainName(host) || host !== bare.toLowerCase()) return null;
   const shown = withPort(host, port);
   return shown === null ? null : { host, ...shown };
 }
 
-/** `[v6]`, or anything; `/` and a number; `:` and a number. */
+/** `[v6]` or any other host, then an optional `/length`, then an optional `:port`. */
 const ENTRY = /^(?:\[([^\]]*)\]|([^[\]/]+?))(?:\/(\d+))?(?::(\d+))?$/;
 
 function rangeEntry(address: string, length: string | undefined, port: string | undefined): Entry | null {
   const parsed = parseAddress(address);
   const range = parseRange(`${address}/${length ?? parsed?.bits}`);
-  // What resolves to IPv4 written as IPv6 is looked up as IPv4: an entry of that form would never count.
+  // Addresses in IPv4-mapped form are compared as IPv4, so an entry in that form would never match.
   if (parsed === null || range === null || unmapped(parsed) !== parsed) return null;
   const shown = parsed.bits === 128 ? new URL(`https://[${address}]/`).hostname : address;
   const withIt = withPort(`${shown}/${range.prefix}`, port);
@@ -77,7 +77,7 @@ function withPort(shown: string, port: string | undefined): { shown: string; por
   return number >= 1 && number <= 65_535 ? { shown: `${shown}:${number}`, port: number } : null;
 }
 
-/** By its place, not by its words: whoever wrote a whole URL there may have written a password too. */
+/** Names the entry by its position, because a URL in the setting may contain a password. */
 function refuse(place: number): never {
   throw new Error(
     `has an entry, number ${place}, that is not a host, an address or an address range; use entries such as files.example.com, files.example.com:8443, 10.1.0.0/16 or [fd00::]/8:8443`,

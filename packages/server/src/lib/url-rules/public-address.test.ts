@@ -14,7 +14,7 @@ const isPublic = (text: string): boolean => {
   return isPublicAddress(address);
 };
 
-/** Base and prefix of blocks that no file may be fetched from, as people know them. */
+/** Base and prefix of the well-known blocks that no file may be fetched from. */
 const PRIVATE_IPV4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -49,7 +49,9 @@ const publicIpv4 = fc.nat(2 ** 32 - 1).filter((value) => !listed.check(dotted(va
 
 const part = (value: number) =>
   fc.constantFrom(`${value}`, `0x${value.toString(16)}`, `0X00${value.toString(16)}`, `0${value.toString(8)}`);
-/** Every way in which a URL may spell an IPv4 address: 1 to 4 parts, each decimal, hexadecimal or octal, wide digits and dots. */
+/**
+ * Every spelling of an IPv4 address in a URL: 1 to 4 parts, each decimal, hexadecimal or octal, wide digits and dots.
+ */
 const notation = (value: number): fc.Arbitrary<string> => {
   const bytes = bytesOf(value);
   const tails = [1, 2, 3, 4].map((count) => {
@@ -68,7 +70,7 @@ const notation = (value: number): fc.Arbitrary<string> => {
 };
 
 const hex = (value: number) => `${(value >>> 16).toString(16)}:${(value & 0xffff).toString(16)}`;
-/** Every IPv6 form that carries an IPv4 address. */
+/** Every IPv6 form that contains an IPv4 address. */
 const CARRIERS: readonly ((value: number) => string)[] = [
   (value) => `::ffff:${dotted(value)}`,
   (value) => `0:0:0:0:0:FFFF:${hex(value)}`,
@@ -83,7 +85,7 @@ const CARRIERS: readonly ((value: number) => string)[] = [
   (value) => `fe80::5efe:${hex(value)}`,
 ];
 
-test('no private IPv4 address is fetched from, in any notation', () => {
+test('refuses private IPv4 addresses in any notation', () => {
   const spelled = privateIpv4.chain((value) => fc.tuple(fc.constant(value), notation(value)));
   fc.assert(
     fc.property(spelled, ([value, host]) => {
@@ -95,7 +97,7 @@ test('no private IPv4 address is fetched from, in any notation', () => {
   );
 });
 
-test('no private IPv4 address is fetched from, in any IPv6 form that carries it', () => {
+test('refuses private IPv4 addresses in any IPv6 form that contains them', () => {
   fc.assert(
     fc.property(privateIpv4, fc.constantFrom(...CARRIERS), (value, carry) => {
       assert.equal(isPublic(carry(value)), false, carry(value));
@@ -105,7 +107,7 @@ test('no private IPv4 address is fetched from, in any IPv6 form that carries it'
   );
 });
 
-test('public IPv4 addresses pass, in any notation, mapped and by NAT64', () => {
+test('accepts public IPv4 addresses in any notation, mapped and by NAT64', () => {
   const spelled = publicIpv4.chain((value) => fc.tuple(fc.constant(value), notation(value)));
   fc.assert(
     fc.property(spelled, ([value, host]) => {
@@ -118,7 +120,7 @@ test('public IPv4 addresses pass, in any notation, mapped and by NAT64', () => {
   );
 });
 
-test('of IPv6 only global unicast passes', () => {
+test('accepts only global unicast of IPv6', () => {
   const groups = fc.array(fc.nat(0xffff), { minLength: 7, maxLength: 7 });
   const written = (first: number, rest: readonly number[]) =>
     [first, ...rest].map((group) => group.toString(16)).join(':');
@@ -129,7 +131,7 @@ test('of IPv6 only global unicast passes', () => {
   fc.assert(fc.property(inside, plain, (first, rest) => isPublic(written(first, rest))));
 });
 
-test('the edges of what is set apart lie where the registries have them', () => {
+test('the limits of special blocks agree with the registries', () => {
   const outside = ['9.255.255.255', '11.0.0.1', '100.63.255.255', '100.128.0.1', '126.255.255.255', '128.0.0.1'];
   outside.push('169.253.255.255', '169.255.0.1', '172.15.255.255', '172.32.0.1', '192.0.1.0', '192.167.255.255');
   outside.push('198.17.255.255', '198.20.0.1', '223.255.255.255', '168.63.129.15', '168.63.129.17', '1.1.1.1');
@@ -142,7 +144,7 @@ test('the edges of what is set apart lie where the registries have them', () => 
 });
 
 test('reads addresses and ranges as Node does', () => {
-  // Mapped IPv4 is IPv4 for Node's list.
+  // Node's list treats mapped IPv4 as IPv4.
   const ipv6 = fc.ipV6().filter((text) => (parseAddress(text)?.value ?? 0n) >> 32n !== 0xffffn);
   const ipv4 = fc.nat(2 ** 32 - 1).map(dotted);
   for (const [family, addresses, bits] of [
@@ -162,7 +164,7 @@ test('reads addresses and ranges as Node does', () => {
   }
 });
 
-test('takes for an address only what is one', () => {
+test('accepts only valid addresses', () => {
   for (const text of [
     '',
     '1',

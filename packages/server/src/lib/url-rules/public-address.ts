@@ -2,8 +2,8 @@ import { type Address, embeddedIpv4, unmapped } from './address.ts';
 import { isWithin, parseRange, type Range } from './range.ts';
 
 /**
- * IANA's special-purpose registry for IPv4, whole: also the few blocks in it that are reachable from everywhere, for no
- * file lies there. Then multicast, and what a cloud answers under an address that looks public.
+ * The whole special-purpose registry of IANA for IPv4. A few of its blocks are reachable from everywhere, but they host
+ * no files. Then multicast, and an address of a cloud provider's internal services that looks public.
  */
 const SPECIAL_IPV4 = ranges(
   '0.0.0.0/8', // this network
@@ -27,9 +27,9 @@ const SPECIAL_IPV4 = ranges(
   '168.63.129.16/32', // Azure's own services for its machines
 );
 
-/** Of IPv6 only this is assigned to be global unicast at all. */
+/** The only IPv6 block for global unicast. */
 const GLOBAL_IPV6 = range('2000::/3');
-/** What is set apart within it. 6to4 and Teredo carry IPv4 and are deprecated: refused whole rather than decoded. */
+/** The special blocks in it. 6to4 and Teredo contain IPv4 and are deprecated, so they are refused and not decoded. */
 const SPECIAL_IPV6 = ranges(
   '2001::/23', // protocol assignments: Teredo, benchmarks, ORCHID
   '2001:db8::/32', // documentation

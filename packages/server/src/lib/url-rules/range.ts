@@ -6,7 +6,7 @@ export interface Range {
   readonly prefix: number;
 }
 
-/** `10.0.0.0/8` or `fd00::/8`; null where the text is none, or where bits behind the prefix are set. */
+/** Parses `10.0.0.0/8` or `fd00::/8`. Returns null if the text is no range, or if bits after the prefix are set. */
 export function parseRange(text: string): Range | null {
   const [address = '', length, ...more] = text.split('/');
   const base = parseAddress(address);

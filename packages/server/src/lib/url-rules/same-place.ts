@@ -2,8 +2,8 @@ import { checkFetchUrl, urlKey } from './check-url.ts';
 import type { FetchAllow } from './fetch-allow.ts';
 
 /**
- * Whether a fresh link may stand for an earlier one: `key`, the earlier without query and fragment, and `value` have the
- * same host and path. Null where they do, else the end of a sentence about the entry.
+ * Checks that a fresh link may replace an earlier one: `key`, the earlier URL without query and fragment, and `value`
+ * must have the same host and path. Returns null if they do, otherwise the end of a sentence about the entry.
  */
 export function sameHostAndPath(key: string, value: string, allow: FetchAllow): string | null {
   const old = checkFetchUrl(key, allow);

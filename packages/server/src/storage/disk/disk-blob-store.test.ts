@@ -25,7 +25,7 @@ async function setUp(t: { after(fn: () => void): void }) {
   return { folder, blobs: await DiskBlobStore.open(folder) };
 }
 
-test('a file lies in the folder of its hash, for its owner alone, and its draft is gone', async (t) => {
+test('stores a file in the folder of its hash, readable by its owner only, without a draft', async (t) => {
   const { folder, blobs } = await setUp(t);
   const bytes = Buffer.from('hello');
   const key = newBlobKey(hash('sha256', bytes));
@@ -37,7 +37,7 @@ test('a file lies in the folder of its hash, for its owner alone, and its draft 
 
 const needsProc = { skip: existsSync('/proc/self/fd') ? false : 'there is no /proc' };
 
-test('the name of the folder for files is made durable too', needsProc, async (t) => {
+test('syncs the name of the folder for files', needsProc, async (t) => {
   const folder = realpathSync(temporaryFolder());
   t.after(() => rmSync(folder, { recursive: true }));
   const synced = await watchSyncs(t, () => undefined);
@@ -45,7 +45,7 @@ test('the name of the folder for files is made durable too', needsProc, async (t
   assert.deepEqual(synced, [folder]);
 });
 
-test('a put into a folder that another one has just made waits until its name is durable', needsProc, async (t) => {
+test('a put into a new folder waits until the name of the folder is durable', needsProc, async (t) => {
   const folder = realpathSync(temporaryFolder());
   t.after(() => rmSync(folder, { recursive: true }));
   const blobs = await DiskBlobStore.open(join(folder, 'blobs'));
@@ -75,7 +75,7 @@ test('a put into a folder that another one has just made waits until its name is
   assert.equal(synced.slice(before).includes(join(folder, 'blobs')), false, 'once is enough');
 });
 
-test('a folder that cannot be made stops the start with one sentence', async (t) => {
+test('refuses the start in one sentence if the folder cannot be made', async (t) => {
   const { folder } = await setUp(t);
   writeFileSync(join(folder, 'file'), '');
   await assert.rejects(DiskBlobStore.open(join(folder, 'file')), (error) => {
@@ -89,13 +89,13 @@ test('a put that fails leaves neither a blob nor a draft', async (t) => {
   const { folder, blobs } = await setUp(t);
   const bytes = Buffer.from('hello');
   const key = newBlobKey(hash('sha256', bytes));
-  // A file stands where its folder should be.
+  // A file has the name of the folder.
   writeFileSync(join(folder, key.slice(0, 2)), '');
   await assert.rejects(blobs.put(key, bytes));
   assert.deepEqual(readdirSync(join(folder, 'drafts')), []);
 });
 
-test('left-over drafts of a process that died are swept with the listing, young ones are not', async (t) => {
+test('the listing deletes old drafts of dead processes and keeps recent ones', async (t) => {
   const { folder, blobs } = await setUp(t);
   const [old, young] = ['old', 'young'].map((name) => join(folder, 'drafts', name)) as [string, string];
   for (const path of [old, young]) writeFileSync(path, 'half');
@@ -105,7 +105,7 @@ test('left-over drafts of a process that died are swept with the listing, young 
   assert.deepEqual([existsSync(old), existsSync(young)], [false, true]);
 });
 
-test('a name that is no key of a blob never becomes a path, and strangers in the folder are left alone', async (t) => {
+test('an invalid key never becomes a path, and foreign files in the folder stay', async (t) => {
   const { folder, blobs } = await setUp(t);
   for (const key of [
     '../secret',

@@ -7,17 +7,17 @@ import { makeFolder } from './make-folder.ts';
 import { notNow } from './not-now.ts';
 
 const SHARD = /^[0-9a-f]{2}$/;
-/** Where files are written before they have their names. */
+/** Files are written to this folder before they get their names. */
 export const DRAFTS = 'drafts';
-/** How much of a file is read to be compared. */
+/** The size of the pieces in which a file is compared. */
 const PIECE_BYTES = 1024 * 1024;
-/** No put takes so long: a draft that old belongs to a process that died. */
+/** No put takes this long: an older draft belongs to a process that died. */
 const DRAFT_MS = 86_400_000;
 
-/** Files in a folder, in 256 folders by the first byte of their hash. */
+/** Stores blobs as files in 256 folders, by the first byte of their hash. */
 export class DiskBlobStore implements BlobStore {
   readonly #folder: string;
-  /** The syncs of the folders' names, once each in this process: who comes second waits for the first. */
+  /** The syncs of the folder names, one per folder and process. Concurrent puts wait for the same sync. */
   readonly #shardSyncs = new Map<string, Promise<void>>();
 
   private constructor(folder: string) {
@@ -50,7 +50,7 @@ export class DiskBlobStore implements BlobStore {
     }
   }
 
-  /** The folder's own name must be as durable as what is in it. */
+  /** The name of the folder must be as durable as its contents. */
   async #makeShard(shard: string): Promise<void> {
     const isNew = (await mkdir(shard, { recursive: true, mode: 0o700 })) !== undefined;
     let synced = isNew ? undefined : this.#shardSyncs.get(shard);
@@ -76,7 +76,7 @@ export class DiskBlobStore implements BlobStore {
         await file.close();
       }
     } catch (error) {
-      // What the disk cannot give back is not held.
+      // A blob that the disk cannot read counts as missing.
       if ((error as NodeJS.ErrnoException).code === 'EIO') return false;
       throw notNow(error);
     }
@@ -117,7 +117,7 @@ export class DiskBlobStore implements BlobStore {
   }
 }
 
-/** Whether any lies in this folder, whoever put it there. */
+/** True if the folder contains any blob. */
 export async function holdsBlobs(folder: string): Promise<boolean> {
   for (const shard of ((await unlessMissing(readdir(folder))) ?? []).filter((name) => SHARD.test(name))) {
     if ((await readdir(join(folder, shard))).some((name) => isBlobKey(name))) return true;
@@ -125,7 +125,7 @@ export async function holdsBlobs(folder: string): Promise<boolean> {
   return false;
 }
 
-/** Piece by piece: the main thread compares one in 0.2 ms, where hashing it would take ten times as long. */
+/** Compares in pieces: the main thread compares one in 0.2 ms, and hashing it would take ten times as long. */
 async function hasBytes(file: FileHandle, bytes: Uint8Array): Promise<boolean> {
   const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, bytes.length));
   for (let offset = 0; offset < bytes.length; ) {

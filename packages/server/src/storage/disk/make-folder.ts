@@ -1,7 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { StartRefused } from '../../domain/start-refused.ts';
 
-/** For its owner alone, with those above it; what stands in the way of it, or of the step behind it, refuses the start. */
+/**
+ * Makes a folder, and the folders above it, that only the owner may use. If this or the next step `then` fails, the
+ * start is refused.
+ */
 export async function makeFolder(path: string, of: 'files' | 'uploads', then = async () => {}): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });

@@ -1,9 +1,9 @@
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 
-/** What passes by itself, or when somebody makes room. */
+/** Errors that pass by themselves or after the operator frees resources. */
 const NOT_NOW: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 
-/** The error, or that it may be tried again later. */
+/** Returns `StoreUnavailable` if a later retry can succeed, and the error itself otherwise. */
 export function notNow(error: unknown): unknown {
   const code = codeOf(error);
   return NOT_NOW.has(code)

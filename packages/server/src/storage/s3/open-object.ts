@@ -3,16 +3,16 @@ import type { ByteRange } from '../blob-store.ts';
 import type { S3Bucket, StreamedObject, TypedObject } from './s3-bucket.ts';
 import { notNow } from './s3-errors.ts';
 
-/** How often in a row a connection may break off without a byte. */
+/** How often in a row a connection may break without a byte. */
 const TRIES = 3;
 
 export interface OpenedObject extends AsyncDisposable {
   readonly object: TypedObject;
-  /** Of the etag of `object`, over as many connections as it takes. */
+  /** The bytes of the version with the etag of `object`, read over as many connections as needed. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** Null: it is not there. */
+/** Resolves to null if the object does not exist. */
 export async function openObject(bucket: S3Bucket, key: string, range: ByteRange | null): Promise<OpenedObject | null> {
   const begun = await bucket.stream(key, range);
   if (begun === null) return null;
@@ -26,7 +26,7 @@ export async function openObject(bucket: S3Bucket, key: string, range: ByteRange
   };
 }
 
-/** A reader that takes all day has its connection cut, and goes on with another one where it was. */
+/** If the connection of a slow reader is cut, the read continues on a new one at the same position. */
 async function* pieces(
   bucket: S3Bucket,
   reading: { now: StreamedObject },

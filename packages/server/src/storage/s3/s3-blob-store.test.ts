@@ -15,7 +15,7 @@ if (skip === false) {
   });
 }
 
-test('a name that is no key of a blob is never asked for', { skip }, async () => {
+test('sends no request for an invalid key', { skip }, async () => {
   using files = await testS3Files();
   const blobs = files.blobs();
   await assert.rejects(blobs.read('../secret'), /is not the key of a blob/);

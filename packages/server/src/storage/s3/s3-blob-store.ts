@@ -2,7 +2,10 @@ import { type BlobKey, type BlobStore, checkBlobKey, isBlobKey, type ListedBlob 
 import { openObject } from './open-object.ts';
 import type { S3Bucket } from './s3-bucket.ts';
 
-/** Objects in a bucket, below a prefix that ends with `/`. S3 answers a put when it is durable, and shows it whole. */
+/**
+ * Stores blobs as objects below a prefix that ends with `/`. S3 answers a put after it is durable, and shows an object
+ * only when it is complete.
+ */
 export class S3BlobStore implements BlobStore {
   readonly #bucket: S3Bucket;
   readonly #prefix: string;

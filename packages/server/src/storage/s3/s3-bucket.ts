@@ -5,25 +5,28 @@ import { isMissing, notNow, type S3Place, statusOf } from './s3-errors.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
-/** Nothing waits longer on S3 than these allow; the SDK tries a failed request again within `s3RequestMs`. */
+/** The time limits for S3. The SDK repeats a failed request within `s3RequestMs`. */
 export interface S3Times {
   readonly s3ConnectMs: number;
-  /** Without a byte in either direction. */
+  /** The longest time without a byte in either direction. */
   readonly s3SilenceMs: number;
-  /** Of one request with all its attempts. */
+  /** The time limit of one request with all its attempts. */
   readonly s3RequestMs: number;
-  /** Of one that carries a whole file. */
+  /** The time limit of a request with a whole file. */
   readonly s3TransferMs: number;
 }
 
 const ATTEMPTS = 3;
-/** More wait for a connection; the SDK's own 50 are too few for a page of files that are looked at one by one. */
+/**
+ * The default of the SDK, 50, is too low for a page of files that are looked up one by one. Further requests wait for a
+ * connection.
+ */
 const SOCKETS = 200;
 
 export interface S3Object {
   readonly key: string;
   readonly size: number;
-  /** With its quotes. */
+  /** Includes the quotes. */
   readonly etag: string;
   readonly modifiedAt: number;
 }
@@ -38,33 +41,33 @@ export interface StreamedObject {
 }
 
 export interface S3Page {
-  /** In the order of the UTF-8 bytes of their keys. */
+  /** In the order of the UTF-8 bytes of the keys. */
   readonly objects: readonly S3Object[];
-  /** What stands before the next `/`, with it, where one is asked for. */
+  /** The prefixes up to and including the next `/`, if they were requested. */
   readonly folders: readonly string[];
-  /** Where the next page goes on; null: this is the last. */
+  /** The token for the next page. Null if this is the last page. */
   readonly next: string | null;
 }
 
 export interface ListQuery {
   readonly prefix: string;
   readonly delimiter?: '/';
-  /** Keys behind this one. */
+  /** Only keys after this one. */
   readonly after?: string;
   readonly next?: string;
   readonly limit?: number;
 }
 
 export interface PutBody {
-  /** Asked for once an attempt. */
+  /** Called once per attempt. */
   readonly bytes: () => Uint8Array | Readable;
   readonly length: number;
   readonly contentType: string;
-  /** In base64: S3 refuses other bytes. Without it the signature covers them. */
+  /** In base64. S3 refuses other bytes. Without it the signature covers the bytes. */
   readonly md5?: string;
 }
 
-/** One bucket, asked through the AWS SDK; what it throws dies here. */
+/** One bucket, through the AWS SDK. Errors of the SDK are converted here. */
 export class S3Bucket implements Disposable {
   readonly place: S3Place;
   readonly #sdk: Sdk;
@@ -78,17 +81,17 @@ export class S3Bucket implements Disposable {
     this.#times = times;
   }
 
-  /** Loads the SDK, and asks nobody yet. */
+  /** Loads the SDK and sends no request. */
   static async of(place: S3Place, times: S3Times): Promise<S3Bucket> {
-    // Not at the top: servers that keep files on the disk do not load it.
+    // Imported here, because servers that store files on disk do not need it.
     const sdk = await import('@aws-sdk/client-s3');
     const client = new sdk.S3Client({
       region: place.region,
       ...(place.endpoint === null ? {} : { endpoint: place.endpoint, forcePathStyle: true }),
-      // Not those of AWS_ENDPOINT_URL or of a profile: forms are signed for S3_ENDPOINT, or for AWS, alone.
+      // AWS_ENDPOINT_URL and profiles are ignored, because forms are signed only for S3_ENDPOINT or AWS.
       ignoreConfiguredEndpointUrls: true,
       maxAttempts: ATTEMPTS,
-      // Other makes of S3 do not know the newer checksums, or not within a stream.
+      // Other S3 implementations do not support the newer checksums, or not in streams.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: {
@@ -101,7 +104,7 @@ export class S3Bucket implements Disposable {
     return new S3Bucket(place, sdk, client, times);
   }
 
-  /** What forms are signed with; of lent ones, those that hold a while longer. */
+  /** The credentials that sign forms. Temporary ones stay valid for a while. */
   async credentials(): Promise<{ accessKeyId: string; secretAccessKey: string; sessionToken: string | null }> {
     try {
       const { accessKeyId, secretAccessKey, sessionToken } = await this.#client.config.credentials();
@@ -111,7 +114,7 @@ export class S3Bucket implements Disposable {
     }
   }
 
-  /** Durable when it resolves, there whole or not at all; resolves to its etag. */
+  /** Stores an object completely or not at all. Resolves to its etag when it is durable. */
   async put(key: string, { bytes, length, contentType, md5 }: PutBody): Promise<string> {
     const abortSignal = AbortSignal.timeout(this.#times.s3TransferMs);
     for (let attempt = 1; ; attempt += 1) {
@@ -122,7 +125,7 @@ export class S3Bucket implements Disposable {
         return (await this.#client.send(command, { abortSignal })).ETag ?? '';
       } catch (error) {
         const again = notNow(error);
-        // A stream is spent: the SDK cannot send it again by itself.
+        // The stream is consumed, so the SDK cannot send it again.
         if (again === error || body instanceof Uint8Array || attempt === ATTEMPTS || abortSignal.aborted) throw again;
       } finally {
         if (!(body instanceof Uint8Array)) body.destroy();
@@ -130,22 +133,22 @@ export class S3Bucket implements Disposable {
     }
   }
 
-  /** Null: it is not there. */
+  /** Resolves to null if the object does not exist. */
   async head(key: string): Promise<TypedObject | null> {
     const command = new this.#sdk.HeadObjectCommand({ Bucket: this.place.bucket, Key: key });
     const found = await this.#unlessMissing(this.#client.send(command, this.#within()));
     return found === null ? null : objectOf(key, found, found.ContentLength ?? 0);
   }
 
-  /** The whole of it in memory. Null: it is not there. */
+  /** Reads the whole object into memory. Resolves to null if it does not exist. */
   async get(key: string): Promise<Uint8Array | null> {
     const found = await this.stream(key);
     return found === null ? null : await buffered(found.body);
   }
 
   /**
-   * The bytes as they come; of a range that begins behind the end there are none. Null: it is not there, or not with this
-   * etag any more. Whoever gets the stream reads or destroys it.
+   * Streams the object. A range that begins after the end has no bytes. Resolves to null if the object does not exist
+   * or has another etag. The caller must read or destroy the stream.
    */
   async stream(
     key: string,
@@ -159,13 +162,13 @@ export class S3Bucket implements Disposable {
       ...(etag === null ? {} : { IfMatch: etag }),
     });
     const late = new AbortController();
-    // Until it answers: what comes then may be long, and its reader slow.
+    // The limit applies until S3 answers. The body can be long and its reader slow.
     const timer = setTimeout(() => late.abort(), this.#times.s3RequestMs);
     try {
       const found = await this.#client.send(command, { abortSignal: late.signal });
       const size = Number(/\/(\d+)$/.exec(found.ContentRange ?? '')?.[1] ?? found.ContentLength ?? 0);
       const body = (found.Body as Readable | undefined) ?? Readable.from([]);
-      // One that breaks off while nobody reads says so to whoever reads on.
+      // An error before the stream is read is reported to the later reader.
       body.on('error', () => {});
       return { object: objectOf(key, found, size), body };
     } catch (error) {
@@ -178,7 +181,7 @@ export class S3Bucket implements Disposable {
     }
   }
 
-  /** Of one that is not there, it is done already. */
+  /** Idempotent. */
   async delete(key: string): Promise<void> {
     const command = new this.#sdk.DeleteObjectCommand({ Bucket: this.place.bucket, Key: key });
     await this.#unlessMissing(this.#client.send(command, this.#within()));
@@ -192,7 +195,7 @@ export class S3Bucket implements Disposable {
       StartAfter: after,
       ContinuationToken: next,
       MaxKeys: limit,
-      // XML has no way to say every name.
+      // XML cannot represent every name.
       EncodingType: 'url',
     });
     const found = await this.#asked(this.#client.send(command, this.#within()));
@@ -201,7 +204,7 @@ export class S3Bucket implements Disposable {
         key: decoded(object.Key),
         size: object.Size ?? 0,
         etag: object.ETag ?? '',
-        // Some say it to the millisecond, where all headers say the second.
+        // Some implementations return milliseconds here, but all headers have only seconds.
         modifiedAt: Math.floor((object.LastModified?.getTime() ?? 0) / 1000) * 1000,
       })),
       folders: (found.CommonPrefixes ?? []).map(({ Prefix: folder }) => decoded(folder)),
@@ -209,7 +212,7 @@ export class S3Bucket implements Disposable {
     };
   }
 
-  /** All objects below a prefix, page by page. */
+  /** Yields all objects below a prefix, page by page. */
   async *pages(prefix: string): AsyncGenerator<readonly S3Object[]> {
     for (let next: string | null | undefined; next !== null; ) {
       const page: S3Page = await this.list({ prefix, ...(next === undefined ? {} : { next }) });
@@ -218,7 +221,7 @@ export class S3Bucket implements Disposable {
     }
   }
 
-  /** Gives up uploads in parts that nobody has finished since then; resolves to how many. */
+  /** Aborts multipart uploads that were not finished since `until`. Resolves to their number. */
   async dropUnfinished(prefix: string, until: number): Promise<number> {
     const Bucket = this.place.bucket;
     let count = 0;
@@ -280,7 +283,7 @@ async function buffered(body: Readable): Promise<Uint8Array> {
   }
 }
 
-/** A listing writes a space as `+`, and a plus as `%2B`. */
+/** In a listing a space is written as `+` and a plus as `%2B`. */
 const decoded = (text: string | undefined): string => decodeURIComponent((text ?? '').replaceAll('+', '%20'));
 
 interface Found {

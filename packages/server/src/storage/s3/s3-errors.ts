@@ -1,15 +1,15 @@
 import { StartRefused } from '../../domain/start-refused.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 
-/** Where files are kept in place of the disk. */
+/** The bucket that stores the files instead of the disk. */
 export interface S3Place {
   readonly bucket: string;
-  /** Without a slash at its end; null: Amazon's own. */
+  /** Without a slash at the end. Null for Amazon's own endpoint. */
   readonly endpoint: string | null;
   readonly region: string;
 }
 
-/** What the SDK throws: an answer of S3, or that there was none. */
+/** An error of the SDK: an error answer of S3, or no answer. */
 interface SdkError {
   readonly name?: string;
   readonly message?: string;
@@ -26,7 +26,7 @@ export const statusOf = (error: unknown): number | null => {
 export const isMissing = (error: unknown): boolean =>
   statusOf(error) === 404 && (error as SdkError).name !== 'NoSuchBucket';
 
-/** What passes by itself, or when somebody mends the network, the bucket or the lent credentials. */
+/** Errors that pass by themselves or after the operator fixes the network, the bucket or the temporary credentials. */
 const NOT_NOW: ReadonlySet<unknown> = new Set([
   'NoSuchBucket',
   'RequestTimeout',
@@ -38,12 +38,12 @@ const NOT_NOW: ReadonlySet<unknown> = new Set([
   'OperationAborted',
 ]);
 
-/** The error, or that it may be tried again later. */
+/** Returns `StoreUnavailable` if a later retry can succeed, and the error itself otherwise. */
 export function notNow(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return error;
   const status = statusOf(error);
   const { name } = error as SdkError;
-  // Without an answer it is the network, a time-out, or the place that lends credentials.
+  // Without a status, the cause is the network, a timeout or the provider of the credentials.
   if (status !== null && status < 500 && status !== 429 && !NOT_NOW.has(name)) return error;
   return new StoreUnavailable(`S3 does not answer now: ${reasonOf(error)}.`, { cause: error });
 }
@@ -54,7 +54,7 @@ function reasonOf(error: unknown): string {
   return text.replace(/\s+/g, ' ').replace(/[.:;]\s*$/, '');
 }
 
-/** The one sentence that says what to mend before a server can keep files there. */
+/** Returns the sentence that tells the operator what to fix before the server can store files there. */
 export function startSentence(error: unknown, { bucket, endpoint, region }: S3Place): StartRefused {
   const cause = error instanceof StoreUnavailable && error.cause !== undefined ? error.cause : error;
   const { name = '', $response } = cause as SdkError;
