@@ -113,22 +113,20 @@ test('closing refuses current and waiting files without blaming them', async () 
   await assert.rejects(readBytes(reader, pdfOfPages(1)), /is closed/);
 });
 
-test(
-  'a process that was killed leaves no reader behind, and an idle reader keeps no process alive',
-  needsProc,
-  async () => {
-    const script = (body: string) => [
-      '--input-type=module-typescript',
-      '-e',
-      `import { endlessPdf, pdfOfPages } from '${new URL('../../test-kit/src/large-documents.ts', import.meta.url)}';
+test('a killed process leaves no reader running, and an idle reader keeps no process alive', needsProc, async () => {
+  const script = (body: string) => [
+    '-C',
+    'runwire',
+    '--input-type=module-typescript',
+    '-e',
+    `import { endlessPdf, pdfOfPages } from '${new URL('../../test-kit/src/large-documents.ts', import.meta.url)}';
      import { documentReader, readBytes } from '${new URL('../../test-kit/src/read-document.ts', import.meta.url)}';
      const reader = documentReader({ conversionMs: 600_000, characters: 1e9 }); ${body}`,
-    ];
-    const killed = spawn(process.execPath, script('await readBytes(reader, endlessPdf());'), { stdio: 'ignore' });
-    const reading = await readingProcess(killed.pid ?? 0);
-    await isReading(reading);
-    killed.kill('SIGKILL');
-    await hasEnded(reading);
-    await promisify(execFile)(process.execPath, script('await readBytes(reader, pdfOfPages(1));'), { timeout: 25_000 });
-  },
-);
+  ];
+  const killed = spawn(process.execPath, script('await readBytes(reader, endlessPdf());'), { stdio: 'ignore' });
+  const reading = await readingProcess(killed.pid ?? 0);
+  await isReading(reading);
+  killed.kill('SIGKILL');
+  await hasEnded(reading);
+  await promisify(execFile)(process.execPath, script('await readBytes(reader, pdfOfPages(1));'), { timeout: 25_000 });
+});
