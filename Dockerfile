@@ -1,4 +1,4 @@
-# Runwire as an image: see docs/operations.md. A test runs these steps in an empty folder, as an unprivileged user.
+# Runwire as an image: see docs/deploy.md. A test runs these steps in an empty folder, as an unprivileged user.
 
 # The project brings its own Node as an npm package: npm is needed to build, and not to run.
 FROM node:24-bookworm-slim AS build

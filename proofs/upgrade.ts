@@ -9,7 +9,7 @@ import { UpgradeModel } from './support/upgrade-model.ts';
 import { type UpgradeNode, UpgradeNodes, unknownThen } from './support/upgrade-nodes.ts';
 
 /*
- * An installation is brought from an earlier version to this one as docs/operations.md says, under load: servers of both
+ * An installation is brought from an earlier version to this one as docs/upgrade.md says, under load: servers of both
  * versions work on one database for a while, and the older ones are stopped one after the other. Model and tools are
  * served, and their calls counted, in this process.
  */

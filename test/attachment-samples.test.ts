@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { FileServer, SAMPLE_IMAGES, startTestServer, TEST_API_KEY, temporaryFolder } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { root } from './support/cli-process.ts';
+import { samplesOf } from './support/doc-samples.ts';
 import { refusal } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
 
 const run = promisify(execFile);
 const skip = (await missingService('curl')) ?? false;
 
-const page = readFileSync(join(root, 'docs/attachments.md'), 'utf8');
-const samples = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, sample = '']) => sample);
+const samples = ['docs/attachments.md', 'docs/attachment-links.md'].flatMap((page) => samplesOf(page, 'sh'));
 const report = readFileSync(new URL('../packages/documents/src/fixtures/ghostscript.pdf', import.meta.url));
 
 const forTheRegion = (said: string) => said.includes('--region eu-central-1 ');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { root } from './support/cli-process.ts';
 import { type ComposeFile, readCompose } from './support/compose-file.ts';
-import { composeProblems, settingsOf } from './support/compose-problems.ts';
+import { composeProblems } from './support/compose-problems.ts';
 
 test('compose.yaml fits together: settings that exist, one data folder, nodes that nginx finds, time enough to drain', () => {
   assert.deepEqual(composeProblems(readCompose()), []);
@@ -42,7 +42,7 @@ test('sees planted faults in compose.yaml', () => {
 test('the docs run commands of the image as its entry point does, in a node that keeps its address', () => {
   const entry = /^ENTRYPOINT (\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.[1] ?? '[]';
   const command = `docker compose exec node-1 ${(JSON.parse(entry) as string[]).join(' ')} `;
-  for (const page of ['docs/operations.md', 'docs/backup.md']) {
+  for (const page of ['docs/deploy.md', 'docs/backup.md']) {
     const text = readFileSync(join(root, page), 'utf8');
     const samples = [...text.matchAll(/^docker compose exec .*$/gm)].map(([line]) => line);
     assert.ok(samples.length > 0, page);
@@ -51,10 +51,4 @@ test('the docs run commands of the image as its entry point does, in a node that
       assert.match(text.slice(0, text.indexOf(line)), /docker compose stop node-1 node-2 node-3\n$/, line);
     }
   }
-});
-
-test('docs/operations.md speaks of every setting, and of no other', () => {
-  const settings = settingsOf('README.md');
-  assert.ok(settings.length > 20 && settings.includes('DATABASE_URL'));
-  assert.deepEqual(settingsOf('docs/operations.md').sort(), settings.sort());
 });

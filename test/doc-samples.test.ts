@@ -1,48 +1,71 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { type AgencyDefinition, defineAgency } from '@runwire/agency';
-import { startTestServer, storeEnvironment, TEST_API_KEY, TestMount, temporaryFolder } from '@runwire/test-kit';
+import { startTestServer, storeEnvironment, TEST_API_KEY, TestMount, type TestServer } from '@runwire/test-kit';
+import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { root } from './support/cli-process.ts';
+import { paste, run, samplesOf } from './support/doc-samples.ts';
 
-const run = promisify(execFile);
-
-/** The samples of a page in one language, in order. */
-function samplesOf(page: string, language: 'sh' | 'ts'): string[] {
-  const text = readFileSync(join(root, page), 'utf8');
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, named, sample = '']) =>
-    named === language ? [sample] : [],
-  );
+/** Pastes the samples of a page one after the other, and resolves to their outputs. */
+async function pastePage(t: TestContext, page: string, { url }: TestServer, env: Record<string, string> = {}) {
+  const printed: string[] = [];
+  for (const sample of samplesOf(page, 'sh')) {
+    // Started servers are the subject of `fresh-clone` and of the test of settings below.
+    if (/\bnpm start\b/.test(sample) || sample.startsWith('npm ci')) continue;
+    const filled = sample
+      .replaceAll('http://127.0.0.1:8787', url)
+      .replace(/<your key>|<the key that was printed>/, TEST_API_KEY);
+    printed.push(await paste(t, filled, { URL: url, KEY: TEST_API_KEY, ...env }));
+  }
+  return printed;
 }
 
-/** Runs a sample as pasted, but that a refusal is a failure. Resolves to what it printed. */
-async function paste(t: TestContext, sample: string, env: Readonly<Record<string, string>>): Promise<string> {
-  const folder = temporaryFolder();
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const script = `set -e\ncurl() { command curl -sS --fail-with-body "$@"; echo; }\n${sample}`;
-  const { stdout } = await run('sh', ['-c', script], {
-    cwd: sample.startsWith('npm ') ? root : folder,
-    env: { PATH: process.env.PATH, HOME: folder, ...env },
-    timeout: 60_000,
-  });
-  return stdout;
-}
+test('the guides about requests, chats and streams work as pasted', async (t) => {
+  await using server = await startTestServer();
+  const store = { ...(await storeEnvironment(server.dataDir)), RUNWIRE_DATA_DIR: server.dataDir };
+  const [readme = ''] = await pastePage(t, 'README.md', server);
+  assert.match(readme, /event: end\ndata: \[DONE\]/);
 
-test('the samples about accounts work as pasted, one after the other', async (t) => {
+  const [, first = '', asked = '', created = ''] = await pastePage(t, 'docs/first-steps.md', server, store);
+  assert.match(first, /"usageRequestId":"first-1"[\s\S]*event: end\n/);
+  assert.match(asked, /"usageRequestId":"first-1","status":"completed"/);
+  assert.match(created, /eyJ[\w-]+\.[\w-]+\.[\w-]+/, 'a key');
+
+  const slow = await server.api.complete({ apiIntegrationId: 'demo', message: '/slow 30', usageRequestId: 'slow' });
+  const RUN = String(slow.headers['x-run-id']);
+  const [turns = '', status = '', cancelled = '', lists = ''] = await pastePage(t, 'docs/chats.md', server, { RUN });
+  await slow.whole();
+  assert.match(turns, /You said: Make it shorter\./);
+  assert.match(status, /"chatId":"trip",.*"status":"idle",.*"numMessages":4,.*"usageRequestId":"trip-2"/);
+  assert.match(cancelled, /"status":"cancelled","cancelled":true/);
+  assert.match(lists, /"content":"Plan a trip\."/);
+  assert.equal((await server.api.get('/v2/integrations/demo/chats/trip')).status, 404, 'the last sample deletes it');
+
+  const [text = ''] = await pastePage(t, 'docs/text-only.md', server);
+  assert.match(text, /\nThis is the offline demo model: .* You said: Hello\n$/);
+
+  const known = await server.api.complete({ apiIntegrationId: 'demo', message: 'Hi', usageRequestId: 'req-1' });
+  await known.whole();
+  const variables = { RUN: String(known.headers['x-run-id']) };
+  const [again = '', events = '', found = ''] = await pastePage(t, 'docs/stream.md', server, variables);
+  for (const resumed of [again, events]) assert.match(resumed, /^(: \n\n)?id: 20\n[\s\S]*\nevent: end\n/);
+  assert.match(found, /"status":"idle"/);
+
+  const [health = ''] = await pastePage(t, 'docs/monitoring.md', server);
+  assert.match(health, /"status":"ok"[\s\S]*"status":"ok","store":/);
+});
+
+test('the guides about accounts, members and usage work as pasted', async (t) => {
   await using server = await startTestServer();
   const { body: spare } = await server.api.post('/v2/api_keys', { name: 'spare' });
   const store = await storeEnvironment(server.dataDir);
   const variables = { ...store, RUNWIRE_DATA_DIR: server.dataDir, KEY_ID: String(spare.keyId) };
-  const [settings = '', ...samples] = samplesOf('docs/accounts.md', 'sh');
-  const named = settings.replace('http://127.0.0.1:8787', server.url).replace('<your key>', TEST_API_KEY);
-  assert.ok(named.includes(server.url) && named.includes(TEST_API_KEY), 'the first one sets the address and the key');
   const printed: string[] = [];
-  for (const sample of samples) {
-    printed.push(await paste(t, sample.startsWith('npm ') ? sample : named + sample, variables));
+  for (const page of ['docs/accounts.md', 'docs/members.md', 'docs/usage.md']) {
+    printed.push(...(await pastePage(t, page, server, variables)));
   }
   const has = (text: RegExp) => assert.match(printed.join('\n'), text);
   has(/"email":"ops@example.com"/);
@@ -50,6 +73,7 @@ test('the samples about accounts work as pasted, one after the other', async (t)
   has(/"consumerId":"user-42".*"ownLimit":10/);
   has(/event: end\ndata: \[DONE\]/);
   has(/"usageRequestId":"order-1".*"charged":\{"unit":"runs","amount":1\}/);
+  has(/"groupBy":"consumer".*"key":"user-42","runs":1/);
   const { body: keys } = await server.api.get('/v2/api_keys');
   const revoked = keys.items.filter(({ revokedAt }: { revokedAt: string | null }) => revokedAt !== null);
   assert.deepEqual(
@@ -57,42 +81,43 @@ test('the samples about accounts work as pasted, one after the other', async (t)
     [spare.keyId],
   );
   const names = keys.items.map(({ name }: { name: string }) => name);
-  assert.equal(names.filter((name: string) => name === 'spare').length, 2, 'the command made one too');
+  assert.equal(names.filter((name: string) => name === 'spare').length, 2, 'the command created one too');
 });
 
-test('the samples about streams work as pasted, and so does the first request', async (t) => {
-  await using server = await startTestServer();
-  const first = await server.api.complete({ apiIntegrationId: 'demo', message: 'Hi', usageRequestId: 'req-1' });
-  await first.whole();
-  const variables = { URL: server.url, KEY: TEST_API_KEY, RUN: String(first.headers['x-run-id']) };
-  const samples = samplesOf('docs/stream.md', 'sh');
-  assert.ok(samples.length > 0);
-  for (const sample of samples) {
-    const printed = await paste(t, sample, variables);
-    if (sample.includes('Last-Event-ID: 19')) assert.match(printed, /^(: \n\n)?id: 20\n[\s\S]*\nevent: end\n/);
-    else assert.match(printed, /"status":"idle"/);
-  }
-  const posts = samplesOf('README.md', 'sh').filter((sample) => sample.startsWith('curl '));
-  assert.equal(posts.length, 1);
-  const [post = ''] = posts;
-  const filled = post.replace('http://127.0.0.1:8787', server.url).replace('<the key that was printed>', TEST_API_KEY);
-  assert.match(await paste(t, filled, {}), /event: end\ndata: \[DONE\]/);
-});
-
-test('the samples about sandbox files work as pasted, for files that were uploaded', async (t) => {
+test('the guides about files and secrets work as pasted', async (t) => {
   await using server = await startTestServer();
   await (await TestMount.in(server.dataDir)).put('demo', '/app/mnt/u/42/notes.txt', 'Buy milk.');
-  const printed: string[] = [];
-  const samples = samplesOf('docs/sandbox-files.md', 'sh');
-  assert.equal(samples.length, 2);
-  for (const sample of samples) printed.push(await paste(t, sample, { URL: server.url, KEY: TEST_API_KEY }));
-  assert.match(printed[0] ?? '', /event: end\ndata: \[DONE\]/);
-  assert.match(printed[1] ?? '', /Buy milk\./);
+  const [announced = '', read = ''] = await pastePage(t, 'docs/sandbox-files.md', server);
+  assert.match(announced, /event: end\ndata: \[DONE\]/);
+  assert.match(read, /Buy milk\./);
   const { body } = await server.api.get('/v2/integrations/demo/chats/errands/messages');
   assert.deepEqual(body.items[3].sandboxFiles, [{ name: 'notes.txt', path: '/app/mnt/u/42/notes.txt' }]);
+
+  const sign = samplesOf('docs/files.md', 'sh')[1] ?? '';
+  const signed = JSON.parse(await paste(t, sign, { URL: server.url, KEY: TEST_API_KEY }));
+  assert.deepEqual([signed.resource, signed.uploadUrl], ['/app/mnt/u/42/photo.png', `${server.url}/uploads/demo`]);
+
+  const store = { ...(await storeEnvironment(server.dataDir)), RUNWIRE_DATA_DIR: server.dataDir };
+  const [rotated = ''] = await pastePage(t, 'docs/upload-address.md', server, store);
+  assert.match(rotated, /new secret|secret/);
 });
 
-/** What the pages leave to the reader: before a sample, and after it. */
+test('every command of the docs that starts a server has settings that are accepted', () => {
+  const commands = ['settings', 's3', 'postgres', 'nodes', 'models'].map(
+    (page) => [page, samplesOf(`docs/${page}.md`, 'sh')[0] ?? ''] as const,
+  );
+  for (const [page, command] of commands) {
+    assert.match(command, /npm start$/m, page);
+    const settings = [...command.matchAll(/\b([A-Z][A-Z0-9_]+)=(\S+)/g)].map(([, name = '', value = '']) => [
+      name,
+      value,
+    ]);
+    assert.ok(settings.length > 0, page);
+    readConfig(Object.fromEntries(settings));
+  }
+});
+
+/** What the pages leave to the reader: code before a sample, and after it. */
 const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   'docs/tools.md': [
     ['const forecast = async (city: string, days: number, _: unknown) => [city, days].join();', ''],
@@ -109,17 +134,17 @@ const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> =
   'docs/models.md': [["import { defineAgent } from '@runwire/agency';\nexport const agent =", '']],
 };
 
-test('the samples in TypeScript have the types they need, and are agencies that are taken', async (t) => {
+test('the samples in TypeScript compile and are accepted as agencies', async (t) => {
   mkdirSync(join(root, '.work'), { recursive: true });
   const folder = mkdtempSync(join(root, '.work/doc-samples-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const files: string[] = [];
   for (const [page, around] of Object.entries(AROUND)) {
     const samples = samplesOf(page, 'ts');
-    assert.equal(samples.length, around.length, `each sample of ${page} is looked at`);
-    for (const [place, sample] of samples.entries()) {
-      const [before, after] = around[place] ?? ['', ''];
-      const file = join(folder, `${page.replace(/\W/g, '-')}-${place}.ts`);
+    assert.equal(samples.length, around.length, `each sample of ${page} is compiled`);
+    for (const [index, sample] of samples.entries()) {
+      const [before, after] = around[index] ?? ['', ''];
+      const file = join(folder, `${page.replace(/\W/g, '-')}-${index}.ts`);
       writeFileSync(file, `${before}\n${sample}\n${after}\n`);
       files.push(file);
     }
@@ -130,9 +155,9 @@ test('the samples in TypeScript have the types they need, and are agencies that 
   }).catch((error: { readonly stdout: string }) => error);
   assert.equal(checked.stdout, '');
   const agencies: Record<string, AgencyDefinition> = {};
-  for (const [place, file] of files.entries()) {
+  for (const [index, file] of files.entries()) {
     const { default: agency, agent } = await import(pathToFileURL(file).href);
-    agencies[`sample-${place}`] = agency ?? defineAgency({ name: 'Sample', agents: [agent] });
+    agencies[`sample-${index}`] = agency ?? defineAgency({ name: 'Sample', agents: [agent] });
   }
   await using server = await startTestServer({ agencies });
   const { body } = await server.api.get('/v2/agencies');
@@ -147,15 +172,4 @@ test('the samples in TypeScript have the types they need, and are agencies that 
   const added = ' list_files read_file search_files';
   const expected = ['', `refund look_up${added}`, `weather${added}`, added.trim()];
   assert.deepEqual(tools.toSorted(), expected.toSorted());
-});
-
-test('the sample that signs an upload works as pasted', async (t) => {
-  await using server = await startTestServer();
-  const [sample = '', ...more] = samplesOf('docs/files.md', 'sh').filter((text) =>
-    text.includes('"$URL/create_agency_upload" -H'),
-  );
-  assert.ok(sample !== '' && more.length === 0);
-  const printed = await paste(t, sample, { URL: server.url, KEY: TEST_API_KEY });
-  const { resource, uploadUrl } = JSON.parse(printed);
-  assert.deepEqual([resource, uploadUrl], ['/app/mnt/u/42/photo.png', `${server.url}/uploads/demo`]);
 });

@@ -21,10 +21,10 @@ const limits = { leaseMs: 3000, beatMs: 500 };
 const REFUSED =
   /^Another node of this installation is running \(node_\w+\), and files are kept on a disk; set RUNWIRE_SHARED_DISK=true [^\n.]+\.$/;
 
-/** The settings of the README's command that starts several nodes. */
-function readmeSettings(): Record<string, string> {
-  const [, section = ''] = readFileSync(join(root, 'README.md'), 'utf8').split('\n## Several nodes\n');
-  const [, command = ''] = /^```sh\n(.*?npm start)$/ms.exec(section) ?? [];
+/** The settings of the command in docs/nodes.md that starts several nodes. */
+function documentedSettings(): Record<string, string> {
+  const page = readFileSync(join(root, 'docs/nodes.md'), 'utf8');
+  const [, command = ''] = /^```sh\n(.*?npm start)$/ms.exec(page) ?? [];
   return Object.fromEntries(
     [...command.matchAll(/\b([A-Z0-9_]+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
   );
@@ -33,7 +33,7 @@ function readmeSettings(): Record<string, string> {
 /** Nobody said that the disk is shared. */
 const alone = (url: string) => ({ DATABASE_URL: url, RUNWIRE_SHARED_DISK: '' });
 
-test('a second node with files on a disk starts only as the README shows', {
+test('a second node with files on a disk starts only as docs/nodes.md shows', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();
@@ -46,7 +46,12 @@ test('a second node with files on a disk starts only as the README shows', {
     assert.deepEqual([refused.code, refused.stdout], [1, '']);
     assert.match(refused.stderr.trimEnd(), REFUSED);
     assert.equal((await first.api.get('/v2/nodes')).body.items.length, 1, 'it was never listed');
-    const env = { RUNWIRE_SHARED_DISK: '', ...readmeSettings(), DATABASE_URL: database.url, RUNWIRE_DATA_DIR: dataDir };
+    const env = {
+      RUNWIRE_SHARED_DISK: '',
+      ...documentedSettings(),
+      DATABASE_URL: database.url,
+      RUNWIRE_DATA_DIR: dataDir,
+    };
     await using second = await startTestServer({ env, dataDir, limits });
     assert.equal((await second.api.get('/v2/nodes')).body.items.length, 2);
   }

@@ -7,7 +7,7 @@ import { type ComposeFile, nodeEnvironments, nodesOf } from './compose-file.ts';
 const VARIABLES = { POSTGRES_PASSWORD: 'p'.repeat(32), RUNWIRE_API_KEY: 'k'.repeat(48) };
 /** PostgreSQL's own, less what it keeps for its administrator. */
 const DATABASE_CONNECTIONS = 97;
-/** What a stop takes beside its two limits: docs/operations.md, "What a drain does". */
+/** What a stop takes beside its two limits: docs/upgrade.md, "What a drain does". */
 const STOP_SECONDS = 15;
 /** Besides the pool: writer, beat and LISTEN, and for a moment the start's two and the one that asks after a commit. */
 const OWN_CONNECTIONS = 6;
@@ -35,7 +35,7 @@ export function composeProblems(compose: ComposeFile): string[] {
     if (!holds) problems.push(problem);
   };
   const { services, volumes, networks } = compose;
-  const settings = settingsOf('README.md');
+  const settings = settingsOf('docs/settings.md');
   const nodes = nodesOf(compose);
   let connections = 0;
   for (const [index, environment] of nodeEnvironments(compose, VARIABLES).entries()) {

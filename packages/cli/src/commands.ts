@@ -34,7 +34,7 @@ export const commands: readonly Command[] = [
     summary: 'start the server',
     details: [
       'It listens on http://127.0.0.1:8787 and keeps its data in the folder .runwire.',
-      'Settings are environment variables, such as HOST, PORT, RUNWIRE_DATA_DIR and DATABASE_URL; the README lists them all.',
+      'Settings are environment variables, such as HOST, PORT, RUNWIRE_DATA_DIR and DATABASE_URL; docs/settings.md lists them all.',
       'SIGTERM and SIGINT stop it: runs may continue for 30 seconds; a second signal ends it immediately.',
     ],
     run: async (env) => (await server()).serve(env),
@@ -62,7 +62,7 @@ export const commands: readonly Command[] = [
     summary: 'copy the embedded installation into the PostgreSQL database of DATABASE_URL',
     details: [
       'It reads the folder of RUNWIRE_DATA_DIR, default .runwire. Stop its server first.',
-      'docs/backup.md has the steps.',
+      'docs/move-to-postgres.md has the steps.',
     ],
     run: async (env) => print(await (await server()).migrateToPostgres(env)),
   },

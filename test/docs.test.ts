@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { test } from 'node:test';
+import { askDatabase, freshDatabase } from '@runwire/test-kit';
+import { parse } from 'yaml';
+import { LIMIT_SETTINGS } from '../packages/server/src/config/read-limits.ts';
+import { folderOf, root } from './support/cli-process.ts';
+import { settingsOf } from './support/compose-problems.ts';
+import { brokenLinks } from './support/doc-links.ts';
+import { fencesOf, pages, readPage, run, SAMPLES, samplesOf } from './support/doc-samples.ts';
+import { missingService, NGINX } from './support/services.ts';
+
+const MAX_WORDS = 1500;
+const MAX_README_LINES = 150;
+
+/** A list of proofs and not a page to read from top to bottom; its sections are short. */
+const isList = (page: string) => page === 'docs/promises.md';
+const guides = () => pages().filter((page) => /^docs\/[^/]+\.md$/.test(page) && !isList(page));
+
+const texts = () => new Map(pages().map((page) => [page, readPage(page)]));
+
+test('every relative link and anchor of the docs resolves', () => {
+  assert.deepEqual(brokenLinks(texts(), root), []);
+});
+
+test('finds planted broken links', () => {
+  const page = '# A title\n\n[good](#a-title) [bad](#no-title) [gone](gone.md) [code](README.md#no-such) `[x](y.md)`\n';
+  assert.deepEqual(brokenLinks(new Map([...texts(), ['page.md', page]]), root), [
+    'page.md: #no-title: page.md has no heading #no-title',
+    'page.md: gone.md: there is no gone.md',
+    'page.md: README.md#no-such: README.md has no heading #no-such',
+  ]);
+});
+
+test('every page of docs has fewer than 1 500 words, and the README at most 150 lines', () => {
+  const long = guides().flatMap((page) => {
+    const words = readPage(page).match(/[\p{L}\p{N}][^\s|]*/gu)?.length ?? 0;
+    return words < MAX_WORDS ? [] : [`${page}: ${words}`];
+  });
+  assert.deepEqual(long, []);
+  assert.ok(readPage('README.md').trimEnd().split('\n').length <= MAX_README_LINES);
+});
+
+test('docs/README.md lists every page of docs', () => {
+  const index = readPage('docs/README.md');
+  const missing = pages().filter((page) => /^docs\/[^/]+\.md$/.test(page) && page !== 'docs/README.md');
+  assert.deepEqual(
+    missing.filter((page) => !index.includes(`(${basename(page)})`)),
+    [],
+  );
+});
+
+test('every sample of the docs is counted in SAMPLES, whose pages tests paste', () => {
+  const counted: Record<string, Record<string, number>> = {};
+  for (const page of pages().filter((name) => /^(docs\/)?[^/]+\.md$/.test(name) && !isList(name))) {
+    for (const { language } of fencesOf(page)) {
+      if (language === '') continue;
+      const samples = counted[page] ?? {};
+      samples[language] = (samples[language] ?? 0) + 1;
+      counted[page] = samples;
+    }
+  }
+  assert.deepEqual(counted, SAMPLES);
+});
+
+test('every JSON and YAML sample of the docs can be parsed', () => {
+  for (const [page, { json, yaml }] of Object.entries(SAMPLES)) {
+    if (json !== undefined) for (const sample of samplesOf(page, 'json')) JSON.parse(sample);
+    if (yaml !== undefined) for (const sample of samplesOf(page, 'yaml')) parse(sample);
+  }
+});
+
+test('nginx accepts the samples of the docs', { skip: (await missingService('nginx')) ?? false }, async (t) => {
+  for (const page of ['docs/stream.md', 'docs/text-only.md']) {
+    const folder = folderOf(t);
+    const [location = ''] = samplesOf(page, 'nginx');
+    const file = `${folder}.conf`;
+    const site = `server { listen 127.0.0.1:8080; ${location} }`;
+    writeFileSync(file, `pid ${folder}.pid;\nevents {}\nhttp { access_log off; ${site} }\n`);
+    const { stderr } = await run(NGINX, ['-t', '-e', `${folder}.log`, '-c', file]);
+    assert.match(stderr, /test is successful/, page);
+  }
+});
+
+test('PostgreSQL accepts the samples of the docs', { skip: (await missingService('postgres')) ?? false }, async () => {
+  await using database = await freshDatabase();
+  const name = `doc_sample_${process.pid}`;
+  const [create = ''] = samplesOf('docs/postgres.md', 'sql');
+  const statements = create
+    .replaceAll(/\brunwire\b/g, name)
+    .split(/;\n/)
+    .filter(Boolean);
+  assert.equal(statements.length, 2);
+  try {
+    for (const statement of statements) await askDatabase(database.url, statement);
+  } finally {
+    await askDatabase(database.url, `drop database if exists ${name}`);
+    await askDatabase(database.url, `drop role if exists ${name}`);
+  }
+  const [update = ''] = samplesOf('docs/upgrade.md', 'sql');
+  await askDatabase(database.url, 'create table nodes (node_id text primary key, dead integer not null)');
+  await askDatabase(database.url, "insert into nodes values ('node_…', 0), ('node_2', 0)");
+  await askDatabase(database.url, update);
+  assert.deepEqual(await askDatabase(database.url, 'select node_id from nodes where dead = 1'), [
+    { node_id: 'node_…' },
+  ]);
+});
+
+const sourceFiles = () => globSync('packages/{server,cli,contract,documents}/src/**/*.ts', { cwd: root });
+const source = () =>
+  sourceFiles()
+    .map((file) => readFileSync(join(root, file), 'utf8'))
+    .join('\n');
+
+test('every file that docs/rules.md names exists', () => {
+  const missing = [...readPage('docs/rules.md').matchAll(/`((?:[a-z0-9-]+\/)+[a-z0-9-]+\.ts)`/g)]
+    .map(([, path = '']) => (path.startsWith('packages/') ? path : `packages/server/src/${path}`))
+    .filter((path) => !existsSync(join(root, path)));
+  assert.deepEqual(missing, []);
+});
+
+test('the docs quote sentences of refused starts that the code has', () => {
+  const code = source().replaceAll('\\`', '');
+  const quotes = ['docs/failures.md', 'docs/move-to-postgres.md'].flatMap((page) => {
+    const [, table = ''] = readPage(page).split('| the sentence | what to do |');
+    return [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, quote = '']) => quote);
+  });
+  assert.ok(quotes.length > 15);
+  const unknown = quotes.flatMap((quote) => quote.split(/ ?\(?…\)? ?/)).filter((part) => !code.includes(part));
+  assert.deepEqual(unknown, []);
+});
+
+test('docs/settings.md lists every setting that the server reads, and no other', () => {
+  const listed = settingsOf('docs/settings.md');
+  const [, known = ''] = /const KNOWN = new Set\(\[([\s\S]*?)\]\)/.exec(source()) ?? [];
+  const named = [...known.matchAll(/'(RUNWIRE_[A-Z_]+)'/g)].map(([, name = '']) => name);
+  assert.ok(named.length > 10);
+  const runwire = [...named, ...Object.keys(LIMIT_SETTINGS)];
+  assert.deepEqual(listed.filter((name) => name.startsWith('RUNWIRE_')).sort(), [...new Set(runwire)].sort());
+  const code = source();
+  for (const name of listed) assert.ok(code.includes(`'${name}'`) || runwire.includes(name), name);
+});
+
+test('every npm script and test file that the docs name exists', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const [page, text] of texts()) {
+    for (const [, script = ''] of text.matchAll(/\bnpm run (?:--silent )?([a-z][\w:-]*)/g)) {
+      assert.ok(script in scripts, `${page}: npm run ${script}`);
+    }
+    if (!/^(docs\/)?[^/]+\.md$/.test(page) || page === 'CHANGELOG.md') continue;
+    for (const [file] of text.matchAll(/\b(?:test|scripts|proofs|bench)\/[\w/-]+\.ts\b/g)) {
+      assert.ok(existsSync(join(root, file)), `${page}: ${file}`);
+    }
+  }
+});

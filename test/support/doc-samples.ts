@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { temporaryFolder } from '@runwire/test-kit';
+import { root } from './cli-process.ts';
+
+export const run = promisify(execFile);
+
+/** Languages of fences that a reader can paste. A fence without a language is an illustration. */
+export type SampleLanguage = 'sh' | 'ts' | 'js' | 'html' | 'json' | 'nginx' | 'sql' | 'yaml';
+
+/**
+ * The number of samples of each page, by language. Tests run them; a page with other samples fails `docs.test.ts`. JSON and
+ * YAML are parsed, and JSON of `s3.md` is sent to a real S3 server. The proof `fresh-clone` runs the commands that install
+ * and start the project; for the commands of CONTRIBUTING.md a test checks that their scripts and files exist.
+ */
+export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, number>>>> = {
+  'README.md': { sh: 3 },
+  'CONTRIBUTING.md': { sh: 3 },
+  'docs/accounts.md': { sh: 7, json: 2 },
+  'docs/attachment-links.md': { sh: 4 },
+  'docs/attachments.md': { sh: 1, json: 1 },
+  'docs/backup.md': { sh: 2 },
+  'docs/chats.md': { sh: 5, json: 1 },
+  'docs/errors.md': { json: 1 },
+  'docs/files.md': { sh: 2, js: 1, html: 1, json: 1 },
+  'docs/first-steps.md': { sh: 5 },
+  'docs/images.md': { sh: 1, json: 1 },
+  'docs/members.md': { sh: 2, json: 2 },
+  'docs/models.md': { sh: 1, ts: 1 },
+  'docs/monitoring.md': { sh: 1, yaml: 1 },
+  'docs/nodes.md': { sh: 2, json: 1 },
+  'docs/postgres.md': { sh: 1, sql: 1 },
+  'docs/s3.md': { sh: 1, json: 3 },
+  'docs/sandbox-files.md': { sh: 2 },
+  'docs/settings.md': { sh: 1 },
+  'docs/stream.md': { sh: 3, nginx: 1 },
+  'docs/text-only.md': { sh: 1, nginx: 1 },
+  'docs/tools.md': { ts: 3 },
+  'docs/upgrade.md': { sql: 1 },
+  'docs/upload-address.md': { sh: 1 },
+  'docs/usage.md': { sh: 3, json: 2 },
+};
+
+/** Markdown pages of the project that people read, by their path from the root. */
+export const pages = (): string[] =>
+  ['*.md', 'docs/**/*.md', 'bench/*.md', 'requirements/*.md'].flatMap((pattern) => globSync(pattern, { cwd: root }));
+
+export const readPage = (page: string): string => readFileSync(join(root, page), 'utf8');
+
+export function fencesOf(page: string): { readonly language: string; readonly sample: string }[] {
+  return [...readPage(page).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', sample = '']) => ({
+    language,
+    sample,
+  }));
+}
+
+/** The samples of a page in one language, in order. */
+export function samplesOf(page: string, language: SampleLanguage): string[] {
+  const samples = fencesOf(page).flatMap((fence) => (fence.language === language ? [fence.sample] : []));
+  assert.equal(samples.length, SAMPLES[page]?.[language], `${page}: samples in ${language}, as SAMPLES counts them`);
+  return samples;
+}
+
+/** Runs a sample as pasted, except that a refusal fails. Resolves to its output. */
+export async function paste(t: TestContext, sample: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const folder = temporaryFolder();
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const script = `set -e\ncurl() { command curl -sS --fail-with-body "$@"; echo; }\n${sample}`;
+  const { stdout } = await run('sh', ['-c', script], {
+    cwd: /\bnpm run runwire\b/.test(sample) ? root : folder,
+    env: { PATH: process.env.PATH, HOME: existsSync(folder) ? folder : root, ...env },
+    timeout: 60_000,
+  });
+  return stdout;
+}
