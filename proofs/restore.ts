@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { backup, restore } from '@runwire/server';
 import { type ApiClient, freshDatabase, ModelController, postgresFolder, stopOwnPostgres } from '@runwire/test-kit';
+import { backup } from '../packages/server/src/commands/backup.ts';
+import { restore } from '../packages/server/src/commands/restore.ts';
 import { INTEGRATION, Load, MEMBERS, PATH, Script } from './support/backup-load.ts';
 import { DataFolder } from './support/data-folder.ts';
 import { MountLoad } from './support/mount-load.ts';

@@ -14,7 +14,14 @@ class UsageError extends Error {
   }
 }
 
+/** The server uses SQLite and syntax that older versions of Node do not have. */
+const NODE_MAJOR = 26;
+
 async function main(args: readonly string[]): Promise<void> {
+  const { node } = process.versions;
+  if (Number.parseInt(node, 10) < NODE_MAJOR) {
+    throw new Error(`Runwire needs Node ${NODE_MAJOR} or newer, and this is Node ${node}; install a newer one.`);
+  }
   const [first] = args;
   if (first === '--version' || first === '-v') return print(`runwire ${packageJson.version}\n`);
   const asksForHelp = first === 'help' || args.some(isHelp);

@@ -1,6 +1,26 @@
-export { backup } from './commands/backup.ts';
-export { createKey } from './commands/create-key.ts';
-export { migrateToPostgres } from './commands/migrate.ts';
-export { restore } from './commands/restore.ts';
-export { rotateUploads } from './commands/rotate-upload-secret.ts';
-export { serve } from './main.ts';
+import * as backups from './commands/backup.ts';
+import * as keys from './commands/create-key.ts';
+import * as migration from './commands/migrate.ts';
+import * as restores from './commands/restore.ts';
+import * as uploads from './commands/rotate-upload-secret.ts';
+import * as main from './main.ts';
+
+/* Written out, so that the published declarations do not name the server's inner types. */
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Report {
+  readonly text: string;
+  /** False if `text` names something that is missing. */
+  readonly isWhole: boolean;
+}
+
+/** Starts the server. Resolves when a signal has ended it. */
+export const serve: (env: Environment) => Promise<void> = main.serve;
+
+/* The commands resolve to the text for the person who runs them. */
+export const createKey: (env: Environment, name: string) => Promise<string> = keys.createKey;
+export const rotateUploads: (env: Environment) => Promise<string> = uploads.rotateUploads;
+export const migrateToPostgres: (env: Environment) => Promise<string> = migration.migrateToPostgres;
+export const backup: (env: Environment, to: string) => Promise<Report> = backups.backup;
+export const restore: (env: Environment, from: string) => Promise<Report> = restores.restore;

@@ -74,7 +74,7 @@ export function headOf(get: Operation, operationId: string) {
   } as const;
 }
 
-interface ErrorResponse {
+export interface ErrorResponse {
   readonly description: string;
   readonly schema: TUnsafe<Static<typeof ApiErrorResponse>>;
 }

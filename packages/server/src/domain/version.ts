@@ -1,2 +1,4 @@
-/** The version of the program. The API description has its own version. */
-export const VERSION = '0.1.0';
+import packageJson from '../../package.json' with { type: 'json' };
+
+/** The version of the program. The API's own version is in its description. */
+export const VERSION: string = packageJson.version;

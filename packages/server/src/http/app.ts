@@ -1,10 +1,7 @@
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import { type Operation, operations } from '@runwire/contract/schemas';
-import { Ajv, type ValidateFunction } from 'ajv';
-import * as ajvFormats from 'ajv-formats';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Authentication } from '../accounts/authenticate.ts';
-import { MAX_URL_CHARACTERS } from '../domain/attachment.ts';
 import { ListPage } from '../domain/list-page.ts';
 import type { Principal } from '../domain/principal.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -19,6 +16,7 @@ import { answerError, refusalAnswer } from './error-answer.ts';
 import { type OpenApiServers, registerOpenApi } from './openapi.ts';
 import { allowedMethods, COMPLETION_PATH, originForm, pathOf } from './paths.ts';
 import { type RequestIds, traceOf } from './request-id.ts';
+import { buildValidator } from './validators.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -45,60 +43,6 @@ export interface AppOptions {
   readonly requestIds: RequestIds;
   readonly isShuttingDown: () => boolean;
   readonly metrics: Metrics;
-}
-
-const formats = ajvFormats.default as unknown as (ajv: Ajv) => void;
-
-/** Bodies as they are: no coercion, no removal, no filling. Queries are text, so numbers there are read from it. */
-function buildValidator(externalSchemas: unknown) {
-  const make = (coerceTypes: boolean) => {
-    const ajv = new Ajv({
-      coerceTypes,
-      removeAdditional: false,
-      useDefaults: false,
-      discriminator: true,
-      strict: false,
-      allErrors: false,
-      // The schemas are our own, and a test checks them; checked at each start they cost most of it, 0.5 s of processor.
-      meta: false,
-      validateSchema: false,
-    });
-    formats(ajv);
-    // A leap second is a valid date-time, but no moment that `Date` knows.
-    const isDateTime = (ajv.formats['date-time'] as { validate: (text: string) => boolean }).validate;
-    ajv.addFormat('date-time', (text) => isDateTime(text) && !Number.isNaN(Date.parse(text)));
-    // Its expression takes stack for each character: a URL of megabytes would be a fault of the server.
-    const isUri = ajv.formats.uri as (text: string) => boolean;
-    ajv.addFormat('uri', (text) => text.length <= MAX_URL_CHARACTERS && isUri(text));
-    for (const [id, schema] of Object.entries(externalSchemas as Record<string, object>)) ajv.addSchema(schema, id);
-    return ajv;
-  };
-  let bodies: Ajv | undefined;
-  let texts: Ajv | undefined;
-  return ({ schema, httpPart }: { schema: object; httpPart?: string }) =>
-    compiledAtFirstUse(() => {
-      bodies ??= make(false);
-      texts ??= make(true);
-      return (httpPart === 'body' ? bodies : texts).compile(schema);
-    });
-}
-
-interface Validator {
-  (value: unknown): boolean;
-  /** Where Fastify looks for them, at once after a call. */
-  errors?: ValidateFunction['errors'];
-}
-
-/** Compiling the schemas of all routes was a third of a start; a request that is the first of its route takes 5 ms longer. */
-function compiledAtFirstUse(compile: () => ValidateFunction): Validator {
-  let compiled: ValidateFunction | undefined;
-  const validator: Validator = (value) => {
-    compiled ??= compile();
-    const isValid = compiled(value);
-    validator.errors = compiled.errors;
-    return isValid;
-  };
-  return validator;
 }
 
 function createServer({ requestMs, requestIdleMs }: RequestTimes, handler: RequestListener): Server {

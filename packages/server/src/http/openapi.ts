@@ -12,13 +12,14 @@ type Document = Record<string, unknown> & {
   paths?: Record<string, Record<string, Record<string, unknown>>>;
 };
 
-/** The one limit in a schema that is a setting. */
-function withMessageLimit(maxLength: number) {
+/** The named schemas of the contract. The longest message is the only limit in them that is a setting. */
+export function schemasWithLimit(maxLength: number) {
   const { properties } = GetCompletionV2Request;
-  return {
+  const limited = {
     ...GetCompletionV2Request,
     properties: { ...properties, message: { ...properties.message, maxLength } },
   };
+  return namedSchemas.map((schema) => (schema === GetCompletionV2Request ? limited : schema));
 }
 
 declare module 'fastify' {
@@ -34,9 +35,7 @@ export function registerOpenApi(
   servers: OpenApiServers,
   limits: { readonly messageCharacters: number },
 ): void {
-  const schemas = namedSchemas.map((schema) =>
-    schema === GetCompletionV2Request ? withMessageLimit(limits.messageCharacters) : schema,
-  );
+  const schemas = schemasWithLimit(limits.messageCharacters);
   for (const schema of schemas) app.addSchema(schema);
   const routed: Operation[] = [];
   app.addHook('onRoute', ({ config }) => {

@@ -1,0 +1,64 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build, type Metafile, type Plugin } from 'esbuild';
+import type { PublishedPackage } from './packages.ts';
+import { precompiledModule } from './precompile-validators.ts';
+
+/** Modules of CommonJS that are part of a bundle ask for Node's own modules by `require`. */
+const REQUIRE = "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);";
+
+const withPrecompiledValidators: Plugin = {
+  name: 'precompiled-validators',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/http\/precompiled-validators\.ts$/ }, () => ({ contents: precompiledModule(), loader: 'js' }));
+  },
+};
+
+/** Writes the code of a package to `dist/`: one bundle for each of its files, with the code that they share beside them. */
+export async function bundle({
+  folder,
+  files,
+  needs,
+  isPortable = false,
+  loadsOn = 'node26',
+}: PublishedPackage): Promise<void> {
+  const root = join('packages', folder);
+  const dist = join(root, 'dist');
+  const { metafile } = await build({
+    entryPoints: Object.entries(files).map(([out, source]) => ({ in: join(root, 'src', source), out })),
+    outdir: dist,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: isPortable ? 'neutral' : 'node',
+    target: isPortable ? 'es2022' : loadsOn,
+    conditions: ['runwire'],
+    external: [...needs],
+    banner: isPortable ? {} : { js: REQUIRE },
+    plugins: [withPrecompiledValidators],
+    // Names and lines stay readable: stacks in logs are for people.
+    minify: false,
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const licences = thirdPartyLicences(metafile);
+  if (licences !== '') writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licences);
+}
+
+/** The licence of every package whose code is in the bundle, as these licences ask for. */
+function thirdPartyLicences({ inputs }: Metafile): string {
+  const folders = new Set(
+    Object.keys(inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path) ?? []),
+  );
+  return [...folders]
+    .sort()
+    .map(licenceOf)
+    .join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+function licenceOf(folder: string): string {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const file = readdirSync(folder).find((path) => /^(licen[cs]e|copying)(\.|-|$)/i.test(path));
+  const text = file !== undefined && existsSync(join(folder, file)) ? readFileSync(join(folder, file), 'utf8') : '';
+  return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+}

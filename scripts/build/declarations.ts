@@ -1,0 +1,55 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix, resolve } from 'node:path';
+import type { PublishedPackage } from './packages.ts';
+
+const OUT = '.work/declarations';
+
+/** Writes the declarations of all packages, then copies those that their exports reach to each `dist/`. */
+export function declare(packages: readonly PublishedPackage[]): void {
+  rmSync(OUT, { recursive: true, force: true });
+  mkdirSync(OUT, { recursive: true });
+  const config = resolve(OUT, 'tsconfig.json');
+  const entries = packages.flatMap((found) =>
+    entriesOf(found).map((file) => join('packages', found.folder, 'src', file)),
+  );
+  const compilerOptions = {
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    rootDir: resolve('packages'),
+    outDir: resolve(OUT),
+  };
+  writeFileSync(
+    config,
+    JSON.stringify({
+      extends: resolve('tsconfig.json'),
+      compilerOptions,
+      include: [],
+      files: entries.map((file) => resolve(file)),
+    }),
+  );
+  const { status } = spawnSync('tsc', ['-p', config, '--checkers', '1'], { stdio: 'inherit' });
+  if (status !== 0) throw new Error('The declarations could not be made; see above.');
+  for (const { folder, ...found } of packages) {
+    for (const file of entriesOf({ folder, ...found }))
+      copy(join(OUT, folder, 'src'), join('packages', folder, 'dist'), declarationOf(file));
+  }
+}
+
+const entriesOf = ({ exports, files }: PublishedPackage): string[] =>
+  Object.values(exports).map((file) => files[file] as string);
+
+const declarationOf = (source: string) => source.replace(/\.ts$/, '.d.ts');
+
+/** Copies a declaration and those that it imports. They name sources; in `dist/` they name what Node would load. */
+function copy(from: string, to: string, file: string): void {
+  const target = join(to, file);
+  if (existsSync(target)) return;
+  const text = readFileSync(join(from, file), 'utf8');
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, text.replaceAll(/(from |import\()(['"])(\.[^'"]+)\.ts\2/g, '$1$2$3.js$2'));
+  for (const [, , , path = ''] of text.matchAll(/(from |import\()(['"])(\.[^'"]+)\.ts\2/g)) {
+    copy(from, to, posix.join(posix.dirname(file), `${path}.d.ts`));
+  }
+}

@@ -1,0 +1,64 @@
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { bundle } from './bundle.ts';
+import { declare } from './declarations.ts';
+import { type PublishedPackage, publishedPackages } from './packages.ts';
+import { removeStamp, writeStamp } from './stamp.ts';
+
+/** Makes `dist/` of every published package. With `--code`, without declarations: enough to run it. */
+const { values } = parseArgs({ options: { code: { type: 'boolean', default: false } } });
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+const manifestOf = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join('packages', folder, 'package.json'), 'utf8'));
+
+/** What is published says nothing of sources, tests and the packages that are part of the bundle. */
+function publishedManifest({
+  folder,
+  description,
+  exports,
+  bin,
+  needs,
+  types = [],
+  isPortable = false,
+}: PublishedPackage): object {
+  const { name, version, license, dependencies = {} } = manifestOf(folder);
+  const files = (file: string) => ({ types: `./${file}.d.ts`, default: `./${file}.js` });
+  const kept = [...needs, ...types].map((needed) => [needed, dependencies[needed]]);
+  return {
+    name,
+    version,
+    description,
+    license,
+    type: 'module',
+    ...(isPortable ? {} : { engines: { node: '>=26' } }),
+    exports: {
+      ...Object.fromEntries(Object.entries(exports).map(([path, file]) => [path, files(file)])),
+      './package.json': './package.json',
+    },
+    ...(bin === undefined
+      ? {}
+      : { bin: Object.fromEntries(Object.entries(bin).map(([name, file]) => [name, `./${file}.js`])) }),
+    ...(kept.length === 0 ? {} : { dependencies: Object.fromEntries(kept) }),
+  };
+}
+
+const startedAt = Date.now();
+removeStamp('.');
+for (const found of publishedPackages) {
+  const dist = join('packages', found.folder, 'dist');
+  rmSync(dist, { recursive: true, force: true });
+  await bundle(found);
+  writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest(found), null, 2)}\n`);
+  cpSync('LICENSE', join(dist, 'LICENSE'));
+  cpSync('README.md', join(dist, 'README.md'));
+}
+if (!values.code) declare(publishedPackages);
+writeStamp('.', startedAt);

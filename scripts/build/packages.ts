@@ -1,0 +1,72 @@
+/** A package that is published: `dist/` of its folder is what is packed. */
+export interface PublishedPackage {
+  /** Its folder below `packages/`. */
+  readonly folder: string;
+  readonly description: string;
+  /** File of `dist/`, without extension → its source. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Import path → file of `dist/`. Files that are not here are threads and processes of their own. */
+  readonly exports: Readonly<Record<string, string>>;
+  readonly bin?: Readonly<Record<string, string>>;
+  /** Packages of this repository that it imports by name. All other code is part of the bundle. */
+  readonly needs: readonly string[];
+  /** True if it also runs in browsers: it imports nothing of Node. */
+  readonly isPortable?: boolean;
+  /** The oldest Node that can load it; without it the one that the server needs. */
+  readonly loadsOn?: string;
+  /** Packages of others whose types its declarations name. */
+  readonly types?: readonly string[];
+}
+
+export const publishedPackages: readonly PublishedPackage[] = [
+  {
+    folder: 'contract',
+    description: "What crosses Runwire's wire: types, error table, event names, and a JSON Schema for every operation.",
+    files: { index: 'index.ts', 'schemas/index': 'schemas/index.ts' },
+    exports: { '.': 'index', './schemas': 'schemas/index' },
+    needs: [],
+    isPortable: true,
+    types: ['typebox'],
+  },
+  {
+    folder: 'agency',
+    description: 'defineAgency, defineAgent and defineTool for agencies that Runwire runs.',
+    files: { index: 'index.ts' },
+    exports: { '.': 'index' },
+    needs: [],
+    isPortable: true,
+  },
+  {
+    folder: 'documents',
+    description: 'Converts PDF, DOCX, XLSX, HTML and text files to text, in a child process with limits.',
+    files: {
+      index: 'index.ts',
+      'document-child': 'document-child.ts',
+      'document-thread': 'document-thread.ts',
+    },
+    exports: { '.': 'index' },
+    needs: [],
+  },
+  {
+    folder: 'server',
+    description: 'Runs agents for your own backend. Every request runs once, is charged once and is never lost.',
+    files: {
+      index: 'index.ts',
+      'beat-thread': 'store/postgres/beat-thread.ts',
+      'checkpoint-worker': 'store/sqlite/checkpoint-worker.ts',
+      'strict-json-thread': 'http/body/strict-json-thread.ts',
+    },
+    exports: { '.': 'index' },
+    needs: ['@runwire/documents'],
+  },
+  {
+    folder: 'cli',
+    description: 'The command `runwire`: starts the server, creates keys, backs up and restores an installation.',
+    files: { main: 'main.ts' },
+    exports: {},
+    bin: { runwire: 'main' },
+    // So that it can say which Node the server needs.
+    loadsOn: 'node18',
+    needs: ['@runwire/server'],
+  },
+];

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { globSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { temporaryFolder } from '@runwire/test-kit';
+import { publishedPackages } from '../scripts/build/packages.ts';
+import { isBuildCurrent, writeStamp } from '../scripts/build/stamp.ts';
+import { ensureBuild } from './support/build.ts';
+import { CliServer, keysIn, root, run } from './support/cli-process.ts';
+
+const json = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
+
+test('every package has the same version, and every dependency an exact one', () => {
+  const manifests = ['package.json', ...globSync('packages/*/package.json', { cwd: root })].map(json);
+  assert.deepEqual([...new Set(manifests.map(({ version }) => version))], ['0.1.0']);
+  for (const { name, dependencies, devDependencies, optionalDependencies } of manifests) {
+    for (const [needed, version] of Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })) {
+      assert.match(String(version), /^\d+\.\d+\.\d+$/, `${name} needs ${needed}`);
+    }
+  }
+});
+
+test('a build is current until a source changes, appears or disappears', (t) => {
+  const folder = temporaryFolder();
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const write = (path: string) => {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), '');
+  };
+  const build = () => writeStamp(folder, Date.now() + 1);
+  write('packages/cli/dist/main.js');
+  write('packages/cli/src/main.ts');
+  assert.equal(isBuildCurrent(folder), false);
+  build();
+  assert.equal(isBuildCurrent(folder), true);
+  write('packages/cli/src/main.test.ts');
+  assert.equal(isBuildCurrent(folder), true);
+  const future = new Date(Date.now() + 60_000);
+  utimesSync(join(folder, 'packages/cli/src/main.ts'), future, future);
+  assert.equal(isBuildCurrent(folder), false);
+  renameSync(join(folder, 'packages/cli/src/main.ts'), join(folder, 'packages/cli/src/serve.ts'));
+  writeStamp(folder, future.getTime() + 1);
+  assert.equal(isBuildCurrent(folder), true);
+  renameSync(join(folder, 'packages/cli/src/serve.ts'), join(folder, 'packages/cli/src/main.ts'));
+  assert.equal(isBuildCurrent(folder), false);
+});
+
+test('the build', async (t) => {
+  before(ensureBuild);
+
+  await t.test('starts a server that answers as the sources do', async (t) => {
+    const folder = temporaryFolder();
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const main = join(root, 'packages/cli/dist/main.js');
+    await using server = await CliServer.start({ cwd: folder, env: { PORT: '0' } }, [process.execPath, main, 'serve']);
+    const [key = ''] = keysIn(server.stdout);
+    const api = server.api(key);
+    const reader = await api.complete({ message: 'Hello' });
+    await reader.whole();
+    assert.equal(reader.frames.at(-1)?.event, 'end');
+    const refused = await api.post('/get_completion_v2', { apiIntegrationId: 'demo', message: 5 });
+    assert.match(JSON.stringify([refused.status, refused.body]), /^\[400,.*`message` must be/);
+    assert.equal((await api.get('/v2/integrations?limit=0')).status, 400);
+  });
+
+  await t.test('reads documents in its own child process', async () => {
+    const script = `import { readFileSync } from 'node:fs';
+      import { DEFAULT_DOCUMENT_LIMITS, DocumentReader } from ${JSON.stringify(join(root, 'packages/documents/dist/index.js'))};
+      await using reader = new DocumentReader(DEFAULT_DOCUMENT_LIMITS, { reserve: async () => ({ [Symbol.dispose]() {} }) });
+      for (const path of process.argv.slice(1)) {
+        const given = { bytes: new Uint8Array(readFileSync(path)), contentType: null, name: path, kind: 'input_file' };
+        const { form, bytes } = await reader.read(given, { pdf: false, ownerId: 'a' }, new AbortController().signal);
+        console.log(form, bytes.length > 100);
+      }`;
+    const files = ['chromium.pdf', 'pandoc.docx', 'report.html'].map((name) =>
+      join(root, 'packages/documents/src/fixtures', name),
+    );
+    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', script, ...files]);
+    assert.deepEqual(stdout.trim().split('\n'), ['text true', 'text true', 'text true'], stderr);
+  });
+
+  await t.test('names the licence of every package that is in a bundle', () => {
+    for (const { folder } of publishedPackages.filter(({ isPortable }) => !isPortable)) {
+      const text = globSync(`packages/${folder}/dist/THIRD-PARTY-LICENSES.txt`, { cwd: root });
+      if (folder !== 'cli')
+        assert.match(readFileSync(join(root, text[0] ?? ''), 'utf8'), /Permission is hereby granted/);
+    }
+  });
+});

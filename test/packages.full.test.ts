@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { parseFrames, temporaryFolder } from '@runwire/test-kit';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { publishedPackages } from '../scripts/build/packages.ts';
+import { CliServer, keysIn, root, run } from './support/cli-process.ts';
+
+/** The packages as people install them: built, packed, and installed into an empty project. */
+const folder = temporaryFolder();
+const tarballs = new Map<string, string>();
+const environment = { env: { HOME: folder, npm_config_audit: 'false', npm_config_fund: 'false' } };
+
+before(async () => {
+  const built = spawnSync(process.execPath, ['-C', 'runwire', 'scripts/build/main.ts'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  assert.equal(built.status, 0, built.stderr);
+  for (const { folder: name } of publishedPackages) {
+    const packed = await run('npm', ['pack', '--json', join(root, 'packages', name, 'dist')], {
+      cwd: folder,
+      ...environment,
+    });
+    assert.equal(packed.code, 0, packed.stderr);
+    const [{ filename }] = JSON.parse(packed.stdout);
+    tarballs.set(name, join(folder, filename));
+  }
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+for (const { folder: name, exports } of publishedPackages) {
+  test(`publint finds nothing in ${name}`, async () => {
+    const pkgDir = join(root, 'packages', name, 'dist');
+    const { messages, pkg } = await publint({ pkgDir, strict: true });
+    assert.deepEqual(
+      messages.map((message) => formatMessage(message, pkg)),
+      [],
+    );
+  });
+
+  test(`the types of ${name} fit its code`, {
+    skip: Object.keys(exports).length === 0 && 'it has a command alone',
+  }, async () => {
+    const args = [tarballs.get(name) ?? '', '--profile', 'esm-only', '--format', 'ascii', '--no-color'];
+    const { code, stdout } = await run(join(root, 'node_modules/.bin/attw'), args, environment);
+    assert.equal(code, 0, stdout);
+  });
+}
+
+test('npx runwire serve works from the tarballs in an empty folder', async (t) => {
+  const project = temporaryFolder();
+  t.after(() => rmSync(project, { recursive: true, force: true }));
+  writeFileSync(join(project, 'package.json'), '{ "private": true }');
+  const needed = ['documents', 'server', 'cli'].map((name) => tarballs.get(name) ?? '');
+  // Offline: nothing but the three tarballs is needed.
+  const installed = await run('npm', ['install', '--offline', '--ignore-scripts', ...needed], {
+    cwd: project,
+    ...environment,
+  });
+  assert.equal(installed.code, 0, installed.stderr);
+  await using server = await CliServer.start({ cwd: project, env: environment.env }, [
+    'npx',
+    '--offline',
+    'runwire',
+    'serve',
+  ]);
+  const [key = ''] = keysIn(server.stdout);
+  const answer = await fetch(`${server.url}/get_completion_v2`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ apiIntegrationId: 'demo', message: 'Hello' }),
+  });
+  assert.equal(parseFrames(await answer.text()).at(-1)?.event, 'end');
+  // npx does not pass signals on, so the server itself gets the signal.
+  for (const pid of childrenOf(server.pid)) process.kill(pid, 'SIGTERM');
+});
+
+/** All processes below this one. */
+function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return text === '' ? [] : text.split(' ').flatMap((child) => [...childrenOf(Number(child)), Number(child)]);
+}
