@@ -1,4 +1,4 @@
-/** `SPEC.md` 2 by hand: what a completion request takes, and what it refuses and by which name. */
+/** Section 2 of `requirements/spec.ts`, written by hand: which completion requests are accepted, and which field is refused. */
 
 const file = { type: 'input_file', file_url: 'https://example.com/a.pdf' };
 const image = { type: 'input_image', image_url: 'https://example.com/a.png' };
