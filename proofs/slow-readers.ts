@@ -271,7 +271,7 @@ interface Load {
 /** `without`: the peaks without slow readers, where this is the load with them. */
 async function load(fault: string | null, script: Script, slowReaders: number, without?: Peaks): Promise<Load> {
   const { runCount } = script;
-  await using rig = await start(fault, { drainMs: NEVER_MS });
+  await using rig = await start(fault, { slowReaderMs: NEVER_MS });
   const { server, controller } = rig;
   const runs: Run[] = [];
   for (let i = 0; i < runCount; i += 1) runs.push(await Run.start(server, controller, slowReaders));
@@ -309,7 +309,7 @@ async function load(fault: string | null, script: Script, slowReaders: number, w
 
 /** A reader that is blocked for longer than it may be loses its connection, and nothing else. */
 async function disconnect(fault: string | null): Promise<number> {
-  await using rig = await start(fault, { drainMs: DRAIN_MS, heartbeatMs: DRAIN_MS / 2 });
+  await using rig = await start(fault, { slowReaderMs: DRAIN_MS, heartbeatMs: DRAIN_MS / 2 });
   const run = await Run.start(rig.server, rig.controller, 1);
   const [slow] = run.slow;
   if (slow === undefined) throw new Error('There is no slow reader.');

@@ -23,7 +23,7 @@ for (const [keepAttachments, fetches] of [
     await using files = await FileServer.start();
     using _ = files.trustHere();
     await using nodes = await GateNodes.begin();
-    const first = await nodes.node({ limits: { shutdownMs: 0, handOverMs: 60_000 }, env: files.env });
+    const first = await nodes.node({ limits: { drainMs: 0, handOverMs: 60_000 }, env: files.env });
     await nodes.integration(first, { keepAttachments });
     const held = files.hold('/notes.txt');
     const attachments = [fileAt(files.url('/notes.txt'))];

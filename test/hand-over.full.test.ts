@@ -26,7 +26,7 @@ import { missingService } from './support/services.ts';
 const skip = (await missingService('postgres')) ?? false;
 const BODY = { apiIntegrationId: 'mine', consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
 /** Its drain is over at once; its runs have long to come to the end of their step. */
-const DRAINS = { limits: { shutdownMs: 0, handOverMs: 60_000 } };
+const DRAINS = { limits: { drainMs: 0, handOverMs: 60_000 } };
 
 const run = async (node: TestServer, runId: string) =>
   (await onOpenConnection(() => node.api.get(`/v2/integrations/mine/runs/${runId}`))).body;
@@ -235,7 +235,7 @@ test('a request that is being admitted when the drain is over is waited for, and
 test('a run that is admitted when its server has stopped its runs is not begun there', { skip }, async () => {
   await using nodes = await GateNodes.begin();
   const { admitted, letGo, wrapStore } = unheardAdmission();
-  const first = await nodes.node({ limits: { shutdownMs: 0, handOverMs: 0 }, wrapStore });
+  const first = await nodes.node({ limits: { drainMs: 0, handOverMs: 0 }, wrapStore });
   await nodes.integration(first);
   const answered = first.api.complete(BODY).catch(() => null);
   await admitted;
@@ -258,7 +258,7 @@ test('a step that does not end is left when the time to hand over is over, and t
   skip,
 }, async () => {
   await using nodes = await GateNodes.begin();
-  const first = await nodes.node({ limits: { shutdownMs: 0, handOverMs: 300 } });
+  const first = await nodes.node({ limits: { drainMs: 0, handOverMs: 300 } });
   await nodes.integration(first);
   const { reader, runId } = await atGate(nodes, first);
   await first.server.drain();
@@ -278,7 +278,7 @@ test('a call that was under way when its server stopped is settled before the ru
   skip,
 }, async () => {
   await using nodes = await GateNodes.begin();
-  const first = await nodes.node({ limits: { shutdownMs: 0, handOverMs: 0 } });
+  const first = await nodes.node({ limits: { drainMs: 0, handOverMs: 0 } });
   await nodes.integration(first);
   const earlier = await first.api.complete({ ...BODY, usageRequestId: 'u0' });
   await (await nodes.model.nextCall()).end();

@@ -52,7 +52,7 @@ test('each limit has the default of the contract, and a setting that changes it'
     RUNWIRE_MAX_ATTEMPTS: ['maxAttempts', 3, '7', 7],
     RUNWIRE_RESERVE_TOKENS: ['reserveTokens', 1000, '0', 0],
     RUNWIRE_MAX_ACTIVE_RUNS: ['activeRuns', 2000, '7', 7],
-    RUNWIRE_DRAIN_SECONDS: ['shutdownMs', 30_000, '0', 0],
+    RUNWIRE_DRAIN_SECONDS: ['drainMs', 30_000, '0', 0],
     RUNWIRE_HAND_OVER_SECONDS: ['handOverMs', 30_000, '0', 0],
     RUNWIRE_MOUNT_QUOTA_BYTES: ['mountQuotaBytes', 0, '10995116277760', 10_995_116_277_760],
   } as const;

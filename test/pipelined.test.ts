@@ -30,7 +30,7 @@ class Pipeline {
 }
 
 /** A run under way, and one that has ended, on a server with these limits. */
-async function setUp(limits: { readonly drainMs: number; readonly heartbeatMs: number; readonly shutdownMs?: number }) {
+async function setUp(limits: { readonly slowReaderMs: number; readonly heartbeatMs: number; readonly drainMs?: number }) {
   const server = await ScriptedServer.start({ limits });
   const live = await server.hold({ message: 'First' });
   live.reader.cut();
@@ -48,7 +48,7 @@ async function setUp(limits: { readonly drainMs: number; readonly heartbeatMs: n
 }
 
 test('a stream that waits behind another on its connection is not cut, however long that takes', async () => {
-  await using set = await setUp({ drainMs: 200, heartbeatMs: 100 });
+  await using set = await setUp({ slowReaderMs: 200, heartbeatMs: 100 });
   const { server, live, pipeline, probes } = set;
   const ended = await server.answer({ message: 'Second' }, 'The second answer');
   await until(() => probes.openStreams() === 1);
@@ -66,7 +66,7 @@ test('a stream that waits behind another on its connection is not cut, however l
 });
 
 test('a stream that breaks off before its turn has come does so in its turn', async () => {
-  await using set = await setUp({ drainMs: 600_000, heartbeatMs: 100 });
+  await using set = await setUp({ slowReaderMs: 600_000, heartbeatMs: 100 });
   const { server, live, pipeline, probes } = set;
   const integration = await server.integration({ textOnly: true });
   const body = { apiIntegrationId: integration, message: 'Second', usageRequestId: 'u' };
@@ -87,7 +87,7 @@ test('a stream that breaks off before its turn has come does so in its turn', as
 });
 
 test('a stream that waits behind another is forgotten when their connection is gone', async () => {
-  await using set = await setUp({ drainMs: 600_000, heartbeatMs: 100, shutdownMs: 600_000 });
+  await using set = await setUp({ slowReaderMs: 600_000, heartbeatMs: 100, drainMs: 600_000 });
   const { server, live, pipeline, probes } = set;
   const other = await server.hold({ message: 'Second' });
   other.reader.cut();

@@ -68,7 +68,7 @@ async function waitFor(condition: () => boolean): Promise<void> {
 
 test('a reader that takes a large frame slowly but steadily is served; one that takes nothing is cut', async (t) => {
   cites(t, 'contract-5-slow-reader');
-  await using server = await ScriptedServer.start({ limits: { drainMs: DRAIN_MS, heartbeatMs: HEARTBEAT_MS } });
+  await using server = await ScriptedServer.start({ limits: { slowReaderMs: DRAIN_MS, heartbeatMs: HEARTBEAT_MS } });
   const { probes } = server.server.server;
   const integration = await server.integration();
   const { reader, call, runId } = await server.hold({ apiIntegrationId: integration });

@@ -238,7 +238,7 @@ test('breaks off at `resumed` where text already sent is void, and goes on where
 
 test('a slow reader of text is served from the log at its own pace, and is cut where it does not read at all', async (t) => {
   cites(t, 'contract-5-slow-reader');
-  await using bounded = await ScriptedServer.start({ limits: { drainMs: 5000, heartbeatMs: 1000 } });
+  await using bounded = await ScriptedServer.start({ limits: { slowReaderMs: 5000, heartbeatMs: 1000 } });
   const integration = await bounded.integration({ textOnly: true });
   const body = { apiIntegrationId: integration, usageRequestId: 'slow' };
   const { reader, call } = await bounded.hold(body);

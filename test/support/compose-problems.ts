@@ -43,7 +43,7 @@ export function composeProblems(compose: ComposeFile): string[] {
     for (const setting of Object.keys(environment))
       expect(settings.includes(setting), `${name}: ${setting} is unknown`);
     const { config } = readConfig(environment);
-    const neededSeconds = (config.limits.shutdownMs + config.limits.handOverMs) / 1000 + STOP_SECONDS;
+    const neededSeconds = (config.limits.drainMs + config.limits.handOverMs) / 1000 + STOP_SECONDS;
     const graceSeconds = seconds(nodes[index]?.[1].stop_grace_period);
     expect(
       graceSeconds >= neededSeconds,

@@ -2,7 +2,7 @@ import { compose } from './compose/compose.ts';
 import type { Overrides } from './compose/overrides.ts';
 import { startWhenDiskHasSpace } from './compose/start-when-disk-has-space.ts';
 import type { Config } from './config/config.ts';
-import { type Environment, prepareProcess } from './config/prepare-process.ts';
+import { type Environment, prepareProcess } from './config/read-config.ts';
 import { StartRefused } from './domain/start-refused.ts';
 import { StoreUnavailable } from './domain/unavailable.ts';
 import { VERSION } from './domain/version.ts';

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { checkFiles, openFilesAt, readKeptMark } from '../compose/open-files.ts';
-import type { Config, Secrets } from '../config/config.ts';
+import { type Config, type Secrets, SettingRefused } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
 import { refuseMoved } from '../config/moved-mark.ts';
-import { type Environment, prepareProcess } from '../config/prepare-process.ts';
-import { SettingRefused } from '../config/setting-refused.ts';
+import { type Environment, prepareProcess } from '../config/read-config.ts';
 import { VERSION } from '../domain/version.ts';
 import { copyBlobs, type NamedBlob } from '../files/copy-blobs.ts';
 import { copyMountOut, type OddFile } from '../files/copy-mount.ts';

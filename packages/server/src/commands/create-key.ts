@@ -1,6 +1,6 @@
 import { KeySigning } from '../accounts/key-signing.ts';
 import { createKeyOfFirstOwner } from '../accounts/keys.ts';
-import { type Environment, prepareProcess } from '../config/prepare-process.ts';
+import { type Environment, prepareProcess } from '../config/read-config.ts';
 import { openInstalledStore } from './open-installed-store.ts';
 
 /** Creates a key of the first owner and resolves to it. Running servers accept the key immediately. */

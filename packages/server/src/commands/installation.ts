@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Config, Secrets } from '../config/config.ts';
-import { SettingRefused } from '../config/setting-refused.ts';
+import { type Config, type Secrets, SettingRefused } from '../config/config.ts';
 import type { KeptMark } from '../files/installation-mark.ts';
 import { unknownMigrations } from '../store/migrate.ts';
 import { KEPT } from '../store/queries/blob-folder.ts';

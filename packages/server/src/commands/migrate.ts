@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { checkFiles, readKeptMark } from '../compose/open-files.ts';
-import type { Config, Secrets } from '../config/config.ts';
+import { type Config, type Secrets, SettingRefused } from '../config/config.ts';
 import { dataFolder } from '../config/data-folder.ts';
 import { readMovedMark, refuseMoved, writeMovedMark } from '../config/moved-mark.ts';
-import { type Environment, prepareProcess } from '../config/prepare-process.ts';
-import { SettingRefused } from '../config/setting-refused.ts';
+import { type Environment, prepareProcess } from '../config/read-config.ts';
 import { LATEST_MIGRATION } from '../store/migrate.ts';
 import { PostgresSnapshot } from '../store/postgres/postgres-snapshot.ts';
 import { PostgresTarget } from '../store/postgres/postgres-target.ts';

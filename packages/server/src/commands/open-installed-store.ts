@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { postgresParts, sharedSecret } from '../compose/open-store.ts';
-import type { Config, Secrets } from '../config/config.ts';
+import { type Config, type Secrets, SettingRefused } from '../config/config.ts';
 import { dataFolder, keepSecret } from '../config/data-folder.ts';
 import { refuseMoved } from '../config/moved-mark.ts';
-import { SettingRefused } from '../config/setting-refused.ts';
 import { SqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { noInstallation, postgresSettings } from './installation.ts';
 

@@ -5,7 +5,7 @@ import { unmigratedInstallation } from '../compose/open-store.ts';
 import type { Config, Secrets } from '../config/config.ts';
 import { type DataFolder, makeDataFolder } from '../config/data-folder.ts';
 import { refuseMoved } from '../config/moved-mark.ts';
-import { type Environment, prepareProcess } from '../config/prepare-process.ts';
+import { type Environment, prepareProcess } from '../config/read-config.ts';
 import { type CopiedBlobs, copyBlobs, type NamedBlob } from '../files/copy-blobs.ts';
 import { CopyDamaged, copyMountIn, type MountLine, type OddFile } from '../files/copy-mount.ts';
 import { newMark, readMark, removeMark, takenFolder, writeMark } from '../files/disk/folder-mark.ts';

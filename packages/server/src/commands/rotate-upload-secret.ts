@@ -1,4 +1,4 @@
-import { type Environment, prepareProcess } from '../config/prepare-process.ts';
+import { type Environment, prepareProcess } from '../config/read-config.ts';
 import { rotateUploadSecret } from '../files/upload-secrets.ts';
 import { openInstalledStore } from './open-installed-store.ts';
 

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { Config, Secrets } from '../config/config.ts';
+import { type Config, type Secrets, SettingRefused } from '../config/config.ts';
 import { dataFolder, keepSecret, makeDataFolder } from '../config/data-folder.ts';
 import { readMovedMark, refuseMoved } from '../config/moved-mark.ts';
-import { SettingRefused } from '../config/setting-refused.ts';
 import { DiskFull } from '../domain/unavailable.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
 import { FIRST_START_REMEDY } from '../files/disk/claim-folder.ts';

@@ -1,32 +1,38 @@
 import type { Prices } from '../domain/prices.ts';
+import { StartRefused } from '../domain/start-refused.ts';
 import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
 
-/** What the server runs with; checked, frozen, and free of secrets. */
+/** A setting that cannot be used. The message is printed and the process ends. */
+export class SettingRefused extends StartRefused {
+  override readonly name = 'SettingRefused';
+}
+
+/** The settings of the server: checked, frozen, and without secrets. */
 export interface Config {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
   readonly publicUrl: string | null;
   readonly stagingUrl: string | null;
-  /** Names of variables that hold the key of a provider that this version cannot ask. */
+  /** Names of variables with the key of a provider that this version cannot use. */
   readonly unusedProviderKeys: readonly string[];
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly limits: Limits;
-  /** `provider/model`: what answers where an agency names no model of its own. */
+  /** `provider/model`, for agencies that name no model. */
   readonly model: string;
-  /** How OpenAI, or a server that speaks as it does, is asked; null: it is not set up. */
+  /** OpenAI, or a server with a compatible API; null if it is not set up. */
   readonly openAi: OpenAiConfig | null;
-  /** PostgreSQL in place of the embedded store; null: the embedded one. */
+  /** PostgreSQL; null for the embedded store. */
   readonly database: DatabaseConfig | null;
-  /** Where files are kept in place of the disk; null: on the disk, in the data folder. */
+  /** S3 for files; null if files are on disk, in the data folder. */
   readonly s3: S3Config | null;
   /** Whether the data folder is one disk that all nodes see. */
   readonly sharedDisk: boolean;
-  /** Where metrics are shown without a key; null: on the main listener alone, with one. */
+  /** The listener that serves metrics without a key; null if only the main listener serves them, with a key. */
   readonly metrics: MetricsConfig | null;
-  /** What models cost in credits. */
+  /** The price of each model in credits. */
   readonly prices: Prices;
-  /** What files may be fetched from besides the public internet. */
+  /** Hosts other than the public internet from which files may be fetched. */
   readonly fetchAllow: FetchAllow;
 }
 
@@ -42,31 +48,31 @@ export interface OpenAiConfig {
 }
 
 export interface DatabaseConfig {
-  /** Host and database, to be printed. */
+  /** Host and database, for people. */
   readonly place: string;
-  /** Connections besides the writer's. */
+  /** The number of connections, without the writer's. */
   readonly pool: number;
-  /** It is reached through a pooler in transaction mode. */
+  /** True if connections go through a pooler in transaction mode. */
   readonly pooled: boolean;
 }
 
 export interface S3Config {
   readonly bucket: string;
-  /** Without a slash at its end; null: Amazon's own. */
+  /** Without a slash at its end; null for Amazon S3. */
   readonly endpoint: string | null;
   readonly region: string;
-  /** Whether forms are sent to S3 itself, or to this server, which writes them through. */
+  /** `direct` if clients send upload forms to S3, `through` if they send them to this server. */
   readonly uploads: 'direct' | 'through';
 }
 
 export interface Secrets {
-  /** `RUNWIRE_SECRET`; null: made in the data folder, or in the database. */
+  /** `RUNWIRE_SECRET`; null if it is not set, and a secret in the data folder or in the database is used. */
   readonly secret: string | null;
-  /** The hash of `RUNWIRE_API_KEY`; null: not set. */
+  /** The hash of `RUNWIRE_API_KEY`; null if it is not set. */
   readonly apiKeyHash: Buffer | null;
-  /** `DATABASE_URL`; null: not set. */
+  /** `DATABASE_URL`; null if it is not set. */
   readonly databaseUrl: string | null;
-  /** `OPENAI_API_KEY`; null: not set. */
+  /** `OPENAI_API_KEY`; null if it is not set. */
   readonly openAiKey: string | null;
 }
 
@@ -76,22 +82,22 @@ export interface Limits {
   readonly bodyDepth: number;
   readonly messageCharacters: number;
   readonly userContextBytes: number;
-  /** Of one inline image, decoded. */
+  /** Maximum size of one inline image, decoded. */
   readonly imageBytes: number;
-  /** Of one attachment by URL as it is fetched, and how long that may take. */
+  /** Maximum size of one fetched attachment, and the time limit of the fetch. */
   readonly attachmentBytes: number;
   readonly attachmentMs: number;
-  /** Of a PDF that is sent as text, and of any text that is made of a file; how long that may take. */
+  /** Maximum pages of a PDF that is sent as text, maximum characters of the text of a file, and the time limit of the conversion. */
   readonly attachmentPages: number;
   readonly attachmentCharacters: number;
   readonly conversionMs: number;
   /** Bytes of attachments that are being fetched or read on this node; if there are several owners, each has at most half. */
   readonly attachmentsBytes: number;
   readonly stepsPerRun: number;
-  /** A node without a heartbeat for so long is dead for the others, and starts no call itself. */
+  /** Other nodes fence a node that sent no heartbeat for this time. The node itself starts no call then. */
   readonly leaseMs: number;
   readonly beatMs: number;
-  /** How often a run is begun by processes that then die. */
+  /** How many attempts a run gets if the processes that execute it crash. */
   readonly maxAttempts: number;
   /** Tokens that admission reserves for the instructions and the answer, besides the text of the prompt. */
   readonly reserveTokens: number;
@@ -102,7 +108,7 @@ export interface Limits {
   readonly activeRuns: number;
   readonly disconnectMs: number;
   /** How long running streams may continue after the process got the signal to end. */
-  readonly shutdownMs: number;
+  readonly drainMs: number;
   /** How long, after that, runs may continue to the end of their step, if other nodes can take them over. */
   readonly handOverMs: number;
   /** Bytes of bodies that are being read on this node; if there are several owners, each has at most half. */
@@ -115,41 +121,42 @@ export interface Limits {
   readonly flushMs: number;
   readonly chunkBytes: number;
   readonly heldBytes: number;
-  /** Of one run, and of all runs of this node, said but not stored: from there on models are not listened to. */
+  /** Maximum bytes of events that are not stored yet, of one run and of all runs of this node. Beyond it models are not read. */
   readonly unstoredRunBytes: number;
   readonly unstoredBytes: number;
   readonly pageBytes: number;
   readonly unsentBytes: number;
-  readonly drainMs: number;
+  /** How long a reader may stay behind before its stream is cut. */
+  readonly slowReaderMs: number;
   readonly heartbeatMs: number;
   readonly accountsVersionMs: number;
-  /** How long after the last reading of that version the caches of accounts are trusted. */
+  /** How long the caches of accounts are trusted after the last read of that version. */
   readonly accountsTrustedMs: number;
-  /** How long a request waits for the store to say whose key and integration it names. */
+  /** How long a request waits for the store to look up its key and integration. */
   readonly accountsPatienceMs: number;
-  /** How long the events of an ended run are kept whole. */
+  /** How long the events of an ended run are stored before they are compacted. */
   readonly logMs: number;
   readonly sweepMs: number;
-  /** How long stored files stay that nothing refers to. */
+  /** How long a stored file without references is kept. */
   readonly unusedBlobMs: number;
   /** How long the sender of an upload may send nothing, and how long one upload may take. */
   readonly uploadIdleMs: number;
   readonly uploadMs: number;
-  /** How long any other request may take to arrive, headers and body, and how long it may be without a byte. */
+  /** How long any other request may take to arrive, headers and body, and how long its sender may send nothing. */
   readonly requestMs: number;
   readonly requestIdleMs: number;
   /** How long an upload may continue after its form expired; the form counts towards the quota until then. */
   readonly uploadGraceMs: number;
-  /** How long a node that is gone stays listed. */
+  /** How long a stopped node stays listed. */
   readonly goneNodeMs: number;
-  /** How long S3 may take for a connection, without a byte, for one request with all its attempts, and for a whole file. */
+  /** Time limits of S3: to connect, without a byte, for one request with its retries, and for a whole file. */
   readonly s3ConnectMs: number;
   readonly s3SilenceMs: number;
   readonly s3RequestMs: number;
   readonly s3TransferMs: number;
-  /** Of models whose window is not known. */
+  /** The window of models whose window is not known. */
   readonly modelWindowTokens: number;
-  /** What the files of one integration may take; 0: as much as there is. */
+  /** Maximum bytes of the files of one integration; 0 for no limit. */
   readonly mountQuotaBytes: number;
 }
 
@@ -175,7 +182,7 @@ export const DEFAULT_LIMITS: Limits = {
   modelSilenceMs: 120_000,
   activeRuns: 2000,
   disconnectMs: 10_000,
-  shutdownMs: 30_000,
+  drainMs: 30_000,
   handOverMs: 30_000,
   pagesBytes: 256 * 1024 * 1024,
   bodiesBytes: 256 * 1024 * 1024,
@@ -189,7 +196,7 @@ export const DEFAULT_LIMITS: Limits = {
   unstoredBytes: 256 * 1024 * 1024,
   pageBytes: 64 * 1024,
   unsentBytes: 128 * 1024,
-  drainMs: 60_000,
+  slowReaderMs: 60_000,
   heartbeatMs: 10_000,
   accountsVersionMs: 2_000,
   accountsTrustedMs: 5_000,

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SettingRefused } from './setting-refused.ts';
+import { SettingRefused } from './config.ts';
 
 export interface DataFolder {
   readonly database: string;
@@ -25,7 +25,7 @@ export interface DataFolder {
   readonly mounts: string;
   /** Uploads on their way to S3. */
   readonly spools: string;
-  /** There where the installation went to PostgreSQL. */
+  /** This file exists if the installation was migrated to PostgreSQL. */
   readonly movedMark: string;
 }
 
@@ -47,7 +47,7 @@ export function makeDataFolder(dataDir: string): DataFolder {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new SettingRefused(
-      `The data folder cannot be created (${reason}); set RUNWIRE_DATA_DIR to a folder that this user may create.`,
+      `The data folder cannot be created (${reason}); set RUNWIRE_DATA_DIR to a folder that this user can create.`,
       {
         cause: error,
       },
@@ -74,7 +74,7 @@ function makePrivate(path: string): void {
   }
 }
 
-/** Does not use `recursive`: if a parent takes no folders, such as /proc, that never returns. */
+/** Does not use `recursive`: it never returns if a parent accepts no folders, as /proc does. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   if (dirname(path) !== path) makeFolder(dirname(path));
@@ -82,8 +82,8 @@ function makeFolder(path: string): void {
 }
 
 /**
- * The secret that signs keys: made once, whole or not at all, readable by its owner alone. Two processes that make it
- * at once end up with the same one.
+ * Returns the secret that signs keys, and makes the file first if there is none. The write is atomic, and only the owner
+ * can read the file. Processes that make it concurrently get the same secret.
  */
 export function keepSecret(path: string): string {
   const read = () => {

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { writeDurably } from '../lib/durable-files.ts';
-import { SettingRefused } from './setting-refused.ts';
+import { SettingRefused } from './config.ts';
 
 /**
- * What says in a data folder that its installation went to PostgreSQL.
+ * A file in the data folder: its installation was migrated to PostgreSQL by `runwire move`.
  *
  *   moving ──(the copy is committed)──▶ moved
  *
- * It is there before the commit: were it written after, a process that dies between the two would leave two living
- * installations. Whoever finds `moving` looks into the database.
+ * It is written before the commit. If it were written after, a crash between the two would leave two installations that
+ * both accept runs. A command that finds `moving` checks the database.
  */
 export interface MovedMark {
   readonly state: 'moving' | 'moved';
@@ -18,7 +18,7 @@ export interface MovedMark {
 }
 
 const EXPLANATION =
-  'This installation was moved to PostgreSQL by `runwire move`. While this file exists, no server starts on the embedded database.';
+  'This installation was moved to PostgreSQL by `runwire move`. While this file is here, no server starts on the embedded database.';
 
 export async function writeMovedMark(path: string, mark: MovedMark): Promise<void> {
   await writeDurably(path, `${JSON.stringify({ ...mark, explanation: EXPLANATION }, null, 2)}\n`);
@@ -37,21 +37,21 @@ export function readMovedMark(path: string): MovedMark | null {
     if (state === 'moving') return { state, place: String(place), at: String(at) };
     return { state: 'moved', place: String(place), at: String(at) };
   } catch {
-    // Whatever became of its text, somebody put it there.
+    // The file exists, so the installation was migrated, even if the text is damaged.
     return { state: 'moved', place: 'an unknown place', at: 'an unknown time' };
   }
 }
 
-/** The embedded database of a moved installation is its past: two that live on would both take runs. */
+/** Refuses the embedded database of a migrated installation: two copies would both accept runs. */
 export function refuseMoved(path: string): void {
   const mark = readMovedMark(path);
   if (mark === null) return;
   if (mark.state === 'moving') {
     throw new SettingRefused(
-      `The installation in this data folder was being moved to PostgreSQL at ${mark.place}, and the move was interrupted; run \`runwire move\` again with the same DATABASE_URL, or remove ${path} if you are sure that it should stay here.`,
+      `The installation in this data folder was being moved to PostgreSQL at ${mark.place}, and the move was interrupted; run \`runwire move\` again with the same DATABASE_URL, or delete ${path} to keep the installation here.`,
     );
   }
   throw new SettingRefused(
-    `The installation in this data folder was moved to PostgreSQL at ${mark.place} (${mark.at}); set DATABASE_URL to it, or remove ${path} to go back to the embedded database as it was then.`,
+    `The installation in this data folder was moved to PostgreSQL at ${mark.place} (${mark.at}); set DATABASE_URL to that database, or delete ${path} to go back to the embedded database as it was then.`,
   );
 }

@@ -1,18 +1,14 @@
 import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { NO_PRICES } from '../domain/prices.ts';
-import type { Config, Secrets } from './config.ts';
+import { type Config, type Secrets, SettingRefused } from './config.ts';
 import { isKubernetesVariable } from './kubernetes-variables.ts';
 import { readDatabase } from './read-database.ts';
-import { readFetchAllow } from './read-fetch-allow.ts';
-import { readFiles } from './read-files.ts';
+import { readFiles, readSharedDisk } from './read-files.ts';
 import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
-import { readMetrics } from './read-metrics.ts';
 import { readModels } from './read-models.ts';
-import { readPort } from './read-port.ts';
+import { readFetchAllow, readMetrics, readPort, readUrl } from './read-network.ts';
 import { readPrices } from './read-prices.ts';
-import { readSharedDisk } from './read-shared-disk.ts';
-import { SettingRefused } from './setting-refused.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -48,6 +44,15 @@ const UNUSED_PROVIDER_KEYS = ['ANTHROPIC_API_KEY'];
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_CHARACTERS = 32;
 
+/**
+ * Reads the settings, and sets the umask: no other user of the machine can read what this process writes, even in a
+ * folder that others may enter (`contract-1-umask`).
+ */
+export function prepareProcess(env: Environment): CheckedSettings {
+  process.umask(0o077);
+  return readConfig(env);
+}
+
 /** Reads values one by one and keeps no copy of the environment: `RUNWIRE_API_KEY` may stay in memory only as its hash. */
 export function readConfig(env: Environment): CheckedSettings {
   for (const name of NOT_BUILT) {
@@ -60,22 +65,22 @@ export function readConfig(env: Environment): CheckedSettings {
   }
   const apiKey = readApiKey(env);
   const read = (name: string) => (isSet(env, name) ? String(env[name]) : null);
-  const { model, openAi, openAiKey } = readModels(read, readUrl(env, 'OPENAI_BASE_URL'));
+  const { model, openAi, openAiKey } = readModels(read, readUrl(read, 'OPENAI_BASE_URL'));
   const { database, databaseUrl } = readDatabase(read);
   const port = readPort('PORT', read('PORT') ?? '8787');
   const config: Config = Object.freeze({
     host: isSet(env, 'HOST') ? String(env.HOST) : '127.0.0.1',
     port,
     dataDir: resolve(isSet(env, 'RUNWIRE_DATA_DIR') ? String(env.RUNWIRE_DATA_DIR) : '.runwire'),
-    publicUrl: readUrl(env, 'RUNWIRE_PUBLIC_URL'),
-    stagingUrl: readUrl(env, 'RUNWIRE_STAGING_URL'),
+    publicUrl: readUrl(read, 'RUNWIRE_PUBLIC_URL'),
+    stagingUrl: readUrl(read, 'RUNWIRE_STAGING_URL'),
     unusedProviderKeys: UNUSED_PROVIDER_KEYS.filter((name) => isSet(env, name)),
     logLevel: readLogLevel(env),
     limits: readLimits(env),
     model,
     openAi,
     database,
-    s3: readFiles(read, readUrl(env, 'S3_ENDPOINT')),
+    s3: readFiles(read, readUrl(read, 'S3_ENDPOINT')),
     sharedDisk: readSharedDisk(read),
     metrics: readMetrics(read, port),
     prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
@@ -92,32 +97,13 @@ export function readConfig(env: Environment): CheckedSettings {
   };
 }
 
-/** Set to nothing is not set: `PORT= npm start` is a common way to say so. */
+/** An empty value counts as not set, as in `PORT= npm start`. */
 function isSet(env: Environment, name: string): boolean {
   return env[name] !== undefined && env[name] !== '' && !isInjected(env, name);
 }
 
 function isInjected(env: Environment, name: string): boolean {
   return isKubernetesVariable(name, env[name] ?? '');
-}
-
-function readUrl(env: Environment, name: string): string | null {
-  if (!isSet(env, name)) return null;
-  const text = String(env[name]);
-  const problem = urlProblem(URL.parse(text));
-  // The value is not repeated: whoever writes a password or a key into an address does not want to see it printed.
-  if (problem !== null) {
-    throw new SettingRefused(
-      `${name} ${problem}; set it to an http or https address alone, such as https://agents.example.com.`,
-    );
-  }
-  return text.replace(/\/+$/, '');
-}
-
-function urlProblem(url: URL | null): string | null {
-  if (url === null || !/^https?:$/.test(url.protocol)) return 'is not an http or https address';
-  if (url.username !== '' || url.password !== '') return 'contains a user name or a password';
-  return url.search === '' && url.hash === '' ? null : 'has a query or a fragment';
 }
 
 function readLogLevel(env: Environment): Config['logLevel'] {
@@ -131,7 +117,7 @@ function readApiKey(env: Environment): string | null {
   if (!isSet(env, 'RUNWIRE_API_KEY')) return null;
   const key = String(env.RUNWIRE_API_KEY);
   if ([...key].length < MIN_SECRET_CHARACTERS) {
-    throw new SettingRefused(`RUNWIRE_API_KEY is too short; set it to ${MIN_SECRET_CHARACTERS} characters or more.`);
+    throw new SettingRefused(`RUNWIRE_API_KEY is too short; give it ${MIN_SECRET_CHARACTERS} characters or more.`);
   }
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new SettingRefused(
@@ -145,7 +131,7 @@ function readSecret(env: Environment): string | null {
   if (!isSet(env, 'RUNWIRE_SECRET')) return null;
   const secret = String(env.RUNWIRE_SECRET);
   if (Buffer.byteLength(secret) < MIN_SECRET_CHARACTERS) {
-    throw new SettingRefused(`RUNWIRE_SECRET is too short; set it to ${MIN_SECRET_CHARACTERS} bytes or more.`);
+    throw new SettingRefused(`RUNWIRE_SECRET is too short; give it ${MIN_SECRET_CHARACTERS} bytes or more.`);
   }
   return secret;
 }

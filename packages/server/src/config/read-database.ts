@@ -1,19 +1,17 @@
-import type { DatabaseConfig } from './config.ts';
-import { SettingRefused } from './setting-refused.ts';
+import { type DatabaseConfig, SettingRefused } from './config.ts';
+import type { ReadSetting } from './read-network.ts';
 
-/** What an address may say besides the place: how the connection is made, and which schema it uses. */
+/** Parameters that the address may have. */
 const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'host', 'options', 'pgbouncer'];
-/** The driver takes the other modes for `verify-full`, and says so. */
+/** The driver treats the other modes as `verify-full` and warns. */
 const SSL_MODES = ['disable', 'require', 'verify-full', 'no-verify'];
 const DEFAULT_POOL = 8;
 const MAX_POOL = 200;
 const EXAMPLE = 'postgres://user:password@db.example.com:5432/runwire';
 
-type ReadSetting = (name: string) => string | null;
-
 export interface DatabaseSettings {
   readonly database: DatabaseConfig | null;
-  /** Holds the password: it is never printed, not in a refusal either. */
+  /** Contains the password, so it is never printed. */
   readonly databaseUrl: string | null;
 }
 
@@ -27,7 +25,7 @@ export function readDatabase(read: ReadSetting): DatabaseSettings {
   }
   const url = URL.parse(text);
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
-    throw new SettingRefused(`DATABASE_URL must be a PostgreSQL address, such as ${EXAMPLE}.`);
+    throw new SettingRefused(`DATABASE_URL must be an address of PostgreSQL, such as ${EXAMPLE}.`);
   }
   const name = decode(url.pathname.slice(1));
   const host = url.searchParams.get('host') ?? decode(url.hostname);
@@ -37,19 +35,19 @@ export function readDatabase(read: ReadSetting): DatabaseSettings {
   const unknown = [...url.searchParams.keys()].find((key) => !PARAMETERS.includes(key));
   if (unknown !== undefined) {
     throw new SettingRefused(
-      `DATABASE_URL has the unknown parameter \`${unknown}\`; use only these: ${PARAMETERS.join(', ')}.`,
+      `DATABASE_URL has the parameter \`${unknown}\`, but a parameter must be one of ${PARAMETERS.join(', ')}.`,
     );
   }
   const sslMode = url.searchParams.get('sslmode');
   if (sslMode !== null && !SSL_MODES.includes(sslMode)) {
-    throw new SettingRefused(`DATABASE_URL has an unknown \`sslmode\`; set it to one of ${SSL_MODES.join(', ')}.`);
+    throw new SettingRefused(`DATABASE_URL has an \`sslmode\` that must be one of ${SSL_MODES.join(', ')}.`);
   }
   const pooled = url.searchParams.get('pgbouncer');
   if (pooled !== null && pooled !== 'true') {
-    throw new SettingRefused('DATABASE_URL has a `pgbouncer` that is not true; set it to true, or leave it out.');
+    throw new SettingRefused('DATABASE_URL has a `pgbouncer` that is not true; set it to true, or remove it.');
   }
   url.searchParams.delete('pgbouncer');
-  // "require" asks for encryption; that the certificate is checked as well is what everybody should want.
+  // `require` asks only for encryption. Without a check of the certificate that is not safe, so it is checked too.
   if (sslMode === 'require') url.searchParams.set('sslmode', 'verify-full');
   const place = `${host}${url.port === '' ? '' : `:${url.port}`}/${name}`;
   return {

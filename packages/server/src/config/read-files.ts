@@ -1,15 +1,13 @@
-import type { S3Config } from './config.ts';
-import { SettingRefused } from './setting-refused.ts';
+import { type S3Config, SettingRefused } from './config.ts';
+import type { ReadSetting } from './read-network.ts';
 
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const REGION = /^[a-z0-9-]{2,32}$/;
 const UPLOADS = ['direct', 'through'] as const;
-/** What those who run their own S3 mostly call it; others have one region, and do not ask. */
+/** Most self-hosted S3 servers use this name; the others have one region and ignore the name. */
 const DEFAULT_REGION = 'us-east-1';
 
-type ReadSetting = (name: string) => string | null;
-
-/** `S3_BUCKET`, `S3_ENDPOINT`, `S3_UPLOADS` and `AWS_REGION`; null: files are kept on the disk. */
+/** `S3_BUCKET`, `S3_ENDPOINT`, `S3_UPLOADS` and `AWS_REGION`. Returns null if files are on disk. */
 export function readFiles(read: ReadSetting, endpoint: string | null): S3Config | null {
   const bucket = read('S3_BUCKET');
   const uploads = readUploads(read('S3_UPLOADS'));
@@ -20,7 +18,7 @@ export function readFiles(read: ReadSetting, endpoint: string | null): S3Config 
   }
   if (!BUCKET.test(bucket)) {
     throw new SettingRefused(
-      'S3_BUCKET is not a bucket name; set it to 3 to 63 lower-case letters, digits, dots and hyphens.',
+      'S3_BUCKET is not a valid bucket name; set it to 3 to 63 lowercase letters, digits, dots and hyphens.',
     );
   }
   return Object.freeze({ bucket, endpoint, region: readRegion(read('AWS_REGION'), endpoint), uploads });
@@ -41,6 +39,19 @@ function readRegion(region: string | null, endpoint: string | null): string {
   const found = region ?? DEFAULT_REGION;
   if (REGION.test(found)) return found;
   throw new SettingRefused(
-    'AWS_REGION is not a region name; set it to the region of the bucket, such as eu-central-1.',
+    'AWS_REGION is not a valid region name; set it to the region of the bucket, such as eu-central-1.',
   );
+}
+
+/** `RUNWIRE_SHARED_DISK`: whether the data folder is one disk that all nodes see. */
+export function readSharedDisk(read: ReadSetting): boolean {
+  const text = read('RUNWIRE_SHARED_DISK');
+  if (text === null) return false;
+  if (text !== 'true' && text !== 'false') {
+    throw new SettingRefused('RUNWIRE_SHARED_DISK must be true or false; unset it where one server is enough.');
+  }
+  if (read('DATABASE_URL') === null) {
+    throw new SettingRefused('RUNWIRE_SHARED_DISK is set but DATABASE_URL is not; set both, or unset it.');
+  }
+  return text === 'true';
 }

@@ -1,9 +1,8 @@
-import { DEFAULT_LIMITS, type Limits } from './config.ts';
-import { SettingRefused } from './setting-refused.ts';
+import { DEFAULT_LIMITS, type Limits, SettingRefused } from './config.ts';
 
 interface LimitSetting {
   readonly limit: keyof Limits;
-  /** What one of the setting's unit is in the limit's. */
+  /** Converts the unit of the setting to the unit of the limit. */
   readonly scale: number;
   readonly min: number;
   readonly max: number;
@@ -13,7 +12,7 @@ const MEBIBYTE = 1024 * 1024;
 const DAY_SECONDS = 86_400;
 const PEBIBYTE = 2 ** 50;
 
-/** Limits that are settings: whole numbers, in the unit that the name says. */
+/** Limits that are settings: whole numbers, in the unit at the end of the name. */
 export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
   RUNWIRE_MAX_BODY_BYTES: { limit: 'bodyBytes', scale: 1, min: 1024, max: 256 * MEBIBYTE },
   RUNWIRE_MAX_REQUEST_SECONDS: { limit: 'requestMs', scale: 1000, min: 1, max: DAY_SECONDS },
@@ -39,7 +38,7 @@ export const LIMIT_SETTINGS: Readonly<Record<string, LimitSetting>> = {
   // 0 compacts a run at the next sweep after its end.
   RUNWIRE_LOG_DAYS: { limit: 'logMs', scale: DAY_SECONDS * 1000, min: 0, max: 36_500 },
   RUNWIRE_MODEL_WINDOW: { limit: 'modelWindowTokens', scale: 1, min: 1000, max: 999_999_999 },
-  RUNWIRE_DRAIN_SECONDS: { limit: 'shutdownMs', scale: 1000, min: 0, max: DAY_SECONDS },
+  RUNWIRE_DRAIN_SECONDS: { limit: 'drainMs', scale: 1000, min: 0, max: DAY_SECONDS },
   RUNWIRE_HAND_OVER_SECONDS: { limit: 'handOverMs', scale: 1000, min: 0, max: DAY_SECONDS },
   // 0: no quota.
   RUNWIRE_MOUNT_QUOTA_BYTES: { limit: 'mountQuotaBytes', scale: 1, min: 0, max: PEBIBYTE },

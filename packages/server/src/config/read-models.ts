@@ -1,8 +1,8 @@
-import type { OpenAiConfig } from './config.ts';
-import { SettingRefused } from './setting-refused.ts';
+import { type OpenAiConfig, SettingRefused } from './config.ts';
+import type { ReadSetting } from './read-network.ts';
 
 export const OFFLINE_MODEL = 'offline/demo';
-/** What answers where only a key is set: of OpenAI's current models, one that every account may use and that costs little. */
+/** Used if only a key is set: a cheap current model of OpenAI that every account may use. */
 export const DEFAULT_OPENAI_MODEL = 'openai/gpt-5-mini';
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 const OPENAI_APIS = ['responses', 'chat'] as const;
@@ -13,19 +13,16 @@ export interface ModelSettings {
   readonly openAiKey: string | null;
 }
 
-/** A setting's text; null: not set. */
-type ReadSetting = (name: string) => string | null;
-
-/** Which model answers, and how its provider is asked. */
+/** Reads the default model and the provider. */
 export function readModels(read: ReadSetting, baseUrl: string | null): ModelSettings {
   const openAiKey = readOpenAiKey(read);
   const api = readOpenAiApi(read);
-  // A server of one's own may need no key.
+  // A self-hosted server may need no key.
   const isSetUp = openAiKey !== null || baseUrl !== null;
   const model = readModel(read) ?? (openAiKey === null ? OFFLINE_MODEL : DEFAULT_OPENAI_MODEL);
   if (model !== OFFLINE_MODEL && !isSetUp) {
     throw new SettingRefused(
-      `RUNWIRE_MODEL is \`${model}\` but its key is missing; set OPENAI_API_KEY, or set OPENAI_BASE_URL to a server that needs no key.`,
+      `RUNWIRE_MODEL is \`${model}\` but there is no key for it; set OPENAI_API_KEY, or OPENAI_BASE_URL to a server that needs none.`,
     );
   }
   if (api !== null && !isSetUp) {

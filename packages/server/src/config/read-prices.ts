@@ -8,7 +8,7 @@ const FIELDS = ['input', 'cachedInput', 'output'] as const;
 const MAX_PRICE = 1e9;
 const SHAPE = 'give each model exactly `input`, `cachedInput` and `output`, in credits per million tokens';
 
-/** `RUNWIRE_PRICES`: the table itself as JSON, or the path of a file that holds it. */
+/** `RUNWIRE_PRICES`: the table as JSON, or the path of a file that contains it. */
 export function readPrices(text: string): Prices {
   const inline = text.trimStart().startsWith('{');
   const table = parse(inline ? Buffer.from(text) : readFile(text), inline ? 'RUNWIRE_PRICES' : text);
@@ -32,7 +32,7 @@ function parse(bytes: Buffer, where: string): unknown {
   } catch (error) {
     if (!(error instanceof JsonRefused)) throw error;
     const why = error.message.replace(/^The body/, 'it').replace(/\.$/, '');
-    throw refused(`has no price table in ${where}: ${why}; write it as ${EXAMPLE}`);
+    throw refused(`has no valid price table in ${where}: ${why}; write it as ${EXAMPLE}`);
   }
 }
 

@@ -8,7 +8,7 @@ export interface Draining {
   /** Requests of which it is not known yet whether they become runs. */
   readonly admitting: () => number;
   readonly openRequests: { readonly count: number; closeIdleConnections(): void };
-  readonly limits: { readonly shutdownMs: number; readonly handOverMs: number };
+  readonly limits: { readonly drainMs: number; readonly handOverMs: number };
   /** Nobody else can go on with the runs: they are left where they are, to the next start. */
   readonly isAlone: boolean;
 }
@@ -21,7 +21,7 @@ export async function drain({ engine, admitting, openRequests, limits, isAlone }
       if (left() === 0 || performance.now() >= until) return;
     }
   };
-  await none(limits.shutdownMs, () => engine.activeRuns + openRequests.count);
+  await none(limits.drainMs, () => engine.activeRuns + openRequests.count);
   if (isAlone) return;
   engine.handOverAll();
   await none(limits.handOverMs, () => engine.activeRuns + admitting());

@@ -10,7 +10,7 @@ import type { Encoder } from './encoders/encoder.ts';
 export interface StreamBounds {
   readonly pageBytes: number;
   readonly unsentBytes: number;
-  readonly drainMs: number;
+  readonly slowReaderMs: number;
   readonly heartbeatMs: number;
 }
 
@@ -49,7 +49,7 @@ export class Streams implements Disposable {
   }
 
   get drainTicks(): number {
-    return Math.ceil((this.bounds.drainMs / this.bounds.heartbeatMs) * TICKS_PER_HEARTBEAT);
+    return Math.ceil((this.bounds.slowReaderMs / this.bounds.heartbeatMs) * TICKS_PER_HEARTBEAT);
   }
 
   get size(): number {
