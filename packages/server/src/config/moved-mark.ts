@@ -18,7 +18,7 @@ export interface MovedMark {
 }
 
 const EXPLANATION =
-  'This installation was moved to PostgreSQL by `runwire move`. While this file is here, no server starts on the embedded database.';
+  'This installation was moved to PostgreSQL by `runwire move`. While this file exists, no server starts on the embedded database.';
 
 export async function writeMovedMark(path: string, mark: MovedMark): Promise<void> {
   await writeDurably(path, `${JSON.stringify({ ...mark, explanation: EXPLANATION }, null, 2)}\n`);

@@ -117,7 +117,7 @@ function readApiKey(env: Environment): string | null {
   if (!isSet(env, 'RUNWIRE_API_KEY')) return null;
   const key = String(env.RUNWIRE_API_KEY);
   if ([...key].length < MIN_SECRET_CHARACTERS) {
-    throw new SettingRefused(`RUNWIRE_API_KEY is too short; give it ${MIN_SECRET_CHARACTERS} characters or more.`);
+    throw new SettingRefused(`RUNWIRE_API_KEY is too short; set it to ${MIN_SECRET_CHARACTERS} characters or more.`);
   }
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new SettingRefused(
@@ -131,7 +131,7 @@ function readSecret(env: Environment): string | null {
   if (!isSet(env, 'RUNWIRE_SECRET')) return null;
   const secret = String(env.RUNWIRE_SECRET);
   if (Buffer.byteLength(secret) < MIN_SECRET_CHARACTERS) {
-    throw new SettingRefused(`RUNWIRE_SECRET is too short; give it ${MIN_SECRET_CHARACTERS} bytes or more.`);
+    throw new SettingRefused(`RUNWIRE_SECRET is too short; set it to ${MIN_SECRET_CHARACTERS} bytes or more.`);
   }
   return secret;
 }

@@ -25,7 +25,7 @@ export function readDatabase(read: ReadSetting): DatabaseSettings {
   }
   const url = URL.parse(text);
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
-    throw new SettingRefused(`DATABASE_URL must be an address of PostgreSQL, such as ${EXAMPLE}.`);
+    throw new SettingRefused(`DATABASE_URL must be a PostgreSQL address, such as ${EXAMPLE}.`);
   }
   const name = decode(url.pathname.slice(1));
   const host = url.searchParams.get('host') ?? decode(url.hostname);
@@ -35,12 +35,12 @@ export function readDatabase(read: ReadSetting): DatabaseSettings {
   const unknown = [...url.searchParams.keys()].find((key) => !PARAMETERS.includes(key));
   if (unknown !== undefined) {
     throw new SettingRefused(
-      `DATABASE_URL has the parameter \`${unknown}\`, but a parameter must be one of ${PARAMETERS.join(', ')}.`,
+      `DATABASE_URL has the unknown parameter \`${unknown}\`; use only these: ${PARAMETERS.join(', ')}.`,
     );
   }
   const sslMode = url.searchParams.get('sslmode');
   if (sslMode !== null && !SSL_MODES.includes(sslMode)) {
-    throw new SettingRefused(`DATABASE_URL has an \`sslmode\` that must be one of ${SSL_MODES.join(', ')}.`);
+    throw new SettingRefused(`DATABASE_URL has an unknown \`sslmode\`; set it to one of ${SSL_MODES.join(', ')}.`);
   }
   const pooled = url.searchParams.get('pgbouncer');
   if (pooled !== null && pooled !== 'true') {

@@ -22,7 +22,7 @@ export function readModels(read: ReadSetting, baseUrl: string | null): ModelSett
   const model = readModel(read) ?? (openAiKey === null ? OFFLINE_MODEL : DEFAULT_OPENAI_MODEL);
   if (model !== OFFLINE_MODEL && !isSetUp) {
     throw new SettingRefused(
-      `RUNWIRE_MODEL is \`${model}\` but there is no key for it; set OPENAI_API_KEY, or OPENAI_BASE_URL to a server that needs none.`,
+      `RUNWIRE_MODEL is \`${model}\` but its key is missing; set OPENAI_API_KEY, or set OPENAI_BASE_URL to a server that needs no key.`,
     );
   }
   if (api !== null && !isSetUp) {

@@ -23,7 +23,7 @@ export function readMetrics(read: ReadSetting, apiPort: number): MetricsConfig |
   const port = readPort('RUNWIRE_METRICS_PORT', text);
   // With 0 the system chooses a free port for each listener.
   if (port !== 0 && port === apiPort) {
-    throw new SettingRefused(`RUNWIRE_METRICS_PORT is \`${text}\`, as PORT is; set it to another number.`);
+    throw new SettingRefused(`RUNWIRE_METRICS_PORT is \`${text}\`, the same as PORT; set it to another number.`);
   }
   return Object.freeze({ host: host ?? '127.0.0.1', port });
 }
