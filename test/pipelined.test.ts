@@ -30,7 +30,11 @@ class Pipeline {
 }
 
 /** A run under way, and one that has ended, on a server with these limits. */
-async function setUp(limits: { readonly slowReaderMs: number; readonly heartbeatMs: number; readonly drainMs?: number }) {
+async function setUp(limits: {
+  readonly slowReaderMs: number;
+  readonly heartbeatMs: number;
+  readonly drainMs?: number;
+}) {
   const server = await ScriptedServer.start({ limits });
   const live = await server.hold({ message: 'First' });
   live.reader.cut();
