@@ -29,7 +29,7 @@ async function tests(services: GateServices): Promise<string | null> {
   if (found === null) return 'a service that tests need could not be installed or started';
   ranEverything = 'TEST_POSTGRES_URL' in found && 'TEST_S3' in found;
   const [{ runTests }, { gateFiles }] = await Promise.all([import('./run-tests.ts'), import('./test-files.ts')]);
-  report = await runTests(gateFiles(), { ...env, ...found });
+  report = await runTests(gateFiles(), { ...env, ...found, TEST_BUILD: '1' });
   if (process.env.CI && report.skipped.length > 0)
     return `CI skips no test, but these did: ${report.skipped.join(', ')}`;
   return report.passed ? null : `${report.failed.length} failed`;
@@ -50,6 +50,8 @@ const steps: Readonly<Record<string, (services: GateServices) => string | null |
   'contract types': () => run('node', '-C', 'runwire', 'scripts/build-contract-types.ts', '--check'),
   openapi: () => run('node', '-C', 'runwire', 'scripts/build-openapi.ts', '--check'),
   'openapi lint': () => run('redocly', 'lint', 'docs/openapi.json'),
+  // Tests start their servers and commands from it, as people do.
+  build: () => run('node', '-C', 'runwire', 'scripts/build/main.ts', '--for-tests'),
   tests,
   requirements,
 };

@@ -3,11 +3,15 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundle } from './bundle.ts';
 import { declare } from './declarations.ts';
-import { type PublishedPackage, publishedPackages } from './packages.ts';
+import { type PublishedPackage, publishedPackages, testServer } from './packages.ts';
 import { removeStamp, writeStamp } from './stamp.ts';
 
-/** Makes `dist/` of every published package. With `--code`, without declarations: enough to run it. */
-const { values } = parseArgs({ options: { code: { type: 'boolean', default: false } } });
+/**
+ * Makes `dist/` of every published package. With `--for-tests`, without declarations, and with the server that tests start
+ * as a process.
+ */
+const { values } = parseArgs({ options: { 'for-tests': { type: 'boolean', default: false } } });
+const isForTests = values['for-tests'];
 
 interface Manifest {
   readonly name: string;
@@ -60,5 +64,6 @@ for (const found of publishedPackages) {
   cpSync('LICENSE', join(dist, 'LICENSE'));
   cpSync('README.md', join(dist, 'README.md'));
 }
-if (!values.code) declare(publishedPackages);
+if (isForTests) await bundle(testServer);
+else declare(publishedPackages);
 writeStamp('.', startedAt);

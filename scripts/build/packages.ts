@@ -18,6 +18,13 @@ export interface PublishedPackage {
   readonly types?: readonly string[];
 }
 
+/** The server looks for its threads beside the file that starts them. */
+const serverThreads = (source: string) => ({
+  'beat-thread': `${source}store/postgres/beat-thread.ts`,
+  'checkpoint-worker': `${source}store/sqlite/checkpoint-worker.ts`,
+  'strict-json-thread': `${source}http/body/strict-json-thread.ts`,
+});
+
 export const publishedPackages: readonly PublishedPackage[] = [
   {
     folder: 'contract',
@@ -50,12 +57,7 @@ export const publishedPackages: readonly PublishedPackage[] = [
   {
     folder: 'server',
     description: 'Runs agents for your own backend. Every request runs once, is charged once and is never lost.',
-    files: {
-      index: 'index.ts',
-      'beat-thread': 'store/postgres/beat-thread.ts',
-      'checkpoint-worker': 'store/sqlite/checkpoint-worker.ts',
-      'strict-json-thread': 'http/body/strict-json-thread.ts',
-    },
+    files: { index: 'index.ts', ...serverThreads('') },
     exports: { '.': 'index' },
     needs: ['@runwire/documents'],
   },
@@ -70,3 +72,12 @@ export const publishedPackages: readonly PublishedPackage[] = [
     needs: ['@runwire/server'],
   },
 ];
+
+/** The server that tests start as a process, see `TEST_BUILD` in the test kit. */
+export const testServer: PublishedPackage = {
+  folder: 'test-kit',
+  description: '',
+  files: { 'server-main': 'server-main.ts', ...serverThreads('../../server/src/') },
+  exports: {},
+  needs: ['@runwire/documents'],
+};

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { isBuildCurrent } from '../../scripts/build/stamp.ts';
 import { root } from './cli-process.ts';
 
-/** Builds unless the build is current. `--code` leaves out the declarations, which take most of the time. */
+/** Builds unless the build is current. `--for-tests` leaves out the declarations, which take most of the time. */
 export function ensureBuild(): void {
   if (isBuildCurrent(root)) return;
-  const { status, stderr } = spawnSync(process.execPath, ['-C', 'runwire', 'scripts/build/main.ts', '--code'], {
+  const { status, stderr } = spawnSync(process.execPath, ['-C', 'runwire', 'scripts/build/main.ts', '--for-tests'], {
     cwd: root,
     encoding: 'utf8',
   });

@@ -20,7 +20,11 @@ export const root = join(import.meta.dirname, '../..');
 /** Halves what a start costs the processor; the gate has one for all its processes. */
 export const compileCache = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), 'runwire-test-compile-cache');
 
-const command = ['-C', 'runwire', join(root, 'packages/cli/src/main.ts')];
+/** See `TEST_BUILD` in the test kit. */
+const command =
+  process.env.TEST_BUILD === undefined
+    ? ['-C', 'runwire', join(root, 'packages/cli/src/main.ts')]
+    : [join(root, 'packages/cli/dist/main.js')];
 
 export interface CliOptions {
   /** All that the process finds in its environment, besides the path and the store. */

@@ -100,7 +100,9 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
 /** The loading of modules is half of a start, and a third of that with what an earlier one compiled. */
 const compileCache = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), `runwire-compile-cache-${userInfo().uid}`);
 
-const SERVER_MAIN = fileURLToPath(new URL('./server-main.ts', import.meta.url));
+/** The gate sets it after its build. A server from the build takes 0.3 s of CPU to start, one from the sources 1.2 s. */
+const usesBuild = process.env.TEST_BUILD !== undefined;
+const SERVER_MAIN = fileURLToPath(new URL(usesBuild ? '../dist/server-main.js' : './server-main.ts', import.meta.url));
 
 export interface SpawnOptions extends ProcessOptions, Pick<TestServerOptions, 'env' | 'store'> {
   readonly dataDir: string;
@@ -136,7 +138,7 @@ export class ServerProcess implements AsyncDisposable {
   static async start(options: SpawnOptions): Promise<ServerProcess> {
     const { dataDir, env, store, entry = SERVER_MAIN, ...rest } = options;
     const child = fork(entry, [JSON.stringify(rest)], {
-      execArgv: ['-C', 'runwire'],
+      execArgv: entry.endsWith('.ts') ? ['-C', 'runwire'] : [],
       env: {
         PATH: process.env.PATH ?? '',
         NODE_COMPILE_CACHE: compileCache,
