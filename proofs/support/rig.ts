@@ -26,6 +26,8 @@ export interface RigOptions extends ServerOptions {
   readonly fault?: string | null;
   /** Starts this many servers on one PostgreSQL; null starts one server on the embedded store. */
   readonly nodes?: number | null;
+  /** False if the servers use the model that their settings name instead of the scripted one. */
+  readonly scripted?: boolean;
   /** Options that one of the first servers gets in addition. */
   readonly each?: (place: number) => ServerOptions;
 }
@@ -83,12 +85,12 @@ export class Rig implements AsyncDisposable {
   }
 
   async #start({ env, ...own }: ServerOptions & Pick<RigOptions, 'fault'>): Promise<ServerProcess> {
-    const { nodes, each, fault: planted, ...options } = this.#options;
+    const { nodes, each, scripted = true, fault: planted, ...options } = this.#options;
     const { fault = planted, ...rest } = { ...options, ...own };
     // On the embedded store the server before is gone. On PostgreSQL (TEST_STORE) its lease would last 8 s more.
     if (this.#database === null) await fenceServers(this.dataDir);
     return await ServerProcess.start({
-      controllerPort: this.model.port,
+      ...(scripted ? { controllerPort: this.model.port } : {}),
       ...rest,
       entry,
       dataDir: this.dataDir,
