@@ -1,24 +1,49 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { badPaths, expectedOf, folderOf, itemsOf, nameOf, type PathItem, type PathPair } from './support/bad-paths.ts';
-import { DataFolder } from './support/data-folder.ts';
-import { PathChecks } from './support/path-checks.ts';
+import { type Answer, storeEnvironment } from '@runwire/test-kit';
+import { askStore } from '../test/support/ask-store.ts';
+import { type SignedForm, sendForm, signing } from '../test/support/uploads.ts';
 import { expectEqual, expectNumber, type Proof } from './support/proof.ts';
-import { startServer } from './support/start-server.ts';
+import { Rig } from './support/rig.ts';
 
-const FOLDER = '/app/mnt/u/42';
-/** Where a server would end up that repairs a path, or that takes another name for the file's own. */
+interface Item {
+  readonly id: string;
+  /** One field or several, with ` | ` between them. */
+  readonly field: string;
+  readonly expect: 'reject' | 'accept' | 'safe' | 'choose' | 'reject-or-accept';
+  readonly reason: string;
+  readonly value?: unknown;
+  readonly name?: string;
+  readonly body_hex?: string;
+}
+
+const { items, collision_pairs: pairs } = JSON.parse(
+  readFileSync(new URL('data/bad-paths.json', import.meta.url), 'utf8'),
+) as {
+  items: readonly Item[];
+  collision_pairs: readonly { readonly a: string; readonly b: string; readonly why: string }[];
+};
+/** Files that a server would reach that repairs a path or confuses two names. */
 const BAIT = ['a.txt', 'b.txt', 'x', 'a/b.txt', 'a b.txt', 'u/42/photo.png', 'mnt/a.txt', 'etc/passwd', 'proc/1/root'];
-/** Where the items that stand for what only a disk has are to be found. */
+/** Items that stand for something on a disk. */
 const ON_DISK: Readonly<Record<string, string>> = {
   '{SYMLINK_TO_OUTSIDE}': '/app/mnt/special/link.txt',
   '{FIFO_OR_DEVICE}': '/app/mnt/special/fifo',
 };
+/** Tables that change by themselves: heartbeats, and the last use of a key. */
+const OWN_LIFE = /^(nodes|node_beats|commit_marks|api_keys|installation|kysely_.*|sqlite_.*)$/;
 
-const shown = ({ id, field, reason }: PathItem) => `${id} (${field}: ${reason})`;
+const itemsOf = (field: string) => items.filter((item) => item.field.split(' | ').includes(field));
+const shown = ({ id, field, reason }: Item) => `${id} (${field}: ${reason})`;
+const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
+const folderOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
+/** True if the item must be accepted, false if it must be refused, null if both are right. */
+const isGood = ({ id, expect }: Item) =>
+  expect === 'accept' ? true : expect === 'reject' || id === 'path-109' ? false : null;
 
-/** Files that nobody uploaded, as an agent or a person puts them there. */
+/** Files that no caller uploaded. */
 function layBait(dataDir: string): void {
   const files = join(dataDir, 'mounts', 'demo', 'files');
   for (const path of BAIT) {
@@ -31,71 +56,128 @@ function layBait(dataDir: string): void {
   execFileSync('mkfifo', [join(files, 'special', 'fifo')]);
 }
 
-/** How often each expectation was met. */
-type Tally = Record<string, number>;
-
-function count(tally: Tally, expect: string): void {
-  tally[expect] = (tally[expect] ?? 0) + 1;
+/** Every row, file, folder and link of the installation. */
+async function storedState(dataDir: string): Promise<Set<string>> {
+  const isEmbedded = (await storeEnvironment(dataDir)).DATABASE_URL === undefined;
+  const catalogue = isEmbedded
+    ? "select name from sqlite_master where type = 'table'"
+    : "select tablename as name from pg_tables where schemaname = 'public'";
+  const state = new Set<string>();
+  for (const { name } of await askStore(dataDir, catalogue)) {
+    if (OWN_LIFE.test(String(name))) continue;
+    for (const row of await askStore(dataDir, `select * from ${name}`)) state.add(`${name} ${JSON.stringify(row)}`);
+  }
+  for (const entry of readdirSync(dataDir, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (!/\/(runwire|lock)\.db/.test(path))
+      state.add(`${path} ${entry.isFile() ? hash('sha256', readFileSync(path)) : ''}`);
+  }
+  return state;
 }
 
-async function checkSandboxPaths(checks: PathChecks, tally: Tally): Promise<void> {
-  for (const item of itemsOf('sandboxFiles[].path')) {
+/** Sends paths to the server and compares what happens with what must happen. */
+class PathChecks {
+  readonly #rig: Rig;
+  #chats = 0;
+  /** The state after the last refusal; null if something was accepted since. */
+  #state: Set<string> | null = null;
+
+  constructor(rig: Rig) {
+    this.#rig = rig;
+  }
+
+  sign(fields: Readonly<Record<string, unknown>>): Promise<Answer> {
+    return this.#rig.api().post('/create_agency_upload', { ...signing(3), ...fields });
+  }
+
+  raw(body: Uint8Array<ArrayBuffer>): Promise<Response> {
+    const { url, authorization } = this.#rig.api();
+    const headers = { ...authorization, 'content-type': 'application/json' };
+    return fetch(`${url}/create_agency_upload`, { method: 'POST', headers, body });
+  }
+
+  complete(fields: Readonly<Record<string, unknown>>): Promise<Answer> {
+    return this.#rig.api().post('/get_completion_v2', { apiIntegrationId: 'demo', message: 'Hi', ...fields });
+  }
+
+  /** The answer is 400, and every row and file is as before. */
+  async refused(
+    what: string,
+    send: () => Promise<{ readonly status: number; readonly headers: Headers }>,
+  ): Promise<void> {
+    const before = this.#state ?? (await storedState(this.#rig.dataDir));
+    const { status, headers } = await send();
+    expectNumber(`status of ${what}`, status, 400);
+    expectEqual(`X-Agent-Run-Admitted for ${what}`, headers.get('x-agent-run-admitted') ?? 'false', 'false');
+    this.#state = await storedState(this.#rig.dataDir);
+    expectEqual(`stored for ${what}`, [...this.#state.symmetricDifference(before)], []);
+  }
+
+  /** A signed form brings a file that is listed and read under exactly this path. */
+  async roundTrip(what: string, path: string, { status, body }: Answer): Promise<void> {
+    this.#state = null;
+    expectNumber(`status of ${what}`, status, 200);
+    expectEqual(`resource of ${what}`, body.resource, path);
+    await this.send(what, body, 'abc');
+    expectEqual(`bytes of ${what}`, await this.read(path, 'demo'), 'abc');
+  }
+
+  async send(what: string, form: SignedForm, bytes: string): Promise<void> {
+    this.#state = null;
+    expectNumber(`status of the upload of ${what}`, await sendForm(form, Buffer.from(bytes)), 204);
+  }
+
+  /** The bytes of a file; null if its folder does not list it. */
+  async read(path: string, integration: string): Promise<string | null> {
+    const { url, authorization: headers } = this.#rig.api();
+    const files = `${url}/v2/integrations/${integration}/files`;
+    const query = new URLSearchParams({ folder: folderOf(path), limit: '200' });
+    const { items } = (await (await fetch(`${files}?${query}`, { headers })).json()) as { items: { name: string }[] };
+    if (!items.some(({ name }) => name === nameOf(path))) return null;
+    return (await fetch(`${files}/content?${new URLSearchParams({ path })}`, { headers })).text();
+  }
+
+  /** The completion is admitted, and its message shows the fields as they were sent. */
+  async admitted(what: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
+    this.#chats += 1;
+    this.#state = null;
+    const chatId = `paths-${this.#chats}`;
+    expectNumber(`status of ${what}`, (await this.complete({ chatId, ...fields })).status, 200);
+    const { body } = await this.#rig.api().get(`/v2/integrations/demo/chats/${chatId}/messages`);
+    const message = body.items.find(({ role }: { readonly role: string }) => role === 'user') ?? {};
+    for (const [field, value] of Object.entries(fields)) expectEqual(`${field} of ${what}`, message[field], value);
+  }
+}
+
+async function checkItem(checks: PathChecks, field: string, item: Item): Promise<void> {
+  const what = shown(item);
+  if (field === 'raw JSON body') {
+    return checks.refused(what, () => checks.raw(new Uint8Array(Buffer.from(item.body_hex ?? '', 'hex'))));
+  }
+  if (field === 'attachments[].filename') {
+    // The host is this machine: nothing is fetched, and the message is admitted if its name is good.
+    const attachments = [{ type: 'input_file', file_url: 'https://localhost/a', filename: item.value }];
+    const good = isGood(item) ?? (await checks.complete({ attachments })).status === 200;
+    if (good) return checks.admitted(what, { attachments });
+    return checks.refused(what, () => checks.complete({ attachments }));
+  }
+  if (field === 'sandboxFiles[].path') {
     const path = ON_DISK[String(item.value)] ?? String(item.value);
     const name = item.name === '<final segment>' ? nameOf(path) : String(item.name);
-    if (expectedOf(item) === 'accept') {
-      await checks.upload(shown(item), path);
-      await checks.completionTaken(shown(item), { name, path });
-    } else {
-      // None of those that may be either was uploaded.
-      await checks.completionRefused(shown(item), { sandboxFiles: [{ name, path }] });
-    }
-    count(tally, item.expect);
+    // No item that may be either was uploaded.
+    if (isGood(item) !== true) return checks.refused(what, () => checks.complete({ sandboxFiles: [{ name, path }] }));
+    await checks.roundTrip(what, path, await checks.sign({ folder: folderOf(path), filename: nameOf(path) }));
+    return checks.admitted(what, { sandboxFiles: [{ name, path }] });
   }
+  const fields = { folder: '/app/mnt/u/42', filename: 'a.txt', [nameOf(field.replace('.', '/'))]: item.value };
+  if (isGood(item) === false) return checks.refused(what, () => checks.sign(fields));
+  const answer = await checks.sign(fields);
+  if (isGood(item) === null && answer.status === 400) return checks.refused(what, () => checks.sign(fields));
+  return checks.roundTrip(what, `${fields.folder}/${fields.filename}`, answer);
 }
 
-async function checkUploads(checks: PathChecks, field: 'folder' | 'filename', tally: Tally): Promise<void> {
-  for (const item of itemsOf(`create_agency_upload.${field}`)) {
-    const fields = { folder: FOLDER, filename: 'a.txt', [field]: item.value };
-    const expected = expectedOf(item);
-    if (expected === 'reject') {
-      await checks.refused(shown(item), () => checks.sign(fields));
-    } else {
-      const answer = await checks.sign(fields);
-      if (expected === null && answer.status === 400) await checks.refused(shown(item), () => checks.sign(fields));
-      else await checks.roundTrip(shown(item), `${fields.folder}/${fields.filename}`, answer);
-    }
-    count(tally, item.expect);
-  }
-}
-
-/** A host that resolves to this machine: no name makes the file fetched, and a good one makes it a message's. */
-const FILE_URL = 'https://localhost/a';
-
-async function checkAttachments(checks: PathChecks): Promise<number> {
-  const items = itemsOf('attachments[].filename');
-  for (const item of items) {
-    const attachment = { type: 'input_file', file_url: FILE_URL, filename: item.value };
-    const expected = expectedOf(item);
-    if (expected === 'accept' || (expected === null && (await checks.isTaken({ attachments: [attachment] })))) {
-      await checks.attachmentTaken(shown(item), attachment);
-    } else {
-      await checks.completionRefused(shown(item), { attachments: [attachment] });
-    }
-  }
-  return items.length;
-}
-
-async function checkRawBodies(checks: PathChecks, tally: Tally): Promise<void> {
-  for (const item of itemsOf('raw JSON body')) {
-    const body = Buffer.from(item.body_hex ?? '', 'hex');
-    // One whose answer is free is refused here: it is no JSON as the contract reads it.
-    await checks.refused(shown(item), () => checks.raw(body));
-    count(tally, item.expect);
-  }
-}
-
-/** Two paths are two files with bytes of their own, or the second is refused because it cannot be there beside the first. */
-async function checkPair(checks: PathChecks, { a, b, why }: PathPair, integration: string): Promise<void> {
+/** Two paths are two files, or the second is refused because one of them would be a folder of the other. */
+async function checkPair(checks: PathChecks, a: string, b: string, why: string, integration: string): Promise<void> {
   const sign = (path: string) =>
     checks.sign({ apiIntegrationId: integration, folder: folderOf(path), filename: nameOf(path), sizeBytes: 1 });
   const first = await sign(a);
@@ -104,19 +186,19 @@ async function checkPair(checks: PathChecks, { a, b, why }: PathPair, integratio
   const excludes = b.startsWith(`${a}/`) || a.startsWith(`${b}/`);
   expectNumber(`status of the second of two (${why})`, second.status, excludes ? 409 : 200);
   await checks.send(why, first.body, 'a');
-  if (!excludes) await checks.send(why, second.body, 'b');
-  expectEqual(`bytes of the first of two (${why})`, await checks.read(a, integration), 'a');
-  if (excludes) {
-    expectNumber(`status of the second beside a file (${why})`, (await sign(b)).status, 409);
-    return;
-  }
-  expectEqual(`bytes of the second of two (${why})`, await checks.read(b, integration), 'b');
-  expectEqual(
-    `listed of two (${why})`,
-    (await checks.names(folderOf(a), integration)).filter((name) => [a, b].map(nameOf).includes(name)).length,
-    2,
-  );
+  if (excludes) expectNumber(`status of the second beside a file (${why})`, (await sign(b)).status, 409);
+  else await checks.send(why, second.body, 'b');
+  expectEqual(`first of two (${why})`, await checks.read(a, integration), 'a');
+  if (!excludes) expectEqual(`second of two (${why})`, await checks.read(b, integration), 'b');
 }
+
+const FIELDS = [
+  'create_agency_upload.folder',
+  'create_agency_upload.filename',
+  'raw JSON body',
+  'sandboxFiles[].path',
+  'attachments[].filename',
+];
 
 export const proof: Proof = {
   name: 'paths',
@@ -127,27 +209,35 @@ export const proof: Proof = {
   },
   figures: () => ({ items: 108, reject: 73, accept: 10, safe: 23, either: 2, attachments: 45, pairs: 6 }),
   async run({ fault }) {
-    using folder = new DataFolder();
-    await using server = await startServer(fault, { dataDir: folder.path });
-    const integrations = ['i', ...badPaths.collision_pairs.flatMap((_, place) => [`pair-${place}`, `turned-${place}`])];
-    for (const apiIntegrationId of integrations) await server.api.post('/v2/integrations', { apiIntegrationId });
-    const checks = new PathChecks(server.api, folder.path);
-    await checks.upload('a first file', '/app/mnt/first/a.txt');
-    layBait(folder.path);
-
-    for (const [place, { a, b, why }] of badPaths.collision_pairs.entries()) {
-      await checkPair(checks, { a, b, why }, `pair-${place}`);
-      await checkPair(checks, { a: b, b: a, why }, `turned-${place}`);
+    await using rig = await Rig.start({ fault, scripted: false });
+    const checks = new PathChecks(rig);
+    const first = '/app/mnt/first/a.txt';
+    await checks.roundTrip(
+      'a first file',
+      first,
+      await checks.sign({ folder: folderOf(first), filename: nameOf(first) }),
+    );
+    layBait(rig.dataDir);
+    for (const [index, { a, b, why }] of pairs.entries()) {
+      for (const [turn, one, other] of [
+        ['pair', a, b],
+        ['turned', b, a],
+      ] as const) {
+        await rig.prepare({ apiIntegrationId: `${turn}-${index}` });
+        await checkPair(checks, one, other, why, `${turn}-${index}`);
+      }
     }
-    const tally: Tally = {};
-    await checkUploads(checks, 'folder', tally);
-    await checkUploads(checks, 'filename', tally);
-    await checkRawBodies(checks, tally);
-    await checkSandboxPaths(checks, tally);
-    const attachments = await checkAttachments(checks);
-    const { reject = 0, accept = 0, safe = 0, ...either } = tally;
-    const others = Object.values(either).reduce((sum, number) => sum + number, 0);
-    const items = expectNumber('items', reject + accept + safe + others, badPaths.items.length);
-    return { items, reject, accept, safe, either: others, attachments, pairs: badPaths.collision_pairs.length };
+    const counts = { reject: 0, accept: 0, safe: 0, either: 0, attachments: 0 };
+    for (const field of FIELDS) {
+      for (const item of itemsOf(field)) {
+        await checkItem(checks, field, item);
+        const { expect } = item;
+        const kind = expect === 'choose' || expect === 'reject-or-accept' ? 'either' : expect;
+        counts[field === 'attachments[].filename' ? 'attachments' : kind] += 1;
+      }
+    }
+    const { attachments, ...others } = counts;
+    const checked = Object.values(others).reduce((sum, count) => sum + count, 0);
+    return { items: expectNumber('items', checked, items.length), ...counts, pairs: pairs.length };
   },
 };
