@@ -1,137 +1,266 @@
-import type { Protocol } from '@runwire/test-kit';
-import { pdfOfPages, slowPdf } from '../packages/test-kit/src/large-documents.ts';
-import { type AttachedKind, KINDS } from './support/attachment-kinds.ts';
-import { NOT_TO_BE_HAD, NOT_TO_BE_READ, type RefusedFile } from './support/attachment-refusals.ts';
-import { ANSWER, AttachmentStage, shownTo, type Turn, WAIT_MS } from './support/attachment-stage.ts';
-import { lockStep } from './support/lock-step.ts';
-import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type FileServer,
+  type Protocol,
+  pdfOfPages,
+  providerEvents,
+  REFUSED_SAMPLES,
+  SAMPLE_IMAGES,
+  SAMPLE_SENTENCES,
+  sampleDocument,
+  slowPdf,
+  sseText,
+} from '@runwire/test-kit';
+import { repeated, zipOf, zipPart } from '../packages/test-kit/src/large-documents.ts';
+import { ANSWER, AttachmentStage, SECRET, shownTo, WAIT_MS } from './support/attachment-stage.ts';
+import {
+  expectAtLeast,
+  expectEqual,
+  expectNumber,
+  type Proof,
+  type Scale,
+  Shortfall,
+  within,
+} from './support/proof.ts';
 
 const PROTOCOLS: readonly Protocol[] = ['chat', 'responses'];
 /** On the main thread no token passes; beside it hundreds do. */
 const LEAST_TOKENS = 20;
-/** What is made of it is a little larger, and no file may be larger than 20 MiB. */
-const LARGE_BYTES = 20_400_000;
-const SHORT_BYTES = 2_000_000;
-const PAGES = { short: 1000, full: 10_000 };
+const MOST_TOKENS = 20_000;
+const LARGEST = 20_971_520;
+const HOUR_MS = 3_600_000;
+const PDF = 'application/pdf';
+const OFFICE = 'application/vnd.openxmlformats-officedocument';
+const DOCX = `${OFFICE}.wordprocessingml.document`;
+const XLSX = `${OFFICE}.spreadsheetml.sheet`;
 
-function expectText(what: string, text: string, part: string): void {
-  if (!text.includes(part))
-    throw new Shortfall(`${what}: expected ${JSON.stringify(part)}, found ${text.slice(0, 300)}.`);
+/** A file, and what arrives of it. */
+interface Kind {
+  readonly name: string;
+  readonly type: 'input_file' | 'input_image';
+  readonly contentType: string | null;
+  readonly bytes: Uint8Array;
+  /** It is sent as it is: always, or only to a model that takes PDFs. */
+  readonly sentAs: 'image' | 'pdf' | 'text';
+  readonly mediaType: string;
+  /** The parts of its text. */
+  readonly says: readonly string[];
 }
 
-/** A file of another program: what it says on its second page is what the provider is asked about. */
-async function arrives(stage: AttachmentStage, kind: AttachedKind): Promise<void> {
+/** Files of other programs: name, content type, media type, and text beside the sentence of its second page or sheet. */
+const DOCUMENTS: readonly (readonly [string, string | null, string, ...string[]])[] = [
+  ['chromium.pdf', PDF, PDF, '[Page 2]', '日本語の文章です。港は静かだ。'],
+  ['ghostscript.pdf', PDF, PDF, '[Page 2]'],
+  ['libreoffice.pdf', PDF, PDF, '[Page 2]'],
+  ['scanned.pdf', PDF, PDF],
+  ['pandoc.docx', DOCX, DOCX, 'North | 12'],
+  ['libreoffice.docx', DOCX, DOCX, 'North | 12'],
+  // Many servers send what they do not know so.
+  ['openpyxl.xlsx', 'application/octet-stream', XLSX, '[Sheet: Second sheet]'],
+  ['libreoffice.xlsx', 'application/octet-stream', XLSX, '[Sheet: Second sheet]'],
+  ['gnumeric.xlsx', 'application/octet-stream', XLSX, '[Sheet: Second sheet]'],
+  ['utf8.csv', 'text/csv', 'text/csv'],
+  ['utf16.csv', null, 'text/csv'],
+  ['windows-1252.csv', 'text/csv; charset=windows-1252', 'text/csv'],
+  ['report.html', 'text/html', 'text/html'],
+  ['README.md', 'text/plain; charset=utf-8', 'text/markdown', '# Files made by other programs'],
+];
+const image = (name: string, mediaType: string, base64: string, contentType: string | null = mediaType): Kind => ({
+  name,
+  type: contentType === null ? 'input_file' : 'input_image',
+  contentType,
+  bytes: Buffer.from(base64, 'base64'),
+  sentAs: 'image',
+  mediaType,
+  says: [],
+});
+const KINDS: readonly Kind[] = [
+  ...DOCUMENTS.map(([name, contentType, mediaType, ...more]): Kind => {
+    const says = [...more, ...(SAMPLE_SENTENCES[name] === undefined ? [] : [SAMPLE_SENTENCES[name]])];
+    const sentAs = mediaType === PDF ? 'pdf' : 'text';
+    return { name, type: 'input_file', contentType, bytes: sampleDocument(name), sentAs, mediaType, says };
+  }),
+  ...Object.entries(SAMPLE_IMAGES).map(([type, base64]) => image(`photo.${type.slice('image/'.length)}`, type, base64)),
+  // The bytes decide that a file is an image, not its name.
+  image('scan', 'image/png', SAMPLE_IMAGES['image/png'], null),
+];
+
+type Serve = (files: FileServer, path: string) => unknown;
+/** Path, the reason in the sentence, and what its server does. */
+type Refused = readonly [path: string, says: string, serve: Serve, url?: (files: FileServer) => string];
+
+const bytes =
+  (content: Uint8Array | string, contentType: string | null = null): Serve =>
+  (files, path) =>
+    files.serve(path, content, contentType);
+const sample = (name: string): Refused => [`/${name}`, REFUSED_SAMPLES[name] ?? '?', bytes(sampleDocument(name))];
+const half = (name: string): Serve => {
+  const whole = sampleDocument(name);
+  return bytes(whole.subarray(0, whole.length >> 1));
+};
+const elsewhere = (to: string, index: number): Refused => [
+  `/away-${index}.pdf`,
+  'its server redirects to a place that files are not fetched from',
+  (files, path) => files.redirect(path, to),
+];
+
+/** A document of 200 KB whose one part unpacks to 200 MB. */
+function zipBomb(): Uint8Array {
+  const types = `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="${DOCX}.main+xml"/></Types>`;
+  const size = 200_000_000;
+  const part = { name: 'word/document.xml', deflated: repeated(' ', size), bytes: size, crc: 0 };
+  return zipOf([zipPart('[Content_Types].xml', types), part]);
+}
+
+const signedAt = (path: string) => (files: FileServer) =>
+  files.sign(path, { at: new Date(Date.now() - HOUR_MS), expiresSeconds: 60 });
+
+const NOT_FETCHED: readonly Refused[] = [
+  ['/gone.pdf', 'its server answered 404', () => {}],
+  ['/broken.pdf', 'its server answered 500', (files, path) => files.serve(path, 'no', 'text/plain', 500)],
+  [
+    '/expired.pdf',
+    'its server answered 403',
+    (files, path) => files.serveSigned(path, '%PDF-', PDF),
+    signedAt('/expired.pdf'),
+  ],
+  ['/round.pdf', 'its server redirects more than 3 times', (files, path) => files.redirect(path, path)],
+  ...['https://10.0.0.1/a.pdf', 'https://169.254.169.254/latest', 'https://[::1]/', 'http://example.com/'].map(
+    elsewhere,
+  ),
+  [
+    '/a.pdf',
+    'its host has an address that is not on the public internet',
+    () => {},
+    () => `https://localhost/a.pdf?token=${SECRET}`,
+  ],
+  [
+    '/announced.pdf',
+    `it is larger than ${LARGEST} bytes`,
+    (files, path) => files.lie(path, Buffer.alloc(10), LARGEST + 1),
+  ],
+  ['/endless.txt', `it is larger than ${LARGEST} bytes`, (files, path) => files.endless(path)],
+  ['/cut.txt', 'its server ended the connection', (files, path) => files.lie(path, Buffer.alloc(10, 'a'), 20)],
+  ['/gzip.txt', 'its server sent it compressed', (files, path) => files.gzipped(path, Buffer.from('Hello'))],
+];
+const NOT_READ: readonly Refused[] = [
+  sample('scanned.pdf'),
+  sample('encrypted.pdf'),
+  ['/half.pdf', 'is damaged', half('libreoffice.pdf')],
+  ['/half.docx', 'is damaged', half('libreoffice.docx')],
+  sample('encrypted.docx'),
+  ['/bomb.docx', 'is too large', (files, path) => files.serve(path, zipBomb(), DOCX)],
+  sample('old-word.doc'),
+  [
+    '/login.pdf',
+    'is said to be a PDF, but what came is a web page',
+    bytes('<!doctype html><title>Sign in</title>', 'text/html'),
+  ],
+  ['/photo.png', 'is no PNG, JPEG, GIF or WebP image by its bytes', bytes('No image.', 'image/png')],
+  ['/dump.bin', 'is of a kind that cannot be read', bytes(Buffer.from([0, 1, 2, 3, 0xff, 0xfe, 0, 0]))],
+  ['/empty.txt', 'is empty', bytes('', 'text/plain')],
+];
+
+const attach = (type: Kind['type'], url: string) => ({
+  message: 'What does it say?',
+  attachments: [type === 'input_image' ? { type, image_url: url } : { type, file_url: url }],
+});
+
+function expectText(what: string, text: string, ...parts: readonly string[]): void {
+  for (const part of parts) {
+    if (!text.includes(part))
+      throw new Shortfall(`${what}: expected ${JSON.stringify(part)}, found ${text.slice(0, 300)}.`);
+  }
+}
+
+function expectNoSecret(what: string, text: string, ...others: readonly string[]): void {
+  for (const secret of [SECRET, ...others]) {
+    if (secret !== '' && text.includes(secret)) throw new Shortfall(`${what}: expected no query, found one.`);
+  }
+}
+
+/** The provider gets the file itself, or its text. */
+async function arrives(stage: AttachmentStage, kind: Kind): Promise<void> {
   const what = `${stage.protocol}, ${kind.name}`;
-  const path = `/kinds/${kind.name}`;
-  const bytes = kind.bytes();
-  stage.files.serve(path, bytes, kind.contentType);
-  const url = stage.secretUrl(path);
-  const attachment =
-    kind.type === 'input_image' ? { type: kind.type, image_url: url } : { type: kind.type, file_url: url };
-  const { asked, reader } = await stage.completes(what, { message: 'What does it say?', attachments: [attachment] });
+  stage.files.serve(`/kinds/${kind.name}`, kind.bytes, kind.contentType);
+  const { asked, reader } = await stage.completes(what, attach(kind.type, stage.secretUrl(`/kinds/${kind.name}`)));
   expectEqual(`${what}: answer`, reader.answer, ANSWER);
   const { text, files } = shownTo(asked);
-  if (kind.sentAs === 'image' || (kind.sentAs === 'pdf' && stage.protocol === 'responses')) {
-    expectNumber(`${what}: files sent as they are`, files.length, 1);
-    expectEqual(`${what}: media type`, files[0]?.mediaType, kind.mediaType);
-    if (files[0]?.bytes.equals(bytes) !== true) throw new Shortfall(`${what}: expected its very bytes, found others.`);
-  } else {
-    expectNumber(`${what}: files sent as they are`, files.length, 0);
-    for (const part of kind.says) expectText(what, text, part);
-  }
-  if (JSON.stringify(asked).includes(stage.secret))
-    throw new Shortfall(`${what}: expected no query in the prompt, found it.`);
+  const isSentAsIs = kind.sentAs === 'image' || (kind.sentAs === 'pdf' && stage.protocol === 'responses');
+  expectEqual(
+    `${what}: files sent as they are`,
+    files.map(([type]) => type),
+    isSentAsIs ? [kind.mediaType] : [],
+  );
+  if (isSentAsIs) expectEqual(`${what}: bytes are its own`, files[0]?.[1].equals(kind.bytes), true);
+  else expectText(what, text, ...kind.says);
+  expectNoSecret(`${what}: prompt`, JSON.stringify(asked));
 }
 
-/** "fails the run with `attachment_unavailable`, naming the URL without its query"; not charged; the chat goes on. */
-async function isRefused(stage: AttachmentStage, file: RefusedFile): Promise<Turn> {
-  const what = `${stage.protocol}, ${file.name}`;
-  file.serve(stage.files, file.path);
-  const url = file.url?.(stage.files).replace('SECRET', stage.secret) ?? stage.secretUrl(file.path);
-  const { type = 'input_file' } = { type: file.kind };
-  const attachment = type === 'input_image' ? { type, image_url: url } : { type, file_url: url };
-  const failed = await stage.turn(what, { message: 'What does it say?', attachments: [attachment] });
+/** The run fails, names the URL without its query and charges nothing; the chat continues. */
+async function isRefused(stage: AttachmentStage, [path, says, serve, urlOf]: Refused): Promise<void> {
+  const what = `${stage.protocol}, ${path}`;
+  serve(stage.files, path);
+  const url = urlOf?.(stage.files) ?? stage.secretUrl(path);
+  const failed = await stage.turn(what, attach(path.endsWith('.png') ? 'input_image' : 'input_file', url));
   expectEqual(`${what}: what the provider was asked`, failed.asked, null);
   const { status, error } = failed.ending;
   expectEqual(`${what}: end`, [status, error?.code], ['failed', 'attachment_unavailable']);
-  const named = `\`attachments[0]\` of this message, ${url.replace(/\?.*/, '')}, `;
-  expectEqual(`${what}: how its sentence begins`, error.message.slice(0, named.length), named);
-  const rest = error.message.slice(named.length);
-  if (!file.says.test(rest)) throw new Shortfall(`${what}: expected ${file.says}, found ${rest}`);
-  expectEqual(`${what}: charge`, await stage.charged(failed), { unit: 'runs', amount: 0 });
-  const query = new URL(url).search.slice(1);
-  const listed = await stage.messages(failed.chatId);
-  for (const [place, text] of Object.entries({ stream: failed.reader.text, 'message list': listed })) {
-    if (text.includes(query) || text.includes(stage.secret)) {
-      throw new Shortfall(`${what}: expected no query in the ${place}, found it.`);
-    }
-  }
+  expectText(what, error.message, `\`attachments[0]\` of this message, ${url.replace(/\?.*/, '')}, `, says);
+  const usage = (await stage.api.get('/v2/integrations/metered/usage?limit=1')).body.items[0];
+  expectEqual(`${what}: charge`, [usage.runId, usage.charged], [failed.runId, { unit: 'runs', amount: 0 }]);
+  const listed = await stage.api.get(`/v2/integrations/metered/chats/${failed.chatId}/messages`);
+  expectNoSecret(`${what}: stream`, failed.reader.text, new URL(url).search.slice(1));
+  expectNoSecret(`${what}: messages`, JSON.stringify(listed.body), new URL(url).search.slice(1));
   const next = await stage.completes(`${what}, the next turn`, { chatId: failed.chatId, message: 'And now?' });
   expectNumber(`${what}: files in the next turn`, shownTo(next.asked).files.length, 0);
-  return failed;
 }
 
-/** Redirects to where files may be fetched from are followed, up to three of them. */
-async function followsRedirects(stage: AttachmentStage): Promise<void> {
-  stage.files.serve('/hops/3', 'Found behind three hops.', 'text/plain');
-  for (const hop of [2, 1, 0]) stage.files.redirect(`/hops/${hop}`, `/hops/${hop + 1}`, [301, 302, 303][hop]);
-  const attachments = [{ type: 'input_file', file_url: stage.secretUrl('/hops/0'), filename: 'found.txt' }];
-  const { asked } = await stage.completes('three redirects', { attachments });
-  expectText('three redirects', shownTo(asked).text, 'Found behind three hops.');
+function checkLog({ server }: AttachmentStage): void {
+  expectText('log', server.said, '"level"');
+  expectNoSecret('log', server.said);
 }
 
-/** Of ten thousand pages the first are sent, and the model is told that there are more. */
-async function isCut(stage: AttachmentStage, pages: number): Promise<void> {
-  stage.files.serve('/long.pdf', pdfOfPages(pages), 'application/pdf');
-  const attachments = [{ type: 'input_file', file_url: stage.secretUrl('/long.pdf') }];
-  const { asked } = await stage.completes(`${pages} pages`, { attachments });
-  expectText(`${pages} pages`, shownTo(asked).text, `[Cut here: pages 1 to 500 of ${pages} are shown.]`);
+/** The text of a file reaches the provider. */
+async function isShown(stage: AttachmentStage, path: string, text: string): Promise<void> {
+  const { asked } = await stage.completes(path, attach('input_file', stage.secretUrl(path)));
+  expectText(path, shownTo(asked).text, text);
 }
 
-/** A file whose head comes, and whose bytes trickle without an end. */
-async function isTooSlow(fault: string | null): Promise<number> {
-  await using stage = await AttachmentStage.start(fault, 'chat', { env: { RUNWIRE_MAX_ATTACHMENT_SECONDS: '1' } });
-  const late = { says: /^could not be fetched: it took longer than 1 seconds?;/ };
-  const silent = { ...late, name: 'a server that is silent', path: '/silent.txt' };
-  await isRefused(stage, { ...silent, serve: (files, path) => void files.hold(path) });
-  const trickling = { ...late, name: 'a server that trickles', path: '/trickle.txt' };
-  await isRefused(stage, {
-    ...trickling,
-    serve: (files, path) =>
-      files.route(path, async (call) => {
-        while (!call.isClosed) {
-          await call.bytes('a');
-          await new Promise((resolve) => setTimeout(resolve, 20));
-        }
-      }),
-  });
-  keepsSecrets(stage);
-  return 2;
-}
-
-function keepsSecrets(stage: AttachmentStage): void {
-  if (!stage.server.said.includes('"level"')) throw new Shortfall('log: expected lines, found none.');
-  if (stage.server.said.includes(stage.secret)) throw new Shortfall('log: expected no query, found one.');
-}
-
-/** A stream of another chat, token by token, while a file of 20 MiB is converted. */
+/** The stream of another chat gets token after token while a large PDF is converted; returns how many. */
 async function staysInStep(stage: AttachmentStage, sizeBytes: number): Promise<number> {
-  const calls = stage.provider;
-  calls.onCall = null;
+  const { provider } = stage;
+  provider.onCall = null;
   const other = await stage.post({ message: 'Count.' });
-  const counting = await within('call of the other chat', WAIT_MS, calls.nextCall());
+  const counting = await within('call of the other chat', WAIT_MS, provider.nextCall());
   const held = stage.files.hold('/large.pdf');
-  const attachments = [{ type: 'input_file', file_url: stage.secretUrl('/large.pdf') }];
-  const large = await stage.post({ message: 'What does it say?', attachments });
+  const large = await stage.post(attach('input_file', stage.secretUrl('/large.pdf')));
   const fetching = await within('fetch of the large file', WAIT_MS, held.nextCall());
-  const ends = calls.nextCall();
-  fetching.answer(200, slowPdf(sizeBytes), { 'content-type': 'application/pdf' });
-  const beside = { call: counting, reader: other };
-  // A run that ends without asking must not be waited for.
-  const over = Promise.race([ends, large.over]);
-  const tokens = await lockStep(stage, { begins: fetching.closed, ends: over }, beside);
+  const asking = provider.nextCall();
+  let [hasBegun, hasEnded, tokens, from] = [false, false, 0, 0];
+  void fetching.closed.then(() => {
+    hasBegun = true;
+  });
+  // A run that fails asks nothing.
+  void Promise.race([asking, large.over]).then(() => {
+    hasEnded = true;
+  });
+  fetching.answer(200, slowPdf(sizeBytes), { 'content-type': PDF });
+  const deltas = Array.from({ length: MOST_TOKENS }, (_, number) => `<${number}>`);
+  const events = providerEvents(stage.protocol, { said: [{ kind: 'text', deltas }], usage: null });
+  const first = events.findIndex((event) => JSON.stringify(event).includes('<0>'));
+  await counting.bytes(sseText(events.slice(0, first)));
+  for (let number = 0; !hasEnded && number < MOST_TOKENS; number += 1) {
+    const isCounted = hasBegun;
+    await counting.bytes(sseText(events.slice(first + number, first + number + 1)));
+    const arrival = other.until(({ text }) => text.includes(`"<${number}>"`, from));
+    await within(`token ${number} beside the conversion`, WAIT_MS, arrival);
+    from = other.text.indexOf(`"<${number}>"`, from);
+    if (isCounted && !hasEnded) tokens += 1;
+    await sleep(5);
+  }
   counting.cut();
-  const asked = await within('call with the large file', WAIT_MS, ends);
+  const asked = await within('call with the large file', WAIT_MS, asking);
   stage.answer(asked);
   stage.answerAll();
   await within('end of the large file', WAIT_MS, large.over);
@@ -139,49 +268,59 @@ async function staysInStep(stage: AttachmentStage, sizeBytes: number): Promise<n
   return expectAtLeast('tokens beside the conversion', tokens, LEAST_TOKENS);
 }
 
-/** In short what both protocols have alike is shown with one of them. */
-const isShown = (kind: AttachedKind, protocol: Protocol, short: boolean): boolean =>
-  protocol === 'chat' ? kind.hasNoText !== true : !short || kind.sentAs !== 'text';
-
-/** The same of what cannot be read: only PDFs take another road where the model takes them as they are. */
-const isTried = (file: RefusedFile, protocol: Protocol, short: boolean): boolean =>
-  protocol === 'chat' || (file.onlyAsText !== true && (!short || file.path.endsWith('.pdf')));
-
-async function play(fault: string | null, protocol: Protocol, short: boolean) {
+async function play(fault: string | null, protocol: Protocol, scale: Scale) {
   await using stage = await AttachmentStage.start(fault, protocol);
-  const notHad = short && protocol === 'responses' ? [] : NOT_TO_BE_HAD;
-  const notRead = NOT_TO_BE_READ.filter((file) => isTried(file, protocol, short));
-  const [first, ...others] = [...notHad, ...notRead];
-  // Whatever leaks or is left out shows at the first of them.
+  const isChat = protocol === 'chat';
+  // A model that takes PDFs is sent a scan. The short form shows with one protocol what both have in common.
+  const notRead = NOT_READ.filter(
+    ([path]) => isChat || (path !== '/scanned.pdf' && scale(path.endsWith('.pdf'), true)),
+  );
+  const [first, ...others] = [...(isChat ? NOT_FETCHED : scale([], NOT_FETCHED)), ...notRead];
   if (first !== undefined) await isRefused(stage, first);
-  const tokens = protocol === 'chat' ? await staysInStep(stage, short ? SHORT_BYTES : LARGE_BYTES) : 0;
+  // The bytes that are made of it are a little more, and a file has at most 20 MiB.
+  const tokens = isChat ? await staysInStep(stage, scale(2_000_000, 20_400_000)) : 0;
   for (const file of others) await isRefused(stage, file);
-  const kinds = KINDS.filter((kind) => isShown(kind, protocol, short));
+  const kinds = KINDS.filter(({ name, sentAs }) => (isChat ? name !== 'scanned.pdf' : scale(sentAs !== 'text', true)));
   for (const kind of kinds) await arrives(stage, kind);
-  await followsRedirects(stage);
-  if (!short || protocol === 'chat') await isCut(stage, short ? PAGES.short : PAGES.full);
-  keepsSecrets(stage);
-  return { sent: kinds.length, refused: notHad.length + notRead.length, tokens };
+  stage.files.serve('/hops/3', 'Found after three hops.', 'text/plain');
+  for (const hop of [2, 1, 0]) stage.files.redirect(`/hops/${hop}`, `/hops/${hop + 1}`, [301, 302, 303][hop]);
+  await isShown(stage, '/hops/0', 'Found after three hops.');
+  if (scale(isChat, true)) {
+    const pages = scale(1000, 10_000);
+    stage.files.serve('/long.pdf', pdfOfPages(pages), PDF);
+    await isShown(stage, '/long.pdf', `[Cut here: pages 1 to 500 of ${pages} are shown.]`);
+  }
+  checkLog(stage);
+  return { sent: kinds.length, refused: others.length + 1, lock_step_tokens: tokens };
+}
+
+/** Servers that are silent, and that send byte after byte without an end. */
+async function isTooSlow(fault: string | null): Promise<number> {
+  await using stage = await AttachmentStage.start(fault, 'chat', { env: { RUNWIRE_MAX_ATTACHMENT_SECONDS: '1' } });
+  const trickle: Serve = (files, path) =>
+    files.route(path, async (call) => {
+      for (; !call.isClosed; await sleep(20)) await call.bytes('a');
+    });
+  await isRefused(stage, ['/silent.txt', 'it took longer than 1 second', (files, path) => files.hold(path)]);
+  await isRefused(stage, ['/trickle.txt', 'it took longer than 1 second', trickle]);
+  checkLog(stage);
+  return 2;
 }
 
 export const proof: Proof = {
   name: 'attachments',
   minutes: 0.5,
   faults: {
-    'skip-unreadable': /^chat, 404: what the provider was asked: expected null, found /m,
-    'leak-query': /^chat, 404: expected no query in the stream, found it\.$/m,
+    'skip-unreadable': /^chat, \/gone\.pdf: what the provider was asked: expected null, found /m,
+    'leak-query': /^chat, \/gone\.pdf: stream: expected no query, found one\.$/m,
     'convert-here': /^tokens beside the conversion: expected at least 20, found \d+\.$/m,
   },
-  // Two protocols show more at full scale.
-  figures: (scale) => scale<Record<string, number>>({ kinds: 19, sent: 27, refused: 29 }, { kinds: 19 }),
+  figures: (scale) => ({ kinds: 19, sent: scale(27, 37), refused: scale(29, 49) }),
   async run({ fault, scale }) {
-    const short = scale(true, false);
     const figures = { kinds: KINDS.length, sent: 0, refused: 0, lock_step_tokens: 0 };
     for (const protocol of PROTOCOLS) {
-      const { sent, refused, tokens } = await play(fault, protocol, short);
-      figures.sent += sent;
-      figures.refused += refused;
-      figures.lock_step_tokens += tokens;
+      const counts = await play(fault, protocol, scale);
+      for (const key of ['sent', 'refused', 'lock_step_tokens'] as const) figures[key] += counts[key];
     }
     figures.refused += await isTooSlow(fault);
     return figures;

@@ -1,20 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Chromium } from './chromium.ts';
 import { within } from './proof.ts';
 import type { SignedForm } from './signed-form.ts';
 
-export type UploadBy = 'fetch' | 'form';
-
-interface Task {
-  readonly by: UploadBy;
-  readonly form: SignedForm;
-  readonly isRefused: boolean;
-}
-
 const WAIT_MS = 60_000;
 
-/** Asks for what to do next, does it, and says how it went. A form's answer stays in its frame, where no script sees it. */
+/** Asks for its next task, does it and reports the status. No script sees the answer to an HTML form, only its frame. */
 const PAGE = `<!doctype html><meta charset="utf-8"><title>Uploads</title><iframe name="answer"></iframe><script>
 async function byFetch({uploadUrl, uploadFields}, file) {
   const form = new FormData();
@@ -22,7 +15,7 @@ async function byFetch({uploadUrl, uploadFields}, file) {
   form.append('file', file);
   return (await fetch(uploadUrl, {method: 'POST', body: form})).status;
 }
-/** A refusal is a page, which the frame loads; a 204 is none, and nobody hears of it. */
+/** The frame loads the page of a refusal; a 204 has no page. */
 function byForm({uploadUrl, uploadFields}, file, isRefused) {
   const form = document.createElement('form');
   Object.assign(form, {method: 'post', enctype: 'multipart/form-data', action: uploadUrl, target: 'answer'});
@@ -41,45 +34,36 @@ function byForm({uploadUrl, uploadFields}, file, isRefused) {
 }
 (async () => {
   for (;;) {
-    const task = await (await fetch('/next')).json();
+    const {by, form, isRefused} = await (await fetch('/next')).json();
     const file = new File([await (await fetch('/bytes')).blob()], 'chosen by hand');
-    let status = 0;
-    try {
-      status = await (task.by === 'fetch' ? byFetch : byForm)(task.form, file, task.isRefused);
-    } catch {}
+    const status = await Promise.resolve((by === 'fetch' ? byFetch : byForm)(form, file, isRefused)).catch(() => 0);
     await fetch('/done', {method: 'POST', body: JSON.stringify(status)});
   }
 })();
 </script>`;
 
-/** A real browser with one page open, of an origin that is nobody else's. */
+/** A real browser with one page of an origin of its own. */
 export class Browser implements AsyncDisposable {
-  readonly #server: Server;
+  readonly #server: Server = createServer((request, response) => void this.#answer(request, response));
   #chromium: Chromium | null = null;
   #asks = Promise.withResolvers<ServerResponse>();
-  #bytes: Uint8Array = new Uint8Array();
   #done = Promise.withResolvers<number | null>();
-
-  private constructor() {
-    this.#server = createServer((request, response) => this.#answer(request, response));
-  }
+  #bytes: Uint8Array = new Uint8Array();
 
   static async start(): Promise<Browser> {
     const browser = new Browser();
     await new Promise<void>((resolve) => browser.#server.listen(0, '127.0.0.1', resolve));
-    const { port } = browser.#server.address() as AddressInfo;
-    browser.#chromium = Chromium.open(`http://127.0.0.1:${port}/`);
+    browser.#chromium = Chromium.open(`http://127.0.0.1:${(browser.#server.address() as AddressInfo).port}/`);
     return browser;
   }
 
-  /** Status 0: the page was not shown the answer. Null: it cannot be seen. */
-  async upload(by: UploadBy, form: SignedForm, bytes: Uint8Array, isRefused: boolean): Promise<number | null> {
+  /** Resolves to the status: 0 if the page may not see it, null if no page can. */
+  async upload(by: 'fetch' | 'form', form: SignedForm, bytes: Uint8Array, isRefused: boolean): Promise<number | null> {
     const asking = await within('page in the browser', WAIT_MS, this.#asks.promise);
     this.#asks = Promise.withResolvers();
-    this.#bytes = bytes;
     this.#done = Promise.withResolvers();
-    const task: Task = { by, form, isRefused };
-    asking.end(JSON.stringify(task));
+    this.#bytes = bytes;
+    asking.end(JSON.stringify({ by, form, isRefused }));
     return within('upload by the browser', WAIT_MS, this.#done.promise);
   }
 
@@ -87,10 +71,8 @@ export class Browser implements AsyncDisposable {
     if (request.url === '/next') this.#asks.resolve(response);
     else if (request.url === '/bytes') response.end(this.#bytes);
     else if (request.url === '/done') {
-      let text = '';
-      for await (const chunk of request) text += chunk;
+      this.#done.resolve(JSON.parse(await text(request)));
       response.end();
-      this.#done.resolve(JSON.parse(text));
     } else response.setHeader('content-type', 'text/html').end(PAGE);
   }
 
