@@ -100,7 +100,7 @@ const half = (name: string): Serve => {
 };
 const elsewhere = (to: string, index: number): Refused => [
   `/away-${index}.pdf`,
-  'its server redirects to a place that files are not fetched from',
+  'its server redirects to an address that is not allowed',
   (files, path) => files.redirect(path, to),
 ];
 
@@ -140,7 +140,7 @@ const NOT_FETCHED: readonly Refused[] = [
     (files, path) => files.lie(path, Buffer.alloc(10), LARGEST + 1),
   ],
   ['/endless.txt', `it is larger than ${LARGEST} bytes`, (files, path) => files.endless(path)],
-  ['/cut.txt', 'its server ended the connection', (files, path) => files.lie(path, Buffer.alloc(10, 'a'), 20)],
+  ['/cut.txt', 'its server closed the connection', (files, path) => files.lie(path, Buffer.alloc(10, 'a'), 20)],
   ['/gzip.txt', 'its server sent it compressed', (files, path) => files.gzipped(path, Buffer.from('Hello'))],
 ];
 const NOT_READ: readonly Refused[] = [
@@ -153,11 +153,11 @@ const NOT_READ: readonly Refused[] = [
   sample('old-word.doc'),
   [
     '/login.pdf',
-    'is said to be a PDF, but what came is a web page',
+    'should be a PDF, but the server sent a web page',
     bytes('<!doctype html><title>Sign in</title>', 'text/html'),
   ],
-  ['/photo.png', 'is no PNG, JPEG, GIF or WebP image by its bytes', bytes('No image.', 'image/png')],
-  ['/dump.bin', 'is of a kind that cannot be read', bytes(Buffer.from([0, 1, 2, 3, 0xff, 0xfe, 0, 0]))],
+  ['/photo.png', 'is not a PNG, JPEG, GIF or WebP image, judged by its content', bytes('No image.', 'image/png')],
+  ['/dump.bin', 'has a type that is not supported', bytes(Buffer.from([0, 1, 2, 3, 0xff, 0xfe, 0, 0]))],
   ['/empty.txt', 'is empty', bytes('', 'text/plain')],
 ];
 
