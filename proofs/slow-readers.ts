@@ -155,7 +155,7 @@ async function probeUntil(server: ServerProcess, condition: (probe: Probe) => bo
 
 /** Returns the peaks while the runs are held and after they have ended; `without`: the peaks without slow readers. */
 async function play(fault: string | null, load: Load, slowReaders: number, without: readonly number[] | null) {
-  await using rig = await Rig.start({ fault, env, limits: { drainMs: NEVER_MS, heartbeatMs: NEVER_MS } });
+  await using rig = await Rig.start({ fault, env, limits: { slowReaderMs: NEVER_MS, heartbeatMs: NEVER_MS } });
   const server = rig.server();
   const runs: Run[] = [];
   for (let i = 0; i < load.runs; i += 1) runs.push(await Run.start(rig, slowReaders));
@@ -210,7 +210,7 @@ async function compare(fault: string | null, load: Load): Promise<{ blocked: num
 
 /** A reader that is blocked for too long loses its connection, and resumes. */
 async function disconnect(fault: string | null): Promise<void> {
-  await using rig = await Rig.start({ fault, env, limits: { drainMs: DRAIN_MS, heartbeatMs: DRAIN_MS / 2 } });
+  await using rig = await Rig.start({ fault, env, limits: { slowReaderMs: DRAIN_MS, heartbeatMs: DRAIN_MS / 2 } });
   const run = await Run.start(rig, 0);
   const slow = await rig.api().events(run.call.request.runId, null);
   slow.pause();
