@@ -1,5 +1,5 @@
 import type { Agencies } from '../agencies/agencies.ts';
-import { RUN_SECONDS_BY_SETTING } from '../domain/admission.ts';
+import { RUN_SECONDS_BY_SETTING } from '../domain/admitted-run.ts';
 import { newId } from '../domain/ids.ts';
 import { sortableId } from '../lib/sortable-id.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import type { IntegrationChange, NewIntegration } from '../domain/account-inputs.ts';
-import { RUN_SECONDS_BY_SETTING } from '../domain/admission.ts';
+import { RUN_SECONDS_BY_SETTING } from '../domain/admitted-run.ts';
 import { newId } from '../domain/ids.ts';
 import type { Prices } from '../domain/prices.ts';
 import type { Principal } from '../domain/principal.ts';

@@ -1,12 +1,24 @@
-import type { AttachmentRefresh, EarlierUrls } from '../domain/attachment-refresh.ts';
+import { type AttachmentRefresh, checkRefreshes, type EarlierUrls } from '../domain/attachment-refresh.ts';
+import { Refusal } from '../domain/refusal.ts';
 import { earlierWithoutCopy, refreshUrl, urlsOfChat } from '../store/queries/attachments.ts';
 import type { Reads, Tx } from '../store/store.ts';
 
-const NOTHING: EarlierUrls = { known: new Set(), withoutCopy: [] };
+const NONE: EarlierUrls = { known: new Set(), withoutCopy: [] };
 
-/** `hasRefreshes`: whether it is asked which attachments the chat knows. */
-export async function earlierUrls(reads: Reads, chatKey: string | null, hasRefreshes: boolean): Promise<EarlierUrls> {
-  if (chatKey === null) return NOTHING;
+/** Returns the refusal if a refresh or the link of an earlier attachment is invalid. `chatKey` is null if the chat is new. */
+export async function refreshesRefusal(
+  reads: Reads,
+  chatKey: string | null,
+  refreshes: readonly AttachmentRefresh[] | Refusal,
+  now: number,
+): Promise<Refusal | null> {
+  if (refreshes instanceof Refusal) return refreshes;
+  return checkRefreshes(refreshes, await earlierUrls(reads, chatKey, refreshes.length > 0), now);
+}
+
+/** Reads the known URLs only if the request has refreshes. */
+async function earlierUrls(reads: Reads, chatKey: string | null, hasRefreshes: boolean): Promise<EarlierUrls> {
+  if (chatKey === null) return NONE;
   const [known, withoutCopy] = await Promise.all([
     hasRefreshes ? reads.all(urlsOfChat, { chatKey }) : [],
     reads.all(earlierWithoutCopy, { chatKey }),
@@ -17,10 +29,7 @@ export async function earlierUrls(reads: Reads, chatKey: string | null, hasRefre
   };
 }
 
-/**
- * From here on the fresh links are those of the attachments, for this turn and for all later ones; also where a copy is
- * kept, for it may be lost.
- */
+/** Stores the fresh links for this turn and all later ones; also if a copy exists, because the copy may be lost. */
 export async function applyRefreshes(tx: Tx, chatKey: string, refreshes: readonly AttachmentRefresh[]): Promise<void> {
   const fresh = new Map(refreshes.map(({ urlKey, url }) => [urlKey, url]));
   const rows = await tx.all(urlsOfChat, { chatKey });

@@ -3,7 +3,7 @@ import { RunAdmission } from '../admission/admit-run.ts';
 import { AttachmentBlobs } from '../attachments/attachment-blobs.ts';
 import { healTurn } from '../chats/heal-history.ts';
 import { Engine } from '../engine/engine.ts';
-import { recoverOrphans } from '../engine/takeover/recover-orphans.ts';
+import { takeOverAtStart } from '../engine/takeover/take-over-at-start.ts';
 import { TakeoverLoop } from '../engine/takeover/takeover-loop.ts';
 import { EventLog } from '../eventlog/event-log.ts';
 import { FarLogs } from '../eventlog/far-logs.ts';
@@ -50,7 +50,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   };
   // On the embedded store no other node can resume the runs, so this node resumes them all.
   const maxResumed = isAlone ? Number.POSITIVE_INFINITY : limits.activeRuns;
-  const recovered = await recoverOrphans(takeoverDeps, () => maxResumed);
+  const recovered = await takeOverAtStart(takeoverDeps, () => maxResumed);
 
   const attachmentBlobs = new AttachmentBlobs(store.reads, blobs);
   const runSlots = newBudget(limits.activeRuns);

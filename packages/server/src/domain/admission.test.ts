@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   type AdmissionFactsRow,
+  type AdmissionQuestion,
   type AdmissionRequest,
   type AdmissionSetting,
   decideAdmission,
-  type FilesFact,
-  type RefreshesFact,
+  missingFileRefusal,
 } from './admission.ts';
 import { Refusal } from './refusal.ts';
 
 const NOW = Date.parse('2030-01-15T12:00:00Z');
 
-/** An integration with allowances, a member in good standing and an idle chat: admitted. */
+/** An integration with allowances, an active member and an idle chat: the request is admitted. */
 const goodFacts: AdmissionFactsRow = {
   agency: 'demo',
   default_agent: 'Concierge',
@@ -58,33 +58,46 @@ const goodRequest: AdmissionRequest = {
   agent: null,
   messageBytes: 5,
   fingerprint: 'print',
+  sandboxFiles: [],
   refreshes: [],
 };
 
 interface Situation {
   facts?: Partial<AdmissionFactsRow>;
   request?: Partial<AdmissionRequest>;
-  agencyIsThere?: boolean;
+  agencyExists?: boolean;
   shuttingDown?: boolean;
   full?: boolean;
-  files?: FilesFact;
-  refreshes?: RefreshesFact;
+  /** The answers to the questions. */
+  files?: Refusal;
+  links?: Refusal;
 }
 
 const settingOf = (situation: Situation): AdmissionSetting => ({
   nowMs: NOW,
-  entryPoints: { of: () => (situation.agencyIsThere === false ? null : ['Concierge']) },
+  entryPoints: { of: () => (situation.agencyExists === false ? null : ['Concierge']) },
   prices: { of: () => null },
   reserveTokens: 1000,
-  load: { shuttingDown: situation.shuttingDown ?? false, full: situation.full ?? false },
-  files: situation.files ?? null,
-  refreshes: situation.refreshes === undefined ? 'unasked' : situation.refreshes,
+  load: () => ({ shuttingDown: situation.shuttingDown ?? false, full: situation.full ?? false }),
 });
 
-function decide(situation: Situation = {}) {
+/** Decides, and answers the questions as the situation says. Adds each question to `asked`. */
+function decide(situation: Situation = {}, asked: AdmissionQuestion[] = []) {
   const facts = { ...goodFacts, ...situation.facts };
-  return decideAdmission(facts, { ...goodRequest, ...situation.request }, settingOf(situation));
+  const deciding = decideAdmission(facts, { ...goodRequest, ...situation.request }, settingOf(situation));
+  let step = deciding.next();
+  while (step.done !== true) {
+    asked.push(step.value);
+    step = deciding.next((step.value.ask === 'files' ? situation.files : situation.links) ?? null);
+  }
+  return step.value;
 }
+
+const questionsOf = (situation: Situation) => {
+  const asked: AdmissionQuestion[] = [];
+  decide(situation, asked);
+  return asked;
+};
 
 function refusedWith(situation: Situation) {
   const decision = decide(situation);
@@ -92,7 +105,9 @@ function refusedWith(situation: Situation) {
   return decision.refusal;
 }
 
-/** What can be wrong, in the order in which it is looked at. */
+const refresh = { urlKey: 'https://a.example/b', url: 'https://a.example/b?c' };
+
+/** What can be wrong, in the order of the checks. */
 const order: readonly (readonly [string, Situation])[] = [
   ['missing_allowance_attribution', { request: { usageRequestId: null } }],
   ['usage_request_id_reused', { facts: { known_run_id: 'run_1', known_fingerprint: 'another' } }],
@@ -100,10 +115,13 @@ const order: readonly (readonly [string, Situation])[] = [
   ['consumer_inactive', { facts: { member_active: 0 } }],
   ['chat_not_found', { facts: { chat_consumer_id: 'bob' } }],
   ['invalid_request', { facts: { alias_chat_key: 'chat_2', alias_consumer_id: 'ann' }, request: { aliasChatId: 'a' } }],
-  ['unknown_agency', { agencyIsThere: false }],
+  ['unknown_agency', { agencyExists: false }],
   ['unknown_agent', { request: { agent: 'Nobody' } }],
-  ['sandbox_file_not_found', { files: { missing: 'u/a.txt' } }],
-  ['invalid_attachment_refresh', { refreshes: new Refusal('invalid_attachment_refresh') }],
+  ['sandbox_file_not_found', { request: { sandboxFiles: ['u/a.txt'] }, files: missingFileRefusal('u/a.txt') }],
+  [
+    'invalid_attachment_refresh',
+    { facts: { files_without_copy: 1 }, links: new Refusal('invalid_attachment_refresh') },
+  ],
   ['shutting_down', { shuttingDown: true }],
   ['unavailable', { full: true }],
   ['run_active', { facts: { busy_run_id: 'run_2', busy_usage_request_id: 'u2' } }],
@@ -111,7 +129,7 @@ const order: readonly (readonly [string, Situation])[] = [
   ['too_many_runs', { facts: { member_active_runs: 2 } }],
 ];
 
-test('a request without fault is admitted', () => {
+test('admits a request without fault', () => {
   assert.deepEqual(decide(), {
     kind: 'admit',
     agency: 'demo',
@@ -130,17 +148,18 @@ test('a request without fault is admitted', () => {
   const own = decide({ facts: { max_run_seconds: 60, on_disconnect: 'cancel' } });
   assert.ok(own.kind === 'admit');
   assert.deepEqual([own.maxRunSeconds, own.onDisconnect], [60, 'cancel']);
-  assert.equal(decideAdmission(undefined, goodRequest, settingOf({})).kind, 'refuse');
+  const unknown = decideAdmission(undefined, goodRequest, settingOf({})).next().value;
+  assert.ok('kind' in unknown && unknown.kind === 'refuse');
 });
 
-test('each fault alone is refused with its own code', () => {
+test('refuses each fault with its own code', () => {
   for (const [code, fault] of order) assert.equal(refusedWith(fault).code, code);
 });
 
-test('of any two faults the earlier one in the order wins', () => {
+test('of two faults the earlier one in the order wins', () => {
   for (const [place, [code, fault]] of order.entries()) {
     for (const [later, other] of order.slice(place + 1)) {
-      // Two that say the opposite of each other about one fact cannot both be true.
+      // If both faults set the same fact, the earlier one sets it.
       const facts = { ...other.facts, ...fault.facts };
       const request = { ...other.request, ...fault.request };
       assert.equal(refusedWith({ ...other, ...fault, facts, request }).code, code, `${code} before ${later}`);
@@ -148,51 +167,58 @@ test('of any two faults the earlier one in the order wins', () => {
   }
 });
 
-test('whether sandbox files exist is asked where nothing before them in the order stands against the request', () => {
-  const place = order.findIndex(([code]) => code === 'sandbox_file_not_found');
-  for (const [code, fault] of order.slice(0, place)) {
-    assert.equal(refusedWith({ ...fault, files: 'unasked' }).code, code);
+test('asks for sandbox files after all checks before them have passed', () => {
+  const index = order.findIndex(([code]) => code === 'sandbox_file_not_found');
+  const within = (fault: Situation): Situation => ({
+    ...fault,
+    request: { ...fault.request, sandboxFiles: ['u/a.txt'] },
+  });
+  for (const [code, fault] of order.slice(0, index)) assert.deepEqual(questionsOf(within(fault)), [], code);
+  for (const [code, fault] of order.slice(index + 1)) {
+    assert.deepEqual(questionsOf(within(fault))[0], { ask: 'files' }, `before ${code}`);
+    assert.equal(refusedWith(within(fault)).code, code);
   }
-  for (const [code, fault] of order.slice(place + 1)) {
-    assert.deepEqual(decide({ ...fault, files: 'unasked' }), { kind: 'ask-files' }, `before ${code}`);
-  }
-  assert.match(refusedWith({ files: { missing: 'u/a b.txt' } }).message, /`\/app\/mnt\/u\/a b\.txt` was not uploaded/);
+  assert.equal(decide(within({})).kind, 'admit');
+  assert.match(missingFileRefusal('u/a b.txt').message, /`\/app\/mnt\/u\/a b\.txt` was not uploaded/);
 });
 
-test('the links of earlier attachments are asked for where the request or the chat has a reason, each in its place', () => {
-  const place = order.findIndex(([code]) => code === 'invalid_attachment_refresh');
-  const refresh = { urlKey: 'https://a.example/b', url: 'https://a.example/b?c' };
+test('asks for the links of earlier attachments if the request or the chat has a reason', () => {
+  const index = order.findIndex(([code]) => code === 'invalid_attachment_refresh');
   for (const reason of [{ request: { refreshes: [refresh] } }, { facts: { files_without_copy: 1 } }] as const) {
     const within = (fault: Situation): Situation => ({
       ...fault,
       facts: { ...fault.facts, ...reason.facts },
       request: { ...fault.request, ...reason.request },
-      refreshes: 'unasked',
     });
-    for (const [code, fault] of order.slice(0, place)) assert.equal(refusedWith(within(fault)).code, code);
-    for (const [code, fault] of order.slice(place + 1)) {
-      assert.deepEqual(decide(within(fault)), { kind: 'ask-refreshes', chatKey: 'chat_1' }, `before ${code}`);
+    const asksLinks = (situation: Situation) => questionsOf(situation).some(({ ask }) => ask === 'refreshes');
+    for (const [code, fault] of order.slice(0, index)) assert.equal(asksLinks(within(fault)), false, code);
+    for (const [code, fault] of order.slice(index + 1)) {
+      assert.deepEqual(questionsOf(within(fault)), [{ ask: 'refreshes', chatKey: 'chat_1' }], `before ${code}`);
+      assert.equal(refusedWith(within(fault)).code, code);
     }
-    assert.equal(decide({ ...within({}), refreshes: null }).kind, 'admit');
+    assert.equal(decide(within({})).kind, 'admit');
   }
+  assert.deepEqual(questionsOf({}), []);
   const none = { chat_key: null, chat_consumer_id: null };
-  const asked = decide({ facts: none, request: { refreshes: [refresh] } });
-  assert.deepEqual(asked, { kind: 'ask-refreshes', chatKey: null });
-  // What their text shows needs no asking.
+  assert.deepEqual(questionsOf({ facts: none, request: { refreshes: [refresh] } }), [
+    { ask: 'refreshes', chatKey: null },
+  ]);
+  // A refusal of their text needs no question.
   const refusal = new Refusal('invalid_attachment_refresh', 'no');
   assert.equal(refusedWith({ request: { refreshes: refusal } }), refusal);
+  assert.deepEqual(questionsOf({ request: { refreshes: refusal } }), []);
 });
 
-test('a known usage request id is replayed whatever is wrong about member, chat, agent, files, load or allowance', () => {
+test('replays a known usage request id before any later check', () => {
   const known = { known_run_id: 'run_1', known_fingerprint: 'print', known_chat_id: 'c1', known_chat_key: 'chat_1' };
   const replay = { kind: 'replay', runId: 'run_1', chatId: 'c1', textOnly: false };
   assert.deepEqual(decide({ facts: known }), replay);
   for (const [code, fault] of order.slice(2)) {
     // Another agent or alias is another body: the request must be the one that was admitted.
-    if (fault.request !== undefined) continue;
-    assert.deepEqual(decide({ ...fault, facts: { ...fault.facts, ...known } }), replay, `before ${code}`);
-    const unasked = { ...fault, facts: { ...fault.facts, ...known }, files: 'unasked' as const };
-    assert.deepEqual(decide(unasked), replay, 'and no file is asked for');
+    if (fault.request?.agent !== undefined || fault.request?.aliasChatId !== undefined) continue;
+    const situation = { ...fault, facts: { ...fault.facts, ...known } };
+    assert.deepEqual(decide(situation), replay, `before ${code}`);
+    assert.deepEqual(questionsOf(situation), [], 'and nothing is asked');
   }
   const gone = { known_chat_deleted_at: 1 };
   for (const different of [
@@ -209,7 +235,7 @@ test('a known usage request id is replayed whatever is wrong about member, chat,
   assert.deepEqual(decide({ facts: { ...known, known_alias: 'a' }, request: { aliasChatId: 'a' } }), replay);
 });
 
-test('without allowances neither consumer nor id is asked for, but a named member must be there and active', () => {
+test('without allowances only a named member must exist and be active', () => {
   const off = { allowance_unit: null, allowance_limit: null, allowance_period: null };
   const nobody = { consumerId: null, usageRequestId: null, chatId: null };
   const noChat = { chat_key: null, chat_consumer_id: null, member_active: null };
@@ -221,7 +247,7 @@ test('without allowances neither consumer nor id is asked for, but a named membe
   assert.equal(refusedWith({ facts: { ...off, member_active: 0 } }).code, 'consumer_inactive');
 });
 
-test('chats: an alias is bound where there is none, and two chats are never taken for one', () => {
+test('binds an alias to a chat without one, and never confuses two chats', () => {
   const admitted = (situation: Situation) => {
     const decision = decide(situation);
     assert.equal(decision.kind, 'admit', JSON.stringify(decision));
@@ -243,7 +269,7 @@ test('chats: an alias is bound where there is none, and two chats are never take
   assert.equal(refusedWith({ facts: foreign, request: { chatId: null, aliasChatId: 'a' } }).code, 'chat_not_found');
 });
 
-test('an exhausted allowance says when to come back: at the reset, in a second, or never', () => {
+test('an exhausted allowance has the right Retry-After and resetAt', () => {
   const spent = refusedWith({ facts: { used: 100 } });
   assert.deepEqual(spent.details, { resetAt: '2030-02-01T00:00:00.000Z' });
   assert.equal(spent.retryAfterSeconds, (Date.parse('2030-02-01T00:00:00Z') - NOW) / 1000);
@@ -255,7 +281,7 @@ test('an exhausted allowance says when to come back: at the reset, in a second, 
   assert.equal(heldForLife.retryAfterSeconds, 1);
 });
 
-test("a member's own limit stands in place of the integration's, in both directions", () => {
+test("a member's own limit replaces the integration's, higher or lower", () => {
   assert.equal(refusedWith({ facts: { member_limit: 10, used: 10 } }).code, 'consumer_allowance_exhausted');
   assert.equal(refusedWith({ facts: { member_limit: 0 } }).code, 'consumer_allowance_exhausted');
   assert.equal(decide({ facts: { member_limit: 200, used: 150 } }).kind, 'admit');

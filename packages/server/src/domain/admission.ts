@@ -1,13 +1,11 @@
+import { type RunSettings, runSettings } from './admitted-run.ts';
 import { type AllowancePeriod, type AllowanceUnit, heldAmount, periodEndMs, periodStartMs } from './allowance.ts';
 import type { AttachmentRefresh } from './attachment-refresh.ts';
 import { type MountPath, wholePath } from './mount-path.ts';
 import type { ModelPrice } from './prices.ts';
 import { Refusal } from './refusal.ts';
 
-/** In `max_run_seconds`: the integration does not say, so the installation's setting counts. */
-export const RUN_SECONDS_BY_SETTING = 0;
-
-/** What one statement reads inside the admitting transaction. */
+/** The facts that one statement reads inside the admitting transaction. */
 export interface AdmissionFactsRow {
   agency: string;
   default_agent: string;
@@ -39,14 +37,14 @@ export interface AdmissionFactsRow {
   alias_text_bytes: number | null;
   busy_run_id: string | null;
   busy_usage_request_id: string | null;
-  /** 1: of earlier attachments of the chat there is no copy, so their links may have to be good. */
+  /** 1 if the chat has earlier attachments without a copy, whose links may have expired. */
   files_without_copy: number;
   used: number;
   reserved: number;
   member_active_runs: number;
 }
 
-/** A checked request, as far as admission looks at it. Blank ids are null. */
+/** The part of a checked request that decides about its admission. Blank ids are null. */
 export interface AdmissionRequest {
   readonly consumerId: string | null;
   readonly usageRequestId: string | null;
@@ -55,7 +53,8 @@ export interface AdmissionRequest {
   readonly agent: string | null;
   readonly messageBytes: number;
   readonly fingerprint: string | null;
-  /** The refreshes, or the refusal of their text, which is answered at its place in the order of checks. */
+  readonly sandboxFiles: readonly unknown[];
+  /** The refreshes, or the refusal of their text, which is answered in its place in the order of checks. */
   readonly refreshes: readonly AttachmentRefresh[] | Refusal;
 }
 
@@ -69,36 +68,35 @@ export interface EntryPrices {
   of(agency: string, agent: string): ModelPrice | null;
 }
 
-/** What is known of a request's sandbox files; null if it has none, or if all exist. */
-export type FilesFact = { readonly missing: MountPath } | 'unasked' | null;
+/** What admission has to look up before it can decide. The answer is a refusal, or null if nothing is wrong. */
+export type AdmissionQuestion =
+  /** Do all sandbox files of the request exist? */
+  | { readonly ask: 'files' }
+  /** Are the links of earlier attachments valid? `chatKey` is null if the chat is new. */
+  | { readonly ask: 'refreshes'; readonly chatKey: string | null };
 
-/** What is known of the links of earlier attachments; null if all are good. */
-export type RefreshesFact = Refusal | 'unasked' | null;
+export interface Replay {
+  readonly kind: 'replay';
+  readonly runId: string;
+  readonly chatId: string;
+  readonly textOnly: boolean;
+}
 
-export type AdmissionDecision =
-  | { readonly kind: 'refuse'; readonly refusal: Refusal }
-  | { readonly kind: 'replay'; readonly runId: string; readonly chatId: string; readonly textOnly: boolean }
-  /** Nothing before them in the order stands against it: whether its sandbox files exist is to be asked now. */
-  | { readonly kind: 'ask-files' }
-  /** The same of the links of earlier attachments; `chatKey` null: the chat is to be made. */
-  | { readonly kind: 'ask-refreshes'; readonly chatKey: string | null }
-  | {
-      readonly kind: 'admit';
-      readonly agency: string;
-      readonly agent: string;
-      readonly textOnly: boolean;
-      /** Null: the installation's setting. */
-      readonly maxRunSeconds: number | null;
-      readonly onDisconnect: 'continue' | 'cancel';
-      readonly keepAttachments: boolean;
-      /** Null where the chat is to be made. */
-      readonly chat: Pick<KnownChat, 'chatKey' | 'chatId' | 'alias' | 'knownAlias'> | null;
-      readonly hasHistory: boolean;
-      readonly held: number;
-      readonly unit: AllowanceUnit | null;
-      readonly period: AllowancePeriod | null;
-      readonly periodStart: number | null;
-    };
+export interface Admit extends RunSettings {
+  readonly kind: 'admit';
+  readonly agency: string;
+  readonly agent: string;
+  readonly textOnly: boolean;
+  /** Null if the chat is new. */
+  readonly chat: Pick<KnownChat, 'chatKey' | 'chatId' | 'alias' | 'knownAlias'> | null;
+  readonly hasHistory: boolean;
+  readonly held: number;
+  readonly unit: AllowanceUnit | null;
+  readonly period: AllowancePeriod | null;
+  readonly periodStart: number | null;
+}
+
+export type AdmissionDecision = { readonly kind: 'refuse'; readonly refusal: Refusal } | Replay | Admit;
 
 const refuse = (...args: ConstructorParameters<typeof Refusal>): AdmissionDecision => ({
   kind: 'refuse',
@@ -112,21 +110,20 @@ export interface AdmissionSetting {
   readonly prices: EntryPrices;
   /** `RUNWIRE_RESERVE_TOKENS`. */
   readonly reserveTokens: number;
-  readonly load: { readonly shuttingDown: boolean; readonly full: boolean };
-  readonly files: FilesFact;
-  readonly refreshes: RefreshesFact;
+  /** Called after the questions are answered. */
+  readonly load: () => { readonly shuttingDown: boolean; readonly full: boolean };
 }
 
 /**
- * Contract 4, from "400 attribution" on: "first failure wins". Pure: the same facts give the same decision, whether
- * the transaction is tried once or five times.
+ * The order of checks (`contract-4-order`) from "400 attribution" on: the first failure wins. It yields a question when
+ * all checks before it have passed, and continues with the answer. Pure: the same facts and answers give the same
+ * decision, however often the transaction is tried.
  */
-export function decideAdmission(
+export function* decideAdmission(
   facts: AdmissionFactsRow | undefined,
   request: AdmissionRequest,
   setting: AdmissionSetting,
-): AdmissionDecision {
-  const { nowMs, entryPoints, load, files, refreshes } = setting;
+): Generator<AdmissionQuestion, AdmissionDecision, Refusal | null> {
   if (facts === undefined) return refuse('integration_not_found');
 
   const allowances = facts.allowance_unit !== null;
@@ -138,7 +135,7 @@ export function decideAdmission(
     );
   }
 
-  // "Nothing about member, chat, agent, files, allowance or load stands before the replay."
+  // `contract-4-replay-first`: nothing about member, chat, agent, files, allowance or load is checked before the replay.
   if (facts.known_run_id !== null) return decideReplay(facts, facts.known_run_id, request);
 
   if (request.consumerId !== null) {
@@ -155,37 +152,25 @@ export function decideAdmission(
   if (chat instanceof Refusal) return { kind: 'refuse', refusal: chat };
 
   const agent = request.agent ?? facts.default_agent;
-  const known = entryPoints.of(facts.agency);
-  if (known === null) {
-    return refuse('unknown_agency', `The integration's agency \`${facts.agency}\` does not exist.`);
-  }
-  if (!known.includes(agent)) {
-    const names = known.map((name) => `\`${name}\``).join(', ');
-    return refuse('unknown_agent', `\`agent\` is not an entry point of this agency; use one of: ${names}.`);
-  }
+  const noAgent = refuseAgent(facts.agency, agent, setting.entryPoints);
+  if (noAgent !== null) return noAgent;
 
-  if (files === 'unasked') return { kind: 'ask-files' };
-  if (files !== null) {
-    return refuse(
-      'sandbox_file_not_found',
-      `The sandbox file \`${wholePath(files.missing)}\` was not uploaded; upload it first and send the \`resource\` of the signed form as \`path\`.`,
-    );
+  if (request.sandboxFiles.length > 0) {
+    const refusal = yield { ask: 'files' };
+    if (refusal !== null) return { kind: 'refuse', refusal };
   }
 
   if (request.refreshes instanceof Refusal) return { kind: 'refuse', refusal: request.refreshes };
-  if (refreshes instanceof Refusal) return { kind: 'refuse', refusal: refreshes };
-  if (refreshes === 'unasked' && (request.refreshes.length > 0 || facts.files_without_copy === 1)) {
-    return { kind: 'ask-refreshes', chatKey: chat?.chatKey ?? null };
+  if (request.refreshes.length > 0 || facts.files_without_copy === 1) {
+    const refusal = yield { ask: 'refreshes', chatKey: chat?.chatKey ?? null };
+    if (refusal !== null) return { kind: 'refuse', refusal };
   }
 
-  if (load.shuttingDown) return refuse('shutting_down', undefined, {}, 1);
-  if (load.full) {
-    return refuse(
-      'unavailable',
-      'The server has reached its limit of active runs; send the request again in a moment.',
-      {},
-      1,
-    );
+  const { shuttingDown, full } = setting.load();
+  if (shuttingDown) return refuse('shutting_down', undefined, {}, 1);
+  if (full) {
+    const sentence = 'The server has reached its limit of active runs; send the request again in a moment.';
+    return refuse('unavailable', sentence, {}, 1);
   }
 
   if (chat !== null && facts.busy_run_id !== null) {
@@ -200,21 +185,20 @@ export function decideAdmission(
   const period = facts.allowance_period;
   if (unit !== null && period !== null) {
     const limit = facts.member_limit ?? facts.allowance_limit ?? 0;
-    if (facts.used + facts.reserved >= limit) return refuseExhausted(facts.used >= limit, period, nowMs);
+    if (facts.used + facts.reserved >= limit) return refuseExhausted(facts.used >= limit, period, setting.nowMs);
   }
 
   if (facts.max_runs_per_member !== null && request.consumerId !== null) {
     if (facts.member_active_runs >= facts.max_runs_per_member) return refuse('too_many_runs', undefined, {}, 1);
   }
 
+  const textBytes = request.messageBytes + (chat?.textBytes ?? 0);
   return {
     kind: 'admit',
     agency: facts.agency,
     agent,
     textOnly: facts.text_only === 1,
-    maxRunSeconds: facts.max_run_seconds === RUN_SECONDS_BY_SETTING ? null : facts.max_run_seconds,
-    onDisconnect: facts.on_disconnect,
-    keepAttachments: facts.keep_attachments === 1,
+    ...runSettings(facts),
     chat,
     hasHistory: chat !== null && chat.numMessages > 0,
     held:
@@ -222,21 +206,35 @@ export function decideAdmission(
         ? 0
         : heldAmount({
             unit,
-            textBytes: request.messageBytes + (chat?.textBytes ?? 0),
+            textBytes,
             reserveTokens: setting.reserveTokens,
             price: setting.prices.of(facts.agency, agent),
           }),
     unit,
     period,
-    periodStart: period === null ? null : periodStartMs(period, nowMs),
+    periodStart: period === null ? null : periodStartMs(period, setting.nowMs),
   };
+}
+
+export const missingFileRefusal = (missing: MountPath): Refusal =>
+  new Refusal(
+    'sandbox_file_not_found',
+    `The sandbox file \`${wholePath(missing)}\` was not uploaded; upload it first and send the \`resource\` of the signed form as \`path\`.`,
+  );
+
+function refuseAgent(agency: string, agent: string, entryPoints: EntryPoints): AdmissionDecision | null {
+  const known = entryPoints.of(agency);
+  if (known === null) return refuse('unknown_agency', `The integration's agency \`${agency}\` does not exist.`);
+  if (known.includes(agent)) return null;
+  const names = known.map((name) => `\`${name}\``).join(', ');
+  return refuse('unknown_agent', `\`agent\` is not an entry point of this agency; use one of: ${names}.`);
 }
 
 function decideReplay(facts: AdmissionFactsRow, runId: string, request: AdmissionRequest): AdmissionDecision {
   const sameBody =
     facts.known_fingerprint === request.fingerprint &&
     facts.known_chat_deleted_at === null &&
-    // "… leaving out … a chat id or alias that names the run's own chat".
+    // `contract-4-same-body-chat`: a chat id or alias that names the run's own chat does not make another body.
     (request.chatId === null || request.chatId === facts.known_chat_id) &&
     (request.aliasChatId === null || request.aliasChatId === facts.known_alias);
   if (sameBody) {
@@ -252,14 +250,15 @@ function decideReplay(facts: AdmissionFactsRow, runId: string, request: Admissio
 interface KnownChat {
   readonly chatKey: string;
   readonly chatId: string;
-  /** To be bound, or null. */
+  /** The alias that the chat gets, or null. */
   readonly alias: string | null;
+  /** The alias that the chat has, or null. */
   readonly knownAlias: string | null;
   readonly numMessages: number;
   readonly textBytes: number;
 }
 
-/** Null: a new chat is to be made. */
+/** Returns null if the request starts a new chat. */
 function decideChat(facts: AdmissionFactsRow, request: AdmissionRequest): KnownChat | Refusal | null {
   const foreign = (owner: string | null) => owner !== request.consumerId;
   if (facts.chat_key !== null && foreign(facts.chat_consumer_id)) return new Refusal('chat_not_found');
@@ -301,7 +300,10 @@ function decideChat(facts: AdmissionFactsRow, request: AdmissionRequest): KnownC
   return null;
 }
 
-/** "`Retry-After` (1 where only reservations fill it, for `lifetime` too; otherwise none for `lifetime`, and `resetAt` null)". */
+/**
+ * `contract-6-429`: `Retry-After` is 1 if only reservations fill the allowance. Otherwise it counts to the end of the
+ * period; a `lifetime` allowance has none, and its `resetAt` is null.
+ */
 function refuseExhausted(spent: boolean, period: AllowancePeriod, nowMs: number): AdmissionDecision {
   const end = periodEndMs(period, nowMs);
   const resetAt = end === null ? null : new Date(end).toISOString();

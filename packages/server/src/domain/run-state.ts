@@ -1,10 +1,16 @@
 /*
- *   admitted ──▶ running ──▶ completed
- *       │           ├──────▶ failed
- *       └───────────┴──────▶ cancelled
+ * The states of a run, and the transactions that move it (docs/transactions.md):
  *
- * `running` is written by the first of T2, T3, T4. An end is written once: every statement that ends a run
- * carries `attempt` and asks for an unfinished row.
+ *   T1 ──▶ admitted ──T2, T3──▶ running ──T4──▶ completed
+ *              │                   ├────T4────▶ failed
+ *              └────────T4─────────┴────T4────▶ cancelled
+ *
+ * T1 admits the run. The first of T2 (flush of events), T3 (step) and T4 (end) that commits makes it `running`; T4 then
+ * ends it in the same transaction. T5 records that a caller wants to cancel, and does not change the state. T6 takes an
+ * unfinished run over from a dead node: its attempt grows by 1 and its state stays, or T4 ends it in the same transaction.
+ *
+ * A run ends exactly once: `endRun` (runs/end-run.ts) is the only function that writes an end, and its statement requires
+ * an unfinished row of the caller's attempt.
  */
 export type RunStatus = 'admitted' | 'running' | 'completed' | 'failed' | 'cancelled';
 export type RunEndStatus = 'completed' | 'failed' | 'cancelled';
@@ -17,7 +23,7 @@ export function isFinished(status: RunStatus): status is RunEndStatus {
 
 export type CancelMode = 'immediate' | 'after_step';
 
-/** "`immediate` overrides a pending `after_step`, never the reverse." */
+/** `immediate` replaces a pending `after_step`, never the reverse. */
 export function strongerCancel(pending: CancelMode | null, asked: CancelMode): CancelMode {
   return pending === 'immediate' ? 'immediate' : asked;
 }

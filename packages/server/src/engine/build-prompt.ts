@@ -3,6 +3,7 @@ import type { PromptItem } from '../agent/ports.ts';
 import { promptBytes } from '../agent/progress.ts';
 import { historyBudget, type MeasuredTurn, turnsToLeaveOut } from '../chats/fit-window.ts';
 import { type HistoryItem, type healTurn, type StoredStep, type StoredTurn, userItem } from '../chats/heal-history.ts';
+import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import { attachedBytes } from '../domain/attachment-text.ts';
 import { modelWindow } from '../domain/model-window.ts';
@@ -12,27 +13,27 @@ import { stepOutcome } from '../runs/journal.ts';
 import { attachmentOf, historyAttachments } from '../store/queries/attachments.ts';
 import { chatLength, history, historySteps } from '../store/queries/chats.ts';
 import { first, type Reads } from '../store/store.ts';
-import type { AdmittedRun } from './port.ts';
 
 export interface PromptSetting {
   readonly heal: typeof healTurn;
-  /** Tokens that a model takes whose window is not known. */
+  /** The window of a model whose window is unknown. */
   readonly windowTokens: number;
 }
 
-/** What a run's model is to be shown; its attachments by their rows. */
+/** The prompt of a run before its attachments are ready. */
 export interface PlannedPrompt {
   readonly items: readonly HistoryItem[];
-  /** How many of the chat's oldest turns the model's window has no room for. */
+  /** How many of the oldest turns of the chat do not fit into the model's window. */
   readonly turnsLeftOut: number;
 }
 
-/** The earlier turns as they are stored and healed, then the new message: byte for byte the same each turn. */
+/**
+ * Plans the prompt: the stored earlier turns, healed, then the new message. Earlier turns are byte for byte the same each
+ * time, so that the caches of providers work. The run's own attachments are ready, and `agent` has all its tools.
+ */
 export async function planPrompt(
   reads: Reads,
-  /** Its own attachments have been fetched. */
   run: AdmittedRun,
-  /** With all tools that its model is told of. */
   agent: Pick<LoadedAgent, 'definition' | 'model' | 'tools'>,
   { heal, windowTokens }: PromptSetting,
 ): Promise<PlannedPrompt> {
@@ -50,21 +51,21 @@ export async function planPrompt(
   return { items: [...shown, own], turnsLeftOut: unread + leftOut };
 }
 
-/** Attachments count as their rows say: their bytes are fetched and read for the turns that are shown. */
+/** Attachments count by the sizes in their rows, because only those of the shown turns are made ready later. */
 function itemBytes(instructions: string, items: readonly HistoryItem[]): number {
   let attached = 0;
   const texts = items.map((item): PromptItem => {
     if (item.kind !== 'user') return item;
-    const { attachments = [], ...said } = item;
+    const { attachments = [], ...text } = item;
     for (const one of attachments) attached += attachedBytes(one);
-    return said;
+    return text;
   });
   return promptBytes(instructions, texts) + attached;
 }
 
-/** What an item takes besides its text. */
+/** The tokens of an item besides its text. */
 const TOKENS_AN_ITEM = 4;
-/** A turn is two messages: the user's when it is admitted, the assistant's when it ends, however it ends. */
+/** A turn has two messages: the user's from admission on, and the assistant's from any kind of end on. */
 const MESSAGES_A_TURN = 2;
 const FIRST_PAGE_TURNS = 16;
 const LARGEST_PAGE_TURNS = 256;
@@ -73,10 +74,10 @@ interface ReadTurn extends MeasuredTurn {
   readonly stored: StoredTurn;
 }
 
-/** Newest first, page by page, until they take more than the budget: a chat of ten thousand turns is not read whole. */
+/** Reads turns page by page, newest first, until they exceed the budget: a long chat is not read whole. */
 async function newestTurns(reads: Reads, run: AdmittedRun, heal: PromptSetting['heal'], budget: number) {
   const chat = await first(reads.all(chatLength, { chatKey: run.chatKey }));
-  // The run's own message is the last one: until it ends, nothing is added behind it.
+  // The run's own message is the last one of the chat: until the run ends, no other is added.
   let before = chat?.num_messages ?? 1;
   let ends = textTokens(before - 1, (chat?.text_bytes ?? 0) - Buffer.byteLength(run.message));
   const turns: ReadTurn[] = [];
@@ -102,7 +103,7 @@ async function newestTurns(reads: Reads, run: AdmittedRun, heal: PromptSetting['
   return { turns: turns.reverse(), unread: (before - 1) / MESSAGES_A_TURN };
 }
 
-/** Not rounded: sums and differences of it are exact. */
+/** Not rounded, so that sums and differences are exact. */
 function textTokens(messages: number, bytes: number): number {
   return messages * TOKENS_AN_ITEM + bytes / 4;
 }
@@ -137,7 +138,7 @@ async function storedTurns(reads: Reads, chatKey: string, from: number, before: 
     turns.get(row.run_id)?.steps.push({ kind: row.kind, callerAgent: row.caller_agent, output });
   }
   for (const row of attachmentRows) {
-    // "Failed turn: none of its attachments is sent again. Cancelled turn: the fetched ones are."
+    // `contract-7-failed-turn`: none of its attachments is sent again. `contract-7-cancelled-turn`: the fetched ones are.
     if (failed.has(row.run_id) || row.form === null) continue;
     turns.get(row.run_id)?.attachments.push(attachmentOf(row));
   }

@@ -17,20 +17,20 @@ export interface EngineDeps {
   readonly eventLog: EventLog;
   readonly agencies: Agencies;
   readonly model: (id: string) => Model | null;
-  /** Those of one integration, for the agents of its runs. */
+  /** The files of one integration, for the agents of its runs. */
   readonly files: (integrationId: string) => AgentFiles;
   readonly prices: Prices;
   readonly maxSteps: number;
   readonly prompt: PromptSetting;
   readonly attachments: AttachmentTools;
-  /** Active runs of this node, by owner. */
+  /** The slots for active runs of this node, by owner. */
   readonly runSlots: FairBudget;
-  /** For runs whose integration has no setting. */
+  /** Used if the integration has no setting. */
   readonly maxRunSeconds: number;
   readonly modelSilenceMs: number;
   readonly disconnects: DisconnectWatch;
   readonly retryMs: number;
-  /** Null: a call may be started now; otherwise when it may, or rejects where the run stops before. */
+  /** Returns null if a model or tool call may start now; otherwise resolves when it may, and rejects if the run stops. */
   readonly mayCall?: (signal: AbortSignal) => Promise<void> | null;
   readonly waitAt: WaitAt | undefined;
   readonly logger: Logger;

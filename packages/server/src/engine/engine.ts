@@ -1,29 +1,30 @@
 import { ScratchBlobs, ScratchCleanup } from '../attachments/scratch-blobs.ts';
+import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import type { Hold } from '../lib/fair-budget.ts';
 import type { EngineDeps } from './deps.ts';
 import { executeRun } from './execute-run.ts';
-import type { AdmittedRun, RunEngine } from './port.ts';
+import type { RunEngine } from './port.ts';
 import { RunWatch } from './run-watch.ts';
 import { StopHandle } from './stop-handle.ts';
 
 interface ActiveRun {
   readonly stop: StopHandle;
   readonly log: RunLog;
-  /** One of the node's active runs. */
+  /** One of the node's slots for active runs. */
   readonly slot: Hold;
   readonly done: Promise<void>;
 }
 
-/** Runs admitted runs in this process. */
+/** Executes admitted runs in this process. */
 export class Engine implements RunEngine, AsyncDisposable {
   readonly #deps: EngineDeps;
   readonly #watch: RunWatch;
   #handsOver = false;
   #isClosed = false;
   readonly #active = new Map<string, ActiveRun>();
-  /** Given up, and not yet at rest. */
+  /** Runs that this node has lost and whose execution has not returned yet. */
   readonly #lost = new Set<Promise<void>>();
   readonly #scratchCleanup: ScratchCleanup;
 
@@ -38,10 +39,10 @@ export class Engine implements RunEngine, AsyncDisposable {
   }
 
   start(run: AdmittedRun, letGo: Promise<void> | null = null): void {
-    // The run was admitted at the last moment and could not be stopped any more. The release of this node frees its row.
+    // The run was admitted too late to be stopped. When this node releases its lease, the run becomes an orphan.
     if (this.#isClosed) return;
     const { eventLog, disconnects, maxRunSeconds } = this.#deps;
-    // A run that is admitted, or was taken over, is never refused here.
+    // A run that is admitted or taken over is never refused here.
     const slot = this.#deps.runSlots.hold(run.ownerId);
     slot.grow(1);
     const stop = new StopHandle();
@@ -55,14 +56,14 @@ export class Engine implements RunEngine, AsyncDisposable {
     const scratch = new ScratchBlobs(this.#deps.attachments.blobs);
     const execute = () => {
       if (run.resumed !== null) watched.check(performance.now());
-      return executeRun(this.#deps, run, log, stop, watched, scratch);
+      return executeRun(this.#deps, { run, log, stop, watched, scratch });
     };
     const done = (letGo === null ? execute() : letGo.then(execute)).finally(() => {
       this.#watch.end(watched);
       this.#scratchCleanup.delete(scratch, run.runId);
       slot[Symbol.dispose]();
       // If this node lost the run, it may have taken the run over again since then.
-      if (stop.isLost) return;
+      if (stop.reason?.kind === 'lost') return;
       this.#active.delete(run.runId);
       disconnects.forget(run.runId);
     });
@@ -79,15 +80,15 @@ export class Engine implements RunEngine, AsyncDisposable {
     return this.#active.get(runId)?.done ?? null;
   }
 
-  /** From now on every run is left at the end of its step, for another node to go on with. */
+  /** From now on every run is handed over at the end of its step. */
   handOverAll(): void {
     this.#handsOver = true;
     for (const { stop } of this.#active.values()) stop.handOver();
   }
 
   /**
-   * The others took this node for dead, and have its runs or soon will. In one step nothing more of them is told or
-   * stored, and their readers are cut. Returns which they were.
+   * The other nodes have fenced this node and take its runs over. In one synchronous step, nothing more of the runs is
+   * sent or stored. Returns the ids of the runs, whose readers the caller cuts.
    */
   loseAll(): Set<string> {
     const { eventLog, disconnects } = this.#deps;
@@ -99,13 +100,13 @@ export class Engine implements RunEngine, AsyncDisposable {
       disconnects.forget(runId);
       log.abandon();
       eventLog.drop(log);
-      stop.lose();
+      stop.now({ kind: 'lost' });
     }
     this.#active.clear();
     return runIds;
   }
 
-  /** Leaves every run where it is: its row is unfinished, and the next start goes on with it. */
+  /** Leaves every run unfinished: the next start of a server resumes it. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     const all = [...this.#active.values()];

@@ -1,9 +1,11 @@
+import type { LoadedAgent } from '../agencies/agencies.ts';
 import { runAgent } from '../agent/loop.ts';
+import type { Model } from '../agent/ports.ts';
 import { Progress } from '../agent/progress.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
 import { RunAttachments } from '../attachments/run-attachments.ts';
 import type { ScratchBlobs } from '../attachments/scratch-blobs.ts';
-import type { RunEventBody } from '../domain/events.ts';
+import type { AdmittedRun } from '../domain/admitted-run.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { AlreadyEnded, RunLost } from '../domain/run-lost.ts';
 import type { RunEndStatus, RunError } from '../domain/run-state.ts';
@@ -14,18 +16,31 @@ import { journalStep } from '../runs/journal.ts';
 import { withFields } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { EngineDeps } from './deps.ts';
-import { endEvents } from './end-events.ts';
 import { handOver } from './hand-over.ts';
-import type { AdmittedRun } from './port.ts';
 import { readyPrompt } from './ready-prompt.ts';
-import { reportEnd } from './report-end.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
+import { endEvents, reportEnd, runEnd } from './run-end.ts';
 import type { WatchedRun } from './run-watch.ts';
 import { StepIds } from './step-ids.ts';
 import type { StopHandle } from './stop-handle.ts';
 import { endOrphan } from './takeover/end-orphan.ts';
 
-interface Outcome {
+/** One attempt of a run on this node. */
+export interface RunAttempt {
+  readonly run: AdmittedRun;
+  readonly log: RunLog;
+  readonly stop: StopHandle;
+  readonly watched: WatchedRun;
+  readonly scratch: ScratchBlobs;
+}
+
+interface Execution extends RunAttempt {
+  readonly deps: EngineDeps;
+  readonly progress: Progress;
+  readonly stepIds: StepIds;
+}
+
+interface End {
   readonly status: RunEndStatus;
   readonly error: RunError | null;
   /** See `RunFailure.providerStatus`. */
@@ -33,33 +48,37 @@ interface Outcome {
   readonly lastStep: Step | null;
 }
 
-/** From an admitted run to its durable end. Never rejects: whatever happens, the run ends, or is left to be taken over. */
-export async function executeRun(
-  engine: EngineDeps,
-  run: AdmittedRun,
-  log: RunLog,
-  stop: StopHandle,
-  watched: WatchedRun,
-  scratch: ScratchBlobs,
-): Promise<void> {
+/**
+ * Executes an admitted run up to its durable end:
+ *
+ *   start ──▶ attachments and prompt ready ──▶ steps (each is journalled, T3) ──▶ end (T4) ──▶ last events sent
+ *     │                    │                        │
+ *     └────────────────────┴── stopped ─────────────┤
+ *                                                   ├─ cancelled, failed ──▶ end (T4)
+ *                                                   ├─ refused ────────────▶ ended like an orphan (T6)
+ *                                                   ├─ handed_over ────────▶ released: another node resumes it
+ *                                                   ├─ shut_down ──────────▶ stays unfinished: resumed after the restart
+ *                                                   └─ lost ───────────────▶ nothing: another node owns it
+ *
+ * Never rejects: the run ends, or stays unfinished and is taken over.
+ */
+export async function executeRun(engine: EngineDeps, attempt: RunAttempt): Promise<void> {
+  const { run, log, stop } = attempt;
   const deps = { ...engine, logger: withFields(engine.logger, { runId: run.runId, ...run.trace }) };
   const progress = beginProgress(run);
   measure(progress, run, deps.metrics);
-  const steps = new StepIds(log);
-  log.onRefused = (error) => stop.refuse(error);
+  const execution: Execution = { ...attempt, deps, progress, stepIds: new StepIds(log) };
+  log.onRefused = (error) => stop.now({ kind: 'refused', error });
   try {
-    const outcome = await attempt(deps, run, log, stop, watched, scratch, progress, steps);
-    stop.throwIfRefused();
-    // A run that was cancelled at the last moment ends here, as it would on the node that takes it over.
-    if (stop.isHandedOver && outcome.status === 'failed') return await handOver(deps, run, log, stop);
-    if (stop.isShutDown && outcome.status !== 'completed') {
-      // What its readers saw is kept, as far as the store takes it.
+    const end = await runSteps(execution);
+    if (stop.reason?.kind === 'refused') throw stop.reason.error;
+    if (end === 'hand over') await handOver(deps, run, log, stop);
+    else if (end === 'leave') {
+      // Stores what its readers have seen, as far as the store accepts it.
       await deps.eventLog.flushAll();
-      return;
-    }
-    await settle(deps, run, log, stop, progress, outcome, steps);
+    } else await settle(execution, end);
   } catch (error) {
-    if (!(error instanceof RunLost) && !stop.isShutDown) await giveUp(deps, run, log, stop, error);
+    if (!(error instanceof RunLost) && stop.reason?.kind !== 'shut_down') await endRefused(execution, error);
   } finally {
     deps.eventLog.close(log);
   }
@@ -75,7 +94,7 @@ function beginProgress({ agent, message, resumed }: AdmittedRun): Progress {
 
 function measure(progress: Progress, { resumed }: AdmittedRun, metrics: Metrics): void {
   const startedAt = performance.now();
-  // The earlier attempt of a resumed run has had its first output.
+  // An earlier attempt of a resumed run has reported its first output.
   let isFirst = resumed === null;
   progress.onFirstOutput = (afterMs, model) => {
     metrics.firstOutput(model, afterMs);
@@ -91,181 +110,146 @@ const INTERNAL_ERROR: RunError = {
 };
 
 /**
- * The store refuses the events of this run. The run ends like a run whose process died: what is stored counts, and the
- * rest is void. Its readers are cut after the end is durable, so that a reader that reconnects finds it. No chat stays busy.
+ * Ends a run whose events the store refuses. It ends like an orphan: what is stored counts, and the rest is discarded. Its
+ * readers are cut after the end is durable, so that a reader that reconnects finds it. The chat does not stay busy.
  */
-async function giveUp(
-  deps: EngineDeps,
-  run: AdmittedRun,
-  log: RunLog,
-  stop: StopHandle,
-  error: unknown,
-): Promise<void> {
+async function endRefused({ deps, run, log, stop }: Execution, error: unknown): Promise<void> {
   log.abandon();
-  deps.logger.error({ err: error }, 'a run cannot be stored and is ended');
+  deps.logger.error({ err: error }, 'the store refuses the events of a run; the run ends with what is stored');
   try {
     await retryWhileUnavailable(deps, stop, () => endOrphan(deps, run.runId, INTERNAL_ERROR));
   } catch (again) {
-    deps.logger.fatal({ err: again }, 'the end of a run cannot be stored; the next start will end it');
+    deps.logger.fatal({ err: again }, 'the end of a run could not be stored; the next start of a server ends it');
   }
 }
 
-async function attempt(
-  deps: EngineDeps,
-  run: AdmittedRun,
-  log: RunLog,
-  stop: StopHandle,
-  watched: WatchedRun,
-  scratch: ScratchBlobs,
-  progress: Progress,
-  steps: StepIds,
-): Promise<Outcome> {
+/** Resolves to how the run ends, or how it is left to another node. */
+async function runSteps(execution: Execution): Promise<End | 'hand over' | 'leave'> {
+  const { stop, deps } = execution;
   try {
-    const agent = deps.agencies.agent(run.agency, run.agent);
-    const model = agent === null ? null : deps.model(agent.model);
-    if (agent === null || model === null) {
-      const missing = agent === null ? `agent \`${run.agent}\`` : `model \`${agent.model}\``;
-      throw new RunFailure('internal_error', `The ${missing} does not exist.`);
-    }
-    const tools = agent.files ? [...agent.tools, ...fileTools(deps.files(run.integrationId))] : agent.tools;
-    const attachments = new RunAttachments(
-      deps,
-      {
-        ...run,
-        takesPdf: model.takesPdf === true,
-        signal: stop.signal,
-        retry: (job) => retryWhileUnavailable(deps, stop, job),
-      },
-      scratch,
-    );
-    const { prompt, turnsLeftOut } = await readyPrompt(deps, run, { ...agent, tools }, attachments, stop);
-    const finished = run.resumed?.steps ?? [];
-    // Fetching and reading may have taken long. The first call may take longer, and costs.
-    if (finished.length === 0) stop.stepDone(true);
-    // Told once: behind a finished step, an earlier attempt has told it.
-    if (turnsLeftOut > 0 && finished.length === 0)
-      log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
-    const lastStep = await runAgent({
-      runId: run.runId,
-      attempt: run.attempt,
-      agent: agent.definition,
-      tools,
-      model: watched.guard(model),
-      prompt,
-      finished,
-      leftBetweenSteps: run.resumed?.betweenSteps ?? false,
-      userContext: run.userContext,
-      maxSteps: deps.maxSteps,
-      progress,
-      room: log,
-      signal: stop.signal,
-      mayCall: () => deps.mayCall?.(stop.signal) ?? null,
-      emit(event) {
-        watched.heard();
-        log.append(event);
-      },
-      async journal(step) {
-        const done = steps.journalled(step);
-        const chunks = log.takeChunks();
-        await retryWhileUnavailable(deps, stop, () =>
-          deps.store.transact('step', (tx) =>
-            journalStep(tx, {
-              runId: run.runId,
-              step: done,
-              usage: progress.usage,
-              byModel: progress.byModel,
-              begun: progress.steps,
-              chunks,
-              startedAt: log.startedAt,
-            }),
-          ),
-        );
-        log.markedRunning = true;
-        log.acknowledge(chunks.at(-1)?.lastId ?? 0);
-      },
-      stopHere: (mayHandOver) => stop.stepDone(mayHandOver),
-    });
+    const lastStep = await callAgent(execution);
     return { status: 'completed', error: null, providerStatus: null, lastStep };
   } catch (error) {
     if (error instanceof RunLost) throw error;
-    if (stop.isLost) throw RunLost.ofFencedNode();
-    stop.throwIfRefused();
-    if (stop.cancelled) return { status: 'cancelled', error: null, providerStatus: null, lastStep: null };
-    const failure = stop.failure ?? error;
-    if (failure instanceof RunFailure && (failure === stop.failure || failure.code !== 'internal_error')) {
-      const { code, message, providerStatus } = failure;
-      return { status: 'failed', error: { code, message }, providerStatus, lastStep: null };
+    const { reason } = stop;
+    switch (reason?.kind) {
+      case 'lost':
+        throw RunLost.ofFencedNode();
+      case 'shut_down':
+        return reason.betweenSteps ? 'hand over' : 'leave';
+      case 'refused':
+        throw reason.error;
+      case 'cancelled':
+        return { status: 'cancelled', error: null, providerStatus: null, lastStep: null };
+      case 'failed':
+        return failedEnd(reason.failure);
+      case 'handed_over':
+        return 'hand over';
+      case undefined:
+        if (error instanceof RunFailure && error.code !== 'internal_error') return failedEnd(error);
+        deps.logger.error({ err: error }, 'a run failed because of an error in the server');
+        return { status: 'failed', error: INTERNAL_ERROR, providerStatus: null, lastStep: null };
     }
-    if (!stop.isLeft) deps.logger.error({ err: error }, 'a run failed because of an error in the server');
-    return { status: 'failed', error: INTERNAL_ERROR, providerStatus: null, lastStep: null };
   }
 }
 
-/** T4, then the last events: "only then are they sent". */
-async function settle(
-  deps: EngineDeps,
-  run: AdmittedRun,
-  log: RunLog,
-  stop: StopHandle,
-  progress: Progress,
-  outcome: Outcome,
-  steps: StepIds,
-): Promise<void> {
-  const lastStep = outcome.lastStep === null ? null : steps.journalled(outcome.lastStep);
-  const bodies: RunEventBody[] = endEvents({
+const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
+  status: 'failed',
+  error: { code, message },
+  providerStatus,
+  lastStep: null,
+});
+
+/** Makes the prompt ready and runs the agent. Resolves to the last step, which commits together with the end. */
+async function callAgent(execution: Execution): Promise<Step> {
+  const { deps, run, log, stop, watched, scratch, progress } = execution;
+  const { agent, model } = agentOf(deps, run);
+  const tools = agent.files ? [...agent.tools, ...fileTools(deps.files(run.integrationId))] : agent.tools;
+  const attachmentRun = {
+    ...run,
+    takesPdf: model.takesPdf === true,
+    signal: stop.signal,
+    retry: <T>(job: () => Promise<T>) => retryWhileUnavailable(deps, stop, job),
+  };
+  const attachments = new RunAttachments(deps, attachmentRun, scratch);
+  const { prompt, turnsLeftOut } = await readyPrompt(deps, run, { ...agent, tools }, attachments, stop);
+  const finished = run.resumed?.steps ?? [];
+  // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
+  if (finished.length === 0) stop.stepDone(true);
+  // Reported once: if a step is finished, an earlier attempt has reported it.
+  if (turnsLeftOut > 0 && finished.length === 0) {
+    log.append({ type: 'history_left_out', agent: run.agent, turns: turnsLeftOut });
+  }
+  return runAgent({
     runId: run.runId,
-    chatId: run.chatId,
-    status: outcome.status,
-    error: outcome.error,
-    items: progress.items,
-    usage: progress.usage,
+    attempt: run.attempt,
+    agent: agent.definition,
+    tools,
+    model: watched.guard(model),
+    prompt,
+    finished,
+    leftBetweenSteps: run.resumed?.betweenSteps ?? false,
+    userContext: run.userContext,
+    maxSteps: deps.maxSteps,
+    progress,
+    room: log,
+    signal: stop.signal,
+    mayCall: () => deps.mayCall?.(stop.signal) ?? null,
+    emit(event) {
+      watched.heard();
+      log.append(event);
+    },
+    journal: (step) => storeStep(execution, step),
+    stopHere: (mayHandOver) => stop.stepDone(mayHandOver),
   });
-  const { events, chunks } = log.prepare(bodies);
-  deps.waitAt?.('settle.before');
+}
+
+function agentOf(deps: EngineDeps, run: AdmittedRun): { readonly agent: LoadedAgent; readonly model: Model } {
+  const agent = deps.agencies.agent(run.agency, run.agent);
+  const model = agent === null ? null : deps.model(agent.model);
+  if (agent !== null && model !== null) return { agent, model };
+  const missing = agent === null ? `agent \`${run.agent}\`` : `model \`${agent.model}\``;
+  throw new RunFailure('internal_error', `The ${missing} does not exist.`);
+}
+
+/** T3: stores a finished step with all events up to it. */
+async function storeStep({ deps, run, log, stop, progress, stepIds }: Execution, step: Step): Promise<void> {
+  const journalled = stepIds.journalled(step);
+  const chunks = log.takeChunks();
   await retryWhileUnavailable(deps, stop, () =>
-    deps.store.transact('end', (tx) =>
-      endRun(tx, {
+    deps.store.transact('step', (tx) =>
+      journalStep(tx, {
         runId: run.runId,
-        integrationId: run.integrationId,
-        consumerId: run.consumerId,
-        chatKey: run.chatKey,
-        agent: run.agent,
-        day: run.day,
-        attempt: run.attempt,
-        nextAttempt: run.attempt,
-        status: outcome.status,
-        error: outcome.error,
-        text: progress.text,
-        accepted: progress.accepted,
+        step: journalled,
         usage: progress.usage,
         byModel: progress.byModel,
-        prices: deps.prices,
-        steps: progress.steps,
-        lastStep,
+        begun: progress.steps,
         chunks,
-        lastEventId: events.at(-1)?.id ?? 0,
         startedAt: log.startedAt,
       }),
     ),
-  ).catch((error: unknown) => {
-    // The answer to an earlier try's commit was lost.
-    if (!(error instanceof AlreadyEnded)) throw error;
+  );
+  log.markedRunning = true;
+  log.acknowledge(chunks.at(-1)?.lastId ?? 0);
+}
+
+/** T4, and after its commit the last events. */
+async function settle({ deps, run, log, stop, progress, stepIds }: Execution, end: End): Promise<void> {
+  const { status, error, providerStatus } = end;
+  const lastStep = end.lastStep === null ? null : stepIds.journalled(end.lastStep);
+  const { items, text, accepted, usage, byModel, steps } = progress;
+  const outcome = { run, status, error, providerStatus, items, text, accepted, usage, byModel, steps };
+  const { events, chunks } = log.prepare(endEvents(outcome));
+  const { attempt } = run;
+  const record = { attempt, lastStep, chunks, lastEventId: events.at(-1)?.id ?? 0, startedAt: log.startedAt };
+  deps.waitAt?.('settle.before');
+  await retryWhileUnavailable(deps, stop, () =>
+    deps.store.transact('end', (tx) => endRun(tx, runEnd(deps, outcome, record))),
+  ).catch((cause: unknown) => {
+    // An earlier try has committed, and the answer to its commit was lost.
+    if (!(cause instanceof AlreadyEnded)) throw cause;
   });
   log.publish(events);
-  const { runId, trace, integrationId, consumerId, attempt } = run;
-  const { status, error, providerStatus } = outcome;
-  reportEnd(deps, {
-    runId,
-    trace,
-    integrationId,
-    consumerId,
-    attempt,
-    model: deps.agencies.agent(run.agency, run.agent)?.model ?? null,
-    providerStatus,
-    status,
-    error,
-    usage: progress.usage,
-    startedAt: run.resumed?.startedAt ?? log.startedAt,
-  });
+  reportEnd(deps, outcome, { attempt, startedAt: run.resumed?.startedAt ?? log.startedAt });
   deps.waitAt?.('settle.after');
 }

@@ -1,14 +1,14 @@
+import type { AdmittedRun } from '../domain/admitted-run.ts';
 import { RunLost } from '../domain/run-lost.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 import { releaseRun } from '../store/queries/takeover.ts';
 import type { EngineDeps } from './deps.ts';
-import type { AdmittedRun } from './port.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { StopHandle } from './stop-handle.ts';
 
 /**
- * The run's last step is durable with all its events, or it has begun none: another node goes on behind it. Its readers are cut when that is
- * written, and find it wherever they come back.
+ * Releases a run between two steps, so that another node resumes it. The last step and all its events are durable, or the
+ * run has not started any step. After that its readers are cut; they reconnect to any node and find the run there.
  */
 export async function handOver(deps: EngineDeps, run: AdmittedRun, log: RunLog, stop: StopHandle): Promise<void> {
   const { runId, attempt } = run;

@@ -3,10 +3,10 @@ import type { PromptItem } from '../agent/ports.ts';
 import { promptAttachment, type ReadyAttachment } from '../attachments/prompt-attachment.ts';
 import type { RunAttachments } from '../attachments/run-attachments.ts';
 import type { HistoryItem } from '../chats/heal-history.ts';
+import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import { planPrompt } from './build-prompt.ts';
 import type { EngineDeps } from './deps.ts';
-import type { AdmittedRun } from './port.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { StopHandle } from './stop-handle.ts';
 

@@ -1,22 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RunLost } from '../domain/run-lost.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import type { EngineDeps } from './deps.ts';
 import type { StopHandle } from './stop-handle.ts';
 
-/** While the store cannot be written to, a run waits where it is. */
+/**
+ * Repeats the job while the store is unavailable: the run waits in its place. Rejects with `RunLost` if another node owns
+ * the run, and with `StoreUnavailable` if this process ends now.
+ */
 export async function retryWhileUnavailable<T>(
-  deps: Pick<EngineDeps, 'retryMs'>,
+  { retryMs }: { readonly retryMs: number },
   stop: StopHandle,
-  transact: () => Promise<T>,
+  job: () => Promise<T>,
 ): Promise<T> {
   for (;;) {
-    if (stop.isLost) throw RunLost.ofFencedNode();
+    if (stop.reason?.kind === 'lost') throw RunLost.ofFencedNode();
     try {
-      return await transact();
+      return await job();
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || stop.isShutDown) throw error;
-      await sleep(deps.retryMs);
+      if (!(error instanceof StoreUnavailable) || stop.reason?.kind === 'shut_down') throw error;
+      await sleep(retryMs);
     }
   }
 }

@@ -3,10 +3,10 @@ import { RunFailure } from '../domain/run-failure.ts';
 import type { StopHandle } from './stop-handle.ts';
 
 const TICK_MS = 250;
-/** What the end of a run may take; a store that takes longer is away. */
+/** How long the end of a run may take before its readers are cut: a store that needs longer is unavailable. */
 const END_MS = 2000;
 
-/** Watches all runs of this node with one coarse timer: how long each takes, and how long its model is silent. */
+/** Watches the time limit and the silence of the model for all runs of this node, with one coarse timer. */
 export class RunWatch implements Disposable {
   readonly #runs = new Set<WatchedRun>();
   readonly #silenceMs: number;
@@ -18,9 +18,9 @@ export class RunWatch implements Disposable {
     this.#timer.unref();
   }
 
-  /** `spentMs`: what earlier attempts have taken of the run's time. */
+  /** `spentMs` is the time that earlier attempts have used of the limit. */
   begin(stop: StopHandle, maxRunSeconds: number, spentMs: number, log: WatchedLog): WatchedRun {
-    const run = new WatchedRun(stop, maxRunSeconds, this.#silenceMs, spentMs, log);
+    const run = new WatchedRun(stop, { maxRunSeconds, spentMs, silenceMs: this.#silenceMs }, log);
     this.#runs.add(run);
     return run;
   }
@@ -43,6 +43,12 @@ interface WatchedLog extends Room {
   cut(): void;
 }
 
+interface WatchLimits {
+  readonly maxRunSeconds: number;
+  readonly spentMs: number;
+  readonly silenceMs: number;
+}
+
 export class WatchedRun {
   readonly #stop: StopHandle;
   readonly #maxRunSeconds: number;
@@ -53,7 +59,7 @@ export class WatchedRun {
   #heard = false;
   #silentSince = 0;
 
-  constructor(stop: StopHandle, maxRunSeconds: number, silenceMs: number, spentMs: number, log: WatchedLog) {
+  constructor(stop: StopHandle, { maxRunSeconds, spentMs, silenceMs }: WatchLimits, log: WatchedLog) {
     this.#stop = stop;
     this.#maxRunSeconds = maxRunSeconds;
     this.#silenceMs = silenceMs;
@@ -61,12 +67,12 @@ export class WatchedRun {
     this.#deadline = performance.now() + maxRunSeconds * 1000 - spentMs;
   }
 
-  /** Something came. On the road of every token: a flag, and no look at the clock. */
+  /** Called for every token, so it only sets a flag and does not read the clock. */
   heard(): void {
     this.#heard = true;
   }
 
-  /** The same model, whose silence counts while a call of it is under way. */
+  /** Wraps the model: its silence counts only while one of its calls is under way. */
   guard(model: Model): Model {
     if (model.watchesSilence === true) return model;
     return {
@@ -86,17 +92,18 @@ export class WatchedRun {
   check(now: number): void {
     if (now >= this.#deadline) {
       const sentence = `The run took longer than the limit of ${this.#maxRunSeconds} s; ask for less, or raise \`maxRunSeconds\`.`;
-      this.#stop.fail(new RunFailure('run_timeout', sentence));
-      // "At the run's limit readers are cut without `end`, and the run is ended when the store is back."
+      this.#stop.now({ kind: 'failed', failure: new RunFailure('run_timeout', sentence) });
+      // If the store is unavailable, the end cannot be stored and sent. The readers are cut without `end` now, and the run
+      // ends when the store is available again.
       if (now >= this.#deadline + END_MS) this.#log.cut();
     } else if (this.#heard || this.#log.isFull) {
-      // Who is not listened to is not silent.
-      // Counted from here, up to a tick late: never too early.
+      // While the log is full, the server does not read from the provider, so the model is not silent. The silence counts
+      // from this tick on: that is up to one tick late, never too early.
       this.#heard = false;
       this.#silentSince = now;
     } else if (this.#callsUnderWay > 0 && now - this.#silentSince >= this.#silenceMs) {
       const sentence = `The model was silent for ${this.#silenceMs / 1000} s; try again with a new \`usageRequestId\`.`;
-      this.#stop.fail(new RunFailure('model_timeout', sentence));
+      this.#stop.now({ kind: 'failed', failure: new RunFailure('model_timeout', sentence) });
     }
   }
 }

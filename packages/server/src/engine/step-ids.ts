@@ -1,7 +1,10 @@
 import type { JournalledStep, Step } from '../domain/step.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 
-/** The first event of the step under way. Steps of parallel tools overlap: each begins where the one before ended. */
+/**
+ * Numbers the events of steps. Steps of parallel tools overlap, so each step is recorded as starting after the end of the
+ * one that finished before it.
+ */
 export class StepIds {
   readonly #log: RunLog;
   #firstId: number;

@@ -1,104 +1,85 @@
 import type { RunFailure } from '../domain/run-failure.ts';
 import type { CancelMode } from '../domain/run-state.ts';
 
-/** "Stop has two kinds": somebody cancelled the run, or this process ends and leaves it. Besides, a run can fail from outside. */
+/** Why a run stops on this node before its model has finished. */
+export type StopReason =
+  /** The other nodes have fenced this node: this attempt must write nothing more. */
+  | { readonly kind: 'lost' }
+  /**
+   * This process ends now. The run stays unfinished and waits for nothing. `betweenSteps` is true if it was already being
+   * handed over.
+   */
+  | { readonly kind: 'shut_down'; readonly betweenSteps: boolean }
+  /** The store refuses the events of the run for good. */
+  | { readonly kind: 'refused'; readonly error: unknown }
+  /** A caller cancelled the run. */
+  | { readonly kind: 'cancelled' }
+  /** The run has passed a limit. */
+  | { readonly kind: 'failed'; readonly failure: RunFailure }
+  /** This process ends soon. The run has no step under way, so another node can resume it. */
+  | { readonly kind: 'handed_over' };
+
+/**
+ * If several reasons arrive, the one with the higher number counts; of two with the same number, the first. Every reason
+ * that leaves the run to another node is stronger than those that end it here, except for a handover: a run that is
+ * cancelled while it is being handed over ends here, as it would on the other node.
+ */
+const PRECEDENCE: Readonly<Record<StopReason['kind'], number>> = {
+  lost: 5,
+  shut_down: 4,
+  refused: 3,
+  cancelled: 2,
+  failed: 1,
+  handed_over: 1,
+};
+
+/** Stops one run: `now`, or when its current step has ended. */
 export class StopHandle {
   readonly #controller = new AbortController();
-  #cancelled = false;
-  #afterStep = false;
-  #shutDown = false;
-  #lost = false;
-  #handsOver = false;
-  #handedOver = false;
-  #failure: RunFailure | null = null;
-  #refusedBy: { readonly error: unknown } | null = null;
+  #reason: StopReason | null = null;
+  /** What happens at the end of the current step; null if the run continues. */
+  #afterStep: 'cancelled' | 'handed_over' | null = null;
 
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  get cancelled(): boolean {
-    return this.#cancelled;
+  /** The strongest reason so far; null while the run may continue. */
+  get reason(): StopReason | null {
+    return this.#reason;
   }
 
-  get isShutDown(): boolean {
-    return this.#shutDown;
+  now(reason: StopReason): void {
+    const current = this.#reason;
+    if (current === null || PRECEDENCE[reason.kind] > PRECEDENCE[current.kind]) this.#reason = reason;
+    this.#controller.abort();
   }
 
   cancel(mode: CancelMode): void {
-    if (mode === 'after_step') {
-      this.#afterStep = true;
-      return;
-    }
-    this.#cancelled = true;
-    this.#controller.abort();
+    if (mode === 'after_step') this.#afterStep = 'cancelled';
+    else this.now({ kind: 'cancelled' });
   }
 
-  /** Another has the run, or may have: nothing more of this attempt may be written. */
-  get isLost(): boolean {
-    return this.#lost;
-  }
-
-  lose(): void {
-    this.#lost = true;
-    this.#controller.abort();
-  }
-
-  /** Whether the run was left at the end of a step for another node to go on with. */
-  get isHandedOver(): boolean {
-    return this.#handedOver;
-  }
-
-  /** Whether the run is others' from here on: handed over, left where it is, or lost to them. */
-  get isLeft(): boolean {
-    return this.#handedOver || this.#shutDown || this.#lost;
-  }
-
-  /** This process ends soon: the run is left at the end of its step. */
+  /** This process ends soon: the run is handed over at the end of its step. */
   handOver(): void {
-    this.#handsOver = true;
+    this.#afterStep ??= 'handed_over';
+  }
+
+  /** This process ends now. */
+  shutDown(): void {
+    this.now({ kind: 'shut_down', betweenSteps: this.#reason?.kind === 'handed_over' });
   }
 
   /**
-   * A step is done, or none is begun yet: the place where `after_step` takes hold, and where a run is handed over, unless
-   * whoever takes it could not tell that no call is under way.
+   * Called between two steps and before the first one. Throws if the run stops here. `mayHandOver` is false if a node that
+   * resumed the run could not tell that no tool call is under way.
    */
   stepDone(mayHandOver: boolean): void {
-    // What came before has the word: a run past its limit ends here.
+    // A run that has passed a limit during the step ends with that failure.
     this.signal.throwIfAborted();
-    if (this.#afterStep) this.cancel('immediate');
-    else if (this.#handsOver && mayHandOver) {
-      this.#handedOver = true;
-      this.#controller.abort();
+    if (this.#afterStep === 'cancelled' || (this.#afterStep === 'handed_over' && mayHandOver)) {
+      this.now({ kind: this.#afterStep });
     }
     this.signal.throwIfAborted();
-  }
-
-  /** A limit that the run has passed, or null. */
-  get failure(): RunFailure | null {
-    return this.#failure;
-  }
-
-  /** The run has passed a limit. */
-  fail(failure: RunFailure): void {
-    if (this.signal.aborted) return;
-    this.#failure = failure;
-    this.#controller.abort();
-  }
-
-  /** What the run has to say cannot be stored. */
-  refuse(error: unknown): void {
-    this.#refusedBy ??= { error };
-    this.#controller.abort();
-  }
-
-  throwIfRefused(): void {
-    if (this.#refusedBy !== null) throw this.#refusedBy.error;
-  }
-
-  /** This process ends now: the run is left where it is, and nothing is waited for. */
-  shutDown(): void {
-    this.#shutDown = true;
-    this.#controller.abort();
   }
 }

@@ -13,14 +13,14 @@ import { UnstoredBytes } from './unstored-bytes.ts';
 
 export interface EventLogOptions extends RunLogBounds {
   readonly flushMs: number;
-  /** Events of all runs that are not stored: from here on no model is listened to. */
+  /** When so many bytes of events of all runs are not stored, the server reads from no provider. */
   readonly unstoredBytes: number;
 }
 
-/** Of one transaction: far less than a database that works takes in the time that it is waited for. */
+/** The limit of one transaction: a healthy database stores much more before the transaction times out. */
 const FLUSH_BYTES = 8 * 1024 * 1024;
 
-/** Writes chunks inside somebody's transaction: with a step or an end, its events commit. */
+/** Writes chunks inside the caller's transaction, so that a step or an end commits together with its events. */
 export async function storeChunks(tx: Tx, runId: string, chunks: readonly Chunk[]): Promise<void> {
   await Promise.all(chunks.map((chunk) => tx.run(insertChunk, { runId, ...chunk })));
 }
@@ -48,7 +48,7 @@ export class EventLog implements AsyncDisposable {
   #flushing: Promise<void> | null = null;
   #failing = false;
   readonly #onStored: ((lagMs: number) => void) | null;
-  /** Null: there are no other nodes, and no run that one of them runs. */
+  /** Null if the store has no other nodes. */
   readonly #far: FarLogs | null;
 
   constructor(
@@ -60,18 +60,25 @@ export class EventLog implements AsyncDisposable {
   ) {
     this.#store = store;
     this.#options = options;
-    this.#unstored = new UnstoredBytes(options.unstoredBytes, this.#someoneWaits);
+    this.#unstored = new UnstoredBytes(options.unstoredBytes, this.#flushForRoom);
     this.#logger = logger;
     this.#onStored = onStored;
     this.#far = far;
   }
 
-  /** `stored`: the events of this attempt that are durable already. */
+  /** `stored` holds the events of this attempt that are already durable. */
   open(runId: string, attempt: number, stored: readonly RunEvent[]): RunLog {
-    const log = new RunLog(runId, attempt, stored, this.#options, this.#unstored, this.#appended);
+    const log = new RunLog({
+      runId,
+      attempt,
+      stored,
+      bounds: this.#options,
+      unstored: this.#unstored,
+      onAppend: this.#appended,
+    });
     log.onStored = this.#onStored;
     this.#logs.set(runId, log);
-    // Taken over from another node: whoever followed it from here reads on at the hot end.
+    // If the run was taken over from another node, its readers on this node now follow the hot end.
     this.#far?.move(runId);
     return log;
   }
@@ -84,40 +91,40 @@ export class EventLog implements AsyncDisposable {
     return this.#logs.get(runId);
   }
 
-  /** Where new events come from: the hot end, or what is heard here of a run that another node runs. */
+  /** The source of new events: the hot end, or the remote log of a run that another node executes. */
   live(runId: string): LiveLog | undefined {
     return this.#logs.get(runId) ?? this.#far?.get(runId);
   }
 
-  /** For a reader that has everything stored up to `cursor`; null: nothing more will come. */
+  /** Follows a run that this node does not execute. Returns null if no other node exists: then no event will follow. */
   followElsewhere(runId: string, cursor: number): LiveLog | null {
     return this.#far?.open(runId, cursor) ?? null;
   }
 
-  /** After the end, or when the run is given up here. Readers that still wait are told by `cut`. */
+  /** Called after the end, or when this node stops executing the run. Cuts the readers that are still waiting. */
   close(log: RunLog): void {
     log.deliver();
     this.drop(log);
   }
 
-  /** The run is another's now: not even what was said already is told or stored any more. */
+  /** Called when another node owns the run. Events that are not delivered or stored yet are discarded. */
   drop(log: RunLog): void {
-    // This node may have taken the same run again meanwhile.
+    // This node may have taken the same run over again in between.
     if (this.#logs.get(log.runId) === log) this.#logs.delete(log.runId);
     this.#dirty.delete(log);
     log.release();
     log.cut();
   }
 
-  /** Nobody waits for the clock where the store may have room. */
-  #someoneWaits = (): void => {
+  /** A log waits for room, so the next flush starts immediately instead of by the clock. */
+  #flushForRoom = (): void => {
     if (this.#timer === null || this.#failing) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(this.#flushSoon, 0);
   };
 
   #appended = (log: RunLog): void => {
-    // All that is appended in one turn of the loop leaves in one write per reader.
+    // Events that are appended in one turn of the event loop are sent in one write per reader.
     if (!log.deliveryPending) {
       log.deliveryPending = true;
       if (this.#undelivered.push(log) === 1) setImmediate(this.#deliver);
@@ -147,7 +154,7 @@ export class EventLog implements AsyncDisposable {
     void this.flush();
   };
 
-  /** T2: what all runs of this node have to store, in one transaction unless it is much. */
+  /** T2: stores the unstored events of all runs of this node, in one transaction unless they exceed `FLUSH_BYTES`. */
   flush(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = null;
@@ -156,7 +163,7 @@ export class EventLog implements AsyncDisposable {
     return this.#flushing;
   }
 
-  /** Everything that was appended before: a flush under way may have been begun without it. */
+  /** Stores everything that was appended before the call. A flush under way may have started without some of it. */
   async flushAll(): Promise<void> {
     if (this.#flushing !== null) {
       await this.#flushing;
@@ -171,14 +178,14 @@ export class EventLog implements AsyncDisposable {
     this.#dirty.clear();
     const refused = new Set<RunLog>();
     for (const portion of inPortions(work, FLUSH_BYTES)) {
-      // Since the one before some may have ended, or become another node's. Behind what was refused nothing is stored.
+      // During the previous portion, runs may have ended or been lost. After a refused chunk nothing of its run is stored.
       const due = portion.filter(({ log }) => log.wantsFlush && !refused.has(log));
-      // The store is away: the rest waits for the next flush too.
+      // If the store is unavailable, the rest waits for the next flush too.
       if (due.length > 0 && !(await this.#flushPortion(due, refused))) return this.#markDirty(work);
     }
   }
 
-  /** Returns false where the store is away. */
+  /** Returns false if the store is unavailable. */
   async #flushPortion(work: readonly Unstored[], refused: Set<RunLog>): Promise<boolean> {
     try {
       await this.#store.transact('flush', async (tx) => {
@@ -187,8 +194,11 @@ export class EventLog implements AsyncDisposable {
       for (const { log, chunks } of work) stored(log, chunks);
       this.#failing = false;
     } catch (error) {
-      // Said once, however long it lasts.
-      if (!this.#failing) this.#logger.error({ err: error, runs: work.length }, 'event flushes fail; retrying');
+      // Logged once, however long it lasts.
+      if (!this.#failing) {
+        const about = { err: error, runs: work.length };
+        this.#logger.error(about, 'event flushes fail; the events stay in memory; retrying');
+      }
       this.#failing = true;
       if (error instanceof StoreUnavailable) return false;
       await Promise.all(work.map(({ log, chunks }) => this.#flushAlone(log, chunks, refused)));
@@ -196,12 +206,12 @@ export class EventLog implements AsyncDisposable {
     return true;
   }
 
-  /** The events stay in memory and the chunks keep their bounds: the next flush, step or end writes them again. */
+  /** The events stay in memory and the chunks keep their first and last ids: the next flush, step or end writes them. */
   #markDirty(work: readonly Unstored[]): void {
     for (const { log } of work) if (this.#logs.get(log.runId) === log && log.wantsFlush) this.#dirty.add(log);
   }
 
-  /** Where the flush of all was refused, each is tried by itself, so that only the bad run fails. */
+  /** After a refused flush each run is stored in its own transaction, so that only the run at fault fails. */
   async #flushAlone(log: RunLog, chunks: readonly Chunk[], refused: Set<RunLog>): Promise<void> {
     if (!log.wantsFlush) return;
     try {
@@ -216,7 +226,7 @@ export class EventLog implements AsyncDisposable {
     }
   }
 
-  /** The stored chunk that goes on after `cursor`, or null where there is nothing. */
+  /** Returns the stored chunk that continues after `cursor`, or null if there is none. */
   async storedAfter(runId: string, cursor: number): Promise<DecodedChunk | null> {
     const row = await first(this.#store.reads.all(chunkAfter, { runId, after: cursor }));
     if (row === undefined) return null;

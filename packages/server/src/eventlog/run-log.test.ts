@@ -20,7 +20,14 @@ const item: MessageItem = {
 const delta = (text: string): RunEventBody => ({ type: 'delta', item, text });
 type Bounds = Partial<RunLogBounds> & Pick<RunLogBounds, 'chunkBytes' | 'heldBytes'>;
 const newLog = (bounds: Bounds, attempt = 1, unstored = new UnstoredBytes(1_000_000, () => {})) =>
-  new RunLog('run_1', attempt, [], { unstoredRunBytes: 1_000_000, ...bounds }, unstored, () => {});
+  new RunLog({
+    runId: 'run_1',
+    attempt,
+    stored: [],
+    bounds: { unstoredRunBytes: 1_000_000, ...bounds },
+    unstored,
+    onAppend: () => {},
+  });
 const ids = (events: readonly RunEvent[]) => events.map((event) => event.id);
 
 function appended(log: RunLog, body: RunEventBody): RunEvent {
@@ -29,7 +36,7 @@ function appended(log: RunLog, body: RunEventBody): RunEvent {
   return event;
 }
 
-/** Reads as a connection does: what is held or stored first, then live; each event by its id once. */
+/** Reads like a connection: first held or stored events, then live ones, each id once. */
 class Reader implements LiveReader {
   readonly got: RunEvent[] = [];
   cutOff = false;
@@ -104,10 +111,10 @@ function body(step: Extract<Step, { do: 'append' }>): RunEventBody {
   return delta('x'.repeat(step.size));
 }
 
-/** The log, and beside it what must be true of it. */
+/** The log, and a model of what must be true of it. */
 class Rig {
   readonly log: RunLog;
-  /** Events of earlier attempts are none of this log's: they are stored. */
+  /** Events of earlier attempts are stored and not part of this log. */
   readonly #base: number;
   readonly #bounds: Bounds;
   readonly #events: RunEvent[] = [];
@@ -159,7 +166,7 @@ class Rig {
 
   #take(): void {
     const chunks = this.log.takeChunks();
-    // Bounds and bytes of what was cut stay until it is acknowledged, however often it is taken.
+    // A chunk keeps its ids and bytes until it is acknowledged, however often it is taken.
     assert.deepEqual(chunks.slice(0, this.#taken.length), this.#taken);
     for (const chunk of chunks) {
       const inside = this.#events.filter((event) => event.id >= chunk.firstId && event.id <= chunk.lastId);
@@ -201,7 +208,7 @@ class Rig {
   }
 }
 
-test('under any interleaving chunks keep their bounds, nothing unstored is dropped, every reader gets all once', () => {
+test('any interleaving: chunks keep their ids, every reader gets each event once', () => {
   fc.assert(
     fc.property(bounds, fc.integer({ min: 1, max: 3 }), steps, (of, attempt, all) => {
       const rig = new Rig(of, attempt);
@@ -212,7 +219,7 @@ test('under any interleaving chunks keep their bounds, nothing unstored is dropp
   );
 });
 
-test('ids begin after those of the attempt before and grow by the width of each event', () => {
+test('ids start after the previous attempt and grow by the width of each event', () => {
   const log = newLog({ chunkBytes: 100, heldBytes: 100 }, 2);
   assert.equal(appended(log, { type: 'item_added', item }).id, 1_000_000_001);
   assert.equal(appended(log, delta('a')).id, 1_000_000_003);
@@ -220,7 +227,7 @@ test('ids begin after those of the attempt before and grow by the width of each 
   assert.equal(log.lastId, 1_000_000_006);
 });
 
-test('stored events go once they were delivered and are over the bound, and the log says so', () => {
+test('drops stored and delivered events above the limit', () => {
   const log = newLog({ chunkBytes: 1000, heldBytes: 50 });
   for (let i = 0; i < 10; i += 1) log.append(delta('0123456789'));
   log.acknowledge(log.takeChunks().at(-1)?.lastId ?? 0);
@@ -233,7 +240,7 @@ test('stored events go once they were delivered and are over the bound, and the 
   assert.deepEqual(ids(held?.events.slice(held.from) ?? []), [11]);
 });
 
-test('events that end the run are sent and flushed only once they are durable', () => {
+test('sends the events of the end only after they are durable', () => {
   const log = newLog({ chunkBytes: 1000, heldBytes: 1000 });
   const reader = new Reader();
   log.attach(reader);
@@ -250,7 +257,7 @@ test('events that end the run are sent and flushed only once they are durable', 
   assert.deepEqual(log.takeChunks(), []);
 });
 
-test('nothing is appended behind a prepared end: its ids are taken', () => {
+test('appends nothing after a prepared end', () => {
   const log = newLog({ chunkBytes: 1000, heldBytes: 1000 });
   const reader = new Reader();
   log.attach(reader);
@@ -264,7 +271,7 @@ test('nothing is appended behind a prepared end: its ids are taken', () => {
   assert.equal(log.unstoredBytes, 0);
 });
 
-test('a log that is gone weighs nothing, whatever is acknowledged or appended after', () => {
+test('a released log counts no bytes, whatever is acknowledged or appended later', () => {
   const unstored = new UnstoredBytes(1000, () => {});
   const [one, other] = [1, 2].map(() => newLog({ chunkBytes: 1000, heldBytes: 1000 }, 1, unstored));
   assert.ok(one !== undefined && other !== undefined);
@@ -282,7 +289,7 @@ test('a log that is gone weighs nothing, whatever is acknowledged or appended af
   assert.deepEqual([unstored.bytes, one.unstoredBytes, told], [100, 0, 0]);
 });
 
-test('a log that is given up cuts its readers and keeps none', () => {
+test('cut closes all readers', () => {
   const log = newLog({ chunkBytes: 1000, heldBytes: 1000 });
   const readers = [new Reader(), new Reader()];
   for (const reader of readers) log.attach(reader);
@@ -292,7 +299,7 @@ test('a log that is given up cuts its readers and keeps none', () => {
   assert.equal(log.readerCount, 0);
 });
 
-test('a log is full at its own bound or at that of all, and who waits reads on once there is room for it', async () => {
+test('is full at its own limit or at that of the node, and wakes when there is room', async () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   let waits = 0;
   const unstored = new UnstoredBytes(1000, () => {
@@ -319,7 +326,7 @@ test('a log is full at its own bound or at that of all, and who waits reads on o
   await turn();
   assert.deepEqual([calls, one.isFull, other.isFull], [['one', 'one again'], false, true]);
 
-  // What goes with its log weighs on nobody, and its own waiters are forgotten.
+  // A released log counts no bytes, and its waiters are forgotten.
   one.append(delta('z'.repeat(900)));
   assert.ok(one.isFull && unstored.isFull);
   one.onceRoom(() => calls.push('never'));

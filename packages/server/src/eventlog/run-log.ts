@@ -10,17 +10,27 @@ export interface Chunk {
 }
 
 export interface RunLogBounds {
-  /** A chunk is closed before it grows past this, unless it is one event. */
+  /** A chunk is closed before it exceeds this size, unless it is one event. */
   readonly chunkBytes: number;
-  /** Stored events still held in memory. */
+  /** The limit of stored events that are still held in memory. */
   readonly heldBytes: number;
-  /** Events of one run that are not stored: from here on its model is not listened to. */
+  /** When so many bytes of events of one run are not stored, the server does not read from its provider. */
   readonly unstoredRunBytes: number;
 }
 
+interface RunLogParts {
+  readonly runId: string;
+  readonly attempt: number;
+  /** The events of this attempt that are already durable. */
+  readonly stored: readonly RunEvent[];
+  readonly bounds: RunLogBounds;
+  readonly unstored: UnstoredBytes;
+  readonly onAppend: (log: RunLog) => void;
+}
+
 /**
- * The hot end of one run's log on the node that runs it: an appended event reaches its readers in memory at once,
- * the store gets it a little later. Held here are all events that are not stored yet, and the newest stored ones.
+ * The hot end of one run's log, on the node that executes the run. An appended event reaches its readers in memory in the
+ * same turn; the store gets it up to 100 ms later. It holds all events that are not stored yet, and the newest stored ones.
  */
 export class RunLog implements LiveLog {
   readonly runId: string;
@@ -29,7 +39,7 @@ export class RunLog implements LiveLog {
   readonly #unstored: UnstoredBytes;
   readonly #onAppend: (log: RunLog) => void;
   readonly #readers = new Set<LiveReader>();
-  /** Cut, and perhaps under way, but not acknowledged: they keep their bounds. */
+  /** Chunks that the store has not acknowledged. They keep their first and last ids, because a write may be under way. */
   readonly #unacknowledged: Chunk[] = [];
   #held: RunEvent[];
   #heldStoredBytes = 0;
@@ -41,32 +51,25 @@ export class RunLog implements LiveLog {
   #deliveredCount: number;
   /** Events after this id are all held. */
   #droppedId: number;
-  /** Set once the end is being made durable: its events must not reach the store by a mere flush, and have taken their ids. */
+  /** True from the moment when the end is written: its events have their ids, and no flush may store them before T4. */
   #ending = false;
-  /** Null until the events of the end have taken their ids. */
+  /** Null until the events of the end have their ids. */
   #lastIdBeforeEnd: number | null = null;
   #cut = false;
-  /** When the oldest event was appended that no chunk holds yet, and when the oldest in an unacknowledged one; 0: none. */
+  /** When the oldest event outside any chunk was appended, and the oldest one in an unacknowledged chunk; 0 if none. */
   #unchunkedSince = 0;
   #unstoredSince = 0;
   /** Called with the time that the oldest event of a batch waited for the store. */
   onStored: ((lagMs: number) => void) | null = null;
   readonly startedAt = Date.now();
-  /** Whether the run's row already says `running`. */
+  /** True if the run's row already has the status `running`. */
   markedRunning = false;
-  /** The store refuses this run's events, and not because it is away: the run cannot go on. */
+  /** Called when the store refuses this run's events although it is available: the run cannot continue. */
   onRefused: ((error: unknown) => void) | null = null;
-  /** Kept for the log that owns this one: it is on the list of the next delivery. */
+  /** Used by `EventLog`: true if this log is in the list of the next delivery. */
   deliveryPending = false;
 
-  constructor(
-    runId: string,
-    attempt: number,
-    stored: readonly RunEvent[],
-    bounds: RunLogBounds,
-    unstored: UnstoredBytes,
-    onAppend: (log: RunLog) => void,
-  ) {
+  constructor({ runId, attempt, stored, bounds, unstored, onAppend }: RunLogParts) {
     this.runId = runId;
     this.attempt = attempt;
     this.#bounds = bounds;
@@ -87,7 +90,7 @@ export class RunLog implements LiveLog {
     return this.#nextId - 1;
   }
 
-  /** Without the events of the end, which count only together with the status that they report. */
+  /** Leaves out the events of the end, which count only together with the status that they report. */
   get lastIdBeforeEnd(): number {
     return this.#lastIdBeforeEnd ?? this.lastId;
   }
@@ -100,14 +103,14 @@ export class RunLog implements LiveLog {
     return this.#unstoredBytes;
   }
 
-  /** "At 1 MiB unstored per run or 256 MiB per node the provider's socket is paused." */
+  /** True from 1 MiB unstored per run or 256 MiB per node on (the defaults): the provider's socket is paused. */
   get isFull(): boolean {
     return this.#unstoredBytes >= this.#bounds.unstoredRunBytes || this.#unstored.isFull;
   }
 
-  /** Calls back once when there is room again; never, where the run ends before. */
-  onceRoom(goOn: () => void): void {
-    this.#unstored.wait(this, goOn);
+  /** Calls back once when there is room again, unless the run ends before that. */
+  onceRoom(callback: () => void): void {
+    this.#unstored.wait(this, callback);
   }
 
   #count(bytes: number): void {
@@ -115,10 +118,10 @@ export class RunLog implements LiveLog {
     this.#unstored.add(bytes);
   }
 
-  /** Null once the end is being made durable, or the log is gone: what comes then has no place any more. */
+  /** Returns null and drops the event if the end is being written or the log is closed. */
   append(body: RunEventBody): RunEvent | null {
     if (this.#ending) return null;
-    // One object per event, on the road of every token: the body is not copied.
+    // Called for every token: the body becomes the event and is not copied.
     const event = body as RunEventBody & { id: number };
     event.id = this.#nextId;
     this.#nextId += eventWidth(body);
@@ -129,7 +132,7 @@ export class RunLog implements LiveLog {
     return event;
   }
 
-  /** Gives ids to events that may be sent only once they are durable, and the chunks that make them so. */
+  /** Gives ids to events that may be sent only after they are durable. Returns all chunks that must be stored for that. */
   prepare(bodies: readonly RunEventBody[]): { readonly events: RunEvent[]; readonly chunks: readonly Chunk[] } {
     this.#ending = true;
     this.#lastIdBeforeEnd = this.lastId;
@@ -143,12 +146,12 @@ export class RunLog implements LiveLog {
     return { events, chunks: [...this.#unacknowledged] };
   }
 
-  /** Nothing more of this log goes to the store: the run is ended by another road. */
+  /** Nothing more of this log is stored: the run ends or continues in another way. */
   abandon(): void {
     this.#ending = true;
   }
 
-  /** The prepared events are durable: now they are sent. */
+  /** Sends the prepared events, which are durable now. */
   publish(events: readonly RunEvent[]): void {
     for (const event of events) {
       this.#held.push(event);
@@ -159,7 +162,7 @@ export class RunLog implements LiveLog {
     this.#onAppend(this);
   }
 
-  /** Every chunk that is not known to be stored, the newest ending at the newest event. */
+  /** Returns every chunk that is not known to be stored. The last one ends with the newest event. */
   takeChunks(): readonly Chunk[] {
     this.#cutChunks([]);
     return [...this.#unacknowledged];
@@ -208,10 +211,10 @@ export class RunLog implements LiveLog {
     this.#trim();
   }
 
-  /** The log goes: what it has not stored weighs on nobody any more. */
+  /** Closes the log: its unstored events no longer count against the limit of the node. */
   release(): void {
     this.#count(-this.#unstoredBytes);
-    // A flush or step under way may still acknowledge, and a tool still speak: neither counts any more.
+    // A flush or step under way may still acknowledge, and a tool may still append: both are ignored from here on.
     this.#storedId = this.lastId;
     this.#unacknowledged.length = 0;
     this.#unstoredSince = 0;
@@ -219,7 +222,7 @@ export class RunLog implements LiveLog {
     this.#unstored.forget(this);
   }
 
-  /** Drops the oldest events that are stored and delivered until what is held of them is within its bound. */
+  /** Drops the oldest stored and delivered events until the rest is within the limit. */
   #trim(): void {
     if (this.#heldStoredBytes <= this.#bounds.heldBytes) return;
     let count = 0;
@@ -235,7 +238,7 @@ export class RunLog implements LiveLog {
     this.#deliveredCount -= count;
   }
 
-  /** Where the first event with a frame after `id` stands among the held ones. */
+  /** Returns the index of the first held event with a frame after `id`. */
   #indexAfter(id: number): number {
     let low = 0;
     let high = this.#held.length;
@@ -264,7 +267,7 @@ export class RunLog implements LiveLog {
     return this.#readers.size;
   }
 
-  /** Hands everything appended since the last time to the readers. */
+  /** Delivers everything that was appended since the last call. */
   deliver(): void {
     const from = this.#deliveredCount;
     if (from >= this.#held.length) return;
@@ -272,7 +275,7 @@ export class RunLog implements LiveLog {
     for (const reader of this.#readers) reader.deliver(this.#held, from);
   }
 
-  /** Whether its readers were: nothing more is promised to those who come. */
+  /** True if the readers were cut: a reader that attaches later gets no end either. */
   get wasCut(): boolean {
     return this.#cut;
   }
@@ -284,7 +287,7 @@ export class RunLog implements LiveLog {
   }
 }
 
-/** What was estimated in characters can be larger in bytes: then it is halved until each chunk is within its bound. */
+/** Sizes are estimated in characters and can be larger in bytes. If a chunk exceeds the limit, it is halved. */
 export function encodeWithin(events: readonly RunEvent[], maxBytes: number, encode = encodeChunk): Chunk[] {
   const first = events[0];
   const last = events.at(-1);

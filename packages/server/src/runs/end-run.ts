@@ -40,8 +40,9 @@ export interface RunEnd {
 }
 
 /**
- * T4: state, answer, usage, day totals and the last events, together. Lock order: chat, run, day; the member's row is
- * never taken here (the other order deadlocks when the next message is sent as the last one ends).
+ * T4: writes status, answer, usage, day totals and the last events together. This is the only function that ends a run.
+ * Lock order: chat, run, day. The member's row is never locked here: a message that arrives while the last run ends locks
+ * it first, and the other order would deadlock.
  */
 export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
   const now = Date.now();
@@ -106,7 +107,7 @@ export async function endRun(tx: Tx, end: RunEnd): Promise<Charge> {
   return charge;
 }
 
-/** A repeated end whose first try was committed without anybody's learning of it is no loss: it is done. */
+/** The commit of an earlier try may have happened although its answer was lost: then the end is already written. */
 async function whyNotEnded(tx: Tx, end: RunEnd): Promise<Error> {
   const row = await first(tx.all(endOfRun, { runId: end.runId }));
   const isOwn = row?.status === end.status && row.attempt === end.nextAttempt && row.last_event_id === end.lastEventId;

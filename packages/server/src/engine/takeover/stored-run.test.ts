@@ -39,7 +39,7 @@ const run = {
 
 const PARTS = { instructions: '', message: 'm'.repeat(8), shown: 'm'.repeat(8), windowTokens: 1000 };
 
-/** A finished step with a tool's output up to id 5, and a second response under way behind it. */
+/** A finished step with a tool's output up to id 5, then a second response that is under way. */
 const KEPT = 5;
 const events: readonly RunEvent[] = [
   { type: 'response_created', response, id: 2 },
@@ -49,7 +49,7 @@ const events: readonly RunEvent[] = [
   { type: 'delta', item, text: 'größer', id: 9 },
 ];
 
-test('goes on behind the last journalled step, or behind what opened the attempt', () => {
+test('keeps events up to the last journalled step, or the first of the attempt', () => {
   const row = (id: number) => ({ last_event_id: id }) as StepRow;
   assert.equal(lastKeptId(1, []), 1);
   assert.equal(lastKeptId(1, [row(17), row(12)]), 17);
@@ -57,7 +57,7 @@ test('goes on behind the last journalled step, or behind what opened the attempt
   assert.equal(lastKeptId(2, [row(17), row(1_000_000_030)]), 1_000_000_030);
 });
 
-test('counts of a call that was cut short an estimate from what the model was shown and said', () => {
+test('estimates a call that was cut short from its prompt and output', () => {
   const { usage, byModel } = spentSoFar(run, { ...PARTS, instructions: 'i'.repeat(12) }, events, KEPT);
   // 12 bytes of instructions, 40 of the chat, 8 of the tool's output; and 8 of the text.
   const expected = { requestCount: 2, inputTokens: 115, cachedTokens: 0, outputTokens: 22, reasoningTokens: 0 };
@@ -65,21 +65,21 @@ test('counts of a call that was cut short an estimate from what the model was sh
   assert.deepEqual(byModel, [{ model: 'own/model', ...expected, credits: 0 }]);
 });
 
-test('counts what the model is told of files, of this message and of earlier ones', () => {
+test('counts the announced files of this message and of earlier ones', () => {
   const own = { ...PARTS, shown: 'm'.repeat(48) };
   // 40 bytes more of this message, and 80 of earlier ones.
   const { inputTokens } = spentSoFar(run, PARTS, events, KEPT).usage;
   assert.equal(spentSoFar({ ...run, announced_bytes: 80 }, own, events, KEPT).usage.inputTokens, inputTokens + 30);
 });
 
-test('counts what the provider reported where the response was whole, and nothing where none was under way', () => {
+test('counts the reported usage of a whole response, and nothing without a call', () => {
   const whole: RunEvent = { type: 'response_done', response, output: [item], usage: finished, id: 12 };
   const { usage } = spentSoFar(run, PARTS, [...events, whole], KEPT);
   assert.deepEqual([usage.requestCount, usage.inputTokens, usage.outputTokens], [2, 200, 40]);
   assert.deepEqual(spentSoFar(run, PARTS, events.slice(0, 2), KEPT).usage, finished);
 });
 
-test('counts of a chat no more than the model was shown: what its window has room for', () => {
+test('counts only the turns that fit into the window of the model', () => {
   const long = { ...run, text_bytes: 20_000_008 };
   // Half of the window for the earlier turns; 2 tokens of the message, 2 of the tool's output.
   assert.equal(spentSoFar(long, PARTS, events, KEPT).usage.inputTokens, 100 + 500 + 4);

@@ -1,7 +1,9 @@
 import { estimatedUsage } from '../../agent/progress.ts';
 import { historyBudget } from '../../chats/fit-window.ts';
+import type { RunIdentity } from '../../domain/admitted-run.ts';
 import { attemptBase, type OutputItem, type RunEvent, type RunItem } from '../../domain/events.ts';
 import { modelWindow } from '../../domain/model-window.ts';
+import { type SandboxFile, sandboxFilesOf, shownMessage } from '../../domain/sandbox-file.ts';
 import {
   addModelUsage,
   addUsage,
@@ -10,18 +12,42 @@ import {
   type ModelUsage,
   type Usage,
 } from '../../domain/usage.ts';
+import { userMessageOfRun } from '../../store/queries/chats.ts';
 import type { StepRow } from '../../store/queries/runs.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
+import { first, type Tx } from '../../store/store.ts';
+import type { PromptSetting } from '../build-prompt.ts';
+import type { EngineDeps } from '../deps.ts';
+
+export const runIdentity = (row: UnfinishedRun): RunIdentity => ({
+  runId: row.run_id,
+  integrationId: row.integration_id,
+  consumerId: row.consumer_id,
+  chatKey: row.chat_key,
+  chatId: row.chat_id,
+  agency: row.agency,
+  agent: row.agent,
+  day: row.day,
+});
+
+/** Reads the message that the run answers. Returns an empty one if its row is missing. */
+export async function storedMessage(tx: Tx, run: UnfinishedRun) {
+  const row = await first(tx.all(userMessageOfRun, { chatKey: run.chat_key, runId: run.run_id }));
+  return {
+    message: row === undefined ? '' : (JSON.parse(row.content_json) as string),
+    sandboxFiles: sandboxFilesOf(row?.sandbox_files_json ?? null),
+  };
+}
 
 /**
- * The last event that the run's next attempt goes on behind: the last one of a journalled step, or the one that opened
- * the attempt which died (`meta`, `resumed`).
+ * The last event that the next attempt keeps: the last event of a journalled step, or the event that opened the orphaned
+ * attempt (`meta` or `resumed`).
  */
 export function lastKeptId(attempt: number, journal: readonly StepRow[]): number {
   return Math.max(attemptBase(attempt) + 1, ...journal.map((row) => row.last_event_id));
 }
 
-/** What was said and done up to the last stored event, put together from its deltas. */
+/** Rebuilds the items of the run from its stored events: texts from their deltas, and the outputs of tools. */
 export function foldItems(events: readonly RunEvent[]): RunItem[] {
   const items: RunItem[] = [];
   const open = new Map<string, OutputItem>();
@@ -46,20 +72,36 @@ export interface Spent {
   readonly byModel: readonly ModelUsage[];
 }
 
-/** What the model was shown besides the chat's earlier turns, and how many tokens it takes where its window is not known. */
+/** What the model was shown besides the earlier turns of the chat. */
 export interface PromptParts {
   readonly instructions: string;
-  /** The run's own. */
+  /** The message of the run as it is stored. */
   readonly message: string;
-  /** It as the model is shown it. */
+  /** The message as the model is shown it, with the sandbox files. */
   readonly shown: string;
+  /** The number of tokens that a model accepts if its window is unknown. */
   readonly windowTokens: number;
 }
 
+interface PromptDeps extends Pick<EngineDeps, 'agencies'> {
+  readonly prompt: Pick<PromptSetting, 'windowTokens'>;
+}
+
+export function promptParts(
+  { agencies, prompt }: PromptDeps,
+  run: UnfinishedRun,
+  message: string,
+  sandboxFiles: readonly SandboxFile[],
+): PromptParts {
+  const instructions = agencies.agent(run.agency, run.agent)?.definition.instructions ?? '';
+  return { instructions, message, shown: shownMessage(message, sandboxFiles), windowTokens: prompt.windowTokens };
+}
+
 /**
- * What a run has used up to its last stored event: the row's own sum, and of the call of the model that was under way
- * behind `keptId` what the provider reported, "else an estimate from the text". A call of which nothing was stored yet,
- * at most a tenth of a second old, is not known of. Turns that the model's window had no room for are not in the estimate.
+ * The usage of a run up to its last stored event (`contract-6-charged-cut-step`): the sum in its row, plus the model call
+ * that was under way after `keptId`. For that call counts what the provider reported, or else an estimate from the text.
+ * A call of which no event was stored is not counted; it is at most 0.1 s old. The estimate leaves out the turns that the
+ * model's window had no room for.
  */
 export function spentSoFar(
   run: UnfinishedRun,

@@ -1,9 +1,8 @@
-import { RUN_SECONDS_BY_SETTING } from '../../domain/admission.ts';
+import { type AdmittedRun, admittedRun, runSettings } from '../../domain/admitted-run.ts';
 import { attemptBase, type RunEvent } from '../../domain/events.ts';
 import { NO_TRACE } from '../../domain/request-trace.ts';
 import { RunLost } from '../../domain/run-lost.ts';
 import type { RunError } from '../../domain/run-state.ts';
-import { sandboxFilesOf } from '../../domain/sandbox-file.ts';
 import { isKnownJournal } from '../../domain/step.ts';
 import { CommitUnknown } from '../../domain/unavailable.ts';
 import { encodeChunk } from '../../eventlog/chunk-codec.ts';
@@ -11,7 +10,6 @@ import { parseOwnJson } from '../../lib/strict-json.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { journalledStep } from '../../runs/journal.ts';
 import { attachmentOf, attachmentsOfRun } from '../../store/queries/attachments.ts';
-import { userMessageOfRun } from '../../store/queries/chats.ts';
 import { insertChunk } from '../../store/queries/eventlog.ts';
 import { livePeer } from '../../store/queries/nodes.ts';
 import {
@@ -26,71 +24,91 @@ import { NODE_ALIVE, NODE_RELEASED, RELEASED_RUN } from '../../store/schema.ts';
 import { first, type Tx } from '../../store/store.ts';
 import type { ThisNode } from '../../store/this-node.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { AdmittedRun } from '../port.ts';
-import { type EndReport, reportEnd } from '../report-end.ts';
-import { type EndDeps, promptParts, writeEnd } from './end-orphan.ts';
-import { lastKeptId, spentSoFar } from './stored-run.ts';
+import { type EndDeps, type EndedOrphan, reportEndedOrphan, writeEnd } from './end-orphan.ts';
+import { lastKeptId, promptParts, runIdentity, spentSoFar, storedMessage } from './stored-run.ts';
 
-export interface TakeOverDeps extends EndDeps, Pick<EngineDeps, 'model'> {
-  /** The node that takes the run. */
+/*
+ * The words of this folder:
+ *
+ *   fence      to mark a silent node as dead, so that it can write nothing more
+ *   orphan     an unfinished run whose node is dead, or whose node has released it
+ *   take over  to claim an orphan for this node in one transaction (T6); its attempt grows by 1
+ *   resume     to continue a run that was taken over, after the last step in its journal
+ *   end        to write the end of an orphan that cannot be resumed
+ *   leave      to leave an orphan to another node
+ *
+ *   running ──▶ orphan ──▶ taken over ─┬─▶ resumed: running again, here
+ *                 ▲  │                 └─▶ ended: failed or cancelled
+ *                 │  └──▶ left ─┐
+ *                 └─────────────┘
+ */
+
+export interface TakeoverDeps extends EndDeps, Pick<EngineDeps, 'model'> {
+  /** The node that takes the run over. */
   readonly node: ThisNode;
-  /** How often a run may be begun by processes that then died. */
+  /** How many nodes may crash while they execute a run before it ends. */
   readonly maxAttempts: number;
 }
 
+/** What became of an orphan. */
+export type Takeover =
+  | { readonly outcome: 'resumed'; readonly run: AdmittedRun }
+  | { readonly outcome: 'ended' }
+  | { readonly outcome: 'left'; readonly why: string };
+
+/** Another node was faster, or the run is no orphan any more. */
+export const LEFT_TO_OTHERS: Takeover = { outcome: 'left', why: 'another node owns it, or a row is missing' };
+
+const LEFT_TO_OTHER_VERSION: Takeover = {
+  outcome: 'left',
+  why: 'another version of the server started it, and a node of that version can resume it',
+};
+
+type Decision = Takeover | { readonly outcome: 'ended'; readonly end: EndedOrphan };
+
 /**
- * T6: takes a run whose node is gone. Whoever takes it, this process after a restart or another node, takes it so; of
- * several that try at once one does, and the others find it taken, or meet `RunLost` or `AlreadyEnded`. Once `closing`
- * is aborted it does not wait for a store that is away.
+ * T6: takes an orphan over, after a restart or from another node. If several nodes try concurrently, one succeeds; the
+ * others leave the run, or get `RunLost` or `AlreadyEnded`. After `closing` is aborted, it does not wait for a store that
+ * is unavailable.
  */
-export async function takeOver(deps: TakeOverDeps, runId: string, closing: AbortSignal): Promise<Taken> {
-  let made: Taken = {};
-  const transaction = async (tx: Tx): Promise<Taken> => {
-    const locked = await tx.all(lockOrphan, { runId });
-    // Where several nodes share the store, whoever has the row locked takes the run.
-    if (deps.store.kind === 'postgres' && locked.length === 0) return {};
-    const run = await first(tx.all(unfinishedRun, { runId }));
-    if (run === undefined || run.node_dead === NODE_ALIVE) return {};
-    // A node that let go of its runs in good order did not crash on them.
-    const wasLetGo = run.node_id === RELEASED_RUN || run.node_dead === NODE_RELEASED;
-    const crashes = run.crashes + (wasLetGo ? 0 : 1);
-    const obstacle = obstacleTo(deps, run, crashes);
-    if (run.cancel_requested_at === null) {
-      if (obstacle === null) return { resumed: await goOn(tx, deps, run, crashes) };
-      if (obstacle === OTHER_VERSION && (await hasPeers(tx, deps))) return { isOthers: true };
-    }
-    return { ended: await writeEnd(tx, deps, run, interrupted(obstacle ?? '')) };
-  };
+export async function takeOver(deps: TakeoverDeps, runId: string, closing: AbortSignal): Promise<Takeover> {
+  let decided = LEFT_TO_OTHERS as Decision;
   const taken = await deps.store
     .transact('takeover', async (tx) => {
-      made = await transaction(tx);
-      return made;
+      decided = await decide(tx, deps, runId);
+      return decided;
     })
     .catch(async (error: unknown) => {
-      // A run that was taken after all is not left lying.
+      // If the commit happened after all, the run is this node's, and no other node would resume it.
       if (error instanceof CommitUnknown && (await unlessAborted(closing, error.happened).catch(() => false))) {
-        return made;
+        return decided;
       }
       throw error;
     });
-  if (taken.ended !== undefined) reportEnd(deps, taken.ended);
+  if ('end' in taken) reportEndedOrphan(deps, taken.end);
   return taken;
 }
 
-/**
- * "a journal of an unknown format is not taken": a node of the version that wrote it can go on. Where this one is alone
- * nobody can.
- */
-async function hasPeers(tx: Tx, { store, node }: TakeOverDeps): Promise<boolean> {
-  return store.kind === 'postgres' && (await tx.all(livePeer, { nodeId: node.nodeId })).length > 0;
+async function decide(tx: Tx, deps: TakeoverDeps, runId: string): Promise<Decision> {
+  const locked = await tx.all(lockOrphan, { runId });
+  // If several nodes share the store, the node that has the row locked takes the run over.
+  if (deps.store.kind === 'postgres' && locked.length === 0) return LEFT_TO_OTHERS;
+  const run = await first(tx.all(unfinishedRun, { runId }));
+  if (run === undefined || run.node_dead === NODE_ALIVE) return LEFT_TO_OTHERS;
+  // A node that released the run did not crash while it executed it.
+  const wasReleased = run.node_id === RELEASED_RUN || run.node_dead === NODE_RELEASED;
+  const crashes = run.crashes + (wasReleased ? 0 : 1);
+  const obstacle = obstacleTo(deps, run, crashes);
+  if (run.cancel_requested_at === null) {
+    if (obstacle === null) return { outcome: 'resumed', run: await resume(tx, deps, run, crashes) };
+    if (obstacle === OTHER_VERSION && (await hasPeers(tx, deps))) return LEFT_TO_OTHER_VERSION;
+  }
+  return { outcome: 'ended', end: await writeEnd(tx, deps, run, interrupted(obstacle ?? '')) };
 }
 
-/** What became of a run: it goes on here, or was ended here; neither: another has it, or its rows are not whole. */
-export interface Taken {
-  /** It is left to nodes of another version. */
-  readonly isOthers?: true;
-  readonly resumed?: AdmittedRun;
-  readonly ended?: EndReport;
+/** A node of the version that wrote a journal of an unknown format can resume the run. Without other nodes, none can. */
+async function hasPeers(tx: Tx, { store, node }: TakeoverDeps): Promise<boolean> {
+  return store.kind === 'postgres' && (await tx.all(livePeer, { nodeId: node.nodeId })).length > 0;
 }
 
 export const interrupted = (obstacle: string): RunError => ({
@@ -100,8 +118,8 @@ export const interrupted = (obstacle: string): RunError => ({
 
 const OTHER_VERSION = 'another version of the server started it.';
 
-/** Why the run cannot go on here, in a sentence; null where it can. */
-function obstacleTo(deps: TakeOverDeps, run: UnfinishedRun, crashes: number): string | null {
+/** Returns a sentence that says why the run cannot be resumed here, or null if it can. */
+function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): string | null {
   if (crashes >= deps.maxAttempts) return `its server died ${crashes === 1 ? 'once' : `${crashes} times`}.`;
   if (!isKnownJournal(run.journal_format)) return OTHER_VERSION;
   const agent = deps.agencies.agent(run.agency, run.agent);
@@ -109,16 +127,15 @@ function obstacleTo(deps: TakeOverDeps, run: UnfinishedRun, crashes: number): st
   return deps.model(agent.model) === null ? `the model \`${agent.model}\` no longer exists.` : null;
 }
 
-async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: number): Promise<AdmittedRun> {
+/** Claims the run for this node, discards the events after its last journalled step, and opens the next attempt. */
+async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: number): Promise<AdmittedRun> {
   const runId = run.run_id;
   const attempt = run.attempt + 1;
   const journal = await tx.all(journalOf, { runId });
   const keptId = lastKeptId(run.attempt, journal);
-  const stored = await deps.eventLog.allStored(tx, runId);
-  const said = await first(tx.all(userMessageOfRun, { chatKey: run.chat_key, runId }));
-  const message = said === undefined ? '' : (JSON.parse(said.content_json) as string);
-  const sandboxFiles = sandboxFilesOf(said?.sandbox_files_json ?? null);
-  const { usage, byModel } = spentSoFar(run, promptParts(deps, run, message, sandboxFiles), stored, keptId);
+  const events = await deps.eventLog.allStored(tx, runId);
+  const { message, sandboxFiles } = await storedMessage(tx, run);
+  const { usage, byModel } = spentSoFar(run, promptParts(deps, run, message, sandboxFiles), events, keptId);
   const changed = await tx.run(takeRun, {
     runId,
     attempt: run.attempt,
@@ -134,34 +151,21 @@ async function goOn(tx: Tx, deps: TakeOverDeps, run: UnfinishedRun, crashes: num
   const opening: RunEvent = { type: 'resumed', runId, attempt, discardAfter: keptId, id };
   await tx.run(insertChunk, { runId, firstId: id, lastId: id, data: encodeChunk([opening]) });
   const attachments = await tx.all(attachmentsOfRun, { chatKey: run.chat_key, runId });
-  return {
-    runId,
-    trace: NO_TRACE,
-    attempt,
+  const input = {
     ownerId: run.owner_id,
-    integrationId: run.integration_id,
-    consumerId: run.consumer_id,
-    chatKey: run.chat_key,
-    chatId: run.chat_id,
-    agency: run.agency,
-    agent: run.agent,
     message,
     attachments: attachments.map(attachmentOf),
     sandboxFiles,
-    hasHistory: run.num_messages > 1,
     userContext: run.user_context_json === null ? undefined : parseOwnJson(run.user_context_json),
-    day: run.day,
-    maxRunSeconds: run.max_run_seconds === RUN_SECONDS_BY_SETTING ? null : run.max_run_seconds,
-    onDisconnect: run.on_disconnect,
-    keepAttachments: run.keep_attachments === 1,
-    opening,
-    resumed: {
-      steps: journal.map(journalledStep),
-      usage,
-      byModel,
-      betweenSteps: run.node_id === RELEASED_RUN,
-      createdAt: run.created_at,
-      startedAt: run.started_at ?? run.created_at,
-    },
+    hasHistory: run.num_messages > 1,
   };
+  const resumed = {
+    steps: journal.map(journalledStep),
+    usage,
+    byModel,
+    betweenSteps: run.node_id === RELEASED_RUN,
+    createdAt: run.created_at,
+    startedAt: run.started_at ?? run.created_at,
+  };
+  return admittedRun(runIdentity(run), runSettings(run), input, { trace: NO_TRACE, attempt, opening, resumed });
 }

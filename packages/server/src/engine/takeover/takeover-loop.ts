@@ -2,29 +2,29 @@ import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { SeenBeat } from '../../store/node-beats.ts';
 import { fenceNode } from '../../store/queries/nodes.ts';
 import { Orphans, type OrphansOptions } from './orphans.ts';
-import type { TakeOverDeps } from './take-over.ts';
+import type { TakeoverDeps } from './take-over.ts';
 
 export type TakeoverOptions = Omit<OrphansOptions, 'closing'>;
 
 /**
- * While this node runs: fences those that are silent, and takes over what nodes that no longer exist left unfinished. What
- * fails is left to the next time; there is one within a second or two as long as there is something to do.
+ * While this node runs: fences silent nodes and takes over orphans. If something fails, the next call repeats it; the
+ * node's heartbeat calls every second or two while there is something to do.
  */
 export class TakeoverLoop implements AsyncDisposable {
-  readonly #deps: TakeOverDeps;
+  readonly #deps: TakeoverDeps;
   readonly #orphans: Orphans;
   readonly #closing = new AbortController();
   readonly #fencing = new Set<string>();
-  #taking: Promise<void> | null = null;
-  #asked = false;
+  #pass: Promise<void> | null = null;
+  #isAsked = false;
 
-  constructor(deps: TakeOverDeps, { room, start }: TakeoverOptions) {
+  constructor(deps: TakeoverDeps, { room, start }: TakeoverOptions) {
     this.#deps = deps;
     const freeRoom = () => (this.#isClosed || deps.node.identity === null ? 0 : room());
     this.#orphans = new Orphans(deps, { room: freeRoom, start, closing: this.#closing.signal });
   }
 
-  /** Waits for what the silent node has under way: the database ends a transaction that stands still. */
+  /** Waits for the transactions that the silent node has open: the database ends a transaction that is idle. */
   fence = (silent: readonly SeenBeat[]): void => {
     for (const node of silent) {
       if (this.#isClosed || this.#fencing.has(node.nodeId)) continue;
@@ -33,12 +33,12 @@ export class TakeoverLoop implements AsyncDisposable {
     }
   };
 
-  /** Once more behind the one that is under way, which may have looked too early. */
+  /** Looks for orphans. If a pass is under way, starts one more after it, because that one may have looked too early. */
   look = (): void => {
     if (this.#isClosed) return;
-    this.#asked = true;
-    this.#taking ??= this.#take().finally(() => {
-      this.#taking = null;
+    this.#isAsked = true;
+    this.#pass ??= this.#takeOver().finally(() => {
+      this.#pass = null;
     });
   };
 
@@ -55,25 +55,24 @@ export class TakeoverLoop implements AsyncDisposable {
       logger.warn({ nodeId }, 'a node sent no heartbeat within its lease and was fenced');
       this.look();
     } catch (error) {
-      logger.info({ err: error, nodeId }, 'a node without a heartbeat could not be fenced yet');
+      logger.info({ err: error, nodeId }, 'a node without a heartbeat could not be fenced yet; retrying');
     }
   }
 
-  async #take(): Promise<void> {
+  async #takeOver(): Promise<void> {
     const { logger } = this.#deps;
-    while (this.#asked && !this.#isClosed) {
-      this.#asked = false;
+    while (this.#isAsked && !this.#isClosed) {
+      this.#isAsked = false;
       try {
-        await this.#orphans.take();
+        await this.#orphans.takeOverAll();
       } catch (error) {
-        if (!(error instanceof StoreUnavailable))
-          logger.error({ err: error }, 'runs of dead nodes could not be taken over');
+        if (!(error instanceof StoreUnavailable)) logger.error({ err: error }, 'orphaned runs could not be taken over');
       }
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    await this.#taking;
+    await this.#pass;
   }
 }

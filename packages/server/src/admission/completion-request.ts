@@ -1,0 +1,18 @@
+import type { RequestAttachment } from '../attachments/request-attachment.ts';
+import type { AdmissionRequest } from '../domain/admission.ts';
+import type { MountPath } from '../domain/mount-path.ts';
+import type { RequestTrace } from '../domain/request-trace.ts';
+import type { SandboxFile } from '../domain/sandbox-file.ts';
+
+/** A request whose body is checked and whose caller owns the integration. */
+export interface CompletionRequest extends AdmissionRequest {
+  /** The owner of the integration. */
+  readonly ownerId: string;
+  readonly integrationId: string;
+  readonly trace: RequestTrace;
+  readonly message: string;
+  readonly userContext: unknown;
+  readonly ignoredFields: readonly string[];
+  readonly attachments: readonly RequestAttachment[];
+  readonly sandboxFiles: readonly { readonly file: SandboxFile; readonly below: MountPath }[];
+}

@@ -1,0 +1,75 @@
+import type { Agencies } from '../agencies/agencies.ts';
+import { type AdmissionQuestion, type Admit, decideAdmission, type Replay } from '../domain/admission.ts';
+import type { ModelPrice, Prices } from '../domain/prices.ts';
+import type { Refusal } from '../domain/refusal.ts';
+import type { FairBudget, Hold } from '../lib/fair-budget.ts';
+import { admissionFacts } from '../store/queries/admission.ts';
+import { periodDays } from '../store/queries/allowance.ts';
+import { first, type Reads } from '../store/store.ts';
+import type { CompletionRequest } from './completion-request.ts';
+import { refreshesRefusal } from './earlier-urls.ts';
+
+export interface DecideDeps {
+  readonly agencies: Agencies;
+  readonly prices: Prices;
+  readonly isShuttingDown: () => boolean;
+  /** Active runs of this node, by owner: a request holds a slot from its decision until its run has started. */
+  readonly runSlots: FairBudget;
+  /** `RUNWIRE_RESERVE_TOKENS`. */
+  readonly reserveTokens: number;
+}
+
+export interface DecideOptions {
+  /** Reserved if the decision is to admit; null if nothing is reserved yet. */
+  readonly slot: Hold | null;
+  /** Answers whether the request's sandbox files exist. `'enough'` stops here: no later check is made. */
+  readonly files: () => Promise<Refusal | null | 'enough'>;
+}
+
+export interface Decided {
+  /** Null if `files` answered `'enough'`. */
+  readonly decision: Admit | Replay | null;
+  readonly now: number;
+}
+
+/** Reads the facts and decides with them. Throws the refusal if the decision is one. */
+export async function decide(
+  deps: DecideDeps,
+  reads: Reads,
+  request: CompletionRequest,
+  { slot, files }: DecideOptions,
+): Promise<Decided> {
+  const now = Date.now();
+  const { ownerId, integrationId, consumerId, usageRequestId, chatId, aliasChatId } = request;
+  const facts = await first(
+    reads.all(admissionFacts, { integrationId, consumerId, usageRequestId, chatId, aliasChatId, ...periodDays(now) }),
+  );
+  const deciding = decideAdmission(facts, request, {
+    nowMs: now,
+    entryPoints: { of: (agency) => deps.agencies.entryPoints(agency) },
+    prices: { of: (agency, agent) => entryPrice(deps, agency, agent) },
+    reserveTokens: deps.reserveTokens,
+    load: () => ({
+      shuttingDown: deps.isShuttingDown(),
+      full: slot?.amount !== 1 && !deps.runSlots.fits(ownerId, 1),
+    }),
+  });
+  const answerTo = (question: AdmissionQuestion) =>
+    question.ask === 'files' ? files() : refreshesRefusal(reads, question.chatKey, request.refreshes, now);
+  let step = deciding.next();
+  while (step.done !== true) {
+    const answer = await answerTo(step.value);
+    if (answer === 'enough') return { decision: null, now };
+    step = deciding.next(answer);
+  }
+  const decision = step.value;
+  if (decision.kind === 'refuse') throw decision.refusal;
+  // The slot is taken in the same turn in which it was found free: other requests decide concurrently.
+  if (decision.kind === 'admit' && slot?.amount === 0) slot.grow(1);
+  return { decision, now };
+}
+
+function entryPrice({ agencies, prices }: DecideDeps, agency: string, agent: string): ModelPrice | null {
+  const model = agencies.agent(agency, agent)?.model;
+  return (model === undefined ? undefined : prices.get(model)) ?? null;
+}

@@ -1,0 +1,119 @@
+import type { StoredBlob } from '../attachments/attachment-blobs.ts';
+import { insertAttachments, isInline } from '../attachments/request-attachment.ts';
+import type { Admit } from '../domain/admission.ts';
+import { type AdmittedRun, admittedRun } from '../domain/admitted-run.ts';
+import { dayOf } from '../domain/allowance.ts';
+import type { Meta, RunEvent } from '../domain/events.ts';
+import { newId } from '../domain/ids.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { JOURNAL_FORMAT, JOURNAL_FORMAT_WITH_URLS } from '../domain/step.ts';
+import { encodeChunk } from '../eventlog/chunk-codec.ts';
+import { growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
+import { insertChunk } from '../store/queries/eventlog.ts';
+import type { Tx } from '../store/store.ts';
+import type { CompletionRequest } from './completion-request.ts';
+import { applyRefreshes, refreshesRefusal } from './earlier-urls.ts';
+
+/** The facts have changed between their read and the writes: the transaction is repeated. */
+export class FactsChanged extends Error {
+  override readonly name = 'FactsChanged';
+}
+
+export interface Reservation {
+  readonly request: CompletionRequest;
+  readonly decision: Admit;
+  /** The inline images of the request by their hash. */
+  readonly blobs: ReadonlyMap<string, StoredBlob>;
+  readonly nodeId: string;
+  readonly now: number;
+}
+
+/** The writes of T1: the chat, the message, the run, its first event and its attachments. */
+export async function reserveRun(tx: Tx, reservation: Reservation): Promise<AdmittedRun> {
+  const { request, decision, blobs, nodeId, now } = reservation;
+  const { ownerId, integrationId, consumerId, usageRequestId, aliasChatId, message, messageBytes } = request;
+  const { agency, agent, chat, hasHistory, maxRunSeconds, onDisconnect, keepAttachments } = decision;
+  const runId = newId('run');
+  const day = dayOf(now);
+  const sandboxFiles = request.sandboxFiles.map(({ file }) => file);
+  const chatKey = chat?.chatKey ?? newId('chat');
+  const chatId = chat?.chatId ?? request.chatId ?? chatKey;
+  const textBytes = messageBytes;
+  // All statements are sent together: that is one round trip to the database.
+  const joined =
+    chat === null
+      ? tx.run(insertChat, {
+          chatKey,
+          integrationId,
+          chatId,
+          alias: aliasChatId,
+          consumerId,
+          numMessages: 1,
+          textBytes,
+          now,
+        })
+      : tx.run(growChat, { chatKey, textBytes, alias: chat.alias, now });
+  const messageWritten = tx.run(insertMessage, {
+    messageId: newId('msg'),
+    chatKey,
+    runId,
+    role: 'user',
+    status: 'completed',
+    agent,
+    contentJson: JSON.stringify(message),
+    errorCode: null,
+    errorMessage: null,
+    sandboxFilesJson: sandboxFiles.length === 0 ? null : JSON.stringify(sandboxFiles),
+    now,
+  });
+  const runWritten = tx.run(insertRun, {
+    runId,
+    integrationId,
+    chatKey,
+    consumerId,
+    usageRequestId,
+    fingerprint: request.fingerprint,
+    agency,
+    agent,
+    nodeId,
+    held: decision.held,
+    unit: decision.unit,
+    day,
+    period: decision.period,
+    periodStart: decision.periodStart,
+    userContextJson: request.userContext === undefined ? null : JSON.stringify(request.userContext),
+    journalFormat: request.attachments.every(isInline) ? JOURNAL_FORMAT : JOURNAL_FORMAT_WITH_URLS,
+    now,
+  });
+  const meta: Meta = {
+    runId,
+    chatId,
+    aliasChatId: aliasChatId ?? chat?.knownAlias ?? null,
+    usageRequestId,
+    consumerId,
+    agent,
+    createdAt: now,
+    ...(request.ignoredFields.length === 0 ? {} : { ignoredFields: request.ignoredFields }),
+  };
+  const opening: RunEvent = { type: 'meta', meta, id: 1 };
+  const eventWritten = tx.run(insertChunk, { runId, firstId: 1, lastId: 1, data: encodeChunk([opening]) });
+  // `joined` locks the chat's row: from then on no sweep can delete its copies. If one has, an expired link matters now.
+  const links =
+    hasHistory && !keepAttachments ? refreshesRefusal(tx, chatKey, request.refreshes, now) : Promise.resolve(null);
+  await Promise.all([joined, messageWritten, runWritten, eventWritten, links]);
+  if ((await joined) !== 1) throw new FactsChanged('The chat was deleted.');
+  if ((await links) !== null) throw new FactsChanged('A sweep has deleted copies, and a link has expired.');
+  // Sent after the other statements: a transaction awaits everything that it has sent before it sends what depends on it.
+  const { refreshes } = request;
+  if (!(refreshes instanceof Refusal) && refreshes.length > 0) await applyRefreshes(tx, chatKey, refreshes);
+  const attachments =
+    request.attachments.length === 0
+      ? []
+      : await insertAttachments(tx, { integrationId, chatKey, runId, now }, request.attachments, blobs);
+  return admittedRun(
+    { runId, integrationId, consumerId, chatKey, chatId, agency, agent, day },
+    { maxRunSeconds, onDisconnect, keepAttachments },
+    { ownerId, message, attachments, sandboxFiles, userContext: request.userContext, hasHistory },
+    { trace: request.trace, attempt: 1, opening, resumed: null },
+  );
+}

@@ -1,0 +1,96 @@
+import type { StoredAttachment } from './attachment.ts';
+import type { RunEvent } from './events.ts';
+import type { RequestTrace } from './request-trace.ts';
+import type { SandboxFile } from './sandbox-file.ts';
+import type { JournalledStep } from './step.ts';
+import type { ModelUsage, Usage } from './usage.ts';
+
+/** The columns of a run that never change. */
+export interface RunIdentity {
+  readonly runId: string;
+  readonly integrationId: string;
+  readonly consumerId: string | null;
+  readonly chatKey: string;
+  readonly chatId: string;
+  readonly agency: string;
+  readonly agent: string;
+  /** The day of the usage totals. */
+  readonly day: number;
+}
+
+/** The settings of an integration that its runs use. */
+export interface RunSettings {
+  /** Null if the setting of the installation counts. */
+  readonly maxRunSeconds: number | null;
+  readonly onDisconnect: 'continue' | 'cancel';
+  /** True if copies of fetched attachments are stored as long as the chat exists. */
+  readonly keepAttachments: boolean;
+}
+
+/** The value of `max_run_seconds` if the setting of the installation counts. */
+export const RUN_SECONDS_BY_SETTING = 0;
+
+export function runSettings(row: {
+  readonly max_run_seconds: number;
+  readonly on_disconnect: 'continue' | 'cancel';
+  readonly keep_attachments: number;
+}): RunSettings {
+  return {
+    maxRunSeconds: row.max_run_seconds === RUN_SECONDS_BY_SETTING ? null : row.max_run_seconds,
+    onDisconnect: row.on_disconnect,
+    keepAttachments: row.keep_attachments === 1,
+  };
+}
+
+/** From where an orphaned run is resumed. */
+export interface ResumePoint {
+  /** The journal, in the order of its events. */
+  readonly steps: readonly JournalledStep[];
+  /** The usage of all earlier attempts, including the steps that are repeated. */
+  readonly usage: Usage;
+  readonly byModel: readonly ModelUsage[];
+  /** True if the run was handed over at the end of a step: a call without an outcome was never started. */
+  readonly betweenSteps: boolean;
+  readonly createdAt: number;
+  /** The start of the first attempt. */
+  readonly startedAt: number;
+}
+
+/** Where an attempt of a run starts. */
+export interface AttemptStart {
+  /** The request that admitted the run; empty in later attempts. */
+  readonly trace: RequestTrace;
+  readonly attempt: number;
+  /** The first event of this attempt, which is already stored: `meta` or `resumed`. */
+  readonly opening: RunEvent;
+  /** Null in the first attempt. */
+  readonly resumed: ResumePoint | null;
+}
+
+/** What the user sent, and where. */
+export interface RunInput {
+  /** The owner of the integration, whose share of the node's budgets the run uses. */
+  readonly ownerId: string;
+  readonly message: string;
+  readonly attachments: readonly StoredAttachment[];
+  readonly sandboxFiles: readonly SandboxFile[];
+  readonly userContext: unknown;
+  /** True if the chat has earlier messages. */
+  readonly hasHistory: boolean;
+}
+
+/**
+ * What the engine needs of a run that was admitted or taken over. The rows are authoritative; this record saves the
+ * engine a second read.
+ */
+export interface AdmittedRun extends RunIdentity, RunSettings, RunInput, AttemptStart {}
+
+/** Builds the record: admission calls it for the first attempt of a run, a takeover for every later one. */
+export function admittedRun(
+  identity: RunIdentity,
+  settings: RunSettings,
+  input: RunInput,
+  start: AttemptStart,
+): AdmittedRun {
+  return { ...identity, ...settings, ...input, ...start };
+}

@@ -1,0 +1,100 @@
+import type { RunIdentity } from '../domain/admitted-run.ts';
+import type { RunEventBody, RunItem } from '../domain/events.ts';
+import type { RequestTrace } from '../domain/request-trace.ts';
+import type { RunEndStatus, RunError } from '../domain/run-state.ts';
+import type { JournalledStep } from '../domain/step.ts';
+import { type ModelUsage, type Usage, usageJson } from '../domain/usage.ts';
+import type { Chunk } from '../eventlog/run-log.ts';
+import type { RunEnd } from '../runs/end-run.ts';
+import type { EngineDeps } from './deps.ts';
+
+/** How a run ends, and what it has produced and used until then. */
+export interface RunOutcome {
+  readonly run: RunIdentity & { readonly attempt: number; readonly trace: RequestTrace };
+  readonly status: RunEndStatus;
+  readonly error: RunError | null;
+  /** The status with which the provider refused the call that failed the run; null if it failed for another reason. */
+  readonly providerStatus: number | null;
+  readonly items: readonly RunItem[];
+  /** The answer. */
+  readonly text: string;
+  /** True if a model accepted a call, in the attempt that ends the run or in a journalled step. */
+  readonly accepted: boolean;
+  readonly usage: Usage;
+  readonly byModel: readonly ModelUsage[];
+  readonly steps: number;
+}
+
+/** The last events of a run, with their ids. */
+export interface EndRecord {
+  /** The attempt under which the end is written: the run's own, or the next one if the run is an orphan. */
+  readonly attempt: number;
+  /** The step that commits together with the end, if there is one. */
+  readonly lastStep: JournalledStep | null;
+  readonly chunks: readonly Chunk[];
+  readonly lastEventId: number;
+  /** Written as the start of the run if the run's row has none. */
+  readonly startedAt: number;
+}
+
+/** The events of the end (`contract-5-meta-once`): one `messages`, and `end` last. A failure adds its own frame before them. */
+export function endEvents({ run, status, error, items, usage }: RunOutcome): RunEventBody[] {
+  const { runId, chatId } = run;
+  const events: RunEventBody[] = [];
+  if (error !== null) events.push({ type: 'error', runId, error });
+  events.push({ type: 'messages', runId, chatId, status, items, usage, error });
+  events.push({ type: 'end' });
+  return events;
+}
+
+/** What T4 writes. */
+export function runEnd({ prices }: Pick<EngineDeps, 'prices'>, outcome: RunOutcome, record: EndRecord): RunEnd {
+  const { run, status, error, text, accepted, usage, byModel, steps } = outcome;
+  const { attempt: nextAttempt, lastStep, chunks, lastEventId, startedAt } = record;
+  const { runId, integrationId, consumerId, chatKey, agent, day, attempt } = run;
+  return {
+    runId,
+    integrationId,
+    consumerId,
+    chatKey,
+    agent,
+    day,
+    attempt,
+    nextAttempt,
+    status,
+    error,
+    text,
+    accepted,
+    usage,
+    byModel,
+    prices,
+    steps,
+    lastStep,
+    chunks,
+    lastEventId,
+    startedAt,
+  };
+}
+
+/**
+ * Counts the run and logs one line, after its end is durable, and one more line if the run failed. No line contains text
+ * of the user or the model.
+ */
+export function reportEnd(
+  { agencies, logger, metrics }: Pick<EngineDeps, 'agencies' | 'logger' | 'metrics'>,
+  { run, status, error, usage, providerStatus }: RunOutcome,
+  { attempt, startedAt }: Pick<EndRecord, 'attempt' | 'startedAt'>,
+): void {
+  const ids = { runId: run.runId, ...run.trace };
+  const code = error?.code ?? null;
+  metrics.runsEnded.add(code === null ? { status } : { status, code });
+  const durationMs = Date.now() - startedAt;
+  metrics.runDuration.observe(durationMs, { status });
+  logger.info({ ...ids, attempt, status, code, usage: usageJson(usage), durationMs }, 'run ended');
+  if (error === null) return;
+  const { integrationId, consumerId } = run;
+  // Null if the agent no longer exists.
+  const model = agencies.agent(run.agency, run.agent)?.model ?? null;
+  const about = { integrationId, consumerId, model, providerStatus };
+  logger.warn({ ...ids, attempt, code, sentence: error.message, ...about }, 'run failed');
+}
