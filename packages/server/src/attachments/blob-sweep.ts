@@ -4,28 +4,28 @@ import { forgetBlob, keepUsedBlob, knownBlobs, unusedBlobs } from '../store/quer
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { DeletedIntegrations } from './deleted-integrations.ts';
-import { letGoOfAllCopies } from './release-copies.ts';
+import { releaseCopies } from './release-copies.ts';
 
 export interface BlobSweepOptions {
   readonly sweepMs: number;
-  /** How long bytes stay that nothing refers to. */
+  /** How long a blob that no row refers to is kept. */
   readonly unusedBlobMs: number;
 }
 
 const BATCH = 100;
 
 /**
- * T7 of the files: bytes that no message has referred to for a day are deleted.
+ * T7 for attachments: deletes the blobs that no message has referred to for a day.
  *
- * 1. What the database knows and nothing refers to any more, because its chat or integration was deleted or its
- *    integration keeps no attachments. In one transaction the row is looked at again and deleted; the bytes go after the commit. A request that wants the same bytes meanwhile either
- *    commits first, and then the row is in use and stays, or finds the row gone in its own transaction, and keeps its
- *    bytes again under a new name. The old name is never used again, so the delete that is still to come hits nothing
- *    else.
- * 2. What the database does not know: a request put it and was refused, or its process died, or a sweep died between
- *    its commit and its delete. Only the request that put it can make it known, and only within an hour
- *    (`referToBlob`); older than a day, nobody will. The store is listed for these, so they are looked for once in
- *    that time and not at every sweep.
+ * 1. Blobs that the database knows and no row refers to any more, because the chat or integration was deleted or the
+ *    integration keeps no copies. One transaction checks the row again and deletes it; the bytes are deleted after the
+ *    commit. If a request needs the same bytes concurrently, either it commits first, and the row is in use and stays, or
+ *    it finds the row deleted in its own transaction and stores the bytes again under a new key. A key is never used
+ *    twice, so the delete of the bytes hits nothing else.
+ * 2. Blobs that the database does not know: the request that put them was refused, or its process died, or a sweep died
+ *    between its commit and its delete. Only the request that put a blob can refer to it, and only within an hour
+ *    (`referToBlob`), so after a day no request will. This needs a listing of the blob store, so it happens once a day and
+ *    not at every sweep.
  */
 export class BlobSweep extends Sweep {
   readonly #store: Store;
@@ -44,12 +44,12 @@ export class BlobSweep extends Sweep {
     this.#deleted = new DeletedIntegrations(store, logger);
   }
 
-  /** Resolves to how many blobs it deleted. */
+  /** Resolves to the number of deleted blobs. */
   protected override async sweepOnce(): Promise<number> {
     const isClosed = () => this.isClosed;
-    await letGoOfAllCopies(this.#store, this.#logger, isClosed);
+    await releaseCopies(this.#store, this.#logger, isClosed);
     const until = Date.now() - this.#options.unusedBlobMs;
-    await this.#deleted.letGoOfAttachments(until, isClosed);
+    await this.#deleted.deleteAttachments(until, isClosed);
     let count = await this.#sweepUnused(until);
     if (performance.now() - this.#listedAt >= this.#options.unusedBlobMs) {
       const began = performance.now();

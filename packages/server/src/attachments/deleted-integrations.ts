@@ -12,10 +12,10 @@ import { sweepChat } from './sweep-chat.ts';
 const BATCH = 100;
 
 /**
- * An integration that was deleted a day ago keeps the texts of its chats, which nobody can reach, but not what was attached to
- * them: neither the bytes, inline images too, nor the signed links. A chat with an active run waits for its end.
+ * Deletes the attachments of integrations that were deleted a day ago: bytes, inline images included, and signed links.
+ * The texts of their chats remain, although no caller can read them. A chat with an active run waits for its end.
  *
- * Those that have nothing left are remembered here, and looked at once more after the next start.
+ * Integrations without any attachments left are remembered in memory, and checked once more after the next start.
  */
 export class DeletedIntegrations {
   readonly #store: Store;
@@ -27,8 +27,8 @@ export class DeletedIntegrations {
     this.#logger = logger;
   }
 
-  /** Of those that were deleted by then. */
-  async letGoOfAttachments(until: number, isClosed: () => boolean): Promise<void> {
+  /** Handles the integrations that were deleted before `until`. */
+  async deleteAttachments(until: number, isClosed: () => boolean): Promise<void> {
     for (let after = ''; !isClosed(); ) {
       const rows = await this.#store.reads.all(deletedIntegrations, { until, after, limit: BATCH });
       for (const row of rows) {
@@ -40,7 +40,7 @@ export class DeletedIntegrations {
     }
   }
 
-  /** Resolves to whether nothing is left. */
+  /** Resolves to true if no attachment is left. */
   async #empty({ integration_id: integrationId, deleted_at: since }: DeletedIntegration, isClosed: () => boolean) {
     let emptied = true;
     for (let after = ''; ; ) {
@@ -49,7 +49,7 @@ export class DeletedIntegrations {
         if (isClosed()) return false;
         const done = await sweepChat(this.#store, this.#logger, chatKey, async (tx) => {
           if ((await first(tx.all(activeRunOfChat, { chatKey }))) !== undefined) return false;
-          // Nobody has needed them since then: their day is over.
+          // No message has used them since the integration was deleted, so their day is over.
           await tx.run(freeBlobsOfChat, { chatKey, since });
           await tx.run(deleteAttachments, { chatKey });
           return true;

@@ -11,11 +11,11 @@ import { sweepChat } from './sweep-chat.ts';
 const BATCH = 100;
 
 /**
- * Where an integration keeps no attachments any more, those that were fetched by URL before lose their copies: the message
- * refers to no bytes from then on, and the sweep of what nothing refers to takes them a day later. A chat with an active
- * run is left alone: the run may be reading them. Whether the integration still keeps none is asked again for each chat.
+ * Releases the copies of attachments of integrations that keep no copies any more: the messages refer to no bytes from
+ * then on, and the sweep deletes the blobs a day later. A chat with an active run is skipped, because the run may be
+ * reading them. The setting of the integration is checked again for each chat.
  */
-export async function letGoOfAllCopies(store: Store, logger: Logger, isClosed: () => boolean): Promise<void> {
+export async function releaseCopies(store: Store, logger: Logger, isClosed: () => boolean): Promise<void> {
   for (let after = ''; ; ) {
     const chats = await store.reads.all(chatsWithCopiesToLetGo, { after, limit: BATCH });
     for (const { chat_key: chatKey, integration_id: integrationId } of chats) {

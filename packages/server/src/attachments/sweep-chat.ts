@@ -4,11 +4,12 @@ import type { Store, Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /**
- * What a sweep does to one chat: with its row locked no run can begin meanwhile. One that fails keeps no other from its turn;
- * where the store is away, all wait for the next sweep. Resolves to whether it was done.
+ * Runs one job of a sweep with the chat's row locked, so that no run can start concurrently. If it fails, the sweep
+ * continues with other chats; if the store is unavailable, everything waits for the next sweep. Resolves to the result of
+ * the job, or to false if it failed.
  *
- * Chats may share blobs, and transactions that free them, deletes of chats too, may meet in any order: on PostgreSQL the store
- * repeats the one that a deadlock ended (40P01).
+ * Chats may share blobs, so transactions that free blobs may lock them in any order. On PostgreSQL the store repeats a
+ * transaction that was ended by a deadlock (40P01).
  */
 export async function sweepChat(
   store: Store,
@@ -23,10 +24,7 @@ export async function sweepChat(
     });
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error;
-    logger.warn(
-      { err: error, chatKey },
-      'the attachments of a deleted chat could not be deleted; the next sweep retries',
-    );
+    logger.warn({ err: error, chatKey }, 'the attachments of a chat could not be swept; the next sweep retries');
     return false;
   }
 }

@@ -45,9 +45,9 @@ export function chatJson(row: ChatRow) {
 }
 
 /**
- * As the caller gave it, but for two things. Inline bytes: a list of messages would carry megabytes; a data URL of no data
- * stands for them, with their type, hash and size. And the query of a URL, which may be a signature and so a secret: without
- * it the URL is what `attachmentUrlRefreshes` calls it.
+ * The attachment as the caller sent it, with two differences. Inline bytes are replaced by a data URL without data that
+ * has their type, hash and size, because a list of messages would otherwise have megabytes. The query of a URL is removed,
+ * because it may contain a signature; the rest is the key that `attachmentUrlRefreshes` uses.
  */
 function attachmentJson(row: AttachmentRow) {
   if (row.kind === 'input_file') {
@@ -58,7 +58,7 @@ function attachmentJson(row: AttachmentRow) {
 }
 
 function inlineImage({ media_type, blob_key, size_bytes }: AttachmentRow): string {
-  // A blob's name begins with its hash.
+  // A blob key starts with the hash.
   return `data:${media_type};sha256=${blob_key?.slice(0, 64)};bytes=${size_bytes},`;
 }
 
@@ -90,7 +90,7 @@ export interface ChatQuery extends ListQuery {
   readonly updatedAfter?: string;
 }
 
-/** Null counts as absent. */
+/** Treats null as absent. */
 export interface NewChat {
   readonly chatId?: string | null;
   readonly aliasChatId?: string | null;
@@ -140,7 +140,7 @@ export class Chats {
           textBytes: 0,
           now: Date.now(),
         });
-        // Read here and not after the commit: the chat may have a run by then, or be deleted.
+        // Read inside the transaction: after the commit the chat may have a new run, or be deleted.
         return chatJson(await chatRow(tx, integrationId, chatId));
       });
     return repeatOnConflict(create);
@@ -182,7 +182,7 @@ export class Chats {
     });
   }
 
-  /** Its id and alias are free again; run rows, usage and usage request ids stay. */
+  /** The id and the alias can be used again. Run rows, usage and usage request ids remain. */
   async delete(integrationId: string, chatId: string): Promise<void> {
     await this.#store.transact('account', async (tx) => {
       await tx.all(lockChat, { integrationId, chatId });

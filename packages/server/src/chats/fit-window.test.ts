@@ -5,7 +5,7 @@ import { historyBudget, type MeasuredTurn, turnsToLeaveOut } from './fit-window.
 
 const sum = (tokens: readonly number[]) => tokens.reduce((total, one) => total + one, 0);
 
-/** Turns of `tokens` each, of which the texts take `texts`: all of it where no tool was called. */
+/** Turns of `tokens` each, of which `texts` are message texts: all of them if no tool was called. */
 function measured(tokens: readonly number[], texts: readonly number[] = tokens): MeasuredTurn[] {
   let ends = 0;
   return tokens.map((own, turn) => {
@@ -15,7 +15,7 @@ function measured(tokens: readonly number[], texts: readonly number[] = tokens):
   });
 }
 
-test('leaves out nothing that fits, and otherwise as many of the oldest turns as make the rest fit', () => {
+test('leaves out the oldest turns that do not fit, and nothing else', () => {
   assert.equal(turnsToLeaveOut(measured([50, 50]), 100), 0);
   assert.equal(turnsToLeaveOut(measured([50, 51]), 100), 1);
   assert.equal(turnsToLeaveOut(measured([500]), 100), 1);
@@ -31,7 +31,7 @@ test('leaves out nothing that fits, and otherwise as many of the oldest turns as
   );
 });
 
-test('the beginning stands still for many turns: it moves once for each quarter of the budget', () => {
+test('the first shown turn changes once for each quarter of the budget', () => {
   const turns: number[] = [];
   const moves = new Set<number>();
   let least = Number.POSITIVE_INFINITY;
@@ -46,7 +46,7 @@ test('the beginning stands still for many turns: it moves once for each quarter 
   assert.ok(least >= 750, 'and never leaves out more than a quarter too much');
 });
 
-test('what tools said beside the texts moves the beginning no more than twice as often', () => {
+test('tool outputs change the first shown turn at most twice as often', () => {
   for (const [seed, text] of [
     [1, 10],
     [2, 2],
@@ -72,7 +72,7 @@ test('what tools said beside the texts moves the beginning no more than twice as
   }
 });
 
-test('turns older than the budget reaches change nothing', () => {
+test('turns older than the budget reaches do not change the result', () => {
   const turn = fc.record({ tokens: fc.integer({ min: 1, max: 200 }), text: fc.integer({ min: 0, max: 800 }) });
   fc.assert(
     fc.property(fc.array(turn, { maxLength: 60 }), fc.integer({ min: 0, max: 2000 }), (turns, budget) => {
@@ -91,7 +91,7 @@ test('turns older than the budget reaches change nothing', () => {
   );
 });
 
-test('half of the window is for the earlier turns, or what the rest of the prompt leaves of four fifths', () => {
+test('earlier turns get half of the window, or the rest of four fifths', () => {
   assert.equal(historyBudget(1000, 0), 500);
   assert.equal(historyBudget(1000, 300), 500);
   assert.equal(historyBudget(1000, 301), 499);

@@ -1,23 +1,25 @@
-/** A turn of a chat, measured. Both measures are the same in each later turn of the chat. */
+/** The size of a turn. It stays the same in every later turn of the chat. */
 export interface MeasuredTurn {
-  /** What it takes in the prompt. */
+  /** The tokens of the turn in the prompt. */
   readonly tokens: number;
   /**
-   * Tokens of all message texts of the chat before it, and up to its end. The chat's row says how many there are in
-   * all, so these are known of the newest turns without a look at the older ones.
+   * The tokens of all message texts of the chat before this turn, and up to its end. The chat's row has the total, so both
+   * are known for the newest turns without reading the older ones.
    */
   readonly begins: number;
   readonly ends: number;
 }
 
 /**
- * How many of these turns, oldest first, are left out so that the rest takes no more than `budget`. Whole turns only:
- * never between a call and its output. What is left out grows in quarters of the budget: between two such moments the
- * prompt begins the same each turn, as the providers' caches want it. For this the chat has marks, one for each quarter
- * of a budget of message texts; a turn with a mark in it is the last to be left out. Where tools say so much beside the
- * texts that no mark lies in the quarter in question, the marks are halved until one does.
+ * Returns how many of these turns, oldest first, are left out so that the rest fits into `budget`. Only whole turns are
+ * left out, so a call is never separated from its output.
  *
- * Older turns change nothing: once the given ones take more than the budget, what came before need not be read.
+ * The part that is left out grows in steps of a quarter of the budget. Between two steps the prompt starts with the same
+ * bytes each turn, so the provider's cache can use them. The steps are marks in the chat, one for each quarter of the
+ * budget of message text; the last turn that is left out contains a mark. If tool outputs are so long that the quarter in
+ * question contains no mark, the distance of the marks is halved until it does.
+ *
+ * Older turns do not change the result: if the given turns exceed the budget, the turns before them need not be read.
  */
 export function turnsToLeaveOut(turns: readonly MeasuredTurn[], budget: number): number {
   let leftOut = turns.length;
@@ -45,7 +47,7 @@ export function turnsToLeaveOut(turns: readonly MeasuredTurn[], budget: number):
 
 const MOST_HALVINGS = 20;
 
-/** How often the marks are to be halved until one lies in this turn. */
+/** Returns how often the distance of the marks must be halved until this turn contains one. */
 function halvings(turn: MeasuredTurn | undefined, quarter: number): number {
   if (turn === undefined) return MOST_HALVINGS;
   for (let halved = 0, apart = quarter; halved < MOST_HALVINGS; halved += 1, apart /= 2) {
@@ -55,8 +57,8 @@ function halvings(turn: MeasuredTurn | undefined, quarter: number): number {
 }
 
 /**
- * What the earlier turns may take of a model's window: half of it, or where that is less, what instructions, tools and
- * the new message leave of four fifths. The rest is for the run itself, and for texts of more tokens than estimated.
+ * The tokens that earlier turns may use: half of the model's window, or four fifths minus instructions, tools and the new
+ * message if that is less. The rest is for the run itself, and for texts that have more tokens than estimated.
  */
 export function historyBudget(windowTokens: number, otherTokens: number): number {
   return Math.max(0, Math.min(Math.floor(windowTokens / 2), Math.floor(windowTokens * 0.8) - otherTokens));

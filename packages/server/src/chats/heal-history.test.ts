@@ -29,7 +29,7 @@ const tool = (callId: string, text: string): StoredStep => ({
   output: [output(callId, text)],
 });
 
-/** What OpenAI refuses, in the words of a reader; null where there is nothing. */
+/** Returns why OpenAI would refuse the prompt, or null. */
 function refusedBy(items: readonly HistoryItem[]): string | null {
   const open = new Set<string>();
   const known = new Set<string>();
@@ -49,7 +49,7 @@ function refusedBy(items: readonly HistoryItem[]): string | null {
   return open.size > 0 ? `calls without outputs: ${[...open].join()}` : null;
 }
 
-test('a completed turn comes out as it went in: texts, calls, outputs in the order of their calls', () => {
+test('keeps a completed turn: texts, calls, and outputs in the order of calls', () => {
   const turn: StoredTurn = {
     message: 'Hi',
     answer: 'Looking. Done.',
@@ -71,7 +71,7 @@ test('a completed turn comes out as it went in: texts, calls, outputs in the ord
   ]);
 });
 
-test('closes a call whose outcome nobody knows, and keeps what was said of a step cut short', () => {
+test('answers a call without an outcome, and keeps the text of a cut step', () => {
   const cut: StoredTurn = {
     message: 'Hi',
     answer: 'Looking. And th',
@@ -91,7 +91,7 @@ test('closes a call whose outcome nobody knows, and keeps what was said of a ste
   });
 });
 
-test('files stay announced however the turn ended, and a turn without any says nothing of them', () => {
+test('announces files however the turn ended', () => {
   const sandboxFiles = [{ name: 'a.txt', path: '/app/mnt/a.txt' }];
   const turn = { message: 'Hi', steps: [], answer: '' };
   assert.deepEqual(healTurn({ ...turn, sandboxFiles }), [{ kind: 'user', text: 'Hi', sandboxFiles }]);
@@ -112,7 +112,7 @@ const steps = fc.record({
 });
 const turns = fc.record({ message: texts, answer: texts, steps: fc.array(steps, { maxLength: 6 }) });
 
-test('whatever is stored, the next prompt is one that OpenAI takes', () => {
+test('makes a prompt that OpenAI accepts, whatever is stored', () => {
   fc.assert(
     fc.property(fc.array(turns, { maxLength: 4 }), (chat) => {
       const callIds = new Set<string>();
@@ -124,7 +124,7 @@ test('whatever is stored, the next prompt is one that OpenAI takes', () => {
   );
 });
 
-test('however far a turn came, all that was finished is in it, and earlier turns do not change', () => {
+test('keeps every finished step, and does not change earlier turns', () => {
   const whole = fc.array(
     fc.record({ said: fc.constantFrom('', 'one ', 'two '), calls: fc.integer({ min: 1, max: 3 }) }),
     { minLength: 1, maxLength: 3 },

@@ -4,7 +4,7 @@ import { isBlank } from '../domain/ids.ts';
 import type { SandboxFile } from '../domain/sandbox-file.ts';
 import { type ShownItem, shownStep } from '../domain/shown-step.ts';
 
-/** What of an earlier turn is shown to the model again. */
+/** An item of an earlier turn that the model is shown again. */
 export type HistoryItem =
   | {
       readonly kind: 'user';
@@ -22,16 +22,16 @@ export interface StoredStep {
   readonly output: readonly RunItem[];
 }
 
-/** A turn however it ended, as it is stored. */
+/** A turn as it is stored, whether it completed, failed or was cancelled. */
 export interface StoredTurn {
   readonly message: string;
-  /** Those that are sent again: none of a failed turn. */
+  /** The attachments that are sent again; a failed turn has none (`contract-7-failed-turn`). */
   readonly attachments?: readonly StoredAttachment[];
-  /** Of a failed turn too: they are announced, not sent. */
+  /** Includes those of a failed turn, because they are announced and not sent. */
   readonly sandboxFiles?: readonly SandboxFile[];
-  /** In their order. */
+  /** In the order of their events. */
   readonly steps: readonly StoredStep[];
-  /** The text of the assistant message: of all steps, the one that was cut short included. */
+  /** The text of the assistant message: of all steps, including a step that was cut short. */
   readonly answer: string;
 }
 
@@ -39,11 +39,11 @@ export const OUTCOME_UNKNOWN =
   'The run ended before the outcome of this call was known; it may or may not have taken effect.';
 
 /**
- * The turn as a model may be shown it, whatever became of it. Providers refuse a prompt, and with it every later turn
- * of the chat, in which a call has no output or two, an output has no call, or an assistant says nothing. So each call
- * has exactly one output, behind the calls of its step and in their order; a call that was never answered says that
- * its outcome is unknown; blank texts are left out; and no two calls share an id. A completed turn comes out byte for
- * byte as the model was shown it when it was under way.
+ * Returns the turn in a form that every provider accepts, however the turn ended. Providers refuse a prompt, and with it
+ * every later turn of the chat, if a call has no output or two, an output has no call, or an assistant message is blank.
+ * So each call gets exactly one output, after the calls of its step and in their order. A call without an output gets the
+ * text that its outcome is unknown. Blank texts are left out, and no two calls share an id. A completed turn is returned
+ * byte for byte as the model saw it during the run.
  */
 export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): HistoryItem[] {
   const items: HistoryItem[] = [userItem(turn)];
@@ -58,7 +58,7 @@ export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): Hi
       if (item.kind === 'assistant') items.push(item);
       else {
         const callId = ownId(item.callId, callIds);
-        // Of two calls of one id the first has the output; of the second nothing is known.
+        // If two calls have the same id, the output belongs to the first one.
         const output = taken.has(item.callId) ? undefined : outputs.get(item.callId);
         taken.add(item.callId);
         items.push({ ...item, callId });
@@ -67,13 +67,13 @@ export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): Hi
     }
     items.push(...answered);
   }
-  // What the step that was cut short had said stands behind the texts of the finished ones.
+  // The text of a step that was cut short follows the texts of the finished steps.
   const rest = turn.answer.startsWith(said) ? turn.answer.slice(said.length) : '';
   if (!isBlank(rest)) items.push({ kind: 'assistant', text: rest });
   return items;
 }
 
-/** The user's part of a turn, the same when it is new and in every later one. */
+/** The user's part of a turn. It is the same in its own run and in every later one. */
 export function userItem({ message, attachments = [], sandboxFiles = [] }: Omit<StoredTurn, 'steps' | 'answer'>) {
   return {
     kind: 'user' as const,

@@ -42,14 +42,14 @@ function refused(given: Readonly<Record<string, string>>, of: EarlierUrls, says:
 const taken = (given: Readonly<Record<string, string>>, of: EarlierUrls) =>
   assert.equal(checkRefreshes(read(given), of, NOW), null);
 
-test('a fresh link is kept under the address that its attachment is known by', () => {
+test('keys a fresh link by the URL without query and fragment', () => {
   assert.deepEqual(read({}), []);
   assert.deepEqual(read({ [A]: `${A}?new=1#page=2` }), [{ urlKey: A, url: `${A}?new=1` }]);
-  // However the host is written, and with the port that is meant anyway.
+  // The case of the host and a default port make no difference.
   assert.deepEqual(read({ 'https://FILES.example.com:443/a.pdf': `${A}?new=1` }), [{ urlKey: A, url: `${A}?new=1` }]);
 });
 
-test('an entry is refused by its text, without its query being told', () => {
+test('refuses an invalid entry without showing its query', () => {
   unreadable({ [`${A}?sig=hush`]: `${A}?new` }, /^Entry 1 .* a key with a query or a fragment/);
   unreadable({ [`${A}#hush`]: `${A}?new` }, /a key with a query or a fragment/);
   unreadable({ [A]: good(A), [B]: 'https://files.example.com/c.pdf?hush' }, /^Entry 2 .* another host or path/);
@@ -65,27 +65,27 @@ test('an entry is refused by its text, without its query being told', () => {
   unreadable({ [A]: `${A}?${'x'.repeat(MAX_URL_CHARACTERS)}` }, /more than 8192 characters/);
 });
 
-test('a key must be an attachment of the chat, whether or not a copy of it is kept', () => {
+test('a key must be an attachment of the chat, with or without a copy', () => {
   taken({ [A]: good(A) }, earlier());
   taken({ [A]: `${A}?token=whatever` }, earlier());
   refused({ [A]: good(A) }, earlier([], []), /names https:\/\/files\.example\.com\/a\.pdf, which is not an earlier/);
   refused({ [A]: good(A), [B]: good(B) }, earlier([], [A]), /b\.pdf, which is not an earlier/);
 });
 
-test('every file without a copy whose link shows that it has expired must be listed', () => {
+test('every file without a copy whose link has expired must be listed', () => {
   taken({}, earlier([]));
   taken({}, earlier([A, `${A}?token=1`, good(B)]));
   refused({}, earlier([expired(A)]), /must list https:\/\/files\.example\.com\/a\.pdf: its link has expired/);
   refused({ [B]: good(B) }, earlier([expired(A), expired(B)]), /must list .*a\.pdf/);
   taken({ [A]: good(A), [B]: good(B) }, earlier([expired(A), expired(B)]));
-  // Attached twice, with two links of which one has expired.
+  // The file was attached twice, and one of the two links has expired.
   refused({}, earlier([good(A), expired(A)]), /must list .*a\.pdf/);
   taken({ [A]: good(A) }, earlier([good(A), expired(A)]));
-  // To the moment.
+  // Exact to the millisecond.
   refused({}, earlier([signed(A, 600)]), /must list/);
   taken({}, earlier([signed(A, 601)]));
 });
 
-test('a fresh link that has expired itself is none', () => {
+test('refuses a fresh link that has expired', () => {
   refused({ [A]: expired(A) }, earlier([expired(A)]), /for https:\/\/files\.example\.com\/a\.pdf has expired too/);
 });

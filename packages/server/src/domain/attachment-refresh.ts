@@ -5,20 +5,20 @@ import { MAX_URL_CHARACTERS } from './attachment.ts';
 import { Refusal } from './refusal.ts';
 import { expiresAt } from './signed-link.ts';
 
-/** A fresh link for an earlier attachment, which is known by its address without query and fragment. */
+/** A fresh link for an earlier attachment, which is identified by its URL without query and fragment. */
 export interface AttachmentRefresh {
   readonly urlKey: string;
   readonly url: string;
 }
 
-/** What the text of `attachmentUrlRefreshes` shows: the links, or why one cannot be taken. */
+/** Checks the text of `attachmentUrlRefreshes`. Returns the links, or the refusal of the first one that is invalid. */
 export function readRefreshes(
-  given: Readonly<Record<string, string>>,
+  entries: Readonly<Record<string, string>>,
   allow: FetchAllow,
 ): readonly AttachmentRefresh[] | Refusal {
   const refreshes = new Map<string, AttachmentRefresh>();
-  for (const [place, [key, value]] of Object.entries(given).entries()) {
-    const entry = `Entry ${place + 1} of \`attachmentUrlRefreshes\``;
+  for (const [index, [key, value]] of Object.entries(entries).entries()) {
+    const entry = `Entry ${index + 1} of \`attachmentUrlRefreshes\``;
     if (key.length > MAX_URL_CHARACTERS || value.length > MAX_URL_CHARACTERS) {
       return refused(`${entry} has a URL with more than ${MAX_URL_CHARACTERS} characters.`);
     }
@@ -33,17 +33,17 @@ export function readRefreshes(
   return [...refreshes.values()];
 }
 
-/** What the chat has to say of its earlier attachments by URL. */
+/** The earlier attachments by URL of a chat. */
 export interface EarlierUrls {
-  /** All of them, of failed turns too, without query and fragment. */
+  /** The URL keys of all of them, including failed turns. */
   readonly known: ReadonlySet<string>;
-  /** Those that are sent again and of which there is no copy: they are fetched by these links. */
+  /** Those that are sent again and have no copy: they are fetched from these links. */
   readonly withoutCopy: readonly { readonly url: string; readonly urlKey: string }[];
 }
 
 /**
- * "a key must be an earlier attachment URL of this chat"; "An earlier file without copy whose signed link has visibly
- * expired and that is not listed: 400 `invalid_attachment_refresh`, naming it." Null: nothing stands against them.
+ * `contract-7-refreshes`: a key must be an earlier attachment URL of this chat. `contract-7-refresh-missing`: an earlier
+ * file without a copy whose signed link has expired must be listed. Returns null if nothing is wrong.
  */
 export function checkRefreshes(
   refreshes: readonly AttachmentRefresh[],
@@ -70,7 +70,7 @@ export function checkRefreshes(
   );
 }
 
-/** What is stored of a URL: its fragment is sent to nobody. */
+/** The fragment of a URL is never sent to a server, so it is not stored. */
 export function withoutFragment(url: URL): string {
   const copy = new URL(url);
   copy.hash = '';

@@ -4,9 +4,9 @@ import { IMAGE_TEXT_BYTES } from './usage.ts';
 const MARK_CHARACTERS = 16;
 
 /**
- * A file's text as a model is shown it: the same words in every turn, and no address. The line at its end holds the
- * beginning of the text's own hash, which no file can hold: what looks like the end of a file inside one is not taken for
- * it, and what stands behind is still the file's.
+ * The text of a file as the model is shown it: the same in every turn, and without the URL. The last line contains the
+ * start of the text's own hash, which no file can contain. So a line inside a file that imitates the end cannot be mistaken
+ * for it, and the text after that line still belongs to the file.
  */
 export function attachmentText(
   { name, mediaType, sha256 }: { readonly name: string; readonly mediaType: string; readonly sha256: string },
@@ -18,8 +18,8 @@ export function attachmentText(
 }
 
 /**
- * What a model that takes no PDFs is shown of one that an earlier turn was sent as it is, and which has no text: the same
- * words in every turn.
+ * Replaces a PDF without text that an earlier turn sent unchanged, for a model that accepts no PDFs. The same words in every
+ * turn.
  */
 export function unreadPdfText(name: string): string {
   return `[File ${JSON.stringify(name)}, application/pdf: it was attached as a PDF, and this model takes none; no text could be read from it]`;
@@ -27,7 +27,10 @@ export function unreadPdfText(name: string): string {
 
 const ANY_MARK = '0'.repeat(MARK_CHARACTERS);
 
-/** What of a prompt it takes, as its row says: the text, or for an image and a page of a PDF the text that costs as much. */
+/**
+ * The size of an attachment in a prompt, from its row: the length of its text. An image or a page of a PDF counts as the
+ * length of text that costs as much.
+ */
 export function attachedBytes(attachment: StoredAttachment): number {
   const { form, pages, sizeBytes, mediaType } = attachment;
   if (form === null) return 0;

@@ -6,8 +6,8 @@ export type ShownItem =
   | { readonly kind: 'tool_call'; readonly callId: string; readonly name: string; readonly arguments: string };
 
 /**
- * Converts a finished response for later prompts of its run and of later turns: texts that are not blank, then calls,
- * so that the outputs of the calls can follow them. Providers refuse an empty assistant message, and Chat Completions
+ * A finished response as later prompts show it, within its run and in later turns: first the texts that are not blank, then
+ * the calls, so that their outputs can follow directly. Providers refuse a blank assistant message, and Chat Completions
  * refuses anything between a call and its output.
  */
 export function shownStep(output: readonly RunItem[]): ShownItem[] {
@@ -23,8 +23,8 @@ export function shownStep(output: readonly RunItem[]): ShownItem[] {
 }
 
 /**
- * If the model wrote no JSON object, the output of the call told it so. The invalid text itself is not sent again,
- * because some providers would refuse the prompt, and the chat could never continue.
+ * If the arguments are no JSON object, the call's output has told the model. Some providers refuse a prompt that contains
+ * such arguments, and with it every later turn of the chat, so an empty object is shown instead.
  */
 function shownArguments(text: string): string {
   try {

@@ -1,25 +1,25 @@
 import type { OutputItem, ToolOutputItem } from './events.ts';
 import type { Usage } from './usage.ts';
 
-/** How the journal is written. A run whose journal says a number that is not known here is not gone on with. */
+/** The format of the journal. A node resumes only runs whose format it knows. */
 export const JOURNAL_FORMAT = 1;
-/** The same, of a run with attachments by URL: versions that know of none would go on without them. */
+/** The format of a run with attachments by URL: a version without them would resume the run and leave them out. */
 export const JOURNAL_FORMAT_WITH_URLS = 2;
 
 export const isKnownJournal = (format: number): boolean =>
   format === JOURNAL_FORMAT || format === JOURNAL_FORMAT_WITH_URLS;
 
-/** What came out of a step, and what a later attempt goes on from. */
+/** The result of a step. A later attempt uses it instead of repeating the step. */
 export interface StepOutcome {
-  /** Of a model's step. */
+  /** Null for a tool step. */
   readonly usage: Usage | null;
-  /** The response's items, or the tool's output. */
+  /** The items of the model's response, or the tool's output. */
   readonly output: readonly (OutputItem | ToolOutputItem)[];
 }
 
-/** A finished step, as the journal keeps it: enough to go on from without doing it again. */
+/** A finished step in the journal. */
 export interface Step extends StepOutcome {
-  /** 1, 2, 3 … within the run, in every attempt the same. */
+  /** 1, 2, 3 … within the run; the same in every attempt. */
   readonly step: number;
   readonly kind: 'model' | 'tool';
   readonly agent: string;
@@ -32,7 +32,7 @@ export interface Step extends StepOutcome {
   readonly completedAt: number;
 }
 
-/** With the attempt that did it and the ids of its first and last event. */
+/** A step with its attempt and the ids of its first and last event. */
 export interface JournalledStep extends Step {
   readonly attempt: number;
   readonly firstEventId: number;

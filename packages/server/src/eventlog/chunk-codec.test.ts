@@ -11,11 +11,11 @@ import {
 } from '../domain/events.ts';
 import { decodeChunk, encodeChunk } from './chunk-codec.ts';
 
-/** Plain objects, as the engine makes them. */
+/** Plain objects, like those of the engine. */
 const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
   fc.record(model, { noNullPrototype: true }) as fc.Arbitrary<T>;
 
-/** Any text at all: U+0000, line ends, U+2028, halves of surrogate pairs. */
+/** Any text, including U+0000, line ends, U+2028 and lone surrogates. */
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 5 }).map((codes) => String.fromCharCode(...codes)),
@@ -51,7 +51,7 @@ const usage = record({
 const response = record({ id: name, model: name, ...agents });
 const error = record({ code: fc.constant('model_error' as const), message: text });
 
-/** Events that speak of a few shared items, as a run's do. */
+/** Events that refer to a few shared items, like those of a run. */
 const bodies = fc
   .tuple(fc.array(output, { minLength: 1, maxLength: 3 }), fc.array(other, { minLength: 1, maxLength: 2 }))
   .chain(([outputs, others]) => {
@@ -113,13 +113,13 @@ function numbered(first: number, events: readonly RunEventBody[]): RunEvent[] {
   });
 }
 
-/** An item's text is part of the event only where the event says it; the others have it by their deltas. */
+/** Only some events carry the text of their item; for the others the deltas have it. */
 function said(event: RunEvent): unknown {
   if (event.type === 'item_added' || event.type === 'delta') return { ...event, item: { ...event.item, text: null } };
   return event;
 }
 
-test('what was encoded comes back: every event, every text, every id', () => {
+test('decodes every event, text and id that was encoded', () => {
   fc.assert(
     fc.property(firstId, bodies, (first, made) => {
       const events = numbered(first, made);
@@ -130,7 +130,7 @@ test('what was encoded comes back: every event, every text, every id', () => {
   );
 });
 
-test('ids follow from the first one and the widths, without a gap', () => {
+test('derives ids from the first one and the widths, without a gap', () => {
   fc.assert(
     fc.property(firstId, bodies, (first, made) => {
       const { events: back } = decodeChunk(first, encodeChunk(numbered(first, made)));
@@ -143,7 +143,7 @@ test('ids follow from the first one and the widths, without a gap', () => {
   );
 });
 
-test('a chunk is text that every database takes: without U+0000 and lone surrogates', () => {
+test('encodes text that every database accepts: no U+0000, no lone surrogates', () => {
   fc.assert(
     fc.property(firstId, bodies, (first, made) => {
       const data = encodeChunk(numbered(first, made));
@@ -172,7 +172,7 @@ test('a delta costs its text and three bytes', () => {
   assert.equal(encodeChunk(deltas(1001)).length - encodeChunk(deltas(1)).length, 1000 * ('token'.length + 3));
 });
 
-test('a chunk of a format that is not known is refused, not guessed at', () => {
+test('refuses a chunk of an unknown format', () => {
   assert.throws(() => decodeChunk(1, '{"v":3,"i":[],"e":[]}'), /unknown format 3/);
   assert.throws(() => decodeChunk(1, '{"v":1,"i":[],"e":[[0,"a"]]}'), /item 0, which it does not contain/);
 });

@@ -2,10 +2,10 @@ import type { OutputItem, RunEvent, RunEventBody, RunItem } from '../domain/even
 import { eventWidth } from '../domain/events.ts';
 
 /*
- * A chunk is JSON text: `{"v":1,"i":[items],"e":[events]}`. Events name items by their place in `i`, an item carries
- * its text there at most once, and neighbouring deltas of one item are one array: `[place,"Hel","lo"]`. Ids are not
- * stored; they follow from the chunk's first id and the widths. A delta costs its text and three bytes, where a
- * frame of the default framing has 250. A compacted chunk, `"v":2`, has gaps: `n` holds the ids of its events.
+ * A chunk is JSON text: `{"v":1,"i":[items],"e":[events]}`. Events refer to items by their index in `i`, an item carries
+ * its text there at most once, and adjacent deltas of one item are one array: `[index,"Hel","lo"]`. Ids are not stored;
+ * they follow from the chunk's first id and the widths. A delta costs its text and three bytes; a frame of the default
+ * framing has 250. A compacted chunk, `"v":2`, has gaps: `n` holds the ids of its events.
  */
 
 const FORMAT = 1;
@@ -36,7 +36,7 @@ class ItemTable {
     return place;
   }
 
-  /** Texts that no event of this chunk needs stay out: the deltas have them. */
+  /** A text that no event of this chunk needs is left out: the deltas contain it. */
   stored(): RunItem[] {
     return this.rows.map((item, place) => (this.#withText.has(place) ? item : { ...item, text: '' }));
   }
@@ -46,7 +46,7 @@ export function encodeChunk(events: readonly RunEvent[]): string {
   return JSON.stringify({ v: FORMAT, ...storedParts(events) } satisfies StoredChunk);
 }
 
-/** Always with its ids, also where they have no gap: a reader must see that what it stands in was compacted. */
+/** Always contains the ids, even without a gap: a reader must see that the chunk was compacted. */
 export function encodeCompactedChunk(events: readonly RunEvent[]): string {
   const ids = events.map(({ id }) => id);
   return JSON.stringify({ v: COMPACTED, ...storedParts(events), n: ids } satisfies StoredChunk);

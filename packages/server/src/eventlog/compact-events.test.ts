@@ -24,9 +24,9 @@ interface ItemPlan {
 
 interface RunPlan {
   readonly responses: readonly (readonly ItemPlan[])[];
-  /** After how many events the run was cut short; the rest is what a taker wrote. */
+  /** After how many events the first attempt died; a takeover wrote the rest. */
   readonly cutAfter: number | null;
-  /** How many events of the cut attempt did not count, and were left in the store. */
+  /** How many events of the first attempt are discarded but still stored. */
   readonly voidEvents: number;
   readonly failed: boolean;
 }
@@ -48,7 +48,7 @@ const plans: fc.Arbitrary<RunPlan> = fc.record({
   failed: fc.boolean(),
 });
 
-/** The events of a response, in the order in which the assembly makes them. */
+/** The events of a response, in the order in which `ResponseAssembly` emits them. */
 function responseEvents(plan: readonly ItemPlan[], prefix: string): { bodies: RunEventBody[]; items: OutputItem[] } {
   const response = { id: `resp_${prefix}`, model: 'm', agent: 'A', callerAgent: null };
   const bodies: RunEventBody[] = [{ type: 'response_created', response }];
@@ -106,7 +106,7 @@ function runOf(plan: RunPlan): RunEvent[] {
   return [...before, ...numbered(attemptBase(2) + 1, [resumed, ...responseEvents([], 'again').bodies, ...end])];
 }
 
-/** What a reader makes of the events: "the deltas whose `callerAgent` is null and which are not void". */
+/** The answer that a reader builds: the deltas whose `callerAgent` is null and that no `resumed` discards. */
 function answer(events: readonly RunEvent[]): string {
   let counted = [...events];
   for (const event of events) {
@@ -129,11 +129,11 @@ const check = (holds: (before: readonly RunEvent[], after: readonly RunEvent[], 
     { numRuns: 500 },
   );
 
-test('the answer of a compacted run is the answer of the run', () => {
+test('keeps the answer of the run', () => {
   check((before, after) => assert.equal(answer(after), answer(before)));
 });
 
-test('what stays is one frame each, in growing order, under an id that a frame of its kind had', () => {
+test('keeps one frame per event, in order, with an id of a frame of its kind', () => {
   check((before, after) => {
     const kinds = new Map(before.map((event) => [event.id, event.type]));
     let last = 0;
@@ -147,7 +147,7 @@ test('what stays is one frame each, in growing order, under an id that a frame o
   });
 });
 
-test('one delta stays of each part that counts, under the id of its last, and nothing that only surrounds', () => {
+test('keeps one delta per content part, with the id of its last delta', () => {
   check((before, after) => {
     const resumed = before.find((event) => event.type === 'resumed');
     const counts = ({ id }: RunEvent) => resumed === undefined || id <= resumed.discardAfter || id >= resumed.id;
@@ -164,7 +164,7 @@ test('one delta stays of each part that counts, under the id of its last, and no
   });
 });
 
-test('compacting what is compacted changes nothing, and neither does the store', () => {
+test('is idempotent, also after storing and reading', () => {
   check((_, after) => {
     assert.deepEqual(compactEvents(after), after);
     for (const maxBytes of [1, 400, 1_000_000]) {
@@ -174,14 +174,14 @@ test('compacting what is compacted changes nothing, and neither does the store',
         assert.ok(compacted, 'also where its ids have no gap');
         return events;
       });
-      // A delta's item says its text only where another event of the chunk does.
+      // The item of a delta has its text only if another event of the chunk has it.
       const said = (event: RunEvent) => (event.type === 'delta' ? { ...event, item: event.item.id } : event);
       assert.deepEqual(back.map(said), after.map(said));
     }
   });
 });
 
-test('a delta that came in several chunks is put together by its item, not by its object', () => {
+test('joins deltas of several chunks by the id of their item', () => {
   const plan = { kind: 'message' as const, callerAgent: null, texts: ['One ', 'two ', 'three.'] };
   const events = numbered(1, responseEvents([plan], 'i').bodies);
   const decoded = encodeWithin(events, 1).flatMap(({ firstId, data }) => decodeChunk(firstId, data).events);

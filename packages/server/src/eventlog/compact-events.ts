@@ -2,7 +2,7 @@ import type { RunEvent } from '../domain/events.ts';
 
 type Delta = Extract<RunEvent, { type: 'delta' }>;
 
-/** What a finished item says again in its run item and in `messages`, and what surrounds a response. */
+/** Events whose content is repeated in run items and in `messages`, and the frames around a response. */
 const LEFT_OUT: ReadonlySet<RunEvent['type']> = new Set([
   'response_created',
   'item_added',
@@ -11,16 +11,16 @@ const LEFT_OUT: ReadonlySet<RunEvent['type']> = new Set([
 ]);
 
 /**
- * What stays of an ended run: "`meta`, every `resumed`, one delta per content part, run items, the error frame,
- * `messages`, `end`, each under the id of the last event it stands for". A delta stands for the deltas of its part.
- * Every event that stays is one frame, and its id is one that readers of the whole run saw on a frame of its kind.
+ * The events that remain of an ended run: `meta`, every `resumed`, one delta per content part, run items, the error frame,
+ * `messages` and `end`. Each has the id of the last event that it replaces; a delta replaces the deltas of its part. Every
+ * remaining event is one frame, and readers of the uncompacted run saw its id on a frame of the same kind.
  */
 export function compactEvents(events: readonly RunEvent[]): RunEvent[] {
   const kept: RunEvent[] = [];
   const parts = new Map<string, { readonly texts: string[]; last: Delta }>();
   for (const event of withoutVoid(events)) {
     if (event.type === 'delta') {
-      // By the item's id: each chunk brings objects of its own.
+      // By the item's id, because each chunk is decoded into new objects.
       const part = parts.get(event.item.id);
       if (part === undefined) parts.set(event.item.id, { texts: [event.text], last: event });
       else {
@@ -33,7 +33,7 @@ export function compactEvents(events: readonly RunEvent[]): RunEvent[] {
   return kept.sort((one, other) => one.id - other.id);
 }
 
-/** "void events are never sent again": nothing between a `resumed` and what it says was the last to count. */
+/** Removes the events that a `resumed` discards: they are never sent again. */
 function withoutVoid(events: readonly RunEvent[]): readonly RunEvent[] {
   let counted = events;
   for (const event of events) {

@@ -29,7 +29,7 @@ const item: MessageItem = {
 };
 const delta = (text: string): RunEventBody => ({ type: 'delta', item, text });
 
-/** A log on a real store, whose flushes pass `gate` first. */
+/** A log on a real store. Every flush waits for `gate`. */
 async function withLog(
   gate: () => Promise<void>,
   body: (log: EventLog, store: Store, errors: () => number) => Promise<void>,
@@ -58,7 +58,7 @@ async function withLog(
 const stored = async (store: Store, runId: string) =>
   (await first(store.reads.all(lastStoredId, { runId })))?.last_id ?? null;
 
-test('what is appended while a flush is under way is stored when all was to be flushed', async () => {
+test('flushAll stores what was appended during a flush', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let passed = 0;
   const gate = async () => {
@@ -79,7 +79,7 @@ test('what is appended while a flush is under way is stored when all was to be f
   });
 });
 
-test('flushes that were refused together and taken one by one fail no longer: the next failure is told again', async () => {
+test('logs the next failure after refused flushes succeeded one by one', async () => {
   let refused = 0;
   const gate = async () => {
     if (refused === 0) return;
@@ -100,7 +100,7 @@ test('flushes that were refused together and taken one by one fail no longer: th
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Three runs that have said 12 MiB, each event in a chunk of its own. */
+/** Three runs with 12 MiB of events, each event in its own chunk. */
 const sayMuch = (log: EventLog) =>
   ['r1', 'r2', 'r3'].map((runId) => {
     const run = log.open(runId, 1, []);
@@ -108,7 +108,7 @@ const sayMuch = (log: EventLog) =>
     return run;
   });
 
-test('much is stored in several transactions, and what one of them stored is not stored again', async () => {
+test('splits a large flush into transactions and stores no chunk twice', async () => {
   const commits: ('taken' | 'away')[] = [];
   let away = 2;
   const gate = async () => {
@@ -130,12 +130,12 @@ test('much is stored in several transactions, and what one of them stored is not
   });
 });
 
-test('what became another’s between two transactions of a flush is not stored', async () => {
+test('stores nothing of a run that was lost between two transactions of a flush', async () => {
   let log: EventLog;
   let commits = 0;
   const gate = async () => {
     commits += 1;
-    // While the first is under way.
+    // During the first transaction.
     if (commits === 1) for (const runId of ['r2', 'r3']) log.drop(log.hot(runId) ?? assert.fail());
   };
   await withLog(gate, async (eventLog, store) => {
@@ -146,11 +146,11 @@ test('what became another’s between two transactions of a flush is not stored'
   });
 });
 
-test('behind events that were refused none of the same run is stored', async () => {
+test('stores no events of a run after refused ones', async () => {
   let commits = 0;
   const gate = async () => {
     commits += 1;
-    // The first transaction, and its run when it is tried alone.
+    // Refuses the first transaction, and its run when it is tried alone.
     if (commits <= 2) throw new Error('refused');
   };
   await withLog(gate, async (log, store) => {

@@ -4,16 +4,16 @@ import type { LiveLog, LiveReader } from './live-log.ts';
 const NOTHING = { events: [], from: 0 } as const;
 
 /**
- * The log of a run that another node runs, as long as somebody follows it here. It holds no events: what it is told
- * reaches all its readers at once, and whoever has no room reads it from the store later.
+ * The log of a run that another node executes. It exists while a reader on this node follows the run. It holds no events:
+ * new ones are delivered to all readers immediately, and a reader without room reads them from the store later.
  */
 export class FarLog implements LiveLog {
   readonly runId: string;
   readonly #onLeft: (log: FarLog) => void;
   readonly #readers = new Set<LiveReader>();
-  /** All stored events up to this id were handed to the readers, or they had them before they came. */
+  /** The readers have all stored events up to this id. */
   #lastId: number;
-  /** The node that runs it, as last heard; null: not asked yet. */
+  /** The node that executes the run, as of the last query; null before the first one. */
   nodeId: string | null = null;
 
   constructor(runId: string, lastId: number, onLeft: (log: FarLog) => void) {
@@ -26,12 +26,12 @@ export class FarLog implements LiveLog {
     return this.#lastId;
   }
 
-  /** Whoever is behind what was handed out reads the store first. */
+  /** Returns null if the reader has less than was delivered: it reads the store first. */
   heldAfter(cursor: number): typeof NOTHING | null {
     return cursor < this.#lastId ? null : NOTHING;
   }
 
-  /** One comes that has less: what it lacks is handed out anew, and whoever has it leaves it out. */
+  /** A new reader has less than the others. The events that it lacks are delivered again; the others skip them. */
   goBackTo(cursor: number): void {
     this.#lastId = Math.min(this.#lastId, cursor);
   }
@@ -54,7 +54,7 @@ export class FarLog implements LiveLog {
     for (const reader of this.#leave()) reader.cut();
   }
 
-  /** The run is this node's now. */
+  /** Called when this node has taken the run over. */
   move(): void {
     for (const reader of this.#leave()) reader.moved();
   }

@@ -33,7 +33,7 @@ const item: MessageItem = {
 };
 const delta = (id: number): RunEvent => ({ type: 'delta', item, text: `${id}`, id });
 
-/** Takes everything, and tells when it has come to an id. */
+/** Takes everything, and resolves when it has reached an id. */
 class Taker implements Sink {
   readonly ids: number[] = [];
   full = false;
@@ -120,7 +120,7 @@ async function withLogs(
   await body(log, far, store);
 }
 
-test('a run that becomes this node’s own takes those along who followed it from here', { skip }, async () => {
+test('readers follow a run that this node takes over', { skip }, async () => {
   await withLogs(silentNotifier, async (log, far, store) => {
     await insertRun(store, 'run_1', 'running');
     await stored(store, 'run_1', delta(1), delta(2));
@@ -129,7 +129,7 @@ test('a run that becomes this node’s own takes those along who followed it fro
     follower.start();
     await taker.until(({ ids }) => ids.includes(2));
     while (far.size === 0) await new Promise(setImmediate);
-    // Taken over: what this node stores and what it says come from here on.
+    // This node has taken the run over: from here on its own events are delivered.
     const opening: RunEvent = { type: 'resumed', runId: 'run_1', attempt: 2, discardAfter: 2, id: 1_000_000_001 };
     await stored(store, 'run_1', opening);
     const hot = log.open('run_1', 2, [opening]);
@@ -142,7 +142,7 @@ test('a run that becomes this node’s own takes those along who followed it fro
   });
 });
 
-/** A store that is looked at, or refused, before each read. */
+/** A store that calls a function before each read; the function may reject. */
 const beforeReads = (store: Store, look: (statement: unknown) => void): Store => ({
   kind: store.kind,
   transact: store.transact.bind(store),
@@ -156,7 +156,7 @@ const beforeReads = (store: Store, look: (statement: unknown) => void): Store =>
   [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
 });
 
-test('one who comes with a cursor ahead of all that is stored holds up nobody, and makes nobody spin', {
+test('a cursor after all stored events neither blocks other readers nor spins', {
   skip,
 }, async () => {
   let pages = 0;
@@ -168,7 +168,7 @@ test('one who comes with a cursor ahead of all that is stored holds up nobody, a
     followers[0]?.start();
     while (far.size === 0) await new Promise(setImmediate);
     followers[1]?.start();
-    // As long as twenty questions take, whoever spins asks many more than the one page that each has to.
+    // During the time of twenty queries, a spinning reader would make many more than the one that each needs.
     for (let asked = 0; asked < 20; asked += 1) await store.reads.all(lastStoredId, { runId: 'run_1' });
     assert.ok(pages <= 2, `${pages} pages were asked for`);
     for (const id of [3, 4, 5, 6]) await stored(store, 'run_1', delta(id));
@@ -185,7 +185,7 @@ test('one who comes with a cursor ahead of all that is stored holds up nobody, a
   await withLogs(silentNotifier, body, counted);
 });
 
-test('followers of one run share what is read, and whoever left is not told', { skip }, async () => {
+test('readers of one run share each read, and a reader that left gets nothing', { skip }, async () => {
   const hear: ((hint: Hint) => void)[] = [];
   const listen = (onHint: (hint: Hint) => void) => {
     hear.push(onHint);
@@ -212,7 +212,7 @@ test('followers of one run share what is read, and whoever left is not told', { 
   });
 });
 
-test('where nothing more will come the reader is cut, not left waiting', { skip }, async () => {
+test('cuts a reader if no event will follow', { skip }, async () => {
   await withLogs(silentNotifier, async (log, far, store) => {
     await insertRun(store, 'ended', 'completed');
     for (const runId of ['ended', 'unknown']) {

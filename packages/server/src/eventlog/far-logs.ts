@@ -7,15 +7,15 @@ import type { Logger } from '../telemetry/logger.ts';
 import { decodeChunk } from './chunk-codec.ts';
 import { FarLog } from './far-log.ts';
 
-/** "A poll each second stands behind" the hints. */
+/** Hints may be lost, so the store is polled each second too. */
 const POLL_MS = 1000;
-/** One chunk of each: at most 4 MiB of usual chunks come with one answer. */
+/** A query returns one chunk of each run: that is at most 4 MiB with chunks of the usual size. */
 const RUNS_PER_QUERY = 64;
 
 /**
- * All runs of other nodes that are followed here. A hint of the node that runs them, and the clock, make it ask the
- * store for all of them at once; each new chunk is read once and handed to all who follow that run. The hint is never
- * the truth: a run is looked at behind the attaching of its first reader, and again each second.
+ * All runs of other nodes that readers on this node follow. A hint of the other node, or the clock, starts one query for
+ * all of them. Each new chunk is read once and delivered to all readers of the run. No reader depends on a hint: every
+ * run is queried after its first reader has attached, and again each second.
  */
 export class FarLogs implements AsyncDisposable {
   readonly #reads: Reads;
@@ -48,8 +48,8 @@ export class FarLogs implements AsyncDisposable {
   }
 
   /**
-   * For a reader that has all that is stored, up to `cursor`, and attaches in this same step: what was stored since its
-   * last look is found by the look that follows. Another may have come with a cursor ahead of all that is stored.
+   * The caller has read everything that is stored up to `cursor`, and attaches its reader in the same synchronous step. The
+   * next query finds what was stored since then. Another reader may have a cursor after everything that is stored.
    */
   open(runId: string, cursor: number): FarLog {
     const log = this.#logs.get(runId) ?? new FarLog(runId, cursor, this.#left);
@@ -60,7 +60,7 @@ export class FarLogs implements AsyncDisposable {
     return log;
   }
 
-  /** The run is this node's own from here on. */
+  /** Called when this node has taken the run over. */
   move(runId: string): void {
     this.#logs.get(runId)?.move();
   }
@@ -83,29 +83,29 @@ export class FarLogs implements AsyncDisposable {
       const runIds = logs.map(({ runId }) => runId);
       const afters = logs.map(({ lastId }) => lastId);
       const asked = new Map(logs.map((log) => [log, log.lastId]));
-      for (const news of await this.#reads.all(farNews, { runIds, afters })) this.#tell(asked, news);
+      for (const news of await this.#reads.all(farNews, { runIds, afters })) this.#deliver(asked, news);
     }
   }
 
-  #tell(asked: ReadonlyMap<FarLog, number>, news: FarNews): void {
+  #deliver(asked: ReadonlyMap<FarLog, number>, news: FarNews): void {
     const log = this.#logs.get(news.run_id);
-    // Nobody follows it any more, or it went and came again, or back: then it is asked for anew.
+    // The answer is outdated: no reader follows the run any more, or its position has changed. It is queried again.
     if (log === undefined || asked.get(log) !== log.lastId) return;
     log.nodeId = news.node_id;
     if (news.data === null || news.first_id === null || news.last_id === null) {
-      // It ended, and its `end` is behind the readers' cursor, or was deleted with its chat: nothing more comes.
+      // The run has ended and the readers have its `end`, or it was deleted with its chat. No event will follow.
       if (news.status === null || isFinished(news.status)) log.cut();
       return;
     }
     try {
       const { events, compacted } = decodeChunk(news.first_id, news.data);
-      // A reader gets the whole run or what stays of it, never a mixture.
+      // A reader gets either all events or the compacted ones, never a mixture.
       if (compacted) log.cut();
       else log.hand(events, news.last_id);
     } catch (error) {
       this.#logger.error(
         { err: error, runId: log.runId },
-        'the event log of a run could not be read; its readers were disconnected',
+        'the stored events of a run could not be read; the connections of its readers were closed',
       );
       log.cut();
     }

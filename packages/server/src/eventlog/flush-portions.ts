@@ -1,14 +1,14 @@
 import type { Chunk, RunLog } from './run-log.ts';
 
-/** What one run has to store. */
+/** The chunks of one run that are not stored. */
 export interface Unstored {
   readonly log: RunLog;
   readonly chunks: readonly Chunk[];
 }
 
 /**
- * What is written in one transaction each, in order: of all runs together no more than `maxBytes`, or one chunk. Behind
- * an outage there is more than a database takes in the time that it is waited for.
+ * Splits the work into transactions, in order. Each has at most `maxBytes`, or one chunk. After an outage there is more to
+ * store than a database accepts before one transaction times out.
  */
 export function inPortions(work: readonly Unstored[], maxBytes: number): Unstored[][] {
   const portions: Unstored[][] = [];

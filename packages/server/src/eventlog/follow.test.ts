@@ -38,7 +38,7 @@ class Outcome implements Sink {
   }
 }
 
-/** The log of a run that ended, on a real store whose reads pass `gate` first. */
+/** The log of an ended run on a real store. Every read waits for `gate`. */
 async function withEnded(gate: () => void, body: (log: EventLog) => Promise<void>): Promise<void> {
   const folder = temporaryFolder();
   await using store = await embeddedStore(folder);
@@ -64,7 +64,7 @@ async function withEnded(gate: () => void, body: (log: EventLog) => Promise<void
 const away = () => {
   throw new StoreUnavailable('away');
 };
-/** Until the read under way has failed, and whatever follows from that. */
+/** Waits until the read under way has failed and its consequences are done. */
 const settled = () => new Promise(setImmediate);
 
 function clock(t: TestContext): (ms: number) => void {
@@ -72,7 +72,7 @@ function clock(t: TestContext): (ms: number) => void {
   return (ms) => t.mock.timers.tick(ms);
 }
 
-test('a reader waits while the store is away, and reads on when it is back', async (t) => {
+test('a reader waits while the store is unavailable, then continues', async (t) => {
   const pass = clock(t);
   let reads = 0;
   const gate = () => {
@@ -91,7 +91,7 @@ test('a reader waits while the store is away, and reads on when it is back', asy
   });
 });
 
-test('one that goes meanwhile is not read for any more', async (t) => {
+test('stops reading for a reader that left', async (t) => {
   const pass = clock(t);
   let reads = 0;
   const gate = () => {
@@ -109,7 +109,7 @@ test('one that goes meanwhile is not read for any more', async (t) => {
   });
 });
 
-test('whoever waits for the store when its run comes to its limit is cut, as all its readers are', async () => {
+test('cuts a reader that waits for the store when its run reaches its limit', async () => {
   let log: EventLog | null = null;
   const gate = () => {
     log?.hot('r')?.cut();
@@ -117,7 +117,7 @@ test('whoever waits for the store when its run comes to its limit is cut, as all
   };
   await withEnded(gate, async (eventLog) => {
     log = eventLog;
-    // Its first attempt is no longer held.
+    // The events of the first attempt are no longer in memory.
     log.open('r', 2, []);
     const sink = new Outcome();
     new Follower(log, 'r', 0, sink).start();
@@ -125,7 +125,7 @@ test('whoever waits for the store when its run comes to its limit is cut, as all
   });
 });
 
-test('what is no outage cuts the reader at once', async () => {
+test('an error other than an outage cuts the reader immediately', async () => {
   const gate = () => {
     throw new Error('broken');
   };

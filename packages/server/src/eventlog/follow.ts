@@ -3,33 +3,35 @@ import { StoreUnavailable } from '../domain/unavailable.ts';
 import type { EventLog } from './event-log.ts';
 import type { LiveLog, LiveReader } from './live-log.ts';
 
-/** Who the events are for: a connection and its framing. */
+/** Receives the events: a connection and its framing. */
 export interface Sink {
   /**
-   * Takes `events` from `from` on, leaving out frames up to `cursor`, as long as it has room. Returns the id of the
-   * last frame it took, which may stand within an event, or `cursor`.
+   * Takes `events` from the index `from` on while it has room, and skips frames up to `cursor`. Returns the id of the last
+   * frame that it took, which may be inside an event, or `cursor`.
    */
   take(events: readonly RunEvent[], from: number, cursor: number): number;
-  /** No room; `Follower.resume` is called when there is some again. */
+  /** True if there is no room; `Follower.resume` is called when there is room again. */
   readonly full: boolean;
-  /** The last event was taken. */
+  /** Called after the last event was taken. */
   finish(): void;
-  /** The rest will not come here; the reader has to ask again. */
+  /** No further event follows on this connection; the reader has to reconnect. */
   cut(): void;
 }
 
-/** While the store is away it is asked again so often. */
-const AGAIN_MS = 1000;
+/** The pause between two reads while the store is unavailable. */
+const RETRY_MS = 1000;
 
 /*
- * Where a follower stands:
+ * The states of a follower:
  *
  *   reading ──(nothing newer)──▶ live ──(sink full)──▶ waiting ──(resume)──▶ reading
  *      └──────────────(sink full)───────────────────────▲
  *
- * reading: from what the hot end still holds, else from the store, a page at a time. live: attached to the hot end, or
- * where another node runs the run to what is heard of it here; where it moves to this node, it reads on. waiting: attached to nothing and holding nothing but its cursor, so a slow
- * reader costs what its socket holds. Where the store is away it waits likewise, and reads on by itself.
+ * When reading: it takes what the hot end still holds, otherwise one page after the other from the store.
+ * When live: it is attached to the hot end, or to the remote log if another node executes the run. If the run moves to
+ * this node, it reads again.
+ * When waiting: it is attached to nothing and holds only its cursor, so a slow reader costs only the buffer of its socket.
+ * If the store is unavailable it waits too, and reads again after a second.
  */
 export class Follower implements LiveReader {
   readonly #eventLog: EventLog;
@@ -40,7 +42,7 @@ export class Follower implements LiveReader {
   #reading = false;
   #again: NodeJS.Timeout | null = null;
   #closed = false;
-  /** Whether what was taken so far was compacted: a reader gets the whole run or what stays of it, never a mixture. */
+  /** True if the events so far were compacted. A reader gets either all events or the compacted ones, never a mixture. */
   #compacted = false;
 
   constructor(eventLog: EventLog, runId: string, after: number, sink: Sink) {
@@ -93,7 +95,7 @@ export class Follower implements LiveReader {
     this.#sink.cut();
   }
 
-  /** Returns whether everything was taken. */
+  /** Returns true if everything was taken. */
   #take(events: readonly RunEvent[], from: number): boolean {
     const last = events.at(-1);
     if (last === undefined) return true;
@@ -101,7 +103,7 @@ export class Follower implements LiveReader {
     while (start < events.length && lastFrameId(events[start] as RunEvent) <= this.#cursor) start += 1;
     if (start < events.length) this.#cursor = this.#sink.take(events, start, this.#cursor);
     if (this.#cursor < lastFrameId(last)) return false;
-    // Also if the cursor was after the end from the start: nothing will follow.
+    // This includes a cursor that was after the end from the start: nothing will follow.
     if (last.type === 'end') {
       this.close();
       this.#sink.finish();
@@ -149,11 +151,11 @@ export class Follower implements LiveReader {
 
   #readLater(): void {
     if (this.#closed) return;
-    // The run came to its limit meanwhile: none of its readers waits for the store.
+    // The run has reached its time limit, and its readers were cut: none of them waits for the store.
     if (this.#eventLog.hot(this.#runId)?.wasCut) this.cut();
     else {
       if (this.#again !== null) clearTimeout(this.#again);
-      this.#again = setTimeout(() => void this.#read(), AGAIN_MS);
+      this.#again = setTimeout(() => void this.#read(), RETRY_MS);
       this.#again.unref();
     }
   }

@@ -2,17 +2,17 @@ import type { RunEvent } from '../domain/events.ts';
 
 /** A reader at the newest end of a log. */
 export interface LiveReader {
-  /** The events from `from` on are new. The array is shared between all readers. */
+  /** The events from the index `from` on are new. All readers share the array. */
   deliver(events: readonly RunEvent[], from: number): void;
-  /** The log is no longer here, but there is one elsewhere that goes on: it is detached, and reads on from its cursor. */
+  /** Another log continues the run. The reader is detached, and reads again from its cursor. */
   moved(): void;
-  /** The run is given up here without an end: the connection is to be cut. */
+  /** The log ends without the end of the run: the reader closes its connection. */
   cut(): void;
 }
 
-/** The newest end of one run's log: that of a run of this node, or of one that another node runs. */
+/** The newest end of one run's log, whether this node or another one executes the run. */
 export interface LiveLog {
-  /** Held events after `cursor`, or null where the first of them is no longer held. */
+  /** Returns the held events after `cursor`, or null if the first of them is no longer held. */
   heldAfter(cursor: number): { readonly events: readonly RunEvent[]; readonly from: number } | null;
   attach(reader: LiveReader): void;
   detach(reader: LiveReader): void;

@@ -16,7 +16,7 @@ export interface RetentionOptions {
   readonly chunkBytes: number;
 }
 
-/** Runs that are compacted in one commit: few enough that whoever waits for the writer does not notice. */
+/** Runs that are compacted in one commit: few enough that other writers do not notice the wait. */
 const RUNS_PER_BATCH = 16;
 const BYTES_PER_BATCH = 1024 * 1024;
 
@@ -27,7 +27,7 @@ interface Compaction {
   readonly chunks: readonly Chunk[];
 }
 
-/** About as many events as go into one chunk: encoding a long run whole, and then its halves, would cost it many times. */
+/** Groups about as many events as fit into one chunk. Encoding a whole long run and then its halves would cost more. */
 function inGroups(events: readonly RunEvent[], maxBytes: number): RunEvent[][] {
   const groups: RunEvent[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
@@ -43,7 +43,7 @@ function inGroups(events: readonly RunEvent[], maxBytes: number): RunEvent[][] {
   return groups;
 }
 
-/** T7 of the log: events of runs that ended long enough ago are compacted, a few runs at a time. */
+/** T7 for events: compacts the events of runs that ended long enough ago, a few runs at a time. */
 export class Retention extends Sweep {
   readonly #store: Store;
   readonly #options: RetentionOptions;
@@ -56,7 +56,7 @@ export class Retention extends Sweep {
     this.#logger = logger;
   }
 
-  /** Resolves to how many runs it compacted. */
+  /** Resolves to the number of compacted runs. */
   protected override async sweepOnce(): Promise<number> {
     const until = Date.now() - this.#options.logMs;
     let count = 0;
@@ -73,7 +73,7 @@ export class Retention extends Sweep {
         if (compaction === null) continue;
         prepared.push(compaction);
         bytes += compaction.bytesBefore;
-        // A long run takes the loop for itself while it is decoded: others have their turn in between.
+        // Decoding a long run blocks the event loop, so other work gets a turn in between.
         await nextTurn();
         if (bytes > BYTES_PER_BATCH || this.isClosed) break;
       }
@@ -84,7 +84,7 @@ export class Retention extends Sweep {
     return count;
   }
 
-  /** Outside the transaction: the chunks of an ended run do not change but by being deleted with its chat. */
+  /** Outside the transaction: the chunks of an ended run change only if they are deleted with its chat. */
   async #prepare(runId: string): Promise<Compaction | null> {
     const rows = await this.#store.reads.all(allChunks, { runId });
     try {
@@ -98,7 +98,7 @@ export class Retention extends Sweep {
         ),
       };
     } catch (error) {
-      // One that cannot be read does not keep the others from being swept.
+      // A run that cannot be read does not stop the sweep of the others.
       this.#logger.error({ err: error, runId }, 'the stored events of a run cannot be read; they are not compacted');
       return null;
     }
@@ -107,7 +107,7 @@ export class Retention extends Sweep {
   #commit({ runId, chunksBefore, chunks }: Compaction): Promise<boolean> {
     return this.#store.transact('sweep', async (tx) => {
       if ((await tx.run(markCompacted, { runId, now: Date.now() })) === 0) return false;
-      // Fewer than were read: the chat was deleted in between, and nothing of it comes back.
+      // If fewer were deleted than were read, the chat was deleted in between: nothing of it is written again.
       if ((await tx.run(deleteChunks, { runId })) === chunksBefore) await storeChunks(tx, runId, chunks);
       return true;
     });

@@ -1,14 +1,14 @@
-/** A log that can be full, by its own events or by those of all. */
+/** A log that is full because of its own events, or because of the events of all logs. */
 interface Fillable {
   readonly isFull: boolean;
 }
 
-/** What the runs of this node have said and the store has not taken yet, and who waits for room. */
+/** Counts the unstored bytes of all runs of this node, and wakes the logs that wait for room. */
 export class UnstoredBytes {
   readonly #maxBytes: number;
-  /** Told when somebody begins to wait: the next flush is due at once. */
+  /** Called when a log starts to wait: the next flush starts immediately. */
   readonly #onWait: () => void;
-  #waiting: { readonly log: Fillable; readonly goOn: () => void }[] = [];
+  #waiting: { readonly log: Fillable; readonly callback: () => void }[] = [];
   #bytes = 0;
   #waking = false;
 
@@ -29,13 +29,13 @@ export class UnstoredBytes {
     return this.#waiting.length > 0;
   }
 
-  /** On the road of every token. */
+  /** Called for every token. */
   add(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  wait(log: Fillable, goOn: () => void): void {
-    this.#waiting.push({ log, goOn });
+  wait(log: Fillable, callback: () => void): void {
+    this.#waiting.push({ log, callback });
     this.#onWait();
   }
 
@@ -44,21 +44,21 @@ export class UnstoredBytes {
     this.wake();
   }
 
-  /** There may be room. Those who waited read on in a turn of their own: whoever stored something is not in it. */
+  /** Called when there may be room. The waiting logs continue in their own turn of the event loop, not in the caller's. */
   wake(): void {
     if (this.#waiting.length === 0 || this.#waking) return;
     this.#waking = true;
-    setImmediate(this.#letGoOn);
+    setImmediate(this.#wakeWaiting);
   }
 
-  #letGoOn = (): void => {
+  #wakeWaiting = (): void => {
     this.#waking = false;
-    // In the order in which they came. Each log is asked anew: the one before may have filled the room.
+    // In the order of arrival. Each log is checked again, because the one before it may have used the room.
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const one of waiting) {
       if (one.log.isFull) this.#waiting.push(one);
-      else one.goOn();
+      else one.callback();
     }
   };
 }

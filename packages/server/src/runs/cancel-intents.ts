@@ -17,7 +17,7 @@ export interface CancelIntentsDeps {
   readonly logger: Logger;
 }
 
-/** Hears which runs of this node were cancelled on another: by a hint, and each second by one query for all of them. */
+/** Stops the runs of this node that were cancelled on another node: after a hint, and by one query each second. */
 export class CancelIntents implements AsyncDisposable {
   readonly #deps: CancelIntentsDeps;
   readonly #loop: WokenLoop;
@@ -28,8 +28,7 @@ export class CancelIntents implements AsyncDisposable {
     this.#loop = new WokenLoop(
       POLL_MS,
       () => this.#look(),
-      (error) =>
-        deps.logger.warn({ err: error }, 'cancel requests of other nodes could not be read; retrying each second'),
+      (error) => deps.logger.warn({ err: error }, 'cancels of other nodes could not be read; tried again each second'),
     );
     this.#loop.start();
     this.#unlisten = deps.notifier.listen((hint) => {
@@ -40,7 +39,7 @@ export class CancelIntents implements AsyncDisposable {
   async #look(): Promise<void> {
     const { reads, node, activeRuns, stop } = this.#deps;
     if (activeRuns() === 0 || node.identity === null) return;
-    // Said again as long as the run has not ended: a second time it changes nothing.
+    // Repeated until the run has ended. Idempotent.
     for (const { run_id, cancel_mode } of await reads.all(cancelIntents, { nodeId: node.nodeId })) {
       stop(run_id, cancel_mode);
     }

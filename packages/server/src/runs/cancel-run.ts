@@ -8,23 +8,23 @@ import type { Store } from '../store/store.ts';
 import type { RunReads } from './read-runs.ts';
 import { usageOf } from './run-json.ts';
 
-/** How often the end of a run on another node is looked for where no hint comes. */
-const LOOK_MS = 250;
+/** How often the end of a run on another node is looked up if no hint arrives. */
+const POLL_MS = 250;
 
 export interface CancelDeps {
   readonly store: Store;
   readonly runReads: RunReads;
-  /** Tells the run where it runs; false where it does not run here. */
+  /** Stops the run if this node executes it; otherwise returns false. */
   readonly signalStop: (runId: string, mode: CancelMode) => boolean;
   readonly ended: (runId: string) => Promise<void> | null;
-  /** Null: there are no other nodes that could run it. */
+  /** Null if there are no other nodes that could execute the run. */
   readonly elsewhere: Notifier | null;
   readonly patienceMs: number;
   readonly waitAt: WaitAt | undefined;
 }
 
 /**
- * Cancels exactly that run, from whatever node: the intent is durable first (T5), then the run is told, here or by a
+ * Cancels exactly that run, from any node. First the intent becomes durable (T5), then the run is stopped, here or by a
  * hint to its node, then its end is awaited.
  */
 export async function cancelRun(deps: CancelDeps, integrationId: string, runId: string, mode: CancelMode) {
@@ -32,9 +32,11 @@ export async function cancelRun(deps: CancelDeps, integrationId: string, runId: 
   const until = performance.now() + deps.patienceMs;
   if (!isFinished(before.status)) {
     deps.waitAt?.('cancel-intent.before');
-    const taken = await deps.store.transact('cancel', (tx) => tx.run(requestCancel, { runId, mode, now: Date.now() }));
+    const changed = await deps.store.transact('cancel', (tx) =>
+      tx.run(requestCancel, { runId, mode, now: Date.now() }),
+    );
     deps.waitAt?.('cancel-intent.after');
-    if (taken === 1) {
+    if (changed === 1) {
       const ended = deps.ended(runId);
       deps.signalStop(runId, mode);
       if (ended !== null) await withPatience(ended, until - performance.now());
@@ -42,7 +44,7 @@ export async function cancelRun(deps: CancelDeps, integrationId: string, runId: 
   }
   let row = await deps.runReads.row(integrationId, runId);
   while (deps.elsewhere !== null && !isFinished(row.status) && performance.now() < until) {
-    await nextHint(deps.elsewhere, 'log', Math.min(LOOK_MS, until - performance.now()));
+    await nextHint(deps.elsewhere, 'log', Math.min(POLL_MS, until - performance.now()));
     row = await deps.runReads.row(integrationId, runId);
   }
   const finished = isFinished(row.status);

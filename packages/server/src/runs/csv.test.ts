@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeCsvRow } from './csv.ts';
 
-test('a row is what RFC 4180 says: commas, quotes and line ends are quoted, quotes doubled, the end is CRLF', () => {
+test('encodes a row as in RFC 4180', () => {
   assert.equal(encodeCsvRow(['a', 'b c', 5, null]), 'a,b c,5,\r\n');
   assert.equal(encodeCsvRow(['a,b', 'say "hi"', 'two\nlines', 'x\ry']), '"a,b","say ""hi""","two\nlines","x\ry"\r\n');
   assert.equal(encodeCsvRow([' a ']), '" a "\r\n');
 });
 
-test('text that a spreadsheet would run as a formula is shown as text; numbers stay numbers', () => {
+test('turns formulas into plain text and keeps numbers', () => {
   for (const start of ['=', '+', '-', '@', '＝', '＋', '－', '＠']) {
     assert.equal(encodeCsvRow([`${start}1+1`]), `'${start}1+1\r\n`);
   }

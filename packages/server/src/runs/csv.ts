@@ -1,14 +1,14 @@
 const NEEDS_QUOTES = /[",\r\n]/;
 
 /**
- * Spreadsheets take a field that begins so for a formula and run it. The full-width forms are what some of them make
- * of the plain ones.
+ * Spreadsheets evaluate a field that starts with one of these as a formula. Some convert the plain characters to the
+ * full-width forms.
  */
 const STARTS_FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
 /**
- * One row as RFC 4180 writes it: CRLF at its end, quotes where they are needed, quotes inside doubled. Text that a
- * spreadsheet would run gets an apostrophe in front, which shows it as text. Null is the empty field.
+ * Encodes one row as in RFC 4180: CRLF at its end, quotes only if needed, quotes inside doubled. An apostrophe before text
+ * that a spreadsheet would evaluate makes it plain text. Null is the empty field.
  */
 export function encodeCsvRow(fields: readonly (string | number | null)[]): string {
   return `${fields.map(encodeField).join(',')}\r\n`;

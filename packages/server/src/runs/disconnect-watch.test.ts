@@ -16,7 +16,7 @@ const skip = (await missingService('postgres')) ?? false;
 const PATIENCE_MS = 3_600_000;
 const TICK_MS = PATIENCE_MS / 20;
 
-test('an outage is told once, and the next one again', { skip }, async (t) => {
+test('logs each outage once', { skip }, async (t) => {
   await using database = await freshDatabase();
   await using real = await postgresStore(database.url);
   let away = false;

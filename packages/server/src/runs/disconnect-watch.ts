@@ -13,9 +13,10 @@ interface WatchedRun {
 const TICKS_PER_PATIENCE = 20;
 
 /**
- * Counts the readers of all runs, and cancels one whose integration says `onDisconnect: "cancel"` and to which "no
- * reader, on any node, has been attached" for its patience. Every reader counts: of the first answer, of a replay,
- * of a resumed stream. It lives as long as the process serves: "shutdown or crash of a node is no disconnect".
+ * Counts the readers of all runs. Cancels a run whose integration has `onDisconnect: "cancel"` if no reader, on any node,
+ * was attached for `patienceMs` (`contract-4-disconnect-cancel`). Every reader counts: of the first answer, of a replay and
+ * of a resumed stream. Shutdown or crash of a node is no disconnect (`contract-4-shutdown-no-disconnect`), so the watch
+ * ends with the process.
  */
 export class DisconnectWatch implements Disposable {
   /** The number of readers of each run on this node. */
@@ -90,7 +91,7 @@ export class DisconnectWatch implements Disposable {
   /** Logs a failure once, however long it lasts. */
   #onFailure = (error: unknown): void => {
     if (!this.#failing)
-      this.#logger.warn({ err: error }, 'readers on other nodes could not be read from the store; retrying');
+      this.#logger.warn({ err: error }, 'readers on other nodes could not be read from the store; tried again');
     this.#failing = true;
   };
 
@@ -126,7 +127,7 @@ export class DisconnectWatch implements Disposable {
     try {
       await this.#cancel(run.integrationId, runId);
     } catch (error) {
-      this.#logger.warn({ err: error, runId }, 'a run without a reader could not be cancelled; retrying');
+      this.#logger.warn({ err: error, runId }, 'a run without a reader could not be cancelled; tried again');
       run.aloneSince = performance.now();
       run.cancelling = false;
     }

@@ -10,22 +10,22 @@ import type { Store } from '../store/store.ts';
 import type { ThisNode } from '../store/this-node.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-/** What was not written is tried again so often, and whether this node is another one now is seen so soon. */
-const AGAIN_MS = 1000;
+/** The pause before a failed write is tried again. A new identity of this node is noticed after this time too. */
+const RETRY_MS = 1000;
 
 interface ReadRun {
-  /** Whether somebody reads it here now. */
+  /** True while a reader on this node follows the run. */
   read: boolean;
-  /** Whether its integration cancels runs without readers; null: not asked yet. */
+  /** True if its integration cancels runs without readers; null if that was not looked up yet. */
   wantsReaders: boolean | null;
-  /** Under which node's name the row stands; null: there is none. */
+  /** The node id in the stored row; null if there is no row. */
   notedAs: string | null;
 }
 
 /**
- * Tells the node that runs a run of an integration with `onDisconnect: "cancel"` that somebody reads it here:
- * a row "written when a node's first reader comes and removed when its last goes". It brings the rows up to what is
- * so now, many at a time, and again until the store has them.
+ * Tells other nodes that a reader on this node follows one of their runs, if the integration has `onDisconnect: "cancel"`
+ * (`contract-4-disconnect-any-node`). A row is written when the first reader of this node attaches, and deleted when the
+ * last one leaves. Rows are written in batches, and tried again until the store has them.
  */
 export class FarReaders implements AsyncDisposable {
   readonly #store: Store;
@@ -39,14 +39,14 @@ export class FarReaders implements AsyncDisposable {
     this.#node = node;
     this.#runsHere = runsHere;
     this.#loop = new WokenLoop(
-      AGAIN_MS,
+      RETRY_MS,
       () => this.#settle(),
-      (error) => logger.warn({ err: error }, 'readers of runs of other nodes could not be stored; retrying'),
+      (error) => logger.warn({ err: error }, 'readers of runs of other nodes could not be stored; tried again'),
     );
     this.#loop.start();
   }
 
-  /** What nodes that no longer exist have left behind. */
+  /** Deletes the rows of nodes that no longer exist. */
   async forgetGoneNodes(): Promise<void> {
     await this.#store.transact('account', (tx) => tx.run(forgetReadersOfGoneNodes, {}));
   }
@@ -54,7 +54,7 @@ export class FarReaders implements AsyncDisposable {
   firstCame(runId: string): void {
     const known = this.#runs.get(runId);
     if (known !== undefined) known.read = true;
-    // The node that runs it knows its readers without rows.
+    // The node that executes the run knows its own readers without rows.
     else if (!this.#runsHere(runId)) this.#runs.set(runId, { read: true, wantsReaders: null, notedAs: null });
     else return;
     this.#loop.wake();
@@ -67,14 +67,14 @@ export class FarReaders implements AsyncDisposable {
     this.#loop.wake();
   }
 
-  /** Those of these runs of this node that somebody reads on another one. */
+  /** Returns those of these runs of this node that a reader on another node follows. */
   async readElsewhere(runIds: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await this.#store.reads.all(runsReadElsewhere, { runIds, nodeId: this.#node.nodeId });
     return new Set(rows.map(({ run_id }) => run_id));
   }
 
   async #settle(): Promise<void> {
-    await this.#askWhatTheyWant();
+    await this.#findWantedRows();
     const { nodeId } = this.#node;
     for (const [runId, run] of this.#runs) if (!run.read && run.notedAs === null) this.#runs.delete(runId);
     const changed = [...this.#runs].filter(([, run]) => (run.read ? run.notedAs !== nodeId : run.notedAs !== null));
@@ -92,8 +92,8 @@ export class FarReaders implements AsyncDisposable {
     for (const [runId, run] of gone) if (!run.read && run.notedAs === null) this.#runs.delete(runId);
   }
 
-  /** Whether rows are wanted at all: of ended runs, and where the integration lets them go on, none are. */
-  async #askWhatTheyWant(): Promise<void> {
+  /** Looks up which runs need rows. A run that has ended, or that continues without readers, needs none. */
+  async #findWantedRows(): Promise<void> {
     const asked = [...this.#runs].filter(([, run]) => run.read && run.wantsReaders === null);
     if (asked.length === 0) return;
     const rows = await this.#store.reads.all(runsThatWantReaders, { runIds: asked.map(([runId]) => runId) });
@@ -104,11 +104,11 @@ export class FarReaders implements AsyncDisposable {
     }
   }
 
-  /** Nobody reads here any more. */
+  /** After the server has closed its connections, no reader is left. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#loop[Symbol.asyncDispose]();
     for (const run of this.#runs.values()) run.read = false;
-    // Where the store does not take it, the rows go with this node: those of a node that is gone do not count.
+    // If the store is unavailable the rows remain, but rows of a dead node do not count.
     await this.#settle().catch(() => {});
   }
 }

@@ -12,12 +12,12 @@ export async function storeStep(tx: Tx, runId: string, step: JournalledStep): Pr
   await tx.run(insertStep, { runId, ...columns, recordJson: JSON.stringify(outcome) });
 }
 
-/** What stands in a step's `record_json`. */
+/** Decodes a step's `record_json`. */
 export function stepOutcome(recordJson: string): StepOutcome {
   return JSON.parse(recordJson) as StepOutcome;
 }
 
-/** A row of the journal as the step that it keeps. */
+/** Decodes a row of the journal. */
 export function journalledStep(row: StepRow): JournalledStep {
   return {
     step: row.step,
@@ -42,13 +42,13 @@ export interface StepDone {
   readonly step: JournalledStep;
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];
-  /** How many steps the run has begun. */
+  /** How many steps the run has started. */
   readonly begun: number;
   readonly chunks: readonly Chunk[];
   readonly startedAt: number;
 }
 
-/** T3: the journal record and all events up to it; a chunk ends exactly there. */
+/** T3: writes the journal record and all events up to it. A chunk ends exactly after the step's last event. */
 export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
   const { runId, step } = done;
   const advanced = tx.run(advanceRun, {

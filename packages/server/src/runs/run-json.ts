@@ -70,7 +70,7 @@ function charged(row: RunRow) {
   return { unit: row.unit, amount: amounts[row.unit] ?? 0 };
 }
 
-/** "exactly one per run, from admission on": the run's own row, shown as a record of usage. */
+/** The usage record (`contract-6-usage-record-once`): the run's own row, so there is exactly one from admission on. */
 export function usageRecordJson(row: RunRow) {
   return {
     usageRequestId: row.usage_request_id,
@@ -78,7 +78,7 @@ export function usageRecordJson(row: RunRow) {
     chatId: row.chat_id,
     runId: row.run_id,
     agent: row.agent,
-    // Admitted or under way: to whoever reads usage, it runs.
+    // A usage record has no status `admitted`.
     status: isFinished(row.status) ? row.status : 'running',
     usage: usageJson(usageOf(row)),
     byModel: (JSON.parse(row.by_model_json) as ModelUsage[]).map((one) => ({

@@ -40,7 +40,7 @@ function stepJson({ usage, output, startedAt, completedAt, ...columns }: Journal
   return {
     ...columns,
     usage: usage === null ? null : usageJson(usage),
-    // A call that failed says so in its output: that is what the model was told.
+    // The output of a failed call is the error text that the model got.
     error: columns.status === 'failed' ? { code: 'tool_failed', message: output[0]?.text ?? '' } : null,
     startedAt: iso(startedAt),
     completedAt: iso(completedAt),

@@ -2,7 +2,7 @@ import { encodeCsvRow } from './csv.ts';
 import { position, type RunReads, type UsageQuery } from './read-runs.ts';
 import { usageRecordJson } from './run-json.ts';
 
-/** So many records are in memory at once, however many there are. */
+/** How many records are in memory at a time. */
 const PAGE_RECORDS = 200;
 
 const HEADER = [
@@ -26,7 +26,7 @@ const HEADER = [
   'completedAt',
 ];
 
-/** The records that match, newest first, each a row, page by page; `byModel` is JSON. */
+/** Yields the matching records as CSV rows, newest first, page by page. The column `byModel` contains JSON. */
 export async function* usageCsv(
   runReads: RunReads,
   integrationId: string,

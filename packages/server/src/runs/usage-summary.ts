@@ -22,13 +22,13 @@ interface Group {
   charged: { runs: number; tokens: number; credits: number };
 }
 
-/** So many runs are added up in one go: on the embedded store nothing else happens meanwhile. */
+/** How many runs one query adds up: on the embedded store nothing else happens during a query. */
 const SLICE_RUNS = 5_000;
 const DAY_MS = 86_400_000;
 
 /**
- * "Lists are newest first without exception": the group with the newest run comes first. Later pages leave out runs
- * that came after the first, so no group moves from one page to another while they are read.
+ * Newest first, like all lists: the group with the newest run is the first. Later pages leave out runs that were admitted
+ * after the first page was read, so no group moves from one page to another.
  */
 export async function usageSummary(
   reads: Reads,
@@ -58,7 +58,7 @@ type Place = Pick<Group, 'key' | 'newestRunId'>;
 
 function newestFirst(a: Place, b: Place): number {
   if (a.newestRunId !== b.newestRunId) return a.newestRunId < b.newestRunId ? 1 : -1;
-  // Two models of one run.
+  // A run can have used two models.
   return (a.key ?? '') < (b.key ?? '') ? -1 : Number(a.key !== b.key);
 }
 
@@ -70,7 +70,7 @@ function readCursor(cursor: string | undefined): (Place & { readonly ceiling: st
     const known = typeof ceiling === 'string' && typeof newestRunId === 'string';
     if (known && (key === null || typeof key === 'string')) return { ceiling, newestRunId, key };
   } catch {
-    // Refused below.
+    // The check below refuses it.
   }
   throw invalidCursor();
 }
@@ -117,7 +117,7 @@ async function addUp(
   }
 }
 
-/** A day is kept as a number of days. */
+/** A day is stored as a number of days since 1970. */
 function keyOf(key: string | number | null): string | null {
   return typeof key === 'number' ? new Date(key * DAY_MS).toISOString().slice(0, 10) : key;
 }
