@@ -5,24 +5,24 @@ const POLL_MS = 25;
 
 export interface Draining {
   readonly engine: Engine;
-  /** Requests of which it is not known yet whether they become runs. */
+  /** The number of requests that may still become runs. */
   readonly admitting: () => number;
   readonly openRequests: { readonly count: number; closeIdleConnections(): void };
   readonly limits: { readonly drainMs: number; readonly handOverMs: number };
-  /** Nobody else can go on with the runs: they are left where they are, to the next start. */
+  /** True if no other node can resume the runs: they stay unfinished until the next start. */
   readonly isAlone: boolean;
 }
 
-/** Resolves when all that runs or is read has ended or was handed over, or when the time for that is over. */
+/** Resolves when all runs and requests have ended or were handed over, or when their time is up. */
 export async function drain({ engine, admitting, openRequests, limits, isAlone }: Draining): Promise<void> {
-  const none = async (limitMs: number, left: () => number): Promise<void> => {
+  const waitForNone = async (limitMs: number, left: () => number): Promise<void> => {
     for (const until = performance.now() + limitMs; ; await sleep(POLL_MS)) {
       openRequests.closeIdleConnections();
       if (left() === 0 || performance.now() >= until) return;
     }
   };
-  await none(limits.drainMs, () => engine.activeRuns + openRequests.count);
+  await waitForNone(limits.drainMs, () => engine.activeRuns + openRequests.count);
   if (isAlone) return;
   engine.handOverAll();
-  await none(limits.handOverMs, () => engine.activeRuns + admitting());
+  await waitForNone(limits.handOverMs, () => engine.activeRuns + admitting());
 }
