@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { askDatabase, freshDatabase } from '@runwire/test-kit';
 import { parse } from 'yaml';
 import { LIMIT_SETTINGS } from '../packages/server/src/config/read-limits.ts';
+import { PROOFS } from '../proofs/all-proofs.ts';
 import { folderOf, root } from './support/cli-process.ts';
 import { settingsOf } from './support/compose-problems.ts';
 import { brokenLinks } from './support/doc-links.ts';
@@ -14,9 +15,7 @@ import { missingService, NGINX } from './support/services.ts';
 const MAX_WORDS = 1500;
 const MAX_README_LINES = 150;
 
-/** A list of proofs and not a page to read from top to bottom; its sections are short. */
-const isList = (page: string) => page === 'docs/promises.md';
-const guides = () => pages().filter((page) => /^docs\/[^/]+\.md$/.test(page) && !isList(page));
+const guides = () => pages().filter((page) => /^docs\/[^/]+\.md$/.test(page));
 
 const texts = () => new Map(pages().map((page) => [page, readPage(page)]));
 
@@ -42,6 +41,15 @@ test('every page of docs has fewer than 1 500 words, and the README at most 150 
   assert.ok(readPage('README.md').trimEnd().split('\n').length <= MAX_README_LINES);
 });
 
+test('docs/promises.md names every proof with its planted faults', async () => {
+  const page = readPage('docs/promises.md');
+  for (const [name, load] of PROOFS) {
+    const row = page.split('\n').find((line) => line.includes(`| \`${name}\` |`)) ?? '';
+    for (const fault of Object.keys((await load()).faults))
+      assert.ok(row.includes(`\`${fault}\``), `${name}: ${fault}`);
+  }
+});
+
 test('docs/README.md lists every page of docs', () => {
   const index = readPage('docs/README.md');
   const missing = pages().filter((page) => /^docs\/[^/]+\.md$/.test(page) && page !== 'docs/README.md');
@@ -53,7 +61,7 @@ test('docs/README.md lists every page of docs', () => {
 
 test('every sample of the docs is counted in SAMPLES, whose pages tests paste', () => {
   const counted: Record<string, Record<string, number>> = {};
-  for (const page of pages().filter((name) => /^(docs\/)?[^/]+\.md$/.test(name) && !isList(name))) {
+  for (const page of pages().filter((name) => /^(docs\/)?[^/]+\.md$/.test(name))) {
     for (const { language } of fencesOf(page)) {
       if (language === '') continue;
       const samples = counted[page] ?? {};
