@@ -70,6 +70,12 @@ test('every sample of the docs is counted in SAMPLES, whose pages tests paste', 
     }
   }
   assert.deepEqual(counted, SAMPLES);
+  const tests = globSync('test/*.test.ts', { cwd: root }).map((file) => readFileSync(join(root, file), 'utf8'));
+  const unread = Object.keys(SAMPLES).filter(
+    (page) =>
+      page.startsWith('docs/') && !tests.some((text) => text.includes(`'${page}'`) || text.includes(`'../${page}'`)),
+  );
+  assert.deepEqual(unread, [], 'no test reads these pages');
 });
 
 test('every JSON and YAML sample of the docs can be parsed', () => {
