@@ -1,19 +1,31 @@
 // Made from packages/contract/src/schemas by `npm exec -- node -C runwire scripts/build-contract-types.ts`; do not edit.
 
+/**
+ * A file or an image of a message, discriminated by `type`.
+ */
 export type Attachment = FileAttachment | ImageAttachment;
 
+/**
+ * A file by URL.
+ */
 export interface FileAttachment {
+  /**
+   * Discriminator.
+   */
   type: 'input_file';
   /**
-   * Publicly accessible HTTPS URL of the file, at most 8192 characters, fetched when the run starts. In messages that are read back it stands without query and fragment, as `attachmentUrlRefreshes` calls it.
+   * Publicly accessible HTTPS URL of the file, at most 8192 characters. The server fetches it when the run starts. Messages that are read back contain it without query and fragment, which is also the key in `attachmentUrlRefreshes`.
    */
   file_url: string;
   /**
-   * File name without a directory path: one segment of at most 255 bytes, without control characters. Where it is left out, the last part of the URL counts.
+   * File name without a directory path: one segment of at most 255 bytes, without control characters. If it is omitted, the last segment of the URL is used.
    */
   filename?: string;
 }
 
+/**
+ * A message for an agent.
+ */
 export interface GetCompletionV2Request {
   /**
    * Integration identifier.
@@ -28,23 +40,27 @@ export interface GetCompletionV2Request {
    */
   agent?: string;
   /**
-   * Chat identifier.
+   * Chat identifier. An unknown one starts a new chat with this id.
    */
   chatId?: string | null;
   /**
-   * Alias chat identifier.
+   * Alias chat identifier. An unknown one starts a new chat with this alias.
    */
   aliasChatId?: string | null;
   /**
+   * Files and images for the model, by URL or inline.
+   *
    * @maxItems 5
    */
   attachments?: Attachment[];
   /**
+   * Uploaded files for the tools of the agent.
+   *
    * @maxItems 5
    */
   sandboxFiles?: SandboxFile[];
   /**
-   * Free-form context.
+   * Free-form context. Tools always get it; the model gets it only if the agency asks for it.
    */
   user_context?:
     | ({
@@ -60,22 +76,34 @@ export interface GetCompletionV2Request {
    */
   usageRequestId?: string;
   /**
-   * Keys: an expired earlier attachment URL without its query string. Values: a fresh HTTPS URL with the same host and path. It must list all earlier conversation files that need refreshing: those of which no copy is kept and whose signed links have expired.
+   * Keys: an expired earlier attachment URL without its query string. Values: a fresh HTTPS URL with the same host and path. It must list all earlier conversation files that need refreshing: files of which the server keeps no copy and whose signed links have expired.
    */
   attachmentUrlRefreshes?: {
     [k: string]: string;
   };
 }
 
+/**
+ * An image by URL or inline.
+ */
 export interface ImageAttachment {
+  /**
+   * Discriminator.
+   */
   type: 'input_image';
   /**
-   * Publicly accessible HTTPS image URL, or an inline image data URL: `data:image/png;base64,…`, strict base64 of a PNG, JPEG, GIF or WebP image. In messages that are read back, a URL stands without query and fragment, and a data URL without data stands for an inline image: `data:image/png;sha256=…;bytes=…,`.
+   * Publicly accessible HTTPS image URL, or an inline image data URL: `data:image/png;base64,…`, strict base64 of a PNG, JPEG, GIF or WebP image. Messages that are read back contain a URL without query and fragment, and an inline image as a data URL without data: `data:image/png;sha256=…;bytes=…,`.
    */
   image_url: string;
+  /**
+   * Resolution in which the model sees the image.
+   */
   detail?: 'auto' | 'low' | 'high';
 }
 
+/**
+ * An uploaded file that the agent can read with its file tools.
+ */
 export interface SandboxFile {
   /**
    * Uploaded filename: the final segment of `path`, without control characters.
@@ -87,6 +115,9 @@ export interface SandboxFile {
   path: string;
 }
 
+/**
+ * Every error answer has this shape.
+ */
 export interface ApiErrorResponse {
   /**
    * What was wrong and what to do, for a person.
@@ -97,35 +128,38 @@ export interface ApiErrorResponse {
    */
   code?: string | null;
   /**
-   * run_active, usage_request_id_reused: the run meant.
+   * `run_active`: the active run. `usage_request_id_reused`: the run that used the id before.
    */
   runId?: string;
   /**
-   * run_active: the usage request id of the active run.
+   * `run_active`: the usage request id of the active run.
    */
   usageRequestId?: string | null;
   /**
-   * run_active: the chat of the active run.
+   * `run_active`: the chat of the active run.
    */
   chatId?: string;
   /**
-   * consumer_allowance_exhausted: when the next period begins; null for a lifetime allowance.
+   * `consumer_allowance_exhausted`: when the next period begins. Null for a lifetime allowance.
    */
   resetAt?: string | null;
   /**
-   * mount_quota_exceeded: bytes of the stored files.
+   * `mount_quota_exceeded`: bytes of the stored files.
    */
   usedBytes?: number;
   /**
-   * mount_quota_exceeded: bytes with this upload and all open forms.
+   * `mount_quota_exceeded`: bytes with this upload and all open forms.
    */
   foreseenBytes?: number;
   /**
-   * mount_quota_exceeded: bytes that the integration may have.
+   * `mount_quota_exceeded`: bytes that the integration may have.
    */
   quotaBytes?: number;
 }
 
+/**
+ * The file to upload.
+ */
 export interface CreateAgencyUploadRequest {
   /**
    * Integration identifier.
@@ -149,6 +183,9 @@ export interface CreateAgencyUploadRequest {
   sizeBytes: number;
 }
 
+/**
+ * A signed form for one file, valid for 15 minutes.
+ */
 export interface CreateAgencyUploadResponse {
   /**
    * The canonical path to pass as `path` in a `sandboxFiles` item of a completion request.
@@ -166,469 +203,2643 @@ export interface CreateAgencyUploadResponse {
   };
 }
 
+/**
+ * A file or folder of an integration.
+ */
 export interface File {
+  /**
+   * Name of the file or folder: the last segment of `path`.
+   */
   name: string;
   /**
-   * The whole path, as in `resource` and in `sandboxFiles`.
+   * Full path, as in `resource` and in `sandboxFiles`.
    */
   path: string;
+  /**
+   * File or folder.
+   */
   kind: 'file' | 'folder';
+  /**
+   * Size in bytes. Null for a folder.
+   */
   size: number | null;
+  /**
+   * Entity tag of the content, in quotes. Null for a folder.
+   */
   etag: string | null;
+  /**
+   * Media type that was given when the file was uploaded. Null for a folder.
+   */
   contentType: string | null;
+  /**
+   * When the file was last written. Null for a folder.
+   */
   modifiedAt: string | null;
 }
 
+/**
+ * A page of a list of `File`.
+ */
 export interface FileList {
+  /**
+   * The items of this page, in order.
+   */
   items: File[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
   nextCursor: string | null;
 }
 
+/**
+ * How much a member has used of its allowance.
+ */
 export interface Allowance {
+  /**
+   * Unit of all amounts.
+   */
   unit: 'runs' | 'tokens' | 'credits';
+  /**
+   * How much the member may use in the period.
+   */
   limit: number;
+  /**
+   * Amount of the ended runs of the period.
+   */
   used: number;
+  /**
+   * Amount that active runs reserve.
+   */
   reserved: number;
   /**
    * max(0, limit − used − reserved)
    */
   remaining: number;
+  /**
+   * Period of the limit. Periods begin at 00:00 UTC, weeks on Monday.
+   */
   period: 'day' | 'week' | 'month' | 'lifetime';
+  /**
+   * When the current period began. Null for a lifetime allowance.
+   */
   periodStart: string | null;
+  /**
+   * When the next period begins. Null for a lifetime allowance.
+   */
   resetAt: string | null;
   /**
-   * True when nothing remains.
+   * True if nothing remains.
    */
   exhausted: boolean;
 }
 
+/**
+ * The allowance of each member.
+ */
 export interface AllowanceSetting {
+  /**
+   * Unit of the limit.
+   */
   unit: 'runs' | 'tokens' | 'credits';
+  /**
+   * How much each member may use in a period.
+   */
   limit: number;
+  /**
+   * Period of the limit. Periods begin at 00:00 UTC, weeks on Monday.
+   */
   period: 'day' | 'week' | 'month' | 'lifetime';
 }
 
+/**
+ * Tokens that models used.
+ */
 export interface Usage {
+  /**
+   * Number of model calls.
+   */
   request_count: number;
+  /**
+   * Tokens of the prompts, cached ones included.
+   */
   input_tokens: number;
+  /**
+   * Input tokens that the provider read from its cache.
+   */
   cached_tokens: number;
+  /**
+   * Tokens of the answers, reasoning included.
+   */
   output_tokens: number;
+  /**
+   * Output tokens that the model used for reasoning.
+   */
   reasoning_tokens: number;
+  /**
+   * `input_tokens` + `output_tokens`.
+   */
   total_tokens: number;
 }
 
+/**
+ * What one run used and was charged.
+ */
 export interface UsageRecord {
+  /**
+   * `usageRequestId` of the request. Null if it had none.
+   */
   usageRequestId: string | null;
+  /**
+   * The member of the run. Null if the request named none.
+   */
   consumerId: string | null;
+  /**
+   * Identifier of the chat.
+   */
   chatId: string;
+  /**
+   * Identifier of the run.
+   */
   runId: string;
+  /**
+   * The agent that the run was started at.
+   */
   agent: string;
+  /**
+   * State of the run.
+   */
   status: 'running' | 'completed' | 'failed' | 'cancelled';
   usage: Usage;
+  /**
+   * The same tokens, by model.
+   *
+   * Items: Tokens of one model.
+   */
   byModel: {
+    /**
+     * Model, as `provider/model`.
+     */
     model: string;
+    /**
+     * Tokens of the prompts, cached ones included.
+     */
     input_tokens: number;
+    /**
+     * Input tokens that the provider read from its cache.
+     */
     cached_tokens: number;
+    /**
+     * Tokens of the answers, reasoning included.
+     */
     output_tokens: number;
   }[];
+  /**
+   * What the run was charged. Null while it runs, and if allowances were off.
+   */
   charged: {
+    /**
+     * Unit of the amount.
+     */
     unit: 'runs' | 'tokens' | 'credits';
+    /**
+     * Amount that counts against the allowance.
+     */
     amount: number;
   } | null;
+  /**
+   * Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off.
+   */
   periodStart: string | null;
+  /**
+   * When the run was started. Null if it was not started yet.
+   */
   startedAt: string | null;
+  /**
+   * When the run ended. Null if it has not ended.
+   */
   completedAt: string | null;
 }
 
+/**
+ * A page of a list of `UsageRecord`.
+ */
 export interface UsageRecordList {
+  /**
+   * The items of this page, in order.
+   */
   items: UsageRecord[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
   nextCursor: string | null;
 }
 
+/**
+ * Usage, added up by day, member, agent or model.
+ */
 export interface UsageSummary {
+  /**
+   * What usage is grouped by.
+   */
   groupBy: 'day' | 'consumer' | 'agent' | 'model';
+  /**
+   * Runs that were admitted at this time or later. Null: from the first run on.
+   */
   from: string | null;
+  /**
+   * Runs that were admitted before this time. Null: up to now.
+   */
   to: string | null;
+  /**
+   * The groups of this page; the group with the newest run is first.
+   *
+   * Items: The usage of one group.
+   */
   items: {
     /**
-     * The day (`2030-01-31`), member, agent or model; null: the runs that name no member.
+     * The day (`2030-01-31`), member, agent or model. Null: the runs that name no member.
      */
     key: string | null;
+    /**
+     * Number of runs.
+     */
     runs: number;
     usage: Usage;
+    /**
+     * What the ended runs count for in each unit.
+     */
     charged: {
+      /**
+       * Charge in runs.
+       */
       runs: number;
+      /**
+       * Charge in tokens.
+       */
       tokens: number;
+      /**
+       * Charge in credits.
+       */
       credits: number;
     };
   }[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
   nextCursor: string | null;
 }
 
+/**
+ * The state of a run after it was asked to stop.
+ */
 export interface CancelResult {
+  /**
+   * Identifier of the run.
+   */
   runId: string;
+  /**
+   * Identifier of the chat.
+   */
   chatId: string;
+  /**
+   * End of the run, or `cancelling` if it has not stopped yet.
+   */
   status: 'cancelling' | 'completed' | 'failed' | 'cancelled';
   /**
-   * True exactly when `status` is `cancelled`.
+   * True exactly if `status` is `cancelled`.
    */
   cancelled: boolean;
+  /**
+   * Tokens that models used.
+   */
   usage: Usage | null;
 }
 
+/**
+ * How to stop the run.
+ */
 export interface CancelRunRequest {
+  /**
+   * `immediate` stops the run now, `after_step` when its current step has finished. The default is `immediate`.
+   */
   mode?: 'immediate' | 'after_step';
 }
 
+/**
+ * A run: one request that an agent answers.
+ */
 export interface Run {
+  /**
+   * Identifier of the run.
+   */
   runId: string;
+  /**
+   * Identifier of the integration.
+   */
   apiIntegrationId: string;
+  /**
+   * Identifier of the chat.
+   */
   chatId: string;
+  /**
+   * True if the chat was deleted; then `message` is null.
+   */
   chatDeleted: boolean;
+  /**
+   * The member that the run was started for. Null if the request named none.
+   */
   consumerId: string | null;
+  /**
+   * `usageRequestId` of the request. Null if it had none.
+   */
   usageRequestId: string | null;
+  /**
+   * State of the run. `completed`, `failed` and `cancelled` are final.
+   */
   status: 'admitted' | 'running' | 'completed' | 'failed' | 'cancelled';
+  /**
+   * How the run was asked to stop: `immediate` stops the run now, `after_step` when its current step has finished. Null if it was not asked.
+   */
   cancelRequested: 'immediate' | 'after_step' | null;
+  /**
+   * The agent that the run was started at.
+   */
   agent: string;
+  /**
+   * Number of the attempt; it grows when a run is resumed after a crash.
+   */
   attempt: number;
+  /**
+   * Id of the last stored event of the stream.
+   */
   lastEventId: number;
+  /**
+   * When the run was admitted.
+   */
   createdAt: string;
+  /**
+   * When the run was started. Null if it was not started yet.
+   */
   startedAt: string | null;
+  /**
+   * When the run ended. Null if it has not ended.
+   */
   completedAt: string | null;
+  /**
+   * Why the run failed. Null if it did not fail.
+   */
   error: {
+    /**
+     * Machine-readable code.
+     */
     code: string;
+    /**
+     * What was wrong and what to do, for a person.
+     */
     message: string;
   } | null;
   /**
-   * The final assistant text.
+   * The final assistant text. Null until the run has ended.
    */
   message: string | null;
+  /**
+   * Tokens that models used.
+   */
   usage: Usage | null;
 }
 
+/**
+ * A page of a list of `Run`.
+ */
 export interface RunList {
+  /**
+   * The items of this page, in order.
+   */
   items: Run[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
   nextCursor: string | null;
 }
 
+/**
+ * A finished step of a run.
+ */
 export interface Step {
+  /**
+   * Number of the step within the run.
+   */
   step: number;
+  /**
+   * Number of the attempt; it grows when a run is resumed after a crash.
+   */
   attempt: number;
+  /**
+   * An answer of the model, or a call of a tool.
+   */
   kind: 'model' | 'tool';
+  /**
+   * The agent of the step.
+   */
   agent: string;
+  /**
+   * The agent that asked it. Null if the user asked.
+   */
   callerAgent: string | null;
+  /**
+   * Model of the step, as `provider/model`. Null for a tool.
+   */
   model: string | null;
+  /**
+   * Name of the tool. Null for a model.
+   */
   tool: string | null;
+  /**
+   * Id of the tool call. Null for a model.
+   */
   callId: string | null;
+  /**
+   * End of the step.
+   */
   status: 'completed' | 'failed';
+  /**
+   * Id of the first event of the step.
+   */
   firstEventId: number;
+  /**
+   * Id of the last event of the step.
+   */
   lastEventId: number;
+  /**
+   * Tokens that models used.
+   */
   usage: Usage | null;
+  /**
+   * Why the step failed. Null if it did not fail.
+   */
   error: {
+    /**
+     * Machine-readable code.
+     */
     code: string;
+    /**
+     * What was wrong and what to do, for a person.
+     */
     message: string;
   } | null;
+  /**
+   * When the step was started.
+   */
   startedAt: string;
+  /**
+   * When the step ended.
+   */
   completedAt: string;
 }
 
+/**
+ * A page of a list of `Step`.
+ */
 export interface StepList {
+  /**
+   * The items of this page, in order.
+   */
   items: Step[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
   nextCursor: string | null;
 }
 
+/**
+ * A chat.
+ */
 export interface Chat {
+  /**
+   * Identifier of the chat.
+   */
   chatId: string;
+  /**
+   * Alias of the chat, unique within the integration. Null if it has none.
+   */
   aliasChatId: string | null;
+  /**
+   * Identifier of the integration.
+   */
   apiIntegrationId: string;
+  /**
+   * The member that the chat belongs to. Null if it belongs to no member.
+   */
   consumerId: string | null;
+  /**
+   * `running` while the chat has an active run, otherwise `idle`.
+   */
   status: 'idle' | 'running';
+  /**
+   * The active run. Null if the chat is idle.
+   */
   activeRunId: string | null;
+  /**
+   * Number of messages of the chat.
+   */
   numMessages: number;
+  /**
+   * When the chat was created.
+   */
   createdAt: string;
+  /**
+   * When the chat was last changed.
+   */
   updatedAt: string;
 }
 
+/**
+ * A page of a list of `Chat`.
+ */
 export interface ChatList {
+  /**
+   * The items of this page, in order.
+   */
   items: Chat[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
   nextCursor: string | null;
 }
 
+/**
+ * A chat and one of its runs, read in one consistent snapshot.
+ */
 export interface ChatStatus {
+  /**
+   * Identifier of the chat.
+   */
   chatId: string;
+  /**
+   * Alias of the chat, unique within the integration. Null if it has none.
+   */
   aliasChatId: string | null;
+  /**
+   * Identifier of the integration.
+   */
   apiIntegrationId: string;
+  /**
+   * The member that the chat belongs to. Null if it belongs to no member.
+   */
   consumerId: string | null;
+  /**
+   * `running` while the chat has an active run, otherwise `idle`.
+   */
   status: 'idle' | 'running';
+  /**
+   * The active run. Null if the chat is idle.
+   */
   activeRunId: string | null;
+  /**
+   * Number of messages of the chat.
+   */
   numMessages: number;
+  /**
+   * When the chat was created.
+   */
   createdAt: string;
+  /**
+   * When the chat was last changed.
+   */
   updatedAt: string;
+  /**
+   * True if the chat was deleted.
+   */
   chatDeleted: boolean;
+  /**
+   * The run of `usageRequestId` if the request named one, otherwise the newest run of the chat. Null if the chat has no run.
+   */
   run: {
+    /**
+     * Identifier of the run.
+     */
     runId: string;
+    /**
+     * `usageRequestId` of the request. Null if it had none.
+     */
     usageRequestId: string | null;
+    /**
+     * State of the run. `completed`, `failed` and `cancelled` are final.
+     */
     status: 'admitted' | 'running' | 'completed' | 'failed' | 'cancelled';
+    /**
+     * The agent that the run was started at.
+     */
     agent: string;
+    /**
+     * Number of the attempt; it grows when a run is resumed after a crash.
+     */
     attempt: number;
+    /**
+     * Id of the last stored event of the stream.
+     */
     lastEventId: number;
+    /**
+     * When the run was admitted.
+     */
     createdAt: string;
+    /**
+     * When the run was started. Null if it was not started yet.
+     */
     startedAt: string | null;
+    /**
+     * When the run ended. Null if it has not ended.
+     */
     completedAt: string | null;
+    /**
+     * Why the run failed. Null if it did not fail.
+     */
     error: {
+      /**
+       * Machine-readable code.
+       */
       code: string;
+      /**
+       * What was wrong and what to do, for a person.
+       */
       message: string;
     } | null;
     /**
-     * The final assistant text.
+     * The final assistant text. Null until the run has ended.
      */
     message: string | null;
+    /**
+     * Tokens that models used.
+     */
     usage: Usage | null;
   } | null;
 }
 
+/**
+ * The chat to create.
+ */
 export interface CreateChatRequest {
+  /**
+   * Identifier of the chat. Without it the server chooses one.
+   */
   chatId?: string | null;
+  /**
+   * Alias of the chat, unique within the integration.
+   */
   aliasChatId?: string | null;
+  /**
+   * The member that the chat belongs to; it must be registered.
+   */
   consumerId?: string | null;
 }
 
+/**
+ * A message of a chat.
+ */
 export interface Message {
+  /**
+   * Identifier of the message.
+   */
   messageId: string;
+  /**
+   * Identifier of the chat.
+   */
   chatId: string;
+  /**
+   * The run that the message belongs to.
+   */
   runId: string;
+  /**
+   * Who wrote the message.
+   */
   role: 'user' | 'assistant';
+  /**
+   * A message of the assistant has the end of its run.
+   */
   status: 'completed' | 'failed' | 'cancelled';
+  /**
+   * The agent that answered. Null for messages of the user.
+   */
   agent: string | null;
+  /**
+   * Text of the message; empty if the run ended before any text.
+   */
   content: string;
+  /**
+   * Attachments of the message, without signed queries.
+   */
   attachments: Attachment[];
+  /**
+   * Sandbox files of the message, as they were sent.
+   */
   sandboxFiles: SandboxFile[];
+  /**
+   * Why the run failed. Null if it did not fail.
+   */
   error: {
+    /**
+     * Machine-readable code.
+     */
     code: string;
+    /**
+     * What was wrong and what to do, for a person.
+     */
     message: string;
   } | null;
+  /**
+   * When the message was stored.
+   */
   createdAt: string;
 }
 
+/**
+ * A page of a list of `Message`.
+ */
 export interface MessageList {
+  /**
+   * The items of this page, in order.
+   */
   items: Message[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
   nextCursor: string | null;
 }
 
+/**
+ * An app member (consumer) of an integration.
+ */
 export interface Member {
+  /**
+   * Identifier of the member, chosen by your backend.
+   */
   consumerId: string;
+  /**
+   * Name of the member, for people.
+   */
   name: string | null;
+  /**
+   * True if the member may start runs.
+   */
   active: boolean;
+  /**
+   * Data of your own, at most 16 KiB as JSON.
+   */
   metadata: {
     [k: string]: unknown;
   };
+  /**
+   * Limit of this member. Null if the limit of the integration applies.
+   */
   ownLimit: number | null;
+  /**
+   * Allowance in the current period. Null if allowances are off.
+   */
   allowance: Allowance | null;
+  /**
+   * When the member was registered.
+   */
   createdAt: string;
+  /**
+   * When the member was last changed.
+   */
   updatedAt: string;
 }
 
+/**
+ * A page of a list of `Member`.
+ */
 export interface MemberList {
+  /**
+   * The items of this page, in order.
+   */
   items: Member[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
   nextCursor: string | null;
 }
 
+/**
+ * The fields to set.
+ */
 export interface PutMemberRequest {
+  /**
+   * Name of the member, for people.
+   */
   name?: string | null;
+  /**
+   * True if the member may start runs.
+   */
   active?: boolean;
   /**
-   * The member's own limit; null takes the integration's.
+   * Own limit of the member. Null: the limit of the integration applies.
    */
   allowance?: {
+    /**
+     * Limit of this member, in the unit of the integration.
+     */
     limit: number;
   } | null;
+  /**
+   * Data of your own, at most 16 KiB as JSON.
+   */
   metadata?: {
     [k: string]: unknown;
   };
 }
 
+/**
+ * The integration to create.
+ */
 export interface CreateIntegrationRequest {
+  /**
+   * Identifier of the integration; it can never be used again. Without it the server chooses one.
+   */
   apiIntegrationId?: string;
+  /**
+   * Name of the integration, for people.
+   */
   name?: string;
+  /**
+   * The agency that answers. The default is the demo agency.
+   */
   agency?: string;
+  /**
+   * Entry point that is used if a request names no `agent`.
+   */
   defaultAgent?: string;
+  /**
+   * True if completions answer in Text Only Mode, as `text/plain`.
+   */
   textOnly?: boolean;
+  /**
+   * Allowance of each member and period. Null if member allowances are off.
+   */
   allowances?: AllowanceSetting | null;
+  /**
+   * What happens to a run that had no reader for 10 s: `continue` or `cancel`.
+   */
   onDisconnect?: 'continue' | 'cancel';
+  /**
+   * Maximum duration of a run in seconds. Null: the default of the server, which answers show.
+   */
   maxRunSeconds?: number | null;
+  /**
+   * Maximum number of concurrent runs of a member. Null if it is not limited.
+   */
   maxRunsPerMember?: number | null;
+  /**
+   * True if the server keeps a copy of each fetched attachment as long as the chat exists.
+   */
   keepAttachments?: boolean;
 }
 
+/**
+ * An integration: an agency with settings, members, chats and files.
+ */
 export interface Integration {
+  /**
+   * Identifier of the integration.
+   */
   apiIntegrationId: string;
+  /**
+   * Name of the integration, for people.
+   */
   name: string | null;
+  /**
+   * The agency that answers. The default is the demo agency.
+   */
   agency: string;
+  /**
+   * Entry point that is used if a request names no `agent`.
+   */
   defaultAgent: string | null;
+  /**
+   * True if completions answer in Text Only Mode, as `text/plain`.
+   */
   textOnly: boolean;
+  /**
+   * Allowance of each member and period. Null if member allowances are off.
+   */
   allowances: AllowanceSetting | null;
+  /**
+   * What happens to a run that had no reader for 10 s: `continue` or `cancel`.
+   */
   onDisconnect: 'continue' | 'cancel';
+  /**
+   * Maximum duration of a run in seconds; a longer run fails.
+   */
   maxRunSeconds: number;
+  /**
+   * Maximum number of concurrent runs of a member. Null if it is not limited.
+   */
   maxRunsPerMember: number | null;
+  /**
+   * True if the server keeps a copy of each fetched attachment as long as the chat exists.
+   */
   keepAttachments: boolean;
+  /**
+   * When the integration was created.
+   */
   createdAt: string;
+  /**
+   * When the integration was last changed.
+   */
   updatedAt: string;
 }
 
+/**
+ * A page of a list of `Integration`.
+ */
 export interface IntegrationList {
+  /**
+   * The items of this page, in order.
+   */
   items: Integration[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
   nextCursor: string | null;
 }
 
+/**
+ * The fields to change.
+ */
 export interface UpdateIntegrationRequest {
+  /**
+   * Name of the integration, for people.
+   */
   name?: string;
+  /**
+   * The agency that answers. The default is the demo agency.
+   */
   agency?: string;
+  /**
+   * Entry point that is used if a request names no `agent`.
+   */
   defaultAgent?: string;
+  /**
+   * True if completions answer in Text Only Mode, as `text/plain`.
+   */
   textOnly?: boolean;
+  /**
+   * Allowance of each member and period. Null if member allowances are off.
+   */
   allowances?: AllowanceSetting | null;
+  /**
+   * What happens to a run that had no reader for 10 s: `continue` or `cancel`.
+   */
   onDisconnect?: 'continue' | 'cancel';
+  /**
+   * Maximum duration of a run in seconds. Null: the default of the server, which answers show.
+   */
   maxRunSeconds?: number | null;
+  /**
+   * Maximum number of concurrent runs of a member. Null if it is not limited.
+   */
   maxRunsPerMember?: number | null;
+  /**
+   * True if the server keeps a copy of each fetched attachment as long as the chat exists.
+   */
   keepAttachments?: boolean;
 }
 
+/**
+ * An API key, without the key itself.
+ */
 export interface ApiKey {
+  /**
+   * Identifier of the API key.
+   */
   keyId: string;
+  /**
+   * Name of the key, for people.
+   */
   name: string | null;
+  /**
+   * When the key was created.
+   */
   createdAt: string;
+  /**
+   * The key is refused from this time on. Null if it does not expire.
+   */
   expiresAt: string | null;
+  /**
+   * When the key was last used, to the minute. Null if it was never used.
+   */
   lastUsedAt: string | null;
+  /**
+   * When the key was revoked. Null if it was not revoked.
+   */
   revokedAt: string | null;
 }
 
+/**
+ * A page of a list of `ApiKey`.
+ */
 export interface ApiKeyList {
+  /**
+   * The items of this page, in order.
+   */
   items: ApiKey[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
   nextCursor: string | null;
 }
 
+/**
+ * The key to create.
+ */
 export interface CreateApiKeyRequest {
+  /**
+   * Name of the key, for people.
+   */
   name?: string;
+  /**
+   * When the key expires; it must be in the future. Without it the key never expires.
+   */
   expiresAt?: string;
 }
 
+/**
+ * The owner to create.
+ */
 export interface CreateOwnerRequest {
+  /**
+   * E-mail address of the owner; no other owner may have it.
+   */
   email: string;
+  /**
+   * Name of the owner, for people.
+   */
   name?: string;
 }
 
+/**
+ * A new API key.
+ */
 export interface CreatedApiKey {
+  /**
+   * Identifier of the API key.
+   */
   keyId: string;
+  /**
+   * Name of the key, for people.
+   */
   name: string | null;
+  /**
+   * When the key was created.
+   */
   createdAt: string;
+  /**
+   * The key is refused from this time on. Null if it does not expire.
+   */
   expiresAt: string | null;
+  /**
+   * When the key was last used, to the minute. Null if it was never used.
+   */
   lastUsedAt: string | null;
+  /**
+   * When the key was revoked. Null if it was not revoked.
+   */
   revokedAt: string | null;
   /**
-   * The key itself, shown this once.
+   * The key itself. The server shows it only in this answer.
    */
   apiKey: string;
 }
 
+/**
+ * A new owner with its first API key.
+ */
 export interface CreatedOwner {
+  /**
+   * Identifier of the owner.
+   */
   ownerId: string;
+  /**
+   * E-mail address of the owner.
+   */
   email: string;
   /**
-   * The first key of the owner, shown this once.
+   * The first API key of the owner. The server shows it only in this answer.
    */
   apiKey: string;
   /**
-   * One-time link that sets the password for the console.
+   * One-time link that sets the password for the console. Null if there is no console.
    */
   setupLink: string | null;
 }
 
+/**
+ * The owner and the API key of this request.
+ */
 export interface Me {
+  /**
+   * Identifier of the owner.
+   */
   ownerId: string;
+  /**
+   * E-mail address of the owner. Null if none is set.
+   */
   email: string | null;
+  /**
+   * Name of the owner, for people.
+   */
   name: string | null;
+  /**
+   * True if the owner may use the operations for administrators.
+   */
   administrator: boolean;
+  /**
+   * The API key of this request.
+   */
   key: {
+    /**
+     * Identifier of the API key. Null for the key of `RUNWIRE_API_KEY`.
+     */
     keyId: string | null;
+    /**
+     * Name of the key, for people.
+     */
     name: string | null;
+    /**
+     * The key is refused from this time on. Null if it does not expire.
+     */
     expiresAt: string | null;
   };
 }
 
+/**
+ * An owner of integrations and API keys.
+ */
 export interface Owner {
+  /**
+   * Identifier of the owner.
+   */
   ownerId: string;
+  /**
+   * E-mail address of the owner. Null if none is set.
+   */
   email: string | null;
+  /**
+   * Name of the owner, for people.
+   */
   name: string | null;
+  /**
+   * True if the owner may use the operations for administrators.
+   */
   administrator: boolean;
+  /**
+   * When the owner was created.
+   */
   createdAt: string;
 }
 
+/**
+ * A page of a list of `Owner`.
+ */
 export interface OwnerList {
+  /**
+   * The items of this page, in order.
+   */
   items: Owner[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
   nextCursor: string | null;
 }
 
+/**
+ * A group of agents that work together.
+ */
 export interface Agency {
+  /**
+   * Identifier of the agency.
+   */
   agency: string;
+  /**
+   * Name of the agency, for people.
+   */
   name: string | null;
+  /**
+   * Entry point that is used if a request names none.
+   */
   defaultAgent: string | null;
+  /**
+   * Names of the agents that a request may name in `agent`.
+   */
   entryPoints: string[];
+  /**
+   * All agents of the agency.
+   *
+   * Items: An agent.
+   */
   agents: {
+    /**
+     * Name of the agent.
+     */
     name: string;
+    /**
+     * What the agent does. Null if the definition does not say.
+     */
     description: string | null;
+    /**
+     * Model of the agent, as `provider/model`.
+     */
     model: string | null;
+    /**
+     * Names of the tools of the agent.
+     */
     tools: string[];
   }[];
+  /**
+   * Which agents hand over or delegate to which.
+   *
+   * Items: A way from one agent to another.
+   */
   flows: {
+    /**
+     * The agent that hands over or delegates.
+     */
     from: string;
+    /**
+     * The agent that continues or is asked.
+     */
     to: string;
+    /**
+     * `handoff`: `to` continues the run. `delegate`: `to` answers, and `from` continues.
+     */
     kind: 'handoff' | 'delegate';
   }[];
   /**
-   * Why the agency could not be loaded; null when it could.
+   * Why the agency could not be loaded. Null if it was loaded.
    */
   error: string | null;
 }
 
+/**
+ * A page of a list of `Agency`.
+ */
 export interface AgencyList {
+  /**
+   * The items of this page, in order.
+   */
   items: Agency[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
   nextCursor: string | null;
 }
 
+/**
+ * The process is alive.
+ */
 export interface Health {
+  /**
+   * `ok`.
+   */
   status: 'ok';
 }
 
+/**
+ * The node accepts requests.
+ */
 export interface Readiness {
+  /**
+   * `ok`.
+   */
   status: 'ok';
+  /**
+   * The database of this node.
+   */
   store: 'sqlite' | 'postgres';
 }
 
+/**
+ * A node of this installation.
+ */
 export interface ServiceNode {
+  /**
+   * Identifier of the node; a node that was fenced registers with a new one.
+   */
   nodeId: string;
+  /**
+   * Identifier of the process; every start has a new one.
+   */
   boot: string;
+  /**
+   * `draining` while it shuts down, `dead` if it has stopped or was fenced.
+   */
   state: 'alive' | 'draining' | 'dead';
   /**
-   * Whether this is the node that answers.
+   * True for the node that answers this request.
    */
   self: boolean;
+  /**
+   * Version of the server.
+   */
   version: string;
   /**
-   * The name of its machine. Null if an earlier version registered it.
+   * Name of its machine. Null if an earlier version registered the node.
    */
   host: string | null;
   /**
    * The address at which it listens, such as `10.0.0.11:8787`. Null while it starts, and for an earlier version.
    */
   address: string | null;
+  /**
+   * When the node was started.
+   */
   startedAt: string;
+  /**
+   * When the node last sent a heartbeat. Null if it has sent none.
+   */
   lastSeenAt: string | null;
   /**
-   * Its unfinished runs.
+   * Number of its unfinished runs.
    */
   activeRuns: number;
 }
 
+/**
+ * A page of a list of `ServiceNode`.
+ */
 export interface ServiceNodeList {
+  /**
+   * The items of this page, in order.
+   */
   items: ServiceNode[];
+  /**
+   * Send it as `cursor` to read the next page. Null on the last page.
+   */
   nextCursor: string | null;
+}
+
+/**
+ * The model was called.
+ */
+export interface ResponseCreated {
+  /**
+   * Discriminator.
+   */
+  type: 'response.created';
+  /**
+   * One answer of the model.
+   */
+  response: {
+    /**
+     * Identifier of the answer.
+     */
+    id: string;
+    /**
+     * Discriminator.
+     */
+    object: 'response';
+    /**
+     * State of the answer.
+     */
+    status: 'in_progress' | 'completed';
+    /**
+     * Model, as `provider/model`.
+     */
+    model: string;
+    /**
+     * Items of the answer.
+     *
+     * Items: An item of the answer.
+     */
+    output: (
+      | {
+          /**
+           * Discriminator.
+           */
+          type: 'message';
+          /**
+           * Identifier of the item.
+           */
+          id: string;
+          /**
+           * `assistant`.
+           */
+          role: 'assistant';
+          /**
+           * State of the item.
+           */
+          status: 'in_progress' | 'completed' | 'incomplete';
+          /**
+           * The text; empty while the item is in progress.
+           *
+           * Items: A part of a message.
+           */
+          content: {
+            /**
+             * Discriminator.
+             */
+            type: 'output_text';
+            /**
+             * Text of the part.
+             */
+            text: string;
+            /**
+             * Always empty.
+             */
+            annotations: {
+              [k: string]: unknown;
+            }[];
+          }[];
+        }
+      | {
+          /**
+           * Discriminator.
+           */
+          type: 'reasoning';
+          /**
+           * Identifier of the item.
+           */
+          id: string;
+          /**
+           * State of the item.
+           */
+          status?: 'in_progress' | 'completed' | 'incomplete';
+          /**
+           * Summary of the reasoning.
+           *
+           * Items: A part of the summary.
+           */
+          summary: {
+            /**
+             * Discriminator.
+             */
+            type: 'summary_text';
+            /**
+             * Text of the summary.
+             */
+            text: string;
+          }[];
+        }
+      | {
+          /**
+           * Discriminator.
+           */
+          type: 'function_call';
+          /**
+           * Identifier of the item.
+           */
+          id: string;
+          /**
+           * Identifier of the call; its output has the same.
+           */
+          call_id: string;
+          /**
+           * Name of the tool.
+           */
+          name: string;
+          /**
+           * Arguments as JSON text.
+           */
+          arguments: string;
+          /**
+           * State of the item.
+           */
+          status: 'in_progress' | 'completed' | 'incomplete';
+        }
+    )[];
+    /**
+     * Tokens of this call. Null while it is in progress.
+     */
+    usage: {
+      /**
+       * Tokens of the prompt.
+       */
+      input_tokens: number;
+      /**
+       * Part of these tokens.
+       */
+      input_tokens_details: {
+        /**
+         * Tokens that the provider read from its cache.
+         */
+        cached_tokens: number;
+      };
+      /**
+       * Tokens of the answer.
+       */
+      output_tokens: number;
+      /**
+       * Part of these tokens.
+       */
+      output_tokens_details: {
+        /**
+         * Tokens that the model used for reasoning.
+         */
+        reasoning_tokens: number;
+      };
+      /**
+       * `input_tokens` + `output_tokens`.
+       */
+      total_tokens: number;
+    } | null;
+  };
+  /**
+   * The id of the event.
+   */
+  sequence_number: number;
+}
+
+/**
+ * An item begins.
+ */
+export interface ResponseOutputItemAdded {
+  /**
+   * Discriminator.
+   */
+  type: 'response.output_item.added';
+  /**
+   * Position of the item in the output.
+   */
+  output_index: number;
+  /**
+   * An item of the answer.
+   */
+  item:
+    | {
+        /**
+         * Discriminator.
+         */
+        type: 'message';
+        /**
+         * Identifier of the item.
+         */
+        id: string;
+        /**
+         * `assistant`.
+         */
+        role: 'assistant';
+        /**
+         * State of the item.
+         */
+        status: 'in_progress' | 'completed' | 'incomplete';
+        /**
+         * The text; empty while the item is in progress.
+         *
+         * Items: A part of a message.
+         */
+        content: {
+          /**
+           * Discriminator.
+           */
+          type: 'output_text';
+          /**
+           * Text of the part.
+           */
+          text: string;
+          /**
+           * Always empty.
+           */
+          annotations: {
+            [k: string]: unknown;
+          }[];
+        }[];
+      }
+    | {
+        /**
+         * Discriminator.
+         */
+        type: 'reasoning';
+        /**
+         * Identifier of the item.
+         */
+        id: string;
+        /**
+         * State of the item.
+         */
+        status?: 'in_progress' | 'completed' | 'incomplete';
+        /**
+         * Summary of the reasoning.
+         *
+         * Items: A part of the summary.
+         */
+        summary: {
+          /**
+           * Discriminator.
+           */
+          type: 'summary_text';
+          /**
+           * Text of the summary.
+           */
+          text: string;
+        }[];
+      }
+    | {
+        /**
+         * Discriminator.
+         */
+        type: 'function_call';
+        /**
+         * Identifier of the item.
+         */
+        id: string;
+        /**
+         * Identifier of the call; its output has the same.
+         */
+        call_id: string;
+        /**
+         * Name of the tool.
+         */
+        name: string;
+        /**
+         * Arguments as JSON text.
+         */
+        arguments: string;
+        /**
+         * State of the item.
+         */
+        status: 'in_progress' | 'completed' | 'incomplete';
+      };
+  /**
+   * The id of the event.
+   */
+  sequence_number: number;
+}
+
+/**
+ * A part of a message begins.
+ */
+export interface ResponseContentPartAdded {
+  /**
+   * Discriminator.
+   */
+  type: 'response.content_part.added';
+  /**
+   * Identifier of the item.
+   */
+  item_id: string;
+  /**
+   * Position of the item in the output.
+   */
+  output_index: number;
+  /**
+   * Position of the part in the item.
+   */
+  content_index: number;
+  /**
+   * A part of a message.
+   */
+  part: {
+    /**
+     * Discriminator.
+     */
+    type: 'output_text';
+    /**
+     * Text of the part.
+     */
+    text: string;
+    /**
+     * Always empty.
+     */
+    annotations: {
+      [k: string]: unknown;
+    }[];
+  };
+  /**
+   * The id of the event.
+   */
+  sequence_number: number;
+}
+
+/**
+ * More text of a message.
+ */
+export interface ResponseOutputTextDelta {
+  /**
+   * Discriminator.
+   */
+  type: 'response.output_text.delta';
+  /**
+   * Identifier of the item.
+   */
+  item_id: string;
+  /**
+   * Position of the item in the output.
+   */
+  output_index: number;
+  /**
+   * Position of the part in the item.
+   */
+  content_index: number;
+  /**
+   * The text that follows.
+   */
+  delta: string;
+  /**
+   * The id of the event.
+   */
+  sequence_number: number;
+}
+
+/**
+ * The text of a message is complete.
+ */
+export interface ResponseOutputTextDone {
+  /**
+   * Discriminator.
+   */
+  type: 'response.output_text.done';
+  /**
+   * Identifier of the item.
+   */
+  item_id: string;
+  /**
+   * Position of the item in the output.
+   */
+  output_index: number;
+  /**
+   * Position of the part in the item.
+   */
+  content_index: number;
+  /**
+   * The complete text.
+   */
+  text: string;
+  /**
+   * The id of the event.
+   */
+  sequence_number: number;
+}
+
+/**
+ * A part of a message is complete.
+ */
+export interface ResponseContentPartDone {
+  /**
+   * Discriminator.
+   */
+  type: 'response.content_part.done';
+  /**
+   * Identifier of the item.
+   */
+  item_id: string;
+  /**
+   * Position of the item in the output.
+   */
+  output_index: number;
+  /**
+   * Position of the part in the item.
+   */
+  content_index: number;
+  /**
+   * A part of a message.
+   */
+  part: {
+    /**
+     * Discriminator.
+     */
+    type: 'output_text';
+    /**
+     * Text of the part.
+     */
+    text: string;
+    /**
+     * Always empty.
+     */
+    annotations: {
+      [k: string]: unknown;
+    }[];
+  };
+  /**
+   * The id of the event.
+   */
+  sequence_number: number;
+}
+
+/**
+ * An item is complete.
+ */
+export interface ResponseOutputItemDone {
+  /**
+   * Discriminator.
+   */
+  type: 'response.output_item.done';
+  /**
+   * Position of the item in the output.
+   */
+  output_index: number;
+  /**
+   * An item of the answer.
+   */
+  item:
+    | {
+        /**
+         * Discriminator.
+         */
+        type: 'message';
+        /**
+         * Identifier of the item.
+         */
+        id: string;
+        /**
+         * `assistant`.
+         */
+        role: 'assistant';
+        /**
+         * State of the item.
+         */
+        status: 'in_progress' | 'completed' | 'incomplete';
+        /**
+         * The text; empty while the item is in progress.
+         *
+         * Items: A part of a message.
+         */
+        content: {
+          /**
+           * Discriminator.
+           */
+          type: 'output_text';
+          /**
+           * Text of the part.
+           */
+          text: string;
+          /**
+           * Always empty.
+           */
+          annotations: {
+            [k: string]: unknown;
+          }[];
+        }[];
+      }
+    | {
+        /**
+         * Discriminator.
+         */
+        type: 'reasoning';
+        /**
+         * Identifier of the item.
+         */
+        id: string;
+        /**
+         * State of the item.
+         */
+        status?: 'in_progress' | 'completed' | 'incomplete';
+        /**
+         * Summary of the reasoning.
+         *
+         * Items: A part of the summary.
+         */
+        summary: {
+          /**
+           * Discriminator.
+           */
+          type: 'summary_text';
+          /**
+           * Text of the summary.
+           */
+          text: string;
+        }[];
+      }
+    | {
+        /**
+         * Discriminator.
+         */
+        type: 'function_call';
+        /**
+         * Identifier of the item.
+         */
+        id: string;
+        /**
+         * Identifier of the call; its output has the same.
+         */
+        call_id: string;
+        /**
+         * Name of the tool.
+         */
+        name: string;
+        /**
+         * Arguments as JSON text.
+         */
+        arguments: string;
+        /**
+         * State of the item.
+         */
+        status: 'in_progress' | 'completed' | 'incomplete';
+      };
+  /**
+   * The id of the event.
+   */
+  sequence_number: number;
+}
+
+/**
+ * More of the arguments of a call.
+ */
+export interface ResponseFunctionCallArgumentsDelta {
+  /**
+   * Discriminator.
+   */
+  type: 'response.function_call_arguments.delta';
+  /**
+   * Identifier of the item.
+   */
+  item_id: string;
+  /**
+   * Position of the item in the output.
+   */
+  output_index: number;
+  /**
+   * The text that follows.
+   */
+  delta: string;
+  /**
+   * The id of the event.
+   */
+  sequence_number: number;
+}
+
+/**
+ * The arguments of a call are complete.
+ */
+export interface ResponseFunctionCallArgumentsDone {
+  /**
+   * Discriminator.
+   */
+  type: 'response.function_call_arguments.done';
+  /**
+   * Identifier of the item.
+   */
+  item_id: string;
+  /**
+   * Position of the item in the output.
+   */
+  output_index: number;
+  /**
+   * Name of the tool.
+   */
+  name: string;
+  /**
+   * Arguments as JSON text.
+   */
+  arguments: string;
+  /**
+   * The id of the event.
+   */
+  sequence_number: number;
+}
+
+/**
+ * More of a summary of reasoning.
+ */
+export interface ResponseReasoningSummaryTextDelta {
+  /**
+   * Discriminator.
+   */
+  type: 'response.reasoning_summary_text.delta';
+  /**
+   * Identifier of the item.
+   */
+  item_id: string;
+  /**
+   * Position of the item in the output.
+   */
+  output_index: number;
+  /**
+   * Position of the part in the summary.
+   */
+  summary_index: number;
+  /**
+   * The text that follows.
+   */
+  delta: string;
+  /**
+   * The id of the event.
+   */
+  sequence_number: number;
+}
+
+/**
+ * A summary of reasoning is complete.
+ */
+export interface ResponseReasoningSummaryTextDone {
+  /**
+   * Discriminator.
+   */
+  type: 'response.reasoning_summary_text.done';
+  /**
+   * Identifier of the item.
+   */
+  item_id: string;
+  /**
+   * Position of the item in the output.
+   */
+  output_index: number;
+  /**
+   * Position of the part in the summary.
+   */
+  summary_index: number;
+  /**
+   * The complete text.
+   */
+  text: string;
+  /**
+   * The id of the event.
+   */
+  sequence_number: number;
+}
+
+/**
+ * The answer of the model is complete.
+ */
+export interface ResponseCompleted {
+  /**
+   * Discriminator.
+   */
+  type: 'response.completed';
+  /**
+   * One answer of the model.
+   */
+  response: {
+    /**
+     * Identifier of the answer.
+     */
+    id: string;
+    /**
+     * Discriminator.
+     */
+    object: 'response';
+    /**
+     * State of the answer.
+     */
+    status: 'in_progress' | 'completed';
+    /**
+     * Model, as `provider/model`.
+     */
+    model: string;
+    /**
+     * Items of the answer.
+     *
+     * Items: An item of the answer.
+     */
+    output: (
+      | {
+          /**
+           * Discriminator.
+           */
+          type: 'message';
+          /**
+           * Identifier of the item.
+           */
+          id: string;
+          /**
+           * `assistant`.
+           */
+          role: 'assistant';
+          /**
+           * State of the item.
+           */
+          status: 'in_progress' | 'completed' | 'incomplete';
+          /**
+           * The text; empty while the item is in progress.
+           *
+           * Items: A part of a message.
+           */
+          content: {
+            /**
+             * Discriminator.
+             */
+            type: 'output_text';
+            /**
+             * Text of the part.
+             */
+            text: string;
+            /**
+             * Always empty.
+             */
+            annotations: {
+              [k: string]: unknown;
+            }[];
+          }[];
+        }
+      | {
+          /**
+           * Discriminator.
+           */
+          type: 'reasoning';
+          /**
+           * Identifier of the item.
+           */
+          id: string;
+          /**
+           * State of the item.
+           */
+          status?: 'in_progress' | 'completed' | 'incomplete';
+          /**
+           * Summary of the reasoning.
+           *
+           * Items: A part of the summary.
+           */
+          summary: {
+            /**
+             * Discriminator.
+             */
+            type: 'summary_text';
+            /**
+             * Text of the summary.
+             */
+            text: string;
+          }[];
+        }
+      | {
+          /**
+           * Discriminator.
+           */
+          type: 'function_call';
+          /**
+           * Identifier of the item.
+           */
+          id: string;
+          /**
+           * Identifier of the call; its output has the same.
+           */
+          call_id: string;
+          /**
+           * Name of the tool.
+           */
+          name: string;
+          /**
+           * Arguments as JSON text.
+           */
+          arguments: string;
+          /**
+           * State of the item.
+           */
+          status: 'in_progress' | 'completed' | 'incomplete';
+        }
+    )[];
+    /**
+     * Tokens of this call. Null while it is in progress.
+     */
+    usage: {
+      /**
+       * Tokens of the prompt.
+       */
+      input_tokens: number;
+      /**
+       * Part of these tokens.
+       */
+      input_tokens_details: {
+        /**
+         * Tokens that the provider read from its cache.
+         */
+        cached_tokens: number;
+      };
+      /**
+       * Tokens of the answer.
+       */
+      output_tokens: number;
+      /**
+       * Part of these tokens.
+       */
+      output_tokens_details: {
+        /**
+         * Tokens that the model used for reasoning.
+         */
+        reasoning_tokens: number;
+      };
+      /**
+       * `input_tokens` + `output_tokens`.
+       */
+      total_tokens: number;
+    } | null;
+  };
+  /**
+   * The id of the event.
+   */
+  sequence_number: number;
+}
+
+/**
+ * An event without a name: another agent continues. Reserved; this version does not send it.
+ */
+export interface StreamAgentUpdated {
+  /**
+   * The event.
+   */
+  data: {
+    /**
+     * Discriminator.
+     */
+    type: 'agent_updated_stream_event';
+    /**
+     * The agent that speaks.
+     */
+    agent: string;
+    /**
+     * The agent that asked it. Null if the user asked, also after a hand-off.
+     */
+    callerAgent: string | null;
+    [k: string]: unknown;
+  };
+}
+
+/**
+ * `event: end`, the last event of every run.
+ */
+export type StreamEnd = '[DONE]';
+
+/**
+ * An event without a name: the run failed. `messages` and `end` follow.
+ */
+export interface StreamError {
+  /**
+   * What was wrong and what to do, for a person.
+   */
+  error: string;
+  /**
+   * Machine-readable code.
+   */
+  code: string;
+  /**
+   * Identifier of the run.
+   */
+  run_id: string;
+}
+
+/**
+ * `event: messages`, sent after the end of the run is stored.
+ */
+export interface StreamMessages {
+  /**
+   * Identifier of the run.
+   */
+  run_id: string;
+  /**
+   * Identifier of the chat.
+   */
+  chatId: string;
+  /**
+   * End of the run.
+   */
+  status: 'completed' | 'failed' | 'cancelled';
+  /**
+   * True if the run was cancelled, otherwise absent.
+   */
+  cancelled?: boolean;
+  /**
+   * Everything that the run added to the chat, in order, as items of the OpenAI Responses API.
+   *
+   * Items: The message of the user, or an item of the answer with `agent`, `callerAgent` and `timestamp`.
+   */
+  new_messages: (
+    | {
+        /**
+         * Discriminator.
+         */
+        type: 'message';
+        /**
+         * `user`.
+         */
+        role: 'user';
+        /**
+         * The user message.
+         */
+        content: string;
+        /**
+         * The agent that speaks.
+         */
+        agent: string;
+        /**
+         * The agent that asked it. Null if the user asked, also after a hand-off.
+         */
+        callerAgent: string | null;
+        /**
+         * Microseconds since 1970-01-01 UTC.
+         */
+        timestamp: number;
+      }
+    | {
+        /**
+         * Discriminator.
+         */
+        type: 'message';
+        /**
+         * Identifier of the item.
+         */
+        id: string;
+        /**
+         * `assistant`.
+         */
+        role: 'assistant';
+        /**
+         * State of the item.
+         */
+        status: 'in_progress' | 'completed' | 'incomplete';
+        /**
+         * The text; empty while the item is in progress.
+         *
+         * Items: A part of a message.
+         */
+        content: {
+          /**
+           * Discriminator.
+           */
+          type: 'output_text';
+          /**
+           * Text of the part.
+           */
+          text: string;
+          /**
+           * Always empty.
+           */
+          annotations: {
+            [k: string]: unknown;
+          }[];
+        }[];
+        /**
+         * The agent that speaks.
+         */
+        agent: string;
+        /**
+         * The agent that asked it. Null if the user asked, also after a hand-off.
+         */
+        callerAgent: string | null;
+        /**
+         * Microseconds since 1970-01-01 UTC.
+         */
+        timestamp: number;
+      }
+    | {
+        /**
+         * Discriminator.
+         */
+        type: 'reasoning';
+        /**
+         * Identifier of the item.
+         */
+        id: string;
+        /**
+         * State of the item.
+         */
+        status?: 'in_progress' | 'completed' | 'incomplete';
+        /**
+         * Summary of the reasoning.
+         *
+         * Items: A part of the summary.
+         */
+        summary: {
+          /**
+           * Discriminator.
+           */
+          type: 'summary_text';
+          /**
+           * Text of the summary.
+           */
+          text: string;
+        }[];
+        /**
+         * The agent that speaks.
+         */
+        agent: string;
+        /**
+         * The agent that asked it. Null if the user asked, also after a hand-off.
+         */
+        callerAgent: string | null;
+        /**
+         * Microseconds since 1970-01-01 UTC.
+         */
+        timestamp: number;
+      }
+    | {
+        /**
+         * Discriminator.
+         */
+        type: 'function_call';
+        /**
+         * Identifier of the item.
+         */
+        id: string;
+        /**
+         * Identifier of the call; its output has the same.
+         */
+        call_id: string;
+        /**
+         * Name of the tool.
+         */
+        name: string;
+        /**
+         * Arguments as JSON text.
+         */
+        arguments: string;
+        /**
+         * State of the item.
+         */
+        status: 'in_progress' | 'completed' | 'incomplete';
+        /**
+         * The agent that speaks.
+         */
+        agent: string;
+        /**
+         * The agent that asked it. Null if the user asked, also after a hand-off.
+         */
+        callerAgent: string | null;
+        /**
+         * Microseconds since 1970-01-01 UTC.
+         */
+        timestamp: number;
+      }
+    | {
+        /**
+         * Discriminator.
+         */
+        type: 'function_call_output';
+        /**
+         * Identifier of the call.
+         */
+        call_id: string;
+        /**
+         * Output of the tool.
+         */
+        output: string;
+        /**
+         * The agent that speaks.
+         */
+        agent: string;
+        /**
+         * The agent that asked it. Null if the user asked, also after a hand-off.
+         */
+        callerAgent: string | null;
+        /**
+         * Microseconds since 1970-01-01 UTC.
+         */
+        timestamp: number;
+      }
+  )[];
+  usage: Usage;
+  /**
+   * Reserved for files that the run made. Empty in this version.
+   */
+  files: {
+    [k: string]: unknown;
+  }[];
+  /**
+   * Why the run failed. Null if it did not fail.
+   */
+  error: {
+    /**
+     * Machine-readable code.
+     */
+    code: string;
+    /**
+     * What was wrong and what to do, for a person.
+     */
+    message: string;
+  } | null;
+}
+
+/**
+ * `event: meta`, the first event of every run.
+ */
+export interface StreamMeta {
+  /**
+   * Identifier of the run.
+   */
+  run_id: string;
+  /**
+   * Identifier of the chat.
+   */
+  chatId: string;
+  /**
+   * Alias of the chat. Null if it has none.
+   */
+  aliasChatId: string | null;
+  /**
+   * `usageRequestId` of the request. Null if it had none.
+   */
+  usageRequestId: string | null;
+  /**
+   * The member of the run. Null if the request named none.
+   */
+  consumerId: string | null;
+  /**
+   * The agent that the run was started at.
+   */
+  agent: string;
+  /**
+   * When the run was admitted.
+   */
+  createdAt: string;
+  /**
+   * Unknown fields of the request that the server ignored, at most 20. Absent if there are none.
+   */
+  ignored_fields?: string[];
+}
+
+/**
+ * An event without a name: output of the model.
+ */
+export interface StreamRawResponse {
+  /**
+   * The event.
+   */
+  data: {
+    /**
+     * Discriminator.
+     */
+    type: 'raw_response_event';
+    /**
+     * The agent that speaks.
+     */
+    agent: string;
+    /**
+     * The agent that asked it. Null if the user asked, also after a hand-off.
+     */
+    callerAgent: string | null;
+    /**
+     * An event of the OpenAI Responses API; `type` tells which one.
+     */
+    data:
+      | ResponseCreated
+      | ResponseOutputItemAdded
+      | ResponseContentPartAdded
+      | ResponseOutputTextDelta
+      | ResponseOutputTextDone
+      | ResponseContentPartDone
+      | ResponseOutputItemDone
+      | ResponseFunctionCallArgumentsDelta
+      | ResponseFunctionCallArgumentsDone
+      | ResponseReasoningSummaryTextDelta
+      | ResponseReasoningSummaryTextDone
+      | ResponseCompleted;
+  };
+}
+
+/**
+ * `event: resumed`, the first event after a crash or a hand-over.
+ */
+export interface StreamResumed {
+  /**
+   * Identifier of the run.
+   */
+  run_id: string;
+  /**
+   * Number of the attempt that begins.
+   */
+  attempt: number;
+  /**
+   * Events of earlier attempts with a higher id than this are void: discard their text.
+   */
+  discard_after: number;
+}
+
+/**
+ * An event without a name: an item is complete.
+ */
+export interface StreamRunItem {
+  /**
+   * The event.
+   */
+  data: {
+    /**
+     * Discriminator.
+     */
+    type: 'run_item_stream_event';
+    /**
+     * The agent that speaks.
+     */
+    agent: string;
+    /**
+     * The agent that asked it. Null if the user asked, also after a hand-off.
+     */
+    callerAgent: string | null;
+    /**
+     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. The hand-off names are reserved. Ignore names that you do not know.
+     */
+    name:
+      | 'tool_called'
+      | 'tool_output'
+      | 'message_output_created'
+      | 'reasoning_item_created'
+      | 'handoff_requested'
+      | 'handoff_occured'
+      | 'history_left_out';
+    /**
+     * The item.
+     */
+    item: {
+      /**
+       * Kind of the item, such as `tool_call_item`.
+       */
+      type: string;
+      /**
+       * The item as in `new_messages`.
+       */
+      raw_item: {
+        [k: string]: unknown;
+      };
+      /**
+       * Output of the tool, for `tool_output`.
+       */
+      output?: string;
+    };
+  };
 }

@@ -1,68 +1,99 @@
-import { displayName, listOf, named, nullable, strictObject, time } from './kit.ts';
+import { displayName, flag, listOf, named, nullable, strictObject, text, time } from './kit.ts';
 import { Type } from './type.ts';
 
+const keyId = () => text('Identifier of the API key.');
+const keyName = () => nullable(text('Name of the key, for people.'));
+const expiresAt = () => nullable(time('The key is refused from this time on. Null if it does not expire.'));
+
 const keyFields = {
-  keyId: Type.String(),
-  name: nullable(Type.String()),
-  createdAt: time(),
-  expiresAt: nullable(time()),
-  lastUsedAt: nullable(time()),
-  revokedAt: nullable(time()),
+  keyId: keyId(),
+  name: keyName(),
+  createdAt: time('When the key was created.'),
+  expiresAt: expiresAt(),
+  lastUsedAt: nullable(time('When the key was last used, to the minute. Null if it was never used.')),
+  revokedAt: nullable(time('When the key was revoked. Null if it was not revoked.')),
 };
 
-export const ApiKey = named('ApiKey', Type.Object(keyFields));
+export const ApiKey = named('ApiKey', Type.Object(keyFields, { description: 'An API key, without the key itself.' }));
 
 export const ApiKeyList = listOf('ApiKeyList', ApiKey);
 
 export const CreateApiKeyRequest = named(
   'CreateApiKeyRequest',
-  strictObject({ name: Type.Optional(displayName()), expiresAt: Type.Optional(time()) }),
+  strictObject(
+    {
+      name: Type.Optional(displayName('Name of the key, for people.')),
+      expiresAt: Type.Optional(
+        time('When the key expires; it must be in the future. Without it the key never expires.'),
+      ),
+    },
+    { description: 'The key to create.' },
+  ),
 );
 
 export const CreatedApiKey = named(
   'CreatedApiKey',
-  Type.Object({ ...keyFields, apiKey: Type.String({ description: 'The key itself, shown this once.' }) }),
+  Type.Object(
+    { ...keyFields, apiKey: text('The key itself. The server shows it only in this answer.') },
+    { description: 'A new API key.' },
+  ),
 );
+
+const owner = {
+  ownerId: text('Identifier of the owner.'),
+  email: nullable(text('E-mail address of the owner. Null if none is set.')),
+  name: nullable(text('Name of the owner, for people.')),
+  administrator: flag('True if the owner may use the operations for administrators.'),
+};
 
 export const Owner = named(
   'Owner',
-  Type.Object({
-    ownerId: Type.String(),
-    email: nullable(Type.String()),
-    name: nullable(Type.String()),
-    administrator: Type.Boolean(),
-    createdAt: time(),
-  }),
+  Type.Object(
+    { ...owner, createdAt: time('When the owner was created.') },
+    { description: 'An owner of integrations and API keys.' },
+  ),
 );
 
 export const OwnerList = listOf('OwnerList', Owner);
 
 export const CreateOwnerRequest = named(
   'CreateOwnerRequest',
-  strictObject({ email: Type.String({ format: 'email', maxLength: 254 }), name: Type.Optional(displayName()) }),
+  strictObject(
+    {
+      email: text('E-mail address of the owner; no other owner may have it.', { format: 'email', maxLength: 254 }),
+      name: Type.Optional(displayName('Name of the owner, for people.')),
+    },
+    { description: 'The owner to create.' },
+  ),
 );
 
 export const CreatedOwner = named(
   'CreatedOwner',
-  Type.Object({
-    ownerId: Type.String(),
-    email: Type.String(),
-    apiKey: Type.String({ description: 'The first key of the owner, shown this once.' }),
-    setupLink: nullable(Type.String({ description: 'One-time link that sets the password for the console.' })),
-  }),
+  Type.Object(
+    {
+      ownerId: text('Identifier of the owner.'),
+      email: text('E-mail address of the owner.'),
+      apiKey: text('The first API key of the owner. The server shows it only in this answer.'),
+      setupLink: nullable(text('One-time link that sets the password for the console. Null if there is no console.')),
+    },
+    { description: 'A new owner with its first API key.' },
+  ),
 );
 
 export const Me = named(
   'Me',
-  Type.Object({
-    ownerId: Type.String(),
-    email: nullable(Type.String()),
-    name: nullable(Type.String()),
-    administrator: Type.Boolean(),
-    key: Type.Object({
-      keyId: nullable(Type.String()),
-      name: nullable(Type.String()),
-      expiresAt: nullable(time()),
-    }),
-  }),
+  Type.Object(
+    {
+      ...owner,
+      key: Type.Object(
+        {
+          keyId: nullable(text('Identifier of the API key. Null for the key of `RUNWIRE_API_KEY`.')),
+          name: keyName(),
+          expiresAt: expiresAt(),
+        },
+        { description: 'The API key of this request.' },
+      ),
+    },
+    { description: 'The owner and the API key of this request.' },
+  ),
 );

@@ -1,75 +1,95 @@
 import { Attachment, SandboxFile } from './completion.ts';
 import { failure } from './error.ts';
-import { callerId, count, listOf, named, nullable, oneOfStrings, ref, strictObject, time } from './kit.ts';
+import { callerId, count, flag, listOf, named, nullable, oneOfStrings, ref, strictObject, text, time } from './kit.ts';
 import { Run } from './run.ts';
 import { Type } from './type.ts';
 
+export const chatStatus = (description: string) => oneOfStrings(['idle', 'running'], { description });
+
 const chatFields = {
-  chatId: Type.String(),
-  aliasChatId: nullable(Type.String()),
-  apiIntegrationId: Type.String(),
-  consumerId: nullable(Type.String()),
-  status: oneOfStrings(['idle', 'running']),
-  activeRunId: nullable(Type.String()),
-  numMessages: count(),
-  createdAt: time(),
-  updatedAt: time(),
+  chatId: text('Identifier of the chat.'),
+  aliasChatId: nullable(text('Alias of the chat, unique within the integration. Null if it has none.')),
+  apiIntegrationId: text('Identifier of the integration.'),
+  consumerId: nullable(text('The member that the chat belongs to. Null if it belongs to no member.')),
+  status: chatStatus('`running` while the chat has an active run, otherwise `idle`.'),
+  activeRunId: nullable(text('The active run. Null if the chat is idle.')),
+  numMessages: count('Number of messages of the chat.'),
+  createdAt: time('When the chat was created.'),
+  updatedAt: time('When the chat was last changed.'),
 };
 
-export const Chat = named('Chat', Type.Object(chatFields));
+export const Chat = named('Chat', Type.Object(chatFields, { description: 'A chat.' }));
 
 export const ChatList = listOf('ChatList', Chat);
 
 export const CreateChatRequest = named(
   'CreateChatRequest',
-  strictObject({
-    chatId: Type.Optional(nullable(callerId())),
-    aliasChatId: Type.Optional(nullable(callerId())),
-    consumerId: Type.Optional(nullable(callerId())),
-  }),
+  strictObject(
+    {
+      chatId: Type.Optional(nullable(callerId('Identifier of the chat. Without it the server chooses one.'))),
+      aliasChatId: Type.Optional(nullable(callerId('Alias of the chat, unique within the integration.'))),
+      consumerId: Type.Optional(nullable(callerId('The member that the chat belongs to; it must be registered.'))),
+    },
+    { description: 'The chat to create.' },
+  ),
 );
 
 const run = Run.properties;
 
 export const ChatStatus = named(
   'ChatStatus',
-  Type.Object({
-    ...chatFields,
-    chatDeleted: Type.Boolean(),
-    run: nullable(
-      Type.Object({
-        runId: run.runId,
-        usageRequestId: run.usageRequestId,
-        status: run.status,
-        agent: run.agent,
-        attempt: run.attempt,
-        lastEventId: run.lastEventId,
-        createdAt: run.createdAt,
-        startedAt: run.startedAt,
-        completedAt: run.completedAt,
-        error: run.error,
-        message: run.message,
-        usage: run.usage,
-      }),
-    ),
-  }),
+  Type.Object(
+    {
+      ...chatFields,
+      chatDeleted: flag('True if the chat was deleted.'),
+      run: nullable(
+        Type.Object(
+          {
+            runId: run.runId,
+            usageRequestId: run.usageRequestId,
+            status: run.status,
+            agent: run.agent,
+            attempt: run.attempt,
+            lastEventId: run.lastEventId,
+            createdAt: run.createdAt,
+            startedAt: run.startedAt,
+            completedAt: run.completedAt,
+            error: run.error,
+            message: run.message,
+            usage: run.usage,
+          },
+          {
+            description:
+              'The run of `usageRequestId` if the request named one, otherwise the newest run of the chat. Null if the ' +
+              'chat has no run.',
+          },
+        ),
+      ),
+    },
+    { description: 'A chat and one of its runs, read in one consistent snapshot.' },
+  ),
 );
 
 export const Message = named(
   'Message',
-  Type.Object({
-    messageId: Type.String(),
-    chatId: Type.String(),
-    runId: Type.String(),
-    role: oneOfStrings(['user', 'assistant']),
-    status: oneOfStrings(['completed', 'failed', 'cancelled']),
-    agent: nullable(Type.String()),
-    content: Type.String(),
-    attachments: Type.Array(ref(Attachment)),
-    sandboxFiles: Type.Array(ref(SandboxFile)),
-    error: failure(),
-    createdAt: time(),
-  }),
+  Type.Object(
+    {
+      messageId: text('Identifier of the message.'),
+      chatId: text('Identifier of the chat.'),
+      runId: text('The run that the message belongs to.'),
+      role: oneOfStrings(['user', 'assistant'], { description: 'Who wrote the message.' }),
+      status: oneOfStrings(['completed', 'failed', 'cancelled'], {
+        description: 'A message of the assistant has the end of its run.',
+      }),
+      agent: nullable(text('The agent that answered. Null for messages of the user.')),
+      content: text('Text of the message; empty if the run ended before any text.'),
+      attachments: Type.Array(ref(Attachment), { description: 'Attachments of the message, without signed queries.' }),
+      sandboxFiles: Type.Array(ref(SandboxFile), { description: 'Sandbox files of the message, as they were sent.' }),
+      error: failure('Why the run failed. Null if it did not fail.'),
+      createdAt: time('When the message was stored.'),
+    },
+    { description: 'A message of a chat.' },
+  ),
 );
 
 export const MessageList = listOf('MessageList', Message);

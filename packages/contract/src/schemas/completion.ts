@@ -1,27 +1,26 @@
 import type { Static } from 'typebox';
-import { callerId, freeObject, mapOf, named, noControlCharacters, nullable, oneOfStrings, ref } from './kit.ts';
+import { callerId, freeObject, mapOf, named, noControlCharacters, nullable, oneOfStrings, ref, text } from './kit.ts';
 import { Type } from './type.ts';
 
 export const FileAttachment = named(
   'FileAttachment',
   Type.Object(
     {
-      type: oneOfStrings(['input_file']),
-      file_url: Type.String({
-        format: 'uri',
-        description:
-          'Publicly accessible HTTPS URL of the file, at most 8192 characters, fetched when the run starts. In messages ' +
-          'that are read back it stands without query and fragment, as `attachmentUrlRefreshes` calls it.',
-      }),
+      type: oneOfStrings(['input_file'], { description: 'Discriminator.' }),
+      file_url: text(
+        'Publicly accessible HTTPS URL of the file, at most 8192 characters. The server fetches it when the run starts. ' +
+          'Messages that are read back contain it without query and fragment, which is also the key in ' +
+          '`attachmentUrlRefreshes`.',
+        { format: 'uri' },
+      ),
       filename: Type.Optional(
-        Type.String({
-          description:
-            'File name without a directory path: one segment of at most 255 bytes, without control characters. Where it ' +
-            'is left out, the last part of the URL counts.',
-        }),
+        text(
+          'File name without a directory path: one segment of at most 255 bytes, without control characters. If it is ' +
+            'omitted, the last segment of the URL is used.',
+        ),
       ),
     },
-    { additionalProperties: false },
+    { additionalProperties: false, description: 'A file by URL.' },
   ),
 );
 
@@ -29,25 +28,30 @@ export const ImageAttachment = named(
   'ImageAttachment',
   Type.Object(
     {
-      type: oneOfStrings(['input_image']),
-      image_url: Type.String({
-        minLength: 1,
-        description:
-          'Publicly accessible HTTPS image URL, or an inline image data URL: `data:image/png;base64,…`, strict base64 of ' +
-          'a PNG, JPEG, GIF or WebP image. In messages that are read back, a URL stands without query and fragment, and a ' +
-          'data URL without data stands for an inline image: `data:image/png;sha256=…;bytes=…,`.',
-      }),
-      detail: Type.Optional(oneOfStrings(['auto', 'low', 'high'], { default: 'auto' })),
+      type: oneOfStrings(['input_image'], { description: 'Discriminator.' }),
+      image_url: text(
+        'Publicly accessible HTTPS image URL, or an inline image data URL: `data:image/png;base64,…`, strict base64 of a ' +
+          'PNG, JPEG, GIF or WebP image. Messages that are read back contain a URL without query and fragment, and an ' +
+          'inline image as a data URL without data: `data:image/png;sha256=…;bytes=…,`.',
+        { minLength: 1 },
+      ),
+      detail: Type.Optional(
+        oneOfStrings(['auto', 'low', 'high'], {
+          default: 'auto',
+          description: 'Resolution in which the model sees the image.',
+        }),
+      ),
     },
-    { additionalProperties: false },
+    { additionalProperties: false, description: 'An image by URL or inline.' },
   ),
 );
 
-// Ajv throws on a discriminator's `mapping`: it is added where the OpenAPI document is written. With a discriminator Ajv
-// looks at objects alone, so without `type` a string or a number would pass.
+// Ajv throws on `mapping` in a discriminator, so the OpenAPI document adds it. With a discriminator, Ajv checks only
+// objects, so without `type` a string or a number would pass.
 export const Attachment = named(
   'Attachment',
   Type.Unsafe<Static<typeof FileAttachment> | Static<typeof ImageAttachment>>({
+    description: 'A file or an image of a message, discriminated by `type`.',
     type: 'object',
     discriminator: { propertyName: 'type' },
     required: ['type'],
@@ -57,54 +61,60 @@ export const Attachment = named(
 
 export const SandboxFile = named(
   'SandboxFile',
-  Type.Object({
-    name: Type.String({
-      pattern: noControlCharacters,
-      description: 'Uploaded filename: the final segment of `path`, without control characters.',
-    }),
-    path: Type.String({
-      description: 'Canonical path under /app/mnt/, as returned in `resource` by createAgencyUpload.',
-    }),
-  }),
+  Type.Object(
+    {
+      name: text('Uploaded filename: the final segment of `path`, without control characters.', {
+        pattern: noControlCharacters,
+      }),
+      path: text('Canonical path under /app/mnt/, as returned in `resource` by createAgencyUpload.'),
+    },
+    { description: 'An uploaded file that the agent can read with its file tools.' },
+  ),
 );
 
-/** A blank id "counts as missing" in a completion, so the empty string passes here and is judged by admission. */
-const idThatMayBeBlank = (description: string) =>
-  Type.String({ maxLength: 256, pattern: noControlCharacters, description });
+/** A blank id "counts as missing" (`contract-4-blank-ids`), so the schema accepts it and admission decides. */
+const idThatMayBeBlank = (description: string) => text(description, { maxLength: 256, pattern: noControlCharacters });
 
 export const GetCompletionV2Request = named(
   'GetCompletionV2Request',
-  Type.Object({
-    apiIntegrationId: Type.String({ description: 'Integration identifier.' }),
-    message: Type.String({ maxLength: 1_000_000, description: 'The user message.' }),
-    agent: Type.Optional(
-      Type.String({ description: "Agency entry point. When omitted, the integration's default is used." }),
-    ),
-    chatId: Type.Optional(nullable(callerId({ description: 'Chat identifier.' }))),
-    aliasChatId: Type.Optional(nullable(callerId({ description: 'Alias chat identifier.' }))),
-    attachments: Type.Optional(Type.Array(ref(Attachment), { maxItems: 5 })),
-    sandboxFiles: Type.Optional(Type.Array(ref(SandboxFile), { maxItems: 5 })),
-    // Ajv throws on `nullable` without `type`, so null is allowed by one of the variants.
-    user_context: Type.Optional(
-      Type.Unsafe<Record<string, unknown> | string | null>({
-        description: 'Free-form context.',
-        anyOf: [nullable(freeObject()), Type.String()],
-      }),
-    ),
-    consumerId: Type.Optional(idThatMayBeBlank('The app member. Required when member allowances are enabled.')),
-    usageRequestId: Type.Optional(
-      idThatMayBeBlank(
-        'Unique id of this request. Required when allowances are enabled. It appears in chat status and usage ' +
-          'records. Reuse the same value when recovering an interrupted request.',
+  Type.Object(
+    {
+      apiIntegrationId: text('Integration identifier.'),
+      message: text('The user message.', { maxLength: 1_000_000 }),
+      agent: Type.Optional(text("Agency entry point. When omitted, the integration's default is used.")),
+      chatId: Type.Optional(nullable(callerId('Chat identifier. An unknown one starts a new chat with this id.'))),
+      aliasChatId: Type.Optional(
+        nullable(callerId('Alias chat identifier. An unknown one starts a new chat with this alias.')),
       ),
-    ),
-    attachmentUrlRefreshes: Type.Optional(
-      mapOf(Type.String({ format: 'uri' }), {
-        description:
-          'Keys: an expired earlier attachment URL without its query string. Values: a fresh HTTPS URL with the same ' +
-          'host and path. It must list all earlier conversation files that need refreshing: those of which no copy is ' +
-          'kept and whose signed links have expired.',
-      }),
-    ),
-  }),
+      attachments: Type.Optional(
+        Type.Array(ref(Attachment), { maxItems: 5, description: 'Files and images for the model, by URL or inline.' }),
+      ),
+      sandboxFiles: Type.Optional(
+        Type.Array(ref(SandboxFile), { maxItems: 5, description: 'Uploaded files for the tools of the agent.' }),
+      ),
+      // Ajv throws on `nullable` without `type`, so one of the variants allows null.
+      user_context: Type.Optional(
+        Type.Unsafe<Record<string, unknown> | string | null>({
+          description: 'Free-form context. Tools always get it; the model gets it only if the agency asks for it.',
+          anyOf: [nullable(freeObject()), Type.String()],
+        }),
+      ),
+      consumerId: Type.Optional(idThatMayBeBlank('The app member. Required when member allowances are enabled.')),
+      usageRequestId: Type.Optional(
+        idThatMayBeBlank(
+          'Unique id of this request. Required when allowances are enabled. It appears in chat status and usage ' +
+            'records. Reuse the same value when recovering an interrupted request.',
+        ),
+      ),
+      attachmentUrlRefreshes: Type.Optional(
+        mapOf(Type.String({ format: 'uri' }), {
+          description:
+            'Keys: an expired earlier attachment URL without its query string. Values: a fresh HTTPS URL with the same ' +
+            'host and path. It must list all earlier conversation files that need refreshing: files of which the ' +
+            'server keeps no copy and whose signed links have expired.',
+        }),
+      ),
+    },
+    { description: 'A message for an agent.' },
+  ),
 );

@@ -1,17 +1,20 @@
-import { count, listOf, named, nullable, oneOfStrings, time } from './kit.ts';
+import { count, listOf, named, nullable, oneOfStrings, text, time } from './kit.ts';
 import { Type } from './type.ts';
 
 export const File = named(
   'File',
-  Type.Object({
-    name: Type.String(),
-    path: Type.String({ description: 'The whole path, as in `resource` and in `sandboxFiles`.' }),
-    kind: oneOfStrings(['file', 'folder']),
-    size: nullable(count()),
-    etag: nullable(Type.String()),
-    contentType: nullable(Type.String()),
-    modifiedAt: nullable(time()),
-  }),
+  Type.Object(
+    {
+      name: text('Name of the file or folder: the last segment of `path`.'),
+      path: text('Full path, as in `resource` and in `sandboxFiles`.'),
+      kind: oneOfStrings(['file', 'folder'], { description: 'File or folder.' }),
+      size: nullable(count('Size in bytes. Null for a folder.')),
+      etag: nullable(text('Entity tag of the content, in quotes. Null for a folder.')),
+      contentType: nullable(text('Media type that was given when the file was uploaded. Null for a folder.')),
+      modifiedAt: nullable(time('When the file was last written. Null for a folder.')),
+    },
+    { description: 'A file or folder of an integration.' },
+  ),
 );
 
 export const FileList = listOf('FileList', File);

@@ -1,50 +1,95 @@
-import { displayName, integrationId, listOf, named, nullable, oneOfStrings, strictObject, time } from './kit.ts';
+import {
+  described,
+  displayName,
+  flag,
+  integrationId,
+  listOf,
+  named,
+  nullable,
+  oneOfStrings,
+  strictObject,
+  text,
+  time,
+} from './kit.ts';
 import { Type } from './type.ts';
 import { AllowanceSetting } from './usage.ts';
 
-const onDisconnect = () => oneOfStrings(['continue', 'cancel']);
-const maxRunSeconds = () => Type.Integer({ minimum: 1, maximum: 86_400 });
-const maxRunsPerMember = () => nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }));
+const agency = (options: object = {}) => text('The agency that answers. The default is the demo agency.', options);
+const defaultAgent = (options: object = {}) => text('Entry point that is used if a request names no `agent`.', options);
+const textOnly = () => flag('True if completions answer in Text Only Mode, as `text/plain`.');
+const allowances = () =>
+  described(nullable(AllowanceSetting), 'Allowance of each member and period. Null if member allowances are off.');
+const onDisconnect = () =>
+  oneOfStrings(['continue', 'cancel'], {
+    description: 'What happens to a run that had no reader for 10 s: `continue` or `cancel`.',
+  });
+const maxRunSeconds = (description: string) => Type.Integer({ minimum: 1, maximum: 86_400, description });
+const maxRunsPerMember = () =>
+  nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'Maximum number of concurrent runs of a member. Null if it is not limited.',
+    }),
+  );
+const keepAttachments = () =>
+  flag('True if the server keeps a copy of each fetched attachment as long as the chat exists.');
 
 export const Integration = named(
   'Integration',
-  Type.Object({
-    apiIntegrationId: Type.String(),
-    name: nullable(Type.String()),
-    agency: Type.String(),
-    defaultAgent: nullable(Type.String()),
-    textOnly: Type.Boolean(),
-    allowances: nullable(AllowanceSetting),
-    onDisconnect: onDisconnect(),
-    maxRunSeconds: maxRunSeconds(),
-    maxRunsPerMember: maxRunsPerMember(),
-    keepAttachments: Type.Boolean(),
-    createdAt: time(),
-    updatedAt: time(),
-  }),
+  Type.Object(
+    {
+      apiIntegrationId: text('Identifier of the integration.'),
+      name: nullable(text('Name of the integration, for people.')),
+      agency: agency(),
+      defaultAgent: nullable(defaultAgent()),
+      textOnly: textOnly(),
+      allowances: allowances(),
+      onDisconnect: onDisconnect(),
+      maxRunSeconds: maxRunSeconds('Maximum duration of a run in seconds; a longer run fails.'),
+      maxRunsPerMember: maxRunsPerMember(),
+      keepAttachments: keepAttachments(),
+      createdAt: time('When the integration was created.'),
+      updatedAt: time('When the integration was last changed.'),
+    },
+    { description: 'An integration: an agency with settings, members, chats and files.' },
+  ),
 );
 
 export const IntegrationList = listOf('IntegrationList', Integration);
 
 const changeable = {
-  name: Type.Optional(displayName()),
-  agency: Type.Optional(Type.String({ minLength: 1 })),
-  defaultAgent: Type.Optional(Type.String({ minLength: 1 })),
-  textOnly: Type.Optional(Type.Boolean()),
-  allowances: Type.Optional(nullable(AllowanceSetting)),
+  name: Type.Optional(displayName('Name of the integration, for people.')),
+  agency: Type.Optional(agency({ minLength: 1 })),
+  defaultAgent: Type.Optional(defaultAgent({ minLength: 1 })),
+  textOnly: Type.Optional(textOnly()),
+  allowances: Type.Optional(allowances()),
   onDisconnect: Type.Optional(onDisconnect()),
-  /** Null: as the installation has it. Answers say how long that is. */
-  maxRunSeconds: Type.Optional(nullable(maxRunSeconds())),
+  maxRunSeconds: Type.Optional(
+    nullable(
+      maxRunSeconds('Maximum duration of a run in seconds. Null: the default of the server, which answers show.'),
+    ),
+  ),
   maxRunsPerMember: Type.Optional(maxRunsPerMember()),
-  keepAttachments: Type.Optional(Type.Boolean()),
+  keepAttachments: Type.Optional(keepAttachments()),
 };
 
 export const CreateIntegrationRequest = named(
   'CreateIntegrationRequest',
-  strictObject({
-    apiIntegrationId: Type.Optional(Type.String({ pattern: integrationId })),
-    ...changeable,
-  }),
+  strictObject(
+    {
+      apiIntegrationId: Type.Optional(
+        text('Identifier of the integration; it can never be used again. Without it the server chooses one.', {
+          pattern: integrationId,
+        }),
+      ),
+      ...changeable,
+    },
+    { description: 'The integration to create.' },
+  ),
 );
 
-export const UpdateIntegrationRequest = named('UpdateIntegrationRequest', strictObject(changeable));
+export const UpdateIntegrationRequest = named(
+  'UpdateIntegrationRequest',
+  strictObject(changeable, { description: 'The fields to change.' }),
+);

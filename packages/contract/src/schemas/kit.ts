@@ -1,12 +1,12 @@
 import type { Static, TProperties, TSchema, TUnsafe } from 'typebox';
 import { Type } from './type.ts';
 
-/** A string without C0, DEL and C1 control characters. Ajv compiles patterns with the `u` flag. */
+/** Matches strings without C0, DEL and C1 control characters. Ajv compiles patterns with the `u` flag. */
 export const noControlCharacters = '^[^\\u0000-\\u001F\\u007F-\\u009F]*$';
 
-/** An `apiIntegrationId` that a caller chooses. */
+/** Matches an `apiIntegrationId` that a caller may choose. */
 export const integrationId = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$';
-/** The name of a file without its folder. */
+/** Matches the name of a file without its folder. */
 export const fileName = '^[^/\\\\\\u0000-\\u001F\\u007F-\\u009F]*$';
 
 /** Explains what a pattern of the schemas allows. The text ends a sentence that begins with the name of the field. */
@@ -18,19 +18,19 @@ export const patternSentences: Readonly<Record<string, string>> = {
 
 type Named = TSchema & { readonly $id: string };
 
-/** TypeBox's options erase the literal, so a name is put on afterwards and the schema's own type stays as it was. */
+/** Names a schema. TypeBox's options would erase the literal type, so the name is assigned afterwards. */
 export function named<const Id extends string, T extends TSchema>($id: Id, schema: T): T & { readonly $id: Id } {
   return Object.assign(schema, { $id });
 }
 
-/** A reference in the form Fastify's `addSchema` resolves; the type is that of the schema referred to. */
+/** Returns a reference in the form that Fastify's `addSchema` resolves. Its static type is that of the schema. */
 export function ref<T extends Named>(schema: T): TUnsafe<Static<T>> {
   return Type.Unsafe<Static<T>>({ $ref: `${schema.$id}#` });
 }
 
 /**
- * `nullable: true` beside `type`: Ajv refuses it beside `$ref` or `oneOf`, so a named schema is copied in, without its
- * name. An enum lists null as a value of its own, as OpenAPI 3.0.3 and Ajv both ask.
+ * Allows null. Ajv accepts `nullable` only beside `type`, not beside `$ref` or `oneOf`, so a named schema is copied
+ * without its name. An enum also lists null, because OpenAPI 3.0.3 and Ajv both require that.
  */
 export function nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
   const { $id: _, ...copy } = schema as T & { $id?: string; enum?: unknown[] };
@@ -39,7 +39,7 @@ export function nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null
   );
 }
 
-/** `Type.Record` writes `patternProperties`, which OpenAPI 3.0.3 does not have. */
+/** An object with arbitrary keys. `Type.Record` writes `patternProperties`, which OpenAPI 3.0.3 does not have. */
 export function mapOf<T extends TSchema>(values: T, options: object = {}): TUnsafe<Record<string, Static<T>>> {
   return Type.Unsafe<Record<string, Static<T>>>({ type: 'object', additionalProperties: values, ...options });
 }
@@ -52,20 +52,30 @@ export function oneOfStrings<const Values extends string[]>(values: readonly [..
   return Type.Enum<Values>(values, { type: 'string', ...options });
 }
 
-/** A request body in which an unknown field is refused. */
+/** A request body that refuses unknown fields. */
 export function strictObject<Properties extends TProperties>(properties: Properties, options: object = {}) {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
 export function listOf<const Id extends string, T extends Named>($id: Id, item: T) {
-  return named($id, Type.Object({ items: Type.Array(ref(item)), nextCursor: nullable(Type.String()) }));
+  const fields = { items: Type.Array(ref(item), { description: 'The items of this page, in order.' }), nextCursor };
+  return named($id, Type.Object(fields, { description: `A page of a list of \`${item.$id}\`.` }));
 }
 
-export const time = (options: object = {}) => Type.String({ format: 'date-time', ...options });
-export const count = () => Type.Integer({ minimum: 0 });
+/** The same schema with a description for the field that it is used in. */
+export function described<T extends TSchema>(schema: T, description: string): T {
+  return { ...schema, description };
+}
+
+export const text = (description: string, options: object = {}) => Type.String({ ...options, description });
+export const flag = (description: string) => Type.Boolean({ description });
+export const count = (description: string) => Type.Integer({ minimum: 0, description });
+export const time = (description: string) => Type.String({ format: 'date-time', description });
+
+export const nextCursor = nullable(text('Send it as `cursor` to read the next page. Null on the last page.'));
 
 /** An id that callers choose: 1 to 256 code points without control characters. */
-export const callerId = (options: object = {}) =>
-  Type.String({ minLength: 1, maxLength: 256, pattern: noControlCharacters, ...options });
+export const callerId = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 256, pattern: noControlCharacters, description });
 
-export const displayName = () => Type.String({ minLength: 1, maxLength: 200 });
+export const displayName = (description: string) => Type.String({ minLength: 1, maxLength: 200, description });

@@ -1,36 +1,45 @@
-import { displayName, freeObject, listOf, named, nullable, strictObject, time } from './kit.ts';
+import { described, displayName, flag, freeObject, listOf, named, nullable, strictObject, text, time } from './kit.ts';
 import { Type } from './type.ts';
 import { Allowance, allowanceLimit } from './usage.ts';
 
+const active = () => flag('True if the member may start runs.');
+const metadata = () => freeObject({ description: 'Data of your own, at most 16 KiB as JSON.' });
+
 export const Member = named(
   'Member',
-  Type.Object({
-    consumerId: Type.String(),
-    name: nullable(Type.String()),
-    active: Type.Boolean(),
-    metadata: freeObject(),
-    ownLimit: nullable(allowanceLimit()),
-    allowance: nullable(Allowance),
-    createdAt: time(),
-    updatedAt: time(),
-  }),
+  Type.Object(
+    {
+      consumerId: text('Identifier of the member, chosen by your backend.'),
+      name: nullable(text('Name of the member, for people.')),
+      active: active(),
+      metadata: metadata(),
+      ownLimit: nullable(allowanceLimit('Limit of this member. Null if the limit of the integration applies.')),
+      allowance: described(nullable(Allowance), 'Allowance in the current period. Null if allowances are off.'),
+      createdAt: time('When the member was registered.'),
+      updatedAt: time('When the member was last changed.'),
+    },
+    { description: 'An app member (consumer) of an integration.' },
+  ),
 );
 
 export const MemberList = listOf('MemberList', Member);
 
 export const PutMemberRequest = named(
   'PutMemberRequest',
-  strictObject({
-    name: Type.Optional(nullable(displayName())),
-    active: Type.Optional(Type.Boolean()),
-    allowance: Type.Optional(
-      nullable(
-        strictObject(
-          { limit: allowanceLimit() },
-          { description: "The member's own limit; null takes the integration's." },
+  strictObject(
+    {
+      name: Type.Optional(nullable(displayName('Name of the member, for people.'))),
+      active: Type.Optional(active()),
+      allowance: Type.Optional(
+        nullable(
+          strictObject(
+            { limit: allowanceLimit('Limit of this member, in the unit of the integration.') },
+            { description: 'Own limit of the member. Null: the limit of the integration applies.' },
+          ),
         ),
       ),
-    ),
-    metadata: Type.Optional(freeObject()),
-  }),
+      metadata: Type.Optional(metadata()),
+    },
+    { description: 'The fields to set.' },
+  ),
 );

@@ -7,8 +7,10 @@ import * as error from './error.ts';
 import * as file from './file.ts';
 import * as integration from './integration.ts';
 import * as member from './member.ts';
+import { responseEvents } from './response-events.ts';
 import * as run from './run.ts';
 import * as service from './service.ts';
+import * as stream from './stream.ts';
 import * as upload from './upload.ts';
 import * as usage from './usage.ts';
 
@@ -18,7 +20,7 @@ function isNamed(value: unknown): value is NamedSchema {
   return typeof value === 'object' && value !== null && '$id' in value;
 }
 
-/** Every schema that has a name, for `addSchema`; each is referred to as `Name#`. */
+/** Every schema that has a name, for `addSchema`. References have the form `Name#`. */
 export const namedSchemas: readonly NamedSchema[] = [
   completion,
   error,
@@ -32,4 +34,6 @@ export const namedSchemas: readonly NamedSchema[] = [
   account,
   agency,
   service,
+  responseEvents,
+  stream,
 ].flatMap((module) => Object.values(module as Record<string, unknown>).filter(isNamed));

@@ -1,65 +1,80 @@
 import type { Static, TSchema, TUnsafe } from 'typebox';
 import { ApiErrorResponse } from './error.ts';
-import { ref } from './kit.ts';
+import { ref, text } from './kit.ts';
 import { Type } from './type.ts';
 
 export interface OperationResponse {
   readonly description: string;
-  /** Absent: no body. */
+  /** Absent if the answer has no body. */
   readonly schema?: TSchema;
-  /** Absent: `application/json`. */
+  /** The default is `application/json`. */
   readonly contentTypes?: readonly string[];
-  /** Further media types whose content has a shape of its own. */
+  /** Further media types with their own schemas. */
   readonly otherContent?: { readonly [contentType: string]: TSchema };
+  /** The schema of the data of each server-sent event, by the value of its `event:` line. */
+  readonly events?: { readonly [event: string]: TSchema };
   readonly headers?: { readonly [name: string]: TSchema };
+}
+
+/** An example of a request and of its answer. Tests check it against the schemas of the operation. */
+export interface OperationExample {
+  readonly params?: { readonly [name: string]: string };
+  readonly query?: { readonly [name: string]: string | number | boolean };
+  readonly body?: unknown;
+  /** The status of the answer. */
+  readonly status: number;
+  /** The body of the answer, by media type. Absent if the answer has no body. */
+  readonly answer?: { readonly [contentType: string]: unknown };
 }
 
 export interface Operation {
   readonly operationId: string;
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** As Fastify writes it: `/v2/integrations/:apiIntegrationId`. */
+  /** In the form of Fastify: `/v2/integrations/:apiIntegrationId`. */
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly string[];
-  /** False: answers without a key. */
+  /** False if the operation needs no API key. */
   readonly auth: boolean;
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly headers?: TSchema;
   readonly body?: TSchema;
-  /** True: the request may have no body at all. */
+  /** True if the request may have no body. */
   readonly bodyOptional?: true;
+  readonly example: OperationExample;
   readonly responses: { readonly [status: number]: OperationResponse };
 }
 
-/** Adds the answers and headers that every operation has. */
+/** Adds the error answers and headers that every operation has. */
 export function operation<const T extends Operation>(definition: T): T {
   const { path, method, responses } = definition;
-  // At completions these are 400.
-  const ofBody = method === 'GET' || method === 'HEAD' || path === '/get_completion_v2' ? {} : refusals(408, 413, 415);
-  const all: Operation['responses'] = { ...refusals(400, 500), ...ofBody, ...responses };
-  const described = Object.entries(all).map(([status, response]) => {
+  // Completions answer 400 in these cases.
+  const bodyErrors =
+    method === 'GET' || method === 'HEAD' || path === '/get_completion_v2' ? {} : refusals(408, 413, 415);
+  const all: Operation['responses'] = { ...refusals(400, 500), ...bodyErrors, ...responses };
+  const withHeaders = Object.entries(all).map(([status, response]) => {
     const headers = { 'X-Request-Id': requestId, ...statusHeaders[status], ...response.headers };
     return [status, { ...response, headers }];
   });
-  return { ...definition, responses: Object.fromEntries(described) as T['responses'] };
+  return { ...definition, responses: Object.fromEntries(withHeaders) as T['responses'] };
 }
 
-const requestId = Type.String({ description: 'Names the request in the log of the server.' });
+const requestId = text('Id of the request in the log of the server.');
 const retryAfter = {
-  'Retry-After': Type.String({ description: 'The number of seconds after which the same request may succeed.' }),
+  'Retry-After': text('Number of seconds after which the same request may succeed.'),
 };
 
-/** Headers that a status has at every operation. */
+/** Headers of a status, for every operation. */
 const statusHeaders: Readonly<Record<string, { readonly [name: string]: TSchema }>> = {
-  401: { 'WWW-Authenticate': Type.String({ description: '`Bearer`.' }) },
-  416: { 'Content-Range': Type.String({ description: 'The size of the file: `bytes */123`.' }) },
+  401: { 'WWW-Authenticate': text('`Bearer`.') },
+  416: { 'Content-Range': text('Size of the file: `bytes */123`.') },
   429: retryAfter,
   503: retryAfter,
 };
 
-/** HEAD of an operation that has GET: the same statuses and headers, without bodies. */
+/** Describes HEAD of a GET operation: the same statuses and headers, without bodies. */
 export function headOf(get: Operation, operationId: string) {
   const responses = Object.entries(get.responses).map(([status, { description, headers }]) => [
     status,
@@ -70,6 +85,7 @@ export function headOf(get: Operation, operationId: string) {
     operationId,
     method: 'HEAD',
     summary: `${get.summary}, without the body`,
+    example: { status: get.example.status },
     responses: Object.fromEntries(responses) as Operation['responses'],
   } as const;
 }
@@ -84,19 +100,19 @@ const errorDescriptions = {
   401: 'Missing or invalid platform API key.',
   403: 'The API key does not own this integration, or is not the administrator’s.',
   404: 'Not found.',
-  408: 'The request did not arrive in time; the connection is closed.',
-  409: 'In conflict with what is there; `code` says with what.',
+  408: 'The request did not arrive in time. The server closes the connection.',
+  409: 'The request conflicts with the stored state; `code` names the conflict.',
   410: 'The events after this cursor were compacted.',
   413: 'The body is too large.',
   415: 'The body is not `application/json`.',
-  416: 'The file has no such range; `Content-Range` says how long it is.',
+  416: 'The file does not have this range; `Content-Range` contains its size.',
   500: 'Internal error.',
-  503: 'Not available now; try again.',
+  503: 'The server cannot accept the request now; try again.',
 };
 
 type ErrorStatus = keyof typeof errorDescriptions;
 
-/** The error answers of an operation. */
+/** Error answers of an operation. */
 export function refusals<const Status extends ErrorStatus>(
   ...statuses: Status[]
 ): { readonly [S in Status]: ErrorResponse } {
@@ -105,15 +121,19 @@ export function refusals<const Status extends ErrorStatus>(
   return Object.fromEntries(entries) as { readonly [S in Status]: ErrorResponse };
 }
 
-/** What an operation with a JSON body can also answer. */
+/** Error answers of every operation with a JSON body. */
 export const bodyRefusals = () => refusals(400, 408, 413, 415);
 
-/** What every operation below an integration can answer. */
+/** Error answers of every operation below an integration. */
 export const integrationRefusals = () => refusals(400, 401, 403, 404, 500, 503);
 
 export const integrationPath = '/v2/integrations/:apiIntegrationId';
 
+export const integrationParams = { apiIntegrationId: text('Identifier of the integration.') };
+
 export const pageQuery = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-  cursor: Type.Optional(Type.String({ description: '`nextCursor` of the page before.' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Maximum number of items of the page.' }),
+  ),
+  cursor: Type.Optional(text('`nextCursor` of the previous page.')),
 };

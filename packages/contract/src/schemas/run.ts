@@ -1,68 +1,90 @@
 import { failure } from './error.ts';
-import { count, listOf, named, nullable, oneOfStrings, strictObject, time } from './kit.ts';
+import { count, flag, listOf, named, nullable, oneOfStrings, strictObject, text, time } from './kit.ts';
 import { Type } from './type.ts';
 import { Usage } from './usage.ts';
 
-export const runStatus = () => oneOfStrings(['admitted', 'running', 'completed', 'failed', 'cancelled']);
-const cancelMode = () => oneOfStrings(['immediate', 'after_step']);
+export const runStatus = (description: string) =>
+  oneOfStrings(['admitted', 'running', 'completed', 'failed', 'cancelled'], { description });
+
+const CANCEL_MODES = '`immediate` stops the run now, `after_step` when its current step has finished.';
+const cancelMode = (description: string) => oneOfStrings(['immediate', 'after_step'], { description });
+const attempt = () =>
+  Type.Integer({ minimum: 1, description: 'Number of the attempt; it grows when a run is resumed after a crash.' });
 
 export const Run = named(
   'Run',
-  Type.Object({
-    runId: Type.String(),
-    apiIntegrationId: Type.String(),
-    chatId: Type.String(),
-    chatDeleted: Type.Boolean(),
-    consumerId: nullable(Type.String()),
-    usageRequestId: nullable(Type.String()),
-    status: runStatus(),
-    cancelRequested: nullable(cancelMode()),
-    agent: Type.String(),
-    attempt: Type.Integer({ minimum: 1 }),
-    lastEventId: count(),
-    createdAt: time(),
-    startedAt: nullable(time()),
-    completedAt: nullable(time()),
-    error: failure(),
-    message: nullable(Type.String({ description: 'The final assistant text.' })),
-    usage: nullable(Usage),
-  }),
+  Type.Object(
+    {
+      runId: text('Identifier of the run.'),
+      apiIntegrationId: text('Identifier of the integration.'),
+      chatId: text('Identifier of the chat.'),
+      chatDeleted: flag('True if the chat was deleted; then `message` is null.'),
+      consumerId: nullable(text('The member that the run was started for. Null if the request named none.')),
+      usageRequestId: nullable(text('`usageRequestId` of the request. Null if it had none.')),
+      status: runStatus('State of the run. `completed`, `failed` and `cancelled` are final.'),
+      cancelRequested: nullable(cancelMode(`How the run was asked to stop: ${CANCEL_MODES} Null if it was not asked.`)),
+      agent: text('The agent that the run was started at.'),
+      attempt: attempt(),
+      lastEventId: count('Id of the last stored event of the stream.'),
+      createdAt: time('When the run was admitted.'),
+      startedAt: nullable(time('When the run was started. Null if it was not started yet.')),
+      completedAt: nullable(time('When the run ended. Null if it has not ended.')),
+      error: failure('Why the run failed. Null if it did not fail.'),
+      message: nullable(text('The final assistant text. Null until the run has ended.')),
+      usage: nullable(Usage),
+    },
+    { description: 'A run: one request that an agent answers.' },
+  ),
 );
 
 export const RunList = listOf('RunList', Run);
 
-export const CancelRunRequest = named('CancelRunRequest', strictObject({ mode: Type.Optional(cancelMode()) }));
+export const CancelRunRequest = named(
+  'CancelRunRequest',
+  strictObject(
+    { mode: Type.Optional(cancelMode(`${CANCEL_MODES} The default is \`immediate\`.`)) },
+    { description: 'How to stop the run.' },
+  ),
+);
 
 export const CancelResult = named(
   'CancelResult',
-  Type.Object({
-    runId: Type.String(),
-    chatId: Type.String(),
-    status: oneOfStrings(['cancelling', 'completed', 'failed', 'cancelled']),
-    cancelled: Type.Boolean({ description: 'True exactly when `status` is `cancelled`.' }),
-    usage: nullable(Usage),
-  }),
+  Type.Object(
+    {
+      runId: text('Identifier of the run.'),
+      chatId: text('Identifier of the chat.'),
+      status: oneOfStrings(['cancelling', 'completed', 'failed', 'cancelled'], {
+        description: 'End of the run, or `cancelling` if it has not stopped yet.',
+      }),
+      cancelled: flag('True exactly if `status` is `cancelled`.'),
+      usage: nullable(Usage),
+    },
+    { description: 'The state of a run after it was asked to stop.' },
+  ),
 );
 
 export const Step = named(
   'Step',
-  Type.Object({
-    step: Type.Integer({ minimum: 1 }),
-    attempt: Type.Integer({ minimum: 1 }),
-    kind: oneOfStrings(['model', 'tool']),
-    agent: Type.String(),
-    callerAgent: nullable(Type.String()),
-    model: nullable(Type.String()),
-    tool: nullable(Type.String()),
-    callId: nullable(Type.String()),
-    status: oneOfStrings(['completed', 'failed']),
-    firstEventId: count(),
-    lastEventId: count(),
-    usage: nullable(Usage),
-    error: failure(),
-    startedAt: time(),
-    completedAt: time(),
-  }),
+  Type.Object(
+    {
+      step: Type.Integer({ minimum: 1, description: 'Number of the step within the run.' }),
+      attempt: attempt(),
+      kind: oneOfStrings(['model', 'tool'], { description: 'An answer of the model, or a call of a tool.' }),
+      agent: text('The agent of the step.'),
+      callerAgent: nullable(text('The agent that asked it. Null if the user asked.')),
+      model: nullable(text('Model of the step, as `provider/model`. Null for a tool.')),
+      tool: nullable(text('Name of the tool. Null for a model.')),
+      callId: nullable(text('Id of the tool call. Null for a model.')),
+      status: oneOfStrings(['completed', 'failed'], { description: 'End of the step.' }),
+      firstEventId: count('Id of the first event of the step.'),
+      lastEventId: count('Id of the last event of the step.'),
+      usage: nullable(Usage),
+      error: failure('Why the step failed. Null if it did not fail.'),
+      startedAt: time('When the step was started.'),
+      completedAt: time('When the step ended.'),
+    },
+    { description: 'A finished step of a run.' },
+  ),
 );
 
 export const StepList = listOf('StepList', Step);

@@ -1,32 +1,41 @@
-import { listOf, named, nullable, oneOfStrings, time } from './kit.ts';
+import { flag, listOf, named, nullable, oneOfStrings, text, time } from './kit.ts';
 import { Type } from './type.ts';
 
-export const Health = named('Health', Type.Object({ status: oneOfStrings(['ok']) }));
+const status = () => oneOfStrings(['ok'], { description: '`ok`.' });
+
+export const Health = named('Health', Type.Object({ status: status() }, { description: 'The process is alive.' }));
 
 export const Readiness = named(
   'Readiness',
-  Type.Object({ status: oneOfStrings(['ok']), store: oneOfStrings(['sqlite', 'postgres']) }),
+  Type.Object(
+    { status: status(), store: oneOfStrings(['sqlite', 'postgres'], { description: 'The database of this node.' }) },
+    { description: 'The node accepts requests.' },
+  ),
 );
 
 export const ServiceNode = named(
   'ServiceNode',
-  Type.Object({
-    nodeId: Type.String(),
-    boot: Type.String(),
-    state: oneOfStrings(['alive', 'draining', 'dead']),
-    self: Type.Boolean({ description: 'Whether this is the node that answers.' }),
-    version: Type.String(),
-    host: nullable(Type.String({ description: 'The name of its machine. Null if an earlier version registered it.' })),
-    address: nullable(
-      Type.String({
-        description:
-          'The address at which it listens, such as `10.0.0.11:8787`. Null while it starts, and for an earlier version.',
+  Type.Object(
+    {
+      nodeId: text('Identifier of the node; a node that was fenced registers with a new one.'),
+      boot: text('Identifier of the process; every start has a new one.'),
+      state: oneOfStrings(['alive', 'draining', 'dead'], {
+        description: '`draining` while it shuts down, `dead` if it has stopped or was fenced.',
       }),
-    ),
-    startedAt: time(),
-    lastSeenAt: nullable(time()),
-    activeRuns: Type.Integer({ description: 'Its unfinished runs.' }),
-  }),
+      self: flag('True for the node that answers this request.'),
+      version: text('Version of the server.'),
+      host: nullable(text('Name of its machine. Null if an earlier version registered the node.')),
+      address: nullable(
+        text(
+          'The address at which it listens, such as `10.0.0.11:8787`. Null while it starts, and for an earlier version.',
+        ),
+      ),
+      startedAt: time('When the node was started.'),
+      lastSeenAt: nullable(time('When the node last sent a heartbeat. Null if it has sent none.')),
+      activeRuns: Type.Integer({ description: 'Number of its unfinished runs.' }),
+    },
+    { description: 'A node of this installation.' },
+  ),
 );
 
 export const ServiceNodeList = listOf('ServiceNodeList', ServiceNode);

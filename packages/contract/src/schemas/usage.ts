@@ -1,89 +1,135 @@
-import { count, listOf, named, nullable, oneOfStrings, ref, time } from './kit.ts';
+import { count, flag, listOf, named, nextCursor, nullable, oneOfStrings, ref, text, time } from './kit.ts';
 import { Type } from './type.ts';
 
-export const allowanceUnit = () => oneOfStrings(['runs', 'tokens', 'credits']);
-export const allowancePeriod = () => oneOfStrings(['day', 'week', 'month', 'lifetime']);
+const allowanceUnit = (description: string) => oneOfStrings(['runs', 'tokens', 'credits'], { description });
+const allowancePeriod = () =>
+  oneOfStrings(['day', 'week', 'month', 'lifetime'], {
+    description: 'Period of the limit. Periods begin at 00:00 UTC, weeks on Monday.',
+  });
 
-/** A limit stays far inside the integers that JSON numbers carry exactly. */
-export const allowanceLimit = () => Type.Integer({ minimum: 0, maximum: 1e15 });
+/** The maximum is far below the largest integer that a JSON number carries exactly. */
+export const allowanceLimit = (description: string) => Type.Integer({ minimum: 0, maximum: 1e15, description });
 
 export const Usage = named(
   'Usage',
-  Type.Object({
-    request_count: count(),
-    input_tokens: count(),
-    cached_tokens: count(),
-    output_tokens: count(),
-    reasoning_tokens: count(),
-    total_tokens: count(),
-  }),
+  Type.Object(
+    {
+      request_count: count('Number of model calls.'),
+      input_tokens: count('Tokens of the prompts, cached ones included.'),
+      cached_tokens: count('Input tokens that the provider read from its cache.'),
+      output_tokens: count('Tokens of the answers, reasoning included.'),
+      reasoning_tokens: count('Output tokens that the model used for reasoning.'),
+      total_tokens: count('`input_tokens` + `output_tokens`.'),
+    },
+    { description: 'Tokens that models used.' },
+  ),
 );
 
 export const AllowanceSetting = named(
   'AllowanceSetting',
   Type.Object(
-    { unit: allowanceUnit(), limit: allowanceLimit(), period: allowancePeriod() },
-    { additionalProperties: false },
+    {
+      unit: allowanceUnit('Unit of the limit.'),
+      limit: allowanceLimit('How much each member may use in a period.'),
+      period: allowancePeriod(),
+    },
+    { additionalProperties: false, description: 'The allowance of each member.' },
   ),
 );
 
 export const Allowance = named(
   'Allowance',
-  Type.Object({
-    unit: allowanceUnit(),
-    limit: Type.Number(),
-    used: Type.Number(),
-    reserved: Type.Number(),
-    remaining: Type.Number({ description: 'max(0, limit − used − reserved)' }),
-    period: allowancePeriod(),
-    periodStart: nullable(time()),
-    resetAt: nullable(time()),
-    exhausted: Type.Boolean({ description: 'True when nothing remains.' }),
-  }),
+  Type.Object(
+    {
+      unit: allowanceUnit('Unit of all amounts.'),
+      limit: Type.Number({ description: 'How much the member may use in the period.' }),
+      used: Type.Number({ description: 'Amount of the ended runs of the period.' }),
+      reserved: Type.Number({ description: 'Amount that active runs reserve.' }),
+      remaining: Type.Number({ description: 'max(0, limit − used − reserved)' }),
+      period: allowancePeriod(),
+      periodStart: nullable(time('When the current period began. Null for a lifetime allowance.')),
+      resetAt: nullable(time('When the next period begins. Null for a lifetime allowance.')),
+      exhausted: flag('True if nothing remains.'),
+    },
+    { description: 'How much a member has used of its allowance.' },
+  ),
+);
+
+const modelUsage = Type.Object(
+  {
+    model: text('Model, as `provider/model`.'),
+    input_tokens: count('Tokens of the prompts, cached ones included.'),
+    cached_tokens: count('Input tokens that the provider read from its cache.'),
+    output_tokens: count('Tokens of the answers, reasoning included.'),
+  },
+  { description: 'Tokens of one model.' },
 );
 
 export const UsageRecord = named(
   'UsageRecord',
-  Type.Object({
-    usageRequestId: nullable(Type.String()),
-    consumerId: nullable(Type.String()),
-    chatId: Type.String(),
-    runId: Type.String(),
-    agent: Type.String(),
-    status: oneOfStrings(['running', 'completed', 'failed', 'cancelled']),
-    usage: ref(Usage),
-    byModel: Type.Array(
-      Type.Object({ model: Type.String(), input_tokens: count(), cached_tokens: count(), output_tokens: count() }),
-    ),
-    charged: nullable(Type.Object({ unit: allowanceUnit(), amount: Type.Number() })),
-    periodStart: nullable(time()),
-    startedAt: nullable(time()),
-    completedAt: nullable(time()),
-  }),
+  Type.Object(
+    {
+      usageRequestId: nullable(text('`usageRequestId` of the request. Null if it had none.')),
+      consumerId: nullable(text('The member of the run. Null if the request named none.')),
+      chatId: text('Identifier of the chat.'),
+      runId: text('Identifier of the run.'),
+      agent: text('The agent that the run was started at.'),
+      status: oneOfStrings(['running', 'completed', 'failed', 'cancelled'], { description: 'State of the run.' }),
+      usage: ref(Usage),
+      byModel: Type.Array(modelUsage, { description: 'The same tokens, by model.' }),
+      charged: nullable(
+        Type.Object(
+          {
+            unit: allowanceUnit('Unit of the amount.'),
+            amount: Type.Number({ description: 'Amount that counts against the allowance.' }),
+          },
+          { description: 'What the run was charged. Null while it runs, and if allowances were off.' },
+        ),
+      ),
+      periodStart: nullable(
+        time('Start of the period in which the run counts. Null for a lifetime allowance, and if allowances were off.'),
+      ),
+      startedAt: nullable(time('When the run was started. Null if it was not started yet.')),
+      completedAt: nullable(time('When the run ended. Null if it has not ended.')),
+    },
+    { description: 'What one run used and was charged.' },
+  ),
 );
 
 export const UsageRecordList = listOf('UsageRecordList', UsageRecord);
 
-export const usageGrouping = () => oneOfStrings(['day', 'consumer', 'agent', 'model']);
+export const usageGrouping = () =>
+  oneOfStrings(['day', 'consumer', 'agent', 'model'], { description: 'What usage is grouped by.' });
+
+const usageGroup = Type.Object(
+  {
+    key: nullable(text('The day (`2030-01-31`), member, agent or model. Null: the runs that name no member.')),
+    runs: count('Number of runs.'),
+    usage: ref(Usage),
+    charged: Type.Object(
+      {
+        runs: count('Charge in runs.'),
+        tokens: count('Charge in tokens.'),
+        credits: count('Charge in credits.'),
+      },
+      { description: 'What the ended runs count for in each unit.' },
+    ),
+  },
+  { description: 'The usage of one group.' },
+);
 
 export const UsageSummary = named(
   'UsageSummary',
-  Type.Object({
-    groupBy: usageGrouping(),
-    from: nullable(time()),
-    to: nullable(time()),
-    items: Type.Array(
-      Type.Object({
-        key: nullable(
-          Type.String({
-            description: 'The day (`2030-01-31`), member, agent or model; null: the runs that name no member.',
-          }),
-        ),
-        runs: count(),
-        usage: ref(Usage),
-        charged: Type.Object({ runs: count(), tokens: count(), credits: count() }),
+  Type.Object(
+    {
+      groupBy: usageGrouping(),
+      from: nullable(time('Runs that were admitted at this time or later. Null: from the first run on.')),
+      to: nullable(time('Runs that were admitted before this time. Null: up to now.')),
+      items: Type.Array(usageGroup, {
+        description: 'The groups of this page; the group with the newest run is first.',
       }),
-    ),
-    nextCursor: nullable(Type.String()),
-  }),
+      nextCursor,
+    },
+    { description: 'Usage, added up by day, member, agent or model.' },
+  ),
 );

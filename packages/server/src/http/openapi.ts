@@ -1,16 +1,12 @@
 import { GetCompletionV2Request, namedSchemas, type Operation } from '@runwire/contract/schemas';
 import { type FastifyInstance, type FastifySchema, fastify } from 'fastify';
+import { addEvents, addExamples, type OpenApiDocument } from './openapi-examples.ts';
 
 export interface OpenApiServers {
-  /** Asked when the description is: by then the server knows where it listens. */
+  /** Called when the document is made: only then does the server know the address that it listens at. */
   readonly publicUrl: () => string;
   readonly stagingUrl: string | null;
 }
-
-type Document = Record<string, unknown> & {
-  components?: { schemas?: Record<string, Record<string, unknown>> };
-  paths?: Record<string, Record<string, Record<string, unknown>>>;
-};
 
 /** The named schemas of the contract. The longest message is the only limit in them that is a setting. */
 export function schemasWithLimit(maxLength: number) {
@@ -24,12 +20,12 @@ export function schemasWithLimit(maxLength: number) {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The OpenAPI document of all routes. */
-    describe(): Promise<Document>;
+    /** Returns the OpenAPI document of all routes. */
+    describe(): Promise<OpenApiDocument>;
   }
 }
 
-/** Makes the schemas known that others refer to, and describes what is routed here when somebody first asks for it. */
+/** Registers the named schemas, and makes the OpenAPI document of the routes when it is first requested. */
 export function registerOpenApi(
   app: FastifyInstance,
   servers: OpenApiServers,
@@ -41,10 +37,10 @@ export function registerOpenApi(
   app.addHook('onRoute', ({ config }) => {
     if (config?.operation !== undefined) routed.push(config.operation);
   });
-  let document: Promise<Document> | undefined;
+  let document: Promise<OpenApiDocument> | undefined;
   app.decorate('describe', () => {
     document ??= describe(routed, schemas, servers).catch((error: unknown) => {
-      // Whoever asks next may have more luck.
+      // The next request tries again.
       document = undefined;
       throw error;
     });
@@ -53,45 +49,48 @@ export function registerOpenApi(
 }
 
 /**
- * The description is made from the routes' own schemas: there is no second source. It is made of routes that nobody can
- * ask for, beside the server's: what makes it costs each start 30 ms of processor, and most are never asked.
+ * Makes the document from the schemas of the routes, so there is no second source. It registers the routes in a second
+ * Fastify instance that does not listen: the plugin would cost 30 ms of CPU at every start, and most servers are never
+ * asked for the document.
  */
 async function describe(
   routed: readonly Operation[],
   schemas: readonly object[],
   servers: OpenApiServers,
-): Promise<Document> {
+): Promise<OpenApiDocument> {
   const { default: swagger } = await import('@fastify/swagger');
   const app = fastify({ exposeHeadRoutes: false, routerOptions: { maxParamLength: 4096 } });
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => () => '');
   for (const schema of schemas) app.addSchema(schema);
   await app.register(swagger, {
-    // Those that are operations of their own.
+    // HEAD routes that are operations.
     exposeHeadRoutes: true,
     openapi: {
       openapi: '3.0.3',
       info: {
         title: 'Runwire',
         version: '1.0.0',
-        description: 'Runs agents for your own backend and streams them; never runs, charges or loses a request twice.',
+        description:
+          'Runs agents for your own backend and streams the answers. Every request runs once, is charged once and is never lost.',
         license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       },
       components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
       security: [{ bearer: [] }],
     },
     refResolver: { buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`) },
-    transformObject: (source) => finish((source as { openapiObject: Document }).openapiObject, servers) as never,
+    transformObject: (source) =>
+      finish((source as { openapiObject: OpenApiDocument }).openapiObject, routed, servers) as never,
   });
   for (const operation of routed) {
     app.route({ method: operation.method, url: operation.path, schema: schemaOf(operation), handler: async () => '' });
   }
   await app.ready();
-  return app.swagger() as unknown as Document;
+  return app.swagger() as unknown as OpenApiDocument;
 }
 
-/** What the schemas cannot say, because Ajv would refuse it. */
-function finish(document: Document, servers: OpenApiServers): Document {
+/** Adds what the schemas cannot contain, because Ajv would refuse it. */
+function finish(document: OpenApiDocument, routed: readonly Operation[], servers: OpenApiServers): OpenApiDocument {
   document.servers = [{ url: servers.publicUrl() }];
   const attachment = document.components?.schemas?.Attachment;
   if (attachment !== undefined) {
@@ -103,7 +102,7 @@ function finish(document: Document, servers: OpenApiServers): Document {
       },
     };
   }
-  // The generator takes every HEAD for the shadow of a GET.
+  // The plugin adds a suffix to the id of every HEAD operation.
   for (const { head } of Object.values(document.paths ?? {})) {
     if (head !== undefined) head.operationId = String(head.operationId).replace(/-head$/, '');
   }
@@ -115,12 +114,16 @@ function finish(document: Document, servers: OpenApiServers): Document {
       ...(stagingUrl === null ? [] : [{ url: stagingUrl, description: 'Staging' }]),
     ];
   }
+  for (const operation of routed) {
+    addExamples(document, operation);
+    addEvents(document, operation);
+  }
   dropUnused(document);
   return document;
 }
 
-/** Schemas that only stand inside others, written out there because a nullable one cannot be referred to. */
-function dropUnused(document: Document): void {
+/** Deletes schemas that no reference names: schemas that are nullable everywhere are copied, not referenced. */
+function dropUnused(document: OpenApiDocument): void {
   const schemas = document.components?.schemas ?? {};
   const text = JSON.stringify(document);
   for (const name of Object.keys(schemas)) {

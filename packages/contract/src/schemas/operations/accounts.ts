@@ -7,20 +7,26 @@ import {
   Me,
   OwnerList,
 } from '../account.ts';
-import { ref } from '../kit.ts';
+import { ref, text } from '../kit.ts';
 import { bodyRefusals, operation, pageQuery, refusals } from '../operation.ts';
 import { Type } from '../type.ts';
+import { apiKey, json, owner, page } from './examples.ts';
 
 export const createOwner = operation({
   operationId: 'createOwner',
   method: 'POST',
   path: '/v2/owners',
-  summary: 'Create a further owner (administrator)',
+  summary: 'Create an owner (administrator)',
   tags: ['Accounts'],
   auth: true,
   body: ref(CreateOwnerRequest),
+  example: {
+    body: { email: 'ann@example.com', name: 'Ann' },
+    status: 201,
+    answer: json({ ownerId: 'own_2', email: 'ann@example.com', apiKey: 'eyJhbGciOi…', setupLink: null }),
+  },
   responses: {
-    201: { description: 'The owner, with a key that is shown this once.', schema: ref(CreatedOwner) },
+    201: { description: 'The owner with its first API key.', schema: ref(CreatedOwner) },
     ...bodyRefusals(),
     ...refusals(401, 403, 409, 500, 503),
   },
@@ -34,6 +40,7 @@ export const listOwners = operation({
   tags: ['Accounts'],
   auth: true,
   query: Type.Object(pageQuery),
+  example: { query: { limit: 50 }, status: 200, answer: page({ ...owner, createdAt: '2030-01-01T09:00:00.000Z' }) },
   responses: {
     200: { description: 'A page of owners.', schema: ref(OwnerList) },
     ...refusals(400, 401, 403, 500, 503),
@@ -48,8 +55,13 @@ export const createApiKey = operation({
   tags: ['Accounts'],
   auth: true,
   body: ref(CreateApiKeyRequest),
+  example: {
+    body: { name: 'backend' },
+    status: 201,
+    answer: json({ ...apiKey, apiKey: 'eyJhbGciOi…' }),
+  },
   responses: {
-    201: { description: 'The key, shown this once.', schema: ref(CreatedApiKey) },
+    201: { description: 'The new API key.', schema: ref(CreatedApiKey) },
     ...bodyRefusals(),
     ...refusals(401, 500, 503),
   },
@@ -63,6 +75,7 @@ export const listApiKeys = operation({
   tags: ['Accounts'],
   auth: true,
   query: Type.Object(pageQuery),
+  example: { query: { limit: 50 }, status: 200, answer: page(apiKey) },
   responses: {
     200: { description: 'A page of API keys.', schema: ref(ApiKeyList) },
     ...refusals(400, 401, 500, 503),
@@ -73,19 +86,24 @@ export const revokeApiKey = operation({
   operationId: 'revokeApiKey',
   method: 'DELETE',
   path: '/v2/api_keys/:keyId',
-  summary: 'Revoke an API key; it stays listed',
+  summary: 'Revoke an API key; the list still shows it',
   tags: ['Accounts'],
   auth: true,
-  params: Type.Object({ keyId: Type.String() }),
-  responses: { 204: { description: 'The key is revoked.' }, ...refusals(400, 401, 404, 409, 500, 503) },
+  params: Type.Object({ keyId: text('Identifier of the API key.') }),
+  example: { params: { keyId: 'key_1' }, status: 204 },
+  responses: { 204: { description: 'The key was revoked.' }, ...refusals(400, 401, 404, 409, 500, 503) },
 });
 
 export const getMe = operation({
   operationId: 'getMe',
   method: 'GET',
   path: '/v2/me',
-  summary: 'Ask whether your key is good, and whose it is',
+  summary: 'Read the owner of your API key',
   tags: ['Accounts'],
   auth: true,
+  example: {
+    status: 200,
+    answer: json({ ...owner, key: { keyId: 'key_1', name: 'backend', expiresAt: null } }),
+  },
   responses: { 200: { description: 'The owner and the key.', schema: ref(Me) }, ...refusals(401, 500, 503) },
 });

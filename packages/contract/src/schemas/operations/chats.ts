@@ -1,10 +1,19 @@
-import { Chat, ChatList, CreateChatRequest, MessageList } from '../chat.ts';
-import { oneOfStrings, ref, time } from '../kit.ts';
-import { bodyRefusals, integrationPath, integrationRefusals, operation, pageQuery, refusals } from '../operation.ts';
+import { Chat, ChatList, CreateChatRequest, chatStatus, MessageList } from '../chat.ts';
+import { ref, text, time } from '../kit.ts';
+import {
+  bodyRefusals,
+  integrationParams,
+  integrationPath,
+  integrationRefusals,
+  operation,
+  pageQuery,
+  refusals,
+} from '../operation.ts';
 import { Type } from '../type.ts';
+import { chat, integrationExample, json, message, page } from './examples.ts';
 
-const integrationParams = Type.Object({ apiIntegrationId: Type.String() });
-const chatParams = Type.Object({ apiIntegrationId: Type.String(), chatId: Type.String() });
+const chatParams = Type.Object({ ...integrationParams, chatId: text('Identifier of the chat.') });
+const chatExample = { ...integrationExample, chatId: 'c1' };
 
 export const createChat = operation({
   operationId: 'createChat',
@@ -13,8 +22,14 @@ export const createChat = operation({
   summary: 'Create a chat',
   tags: ['Chats'],
   auth: true,
-  params: integrationParams,
+  params: Type.Object(integrationParams),
   body: ref(CreateChatRequest),
+  example: {
+    params: integrationExample,
+    body: { chatId: 'c1', consumerId: 'user-42' },
+    status: 201,
+    answer: json({ ...chat, numMessages: 0 }),
+  },
   responses: {
     201: { description: 'The chat.', schema: ref(Chat) },
     ...integrationRefusals(),
@@ -30,13 +45,19 @@ export const listChats = operation({
   summary: 'List chats, newest first',
   tags: ['Chats'],
   auth: true,
-  params: integrationParams,
+  params: Type.Object(integrationParams),
   query: Type.Object({
-    consumerId: Type.Optional(Type.String({ description: 'Chats of this member.' })),
-    status: Type.Optional(oneOfStrings(['idle', 'running'])),
-    updatedAfter: Type.Optional(time({ description: 'Chats that changed after this time.' })),
+    consumerId: Type.Optional(text('Only chats of this member.')),
+    status: Type.Optional(chatStatus('Only chats in this state.')),
+    updatedAfter: Type.Optional(time('Only chats that changed after this time.')),
     ...pageQuery,
   }),
+  example: {
+    params: integrationExample,
+    query: { consumerId: 'user-42', status: 'idle', updatedAfter: '2030-01-01T00:00:00Z', limit: 50 },
+    status: 200,
+    answer: page(chat),
+  },
   responses: { 200: { description: 'A page of chats.', schema: ref(ChatList) }, ...integrationRefusals() },
 });
 
@@ -48,6 +69,7 @@ export const getChat = operation({
   tags: ['Chats'],
   auth: true,
   params: chatParams,
+  example: { params: chatExample, status: 200, answer: json(chat) },
   responses: { 200: { description: 'The chat.', schema: ref(Chat) }, ...integrationRefusals() },
 });
 
@@ -60,6 +82,7 @@ export const listChatMessages = operation({
   auth: true,
   params: chatParams,
   query: Type.Object(pageQuery),
+  example: { params: chatExample, query: { limit: 50 }, status: 200, answer: page(message) },
   responses: { 200: { description: 'A page of messages.', schema: ref(MessageList) }, ...integrationRefusals() },
 });
 
@@ -67,9 +90,10 @@ export const deleteChat = operation({
   operationId: 'deleteChat',
   method: 'DELETE',
   path: `${integrationPath}/chats/:chatId`,
-  summary: 'Delete a chat; its runs and usage stay',
+  summary: 'Delete a chat; its runs and usage records are kept',
   tags: ['Chats'],
   auth: true,
   params: chatParams,
-  responses: { 204: { description: 'The chat is deleted.' }, ...integrationRefusals(), ...refusals(409) },
+  example: { params: chatExample, status: 204 },
+  responses: { 204: { description: 'The chat was deleted.' }, ...integrationRefusals(), ...refusals(409) },
 });

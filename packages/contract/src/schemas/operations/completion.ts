@@ -1,8 +1,10 @@
 import { GetCompletionV2Request } from '../completion.ts';
 import { ApiErrorResponse } from '../error.ts';
-import { oneOfStrings, ref } from '../kit.ts';
+import { oneOfStrings, ref, text } from '../kit.ts';
 import { operation } from '../operation.ts';
+import { streamEventSchemas } from '../stream.ts';
 import { Type } from '../type.ts';
+import { eventStream } from './examples.ts';
 
 const notAdmitted = (description: string) => ({
   description,
@@ -24,22 +26,36 @@ export const getCompletionV2 = operation({
   auth: true,
   headers: Type.Object({
     'last-event-id': Type.Optional(
-      Type.String({ description: 'In a replay: the stream goes on after this event. Otherwise ignored.' }),
+      text('In a replay, the stream continues after this event. Otherwise it is ignored.'),
     ),
   }),
   body: ref(GetCompletionV2Request),
+  example: {
+    body: {
+      apiIntegrationId: 'demo',
+      message: 'Hi',
+      chatId: 'c1',
+      consumerId: 'user-42',
+      usageRequestId: 'req-1',
+      attachments: [{ type: 'input_file', file_url: 'https://files.example.com/report.pdf' }],
+    },
+    status: 200,
+    answer: { 'text/event-stream': eventStream, 'text/plain': 'Hello' },
+  },
   responses: {
     200: {
       description:
         'The run was admitted. Server-sent events, or plain text when Text Only Mode is enabled for the integration.',
-      schema: Type.String(),
+      schema: text('The events of the run, or the text of the answer.'),
+      events: streamEventSchemas,
       contentTypes: ['text/event-stream', 'text/plain'],
       headers: {
         'X-Agent-Run-Admitted': oneOfStrings(['true'], { description: '`true`: the run is durably reserved.' }),
-        'X-Run-Id': Type.String({ description: 'The run.' }),
-        'X-Chat-Id': Type.String({ description: 'The chat, percent-encoded.' }),
+        'X-Run-Id': text('Identifier of the run.'),
+        'X-Chat-Id': text('Identifier of the chat, percent-encoded.'),
         'X-Run-Replayed': oneOfStrings(['true'], {
-          description: 'Present when the `usageRequestId` was known: nothing was started, nothing is charged again.',
+          description:
+            'Present if the `usageRequestId` was known: the server started no run and charges nothing again.',
         }),
       },
     },
@@ -47,12 +63,13 @@ export const getCompletionV2 = operation({
     401: notAdmitted('Missing or invalid platform API key.'),
     403: notAdmitted('The API key does not own this integration.'),
     404: notAdmitted('Integration or member not found. Register the member before starting a completion.'),
-    408: notAdmitted('The request did not arrive in time; the connection is closed.'),
+    408: notAdmitted('The request did not arrive in time. The server closes the connection.'),
     409: notAdmitted('The previous run is still active. Wait for it or cancel that exact run before starting another.'),
     429: notAdmitted('The consumer is inactive, or has used up the current allowance.'),
     500: notAdmitted('Internal error.'),
     503: notAdmitted(
-      'Not available now; try again. Without the header, the outcome is unknown: check the chat status first.',
+      'The server cannot accept the request now; try again. Without the header the outcome is unknown: check the chat ' +
+        'status first.',
     ),
   },
 });

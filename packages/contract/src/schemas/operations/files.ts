@@ -1,11 +1,21 @@
 import { FileList } from '../file.ts';
-import { ref } from '../kit.ts';
-import { bodyRefusals, integrationPath, integrationRefusals, operation, pageQuery, refusals } from '../operation.ts';
+import { flag, ref, text } from '../kit.ts';
+import {
+  bodyRefusals,
+  integrationParams,
+  integrationPath,
+  integrationRefusals,
+  operation,
+  pageQuery,
+  refusals,
+} from '../operation.ts';
 import { Type } from '../type.ts';
 import { CreateAgencyUploadRequest, CreateAgencyUploadResponse } from '../upload.ts';
+import { file, integrationExample, json, page } from './examples.ts';
 
-const params = Type.Object({ apiIntegrationId: Type.String() });
-const filePath = Type.String({ description: 'The whole path of a file below `/app/mnt/`.' });
+const params = Type.Object(integrationParams);
+const filePath = text('Full path of a file below `/app/mnt/`.');
+const fileExample = { params: integrationExample, query: { path: file.path } };
 
 export const createAgencyUpload = operation({
   operationId: 'createAgencyUpload',
@@ -18,6 +28,29 @@ export const createAgencyUpload = operation({
   tags: ['Files'],
   auth: true,
   body: ref(CreateAgencyUploadRequest),
+  example: {
+    body: {
+      apiIntegrationId: 'demo',
+      folder: '/app/mnt/users/42',
+      filename: 'a.png',
+      contentType: 'image/png',
+      sizeBytes: 1024,
+    },
+    status: 200,
+    answer: json({
+      resource: file.path,
+      uploadUrl: 'https://agents.example.com/uploads/demo',
+      uploadFields: {
+        key: 'demo/users/42/a.png',
+        'Content-Type': 'image/png',
+        'X-Amz-Algorithm': 'AWS4-HMAC-SHA256',
+        'X-Amz-Credential': 'runwire-1/20300101/us-east-1/s3/aws4_request',
+        'X-Amz-Date': '20300101T090000Z',
+        Policy: 'eyJleHBpcmF0aW9uIjoi…',
+        'X-Amz-Signature': '5d672d79c15b13162d9279b0855cfba6…',
+      },
+    }),
+  },
   responses: {
     200: { description: 'The signed form.', schema: ref(CreateAgencyUploadResponse) },
     ...bodyRefusals(),
@@ -30,24 +63,28 @@ export const listFiles = operation({
   method: 'GET',
   path: `${integrationPath}/files`,
   summary: 'List the files and folders of a folder, by name',
-  description:
-    'What lies right below the folder, in the order of the UTF-8 bytes of the names. Of a folder `size`, `etag`, ' +
-    '`contentType` and `modifiedAt` are null.',
+  description: 'Lists the files and folders directly below the folder, in the order of the UTF-8 bytes of their names.',
   tags: ['Files'],
   auth: true,
   params,
   query: Type.Object({
-    folder: Type.Optional(Type.String({ default: '/app/mnt', description: 'The whole path of the folder.' })),
+    folder: Type.Optional(text('Full path of the folder.', { default: '/app/mnt' })),
     ...pageQuery,
   }),
+  example: {
+    params: integrationExample,
+    query: { folder: '/app/mnt/users/42', limit: 50 },
+    status: 200,
+    answer: page(file),
+  },
   responses: { 200: { description: 'A page of files and folders.', schema: ref(FileList) }, ...integrationRefusals() },
 });
 
 const headers = {
-  ETag: Type.String({ description: 'Of these bytes: another upload has another.' }),
-  'Last-Modified': Type.String(),
-  'Accept-Ranges': Type.String(),
-  'Content-Disposition': Type.String({ description: '`attachment`, with the name of the file.' }),
+  ETag: text('Entity tag of the content; it changes with every upload.'),
+  'Last-Modified': text('When the file was last written.'),
+  'Accept-Ranges': text('`bytes`.'),
+  'Content-Disposition': text('`attachment`, with the name of the file.'),
 };
 
 const unchangedHeaders = {
@@ -57,16 +94,18 @@ const unchangedHeaders = {
 };
 
 const conditions = {
-  'if-none-match': Type.Optional(Type.String({ description: '`ETag`s: where one is the file’s, the answer is 304.' })),
-  'if-modified-since': Type.Optional(Type.String({ description: 'Counts where there is no `If-None-Match`.' })),
+  'if-none-match': Type.Optional(text('Entity tags. If one is the tag of the file, the answer is 304.')),
+  'if-modified-since': Type.Optional(
+    text('If the file was not written after this time, the answer is 304. Ignored if `If-None-Match` is sent.'),
+  ),
 };
 
 const ranges = {
-  range: Type.Optional(Type.String({ description: 'One range of bytes; several, or another unit, are ignored.' })),
-  'if-range': Type.Optional(Type.String({ description: 'An `ETag`: the range counts only while it is the file’s.' })),
+  range: Type.Optional(text('One range of bytes. Several ranges, or another unit, are ignored.')),
+  'if-range': Type.Optional(text('An entity tag. If it is not the tag of the file, the range is ignored.')),
 };
 
-/** The media types of file answers; a file of any other type is sent as `application/octet-stream`. */
+/** Media types of answers with a file. A file of any other type is sent as `application/octet-stream`. */
 const fileTypes = [
   'application/octet-stream',
   'application/pdf',
@@ -79,7 +118,8 @@ const fileTypes = [
 ];
 
 const contentDescription =
-  'Types that a browser might run are given as `application/octet-stream`; `Content-Disposition` is always `attachment`.';
+  'Types that a browser might execute are sent as `application/octet-stream`. `Content-Disposition` is always ' +
+  '`attachment`.';
 
 export const getFileContent = operation({
   operationId: 'getFileContent',
@@ -92,20 +132,21 @@ export const getFileContent = operation({
   params,
   query: Type.Object({ path: filePath }),
   headers: Type.Object({ ...ranges, ...conditions }),
+  example: { ...fileExample, status: 200, answer: { 'text/plain': 'Notes of today' } },
   responses: {
     200: {
       description: 'The bytes of the file.',
-      schema: Type.String({ format: 'binary' }),
+      schema: text('The bytes.', { format: 'binary' }),
       contentTypes: fileTypes,
       headers,
     },
     206: {
       description: 'The bytes of the range.',
-      schema: Type.String({ format: 'binary' }),
+      schema: text('The bytes.', { format: 'binary' }),
       contentTypes: fileTypes,
-      headers: { ...headers, 'Content-Range': Type.String() },
+      headers: { ...headers, 'Content-Range': text('The range and the size of the file.') },
     },
-    304: { description: 'The caller has these bytes already.', headers: unchangedHeaders },
+    304: { description: 'The caller has the current content.', headers: unchangedHeaders },
     ...integrationRefusals(),
     ...refusals(416),
   },
@@ -115,16 +156,17 @@ export const headFileContent = operation({
   operationId: 'headFileContent',
   method: 'HEAD',
   path: `${integrationPath}/files/content`,
-  summary: 'Ask what reading a whole file would answer',
+  summary: 'Read the headers of a file',
   description: `${contentDescription} A range is ignored.`,
   tags: ['Files'],
   auth: true,
   params,
   query: Type.Object({ path: filePath }),
   headers: Type.Object(conditions),
+  example: { ...fileExample, status: 200 },
   responses: {
-    200: { description: 'There is such a file.', headers },
-    304: { description: 'The caller has these bytes already.', headers: unchangedHeaders },
+    200: { description: 'The file exists.', headers },
+    304: { description: 'The caller has the current content.', headers: unchangedHeaders },
     ...integrationRefusals(),
   },
 });
@@ -133,13 +175,14 @@ export const deleteFile = operation({
   operationId: 'deleteFile',
   method: 'DELETE',
   path: `${integrationPath}/files`,
-  summary: 'Delete a file, or a folder with all that is in it',
+  summary: 'Delete a file, or a folder with its content',
   tags: ['Files'],
   auth: true,
   params,
   query: Type.Object({
-    path: Type.String({ description: 'The whole path of a file or folder below `/app/mnt/`.' }),
-    recursive: Type.Optional(Type.Boolean({ description: '`true`: a folder is deleted with all that is in it.' })),
+    path: text('Full path of a file or folder below `/app/mnt/`.'),
+    recursive: Type.Optional(flag('If true, a folder is deleted with its content.')),
   }),
-  responses: { 204: { description: 'It is deleted.' }, ...integrationRefusals() },
+  example: { ...fileExample, status: 204 },
+  responses: { 204: { description: 'The file or folder was deleted.' }, ...integrationRefusals() },
 });

@@ -1,10 +1,17 @@
 import { AgencyList } from '../agency.ts';
 import { CreateIntegrationRequest, Integration, IntegrationList, UpdateIntegrationRequest } from '../integration.ts';
 import { ref } from '../kit.ts';
-import { bodyRefusals, integrationPath, integrationRefusals, operation, pageQuery, refusals } from '../operation.ts';
+import {
+  bodyRefusals,
+  integrationParams,
+  integrationPath,
+  integrationRefusals,
+  operation,
+  pageQuery,
+  refusals,
+} from '../operation.ts';
 import { Type } from '../type.ts';
-
-const integrationParams = Type.Object({ apiIntegrationId: Type.String() });
+import { agency, allowanceSetting, integration, integrationExample, json, page } from './examples.ts';
 
 export const createIntegration = operation({
   operationId: 'createIntegration',
@@ -14,6 +21,11 @@ export const createIntegration = operation({
   tags: ['Integrations'],
   auth: true,
   body: ref(CreateIntegrationRequest),
+  example: {
+    body: { apiIntegrationId: 'demo', name: 'Demo', agency: 'demo', allowances: allowanceSetting },
+    status: 201,
+    answer: json(integration),
+  },
   responses: {
     201: { description: 'The integration.', schema: ref(Integration) },
     ...bodyRefusals(),
@@ -29,6 +41,7 @@ export const listIntegrations = operation({
   tags: ['Integrations'],
   auth: true,
   query: Type.Object(pageQuery),
+  example: { query: { limit: 50 }, status: 200, answer: page(integration) },
   responses: {
     200: { description: 'A page of integrations.', schema: ref(IntegrationList) },
     ...refusals(400, 401, 500, 503),
@@ -42,7 +55,8 @@ export const getIntegration = operation({
   summary: 'Read an integration',
   tags: ['Integrations'],
   auth: true,
-  params: integrationParams,
+  params: Type.Object(integrationParams),
+  example: { params: integrationExample, status: 200, answer: json(integration) },
   responses: { 200: { description: 'The integration.', schema: ref(Integration) }, ...integrationRefusals() },
 });
 
@@ -51,11 +65,17 @@ export const updateIntegration = operation({
   method: 'PATCH',
   path: integrationPath,
   summary: 'Change an integration',
-  description: 'Fields that are not given keep their values; `allowances` is replaced whole.',
+  description: 'Fields that the request omits keep their values. `allowances` is replaced as one value.',
   tags: ['Integrations'],
   auth: true,
-  params: integrationParams,
+  params: Type.Object(integrationParams),
   body: ref(UpdateIntegrationRequest),
+  example: {
+    params: integrationExample,
+    body: { textOnly: true },
+    status: 200,
+    answer: json({ ...integration, textOnly: true }),
+  },
   responses: {
     200: { description: 'The integration.', schema: ref(Integration) },
     ...integrationRefusals(),
@@ -67,11 +87,12 @@ export const deleteIntegration = operation({
   operationId: 'deleteIntegration',
   method: 'DELETE',
   path: integrationPath,
-  summary: 'Delete an integration; its id is never free again',
+  summary: 'Delete an integration; its id can never be used again',
   tags: ['Integrations'],
   auth: true,
-  params: integrationParams,
-  responses: { 204: { description: 'The integration is deleted.' }, ...integrationRefusals(), ...refusals(409) },
+  params: Type.Object(integrationParams),
+  example: { params: integrationExample, status: 204 },
+  responses: { 204: { description: 'The integration was deleted.' }, ...integrationRefusals(), ...refusals(409) },
 });
 
 export const listAgencies = operation({
@@ -82,6 +103,7 @@ export const listAgencies = operation({
   tags: ['Agencies'],
   auth: true,
   query: Type.Object(pageQuery),
+  example: { query: { limit: 50 }, status: 200, answer: page(agency) },
   responses: {
     200: { description: 'A page of agencies.', schema: ref(AgencyList) },
     ...refusals(400, 401, 500, 503),

@@ -1,26 +1,42 @@
 import { ChatStatus } from '../chat.ts';
-import { ref } from '../kit.ts';
-import { bodyRefusals, integrationPath, integrationRefusals, operation, pageQuery, refusals } from '../operation.ts';
+import { ref, text } from '../kit.ts';
+import {
+  bodyRefusals,
+  integrationParams,
+  integrationPath,
+  integrationRefusals,
+  operation,
+  pageQuery,
+  refusals,
+} from '../operation.ts';
 import { CancelResult, CancelRunRequest, Run, RunList, runStatus, StepList } from '../run.ts';
+import { streamEventSchemas } from '../stream.ts';
 import { Type } from '../type.ts';
+import { chatStatus, eventStream, integrationExample, json, page, run, step, usage } from './examples.ts';
 
-const integrationParams = Type.Object({ apiIntegrationId: Type.String() });
-const runParams = Type.Object({ apiIntegrationId: Type.String(), runId: Type.String() });
+const runParams = Type.Object({ ...integrationParams, runId: text('Identifier of the run.') });
+const runExample = { ...integrationExample, runId: 'run_1' };
 
 export const getChatStatus = operation({
   operationId: 'getChatStatus',
   method: 'GET',
   path: `${integrationPath}/chat_status`,
   summary: 'Read the status of a chat',
-  description: 'Takes exactly one of `usageRequestId`, `chatId` and `aliasChatId`.',
+  description: 'Send exactly one of `usageRequestId`, `chatId` and `aliasChatId`.',
   tags: ['Chats'],
   auth: true,
-  params: integrationParams,
+  params: Type.Object(integrationParams),
   query: Type.Object({
-    usageRequestId: Type.Optional(Type.String()),
-    chatId: Type.Optional(Type.String()),
-    aliasChatId: Type.Optional(Type.String()),
+    usageRequestId: Type.Optional(text('`usageRequestId` of a run of the chat.')),
+    chatId: Type.Optional(text('Identifier of the chat.')),
+    aliasChatId: Type.Optional(text('Alias of the chat.')),
   }),
+  example: {
+    params: integrationExample,
+    query: { usageRequestId: 'req-1' },
+    status: 200,
+    answer: json(chatStatus),
+  },
   responses: { 200: { description: 'The chat status.', schema: ref(ChatStatus) }, ...integrationRefusals() },
 });
 
@@ -31,13 +47,19 @@ export const listRuns = operation({
   summary: 'List runs, newest first',
   tags: ['Runs'],
   auth: true,
-  params: integrationParams,
+  params: Type.Object(integrationParams),
   query: Type.Object({
-    chatId: Type.Optional(Type.String()),
-    consumerId: Type.Optional(Type.String()),
-    status: Type.Optional(runStatus()),
+    chatId: Type.Optional(text('Only runs of this chat.')),
+    consumerId: Type.Optional(text('Only runs of this member.')),
+    status: Type.Optional(runStatus('Only runs in this state.')),
     ...pageQuery,
   }),
+  example: {
+    params: integrationExample,
+    query: { consumerId: 'user-42', status: 'completed', limit: 50 },
+    status: 200,
+    answer: page(run),
+  },
   responses: { 200: { description: 'A page of runs.', schema: ref(RunList) }, ...integrationRefusals() },
 });
 
@@ -49,6 +71,7 @@ export const getRun = operation({
   tags: ['Runs'],
   auth: true,
   params: runParams,
+  example: { params: runExample, status: 200, answer: json(run) },
   responses: { 200: { description: 'The run.', schema: ref(Run) }, ...integrationRefusals() },
 });
 
@@ -58,23 +81,32 @@ export const getRunEvents = operation({
   path: `${integrationPath}/runs/:runId/events`,
   summary: 'Stream the events of a run',
   description:
-    'The stream of the run again, always as server-sent events, after `Last-Event-ID` or `after`: live while it runs, ' +
-    'complete after it ended.',
+    'Sends the events of the run after `Last-Event-ID` or `after`, always as server-sent events: live while the run is ' +
+    'active, complete after it has ended.',
   tags: ['Runs'],
   auth: true,
   params: runParams,
   query: Type.Object({
-    after: Type.Optional(Type.String({ description: 'An event id, an integer ≥ 0. `Last-Event-ID` beats it.' })),
+    after: Type.Optional(text('An event id, an integer ≥ 0. `Last-Event-ID` takes precedence over it.')),
   }),
-  headers: Type.Object({ 'last-event-id': Type.Optional(Type.String()) }),
+  headers: Type.Object({
+    'last-event-id': Type.Optional(text('The last event id that the reader has seen.')),
+  }),
+  example: {
+    params: runExample,
+    query: { after: '0' },
+    status: 200,
+    answer: { 'text/event-stream': eventStream },
+  },
   responses: {
     200: {
       description: 'The events.',
-      schema: Type.String(),
+      schema: text('The events of the run.'),
+      events: streamEventSchemas,
       contentTypes: ['text/event-stream'],
-      headers: { 'X-Run-Id': Type.String({ description: 'The run.' }) },
+      headers: { 'X-Run-Id': text('Identifier of the run.') },
     },
-    204: { description: 'The cursor is at or after the end of the run: nothing will follow.' },
+    204: { description: 'The cursor is at or after the end of the run: no event will follow.' },
     ...integrationRefusals(),
     ...refusals(410),
   },
@@ -90,9 +122,18 @@ export const cancelRun = operation({
   params: runParams,
   body: ref(CancelRunRequest),
   bodyOptional: true,
+  example: {
+    params: runExample,
+    body: { mode: 'immediate' },
+    status: 200,
+    answer: json({ runId: 'run_1', chatId: 'c1', status: 'cancelled', cancelled: true, usage }),
+  },
   responses: {
     200: { description: 'The run has stopped.', schema: ref(CancelResult) },
-    202: { description: 'The run has not stopped within 10 s; it is being cancelled.', schema: ref(CancelResult) },
+    202: {
+      description: 'The run has not stopped within 10 s; the server continues to cancel it.',
+      schema: ref(CancelResult),
+    },
     ...integrationRefusals(),
     ...bodyRefusals(),
   },
@@ -108,5 +149,6 @@ export const listRunSteps = operation({
   auth: true,
   params: runParams,
   query: Type.Object(pageQuery),
+  example: { params: runExample, query: { limit: 50 }, status: 200, answer: page(step) },
   responses: { 200: { description: 'A page of steps.', schema: ref(StepList) }, ...integrationRefusals() },
 });

@@ -1,17 +1,19 @@
-import { freeObject, ref } from '../kit.ts';
+import { freeObject, ref, text } from '../kit.ts';
 import { headOf, operation, pageQuery, refusals } from '../operation.ts';
 import { Health, Readiness, ServiceNodeList } from '../service.ts';
 import { Type } from '../type.ts';
+import { json, node, page } from './examples.ts';
 
 export const getRoot = operation({
   operationId: 'getRoot',
   method: 'GET',
   path: '/',
-  summary: 'Redirect to this description as a page',
+  summary: 'Redirect to the API reference',
   tags: ['Service'],
   auth: false,
+  example: { status: 302 },
   responses: {
-    302: { description: 'The page is at `/docs`.', headers: { Location: Type.String({ description: '`/docs`.' }) } },
+    302: { description: 'The page is at `/docs`.', headers: { Location: text('`/docs`.') } },
   },
 });
 
@@ -19,20 +21,22 @@ export const getHealth = operation({
   operationId: 'getHealth',
   method: 'GET',
   path: '/healthz',
-  summary: 'Ask whether the process is alive',
+  summary: 'Check if the process is alive',
   tags: ['Service'],
   auth: false,
-  responses: { 200: { description: 'It is.', schema: ref(Health) } },
+  example: { status: 200, answer: json({ status: 'ok' }) },
+  responses: { 200: { description: 'The process is alive.', schema: ref(Health) } },
 });
 
 export const getReadiness = operation({
   operationId: 'getReadiness',
   method: 'GET',
   path: '/readyz',
-  summary: 'Ask whether the node takes requests',
+  summary: 'Check if the node accepts requests',
   tags: ['Service'],
   auth: false,
-  responses: { 200: { description: 'It does.', schema: ref(Readiness) }, ...refusals(503) },
+  example: { status: 200, answer: json({ status: 'ok', store: 'sqlite' }) },
+  responses: { 200: { description: 'The node accepts requests.', schema: ref(Readiness) }, ...refusals(503) },
 });
 
 export const getMetrics = operation({
@@ -40,11 +44,12 @@ export const getMetrics = operation({
   method: 'GET',
   path: '/metrics',
   summary: 'Read the metrics of this node',
-  description: 'In the text format that Prometheus reads. Needs a key, of whatever owner.',
+  description: 'Answers in the text format of Prometheus. Every API key is accepted.',
   tags: ['Service'],
   auth: true,
+  example: { status: 200, answer: { 'text/plain': 'runwire_active_runs 3\n' } },
   responses: {
-    200: { description: 'The metrics.', schema: Type.String(), contentTypes: ['text/plain'] },
+    200: { description: 'The metrics.', schema: text('The metrics.'), contentTypes: ['text/plain'] },
     ...refusals(401, 500, 503),
   },
 });
@@ -55,10 +60,12 @@ export const listNodes = operation({
   path: '/v2/nodes',
   summary: 'List the nodes of this installation, newest first (administrator)',
   description:
-    'A server that stops, and one that the others took for dead, stays listed for a day, and until its runs have gone on elsewhere. The embedded store has one node: the one that answers.',
+    'A node that has stopped or was fenced stays listed for a day, and until other nodes have taken over its runs. With ' +
+    'the embedded store the list has one node.',
   tags: ['Service'],
   auth: true,
   query: Type.Object(pageQuery),
+  example: { query: { limit: 50 }, status: 200, answer: page(node) },
   responses: {
     200: { description: 'A page of nodes.', schema: ref(ServiceNodeList) },
     ...refusals(400, 401, 403, 500, 503),
@@ -69,20 +76,27 @@ export const getOpenApi = operation({
   operationId: 'getOpenApi',
   method: 'GET',
   path: '/openapi.json',
-  summary: 'Read this description',
+  summary: 'Read this OpenAPI document',
   tags: ['Service'],
   auth: false,
-  responses: { 200: { description: 'The OpenAPI document.', schema: freeObject() } },
+  example: {
+    status: 200,
+    answer: json({ openapi: '3.0.3', info: { title: 'Runwire', version: '1.0.0' }, paths: {} }),
+  },
+  responses: {
+    200: { description: 'The OpenAPI document.', schema: freeObject({ description: 'The OpenAPI document.' }) },
+  },
 });
 
 export const getDocs = operation({
   operationId: 'getDocs',
   method: 'GET',
   path: '/docs',
-  summary: 'Read this description as a page',
+  summary: 'Read the API reference',
   tags: ['Service'],
   auth: false,
-  responses: { 200: { description: 'The page.', schema: Type.String(), contentTypes: ['text/html'] } },
+  example: { status: 200, answer: { 'text/html': '<!doctype html>' } },
+  responses: { 200: { description: 'The page.', schema: text('The page.'), contentTypes: ['text/html'] } },
 });
 
 export const headHealth = headOf(getHealth, 'headHealth');

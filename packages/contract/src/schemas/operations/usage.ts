@@ -1,32 +1,42 @@
-import { oneOfStrings, ref, time } from '../kit.ts';
-import { integrationPath, integrationRefusals, operation, pageQuery } from '../operation.ts';
+import { oneOfStrings, ref, text, time } from '../kit.ts';
+import { integrationParams, integrationPath, integrationRefusals, operation, pageQuery } from '../operation.ts';
 import { Type } from '../type.ts';
 import { UsageRecordList, UsageSummary, usageGrouping } from '../usage.ts';
+import { integrationExample, json, page, usage, usageRecord } from './examples.ts';
+
+const period = {
+  from: Type.Optional(time('Only runs that were admitted at this time or later.')),
+  to: Type.Optional(time('Only runs that were admitted before this time.')),
+};
 
 export const listUsage = operation({
   operationId: 'listUsage',
   method: 'GET',
   path: `${integrationPath}/usage`,
   summary: 'List usage records, newest first',
-  description:
-    'With `format=csv` all records that match come in one answer: `limit` and `cursor` are for pages of JSON.',
+  description: 'With `format=csv` one answer contains all matching records; `limit` and `cursor` are only for JSON.',
   tags: ['Usage'],
   auth: true,
-  params: Type.Object({ apiIntegrationId: Type.String() }),
+  params: Type.Object(integrationParams),
   query: Type.Object({
-    usageRequestId: Type.Optional(Type.String()),
-    consumerId: Type.Optional(Type.String()),
-    from: Type.Optional(time({ description: 'Runs admitted at this time or later.' })),
-    to: Type.Optional(time({ description: 'Runs admitted before this time.' })),
-    format: Type.Optional(oneOfStrings(['json', 'csv'])),
+    usageRequestId: Type.Optional(text('Only the run with this `usageRequestId`.')),
+    consumerId: Type.Optional(text('Only runs of this member.')),
+    ...period,
+    format: Type.Optional(oneOfStrings(['json', 'csv'], { description: 'Format of the answer; default `json`.' })),
     ...pageQuery,
   }),
+  example: {
+    params: integrationExample,
+    query: { consumerId: 'user-42', from: '2030-01-01T00:00:00Z', limit: 50 },
+    status: 200,
+    answer: page(usageRecord),
+  },
   responses: {
     200: {
       description: 'A page of usage records, or all of them as CSV.',
       schema: ref(UsageRecordList),
-      otherContent: { 'text/csv': Type.String() },
-      headers: { 'Content-Disposition': Type.String({ description: 'For CSV: `attachment`, with a file name.' }) },
+      otherContent: { 'text/csv': text('One row for each record, after a row with the names of the columns.') },
+      headers: { 'Content-Disposition': text('For CSV: `attachment`, with a file name.') },
     },
     ...integrationRefusals(),
   },
@@ -38,18 +48,29 @@ export const summariseUsage = operation({
   path: `${integrationPath}/usage/summary`,
   summary: 'Add up usage by day, member, agent or model',
   description:
-    'The group with the newest run comes first. A run that asked several models counts in the group of each; one that ' +
-    'asked none is in no group of `model`. `charged` is what the ended runs count for in each unit, whatever the ' +
-    'integration’s unit is.',
+    'The group with the newest run is first. With `groupBy=model`, a run that called several models counts in the group ' +
+    'of each, and a run that called none counts in no group. `charged` has the charge in each unit, regardless of the ' +
+    'unit of the integration.',
   tags: ['Usage'],
   auth: true,
-  params: Type.Object({ apiIntegrationId: Type.String() }),
+  params: Type.Object(integrationParams),
   query: Type.Object({
     groupBy: usageGrouping(),
-    from: Type.Optional(time({ description: 'Runs admitted at this time or later.' })),
-    to: Type.Optional(time({ description: 'Runs admitted before this time.' })),
+    ...period,
     ...pageQuery,
   }),
+  example: {
+    params: integrationExample,
+    query: { groupBy: 'consumer', from: '2030-01-01T00:00:00Z' },
+    status: 200,
+    answer: json({
+      groupBy: 'consumer',
+      from: '2030-01-01T00:00:00.000Z',
+      to: null,
+      items: [{ key: 'user-42', runs: 1, usage, charged: { runs: 1, tokens: 17, credits: 0 } }],
+      nextCursor: null,
+    }),
+  },
   responses: {
     200: { description: 'A page of groups.', schema: ref(UsageSummary) },
     ...integrationRefusals(),

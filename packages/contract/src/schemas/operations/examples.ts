@@ -1,0 +1,246 @@
+/** Records that the examples of several operations share. */
+
+const CREATED_AT = '2030-01-01T09:00:00.000Z';
+const COMPLETED_AT = '2030-01-01T09:00:02.500Z';
+
+export const integrationExample = { apiIntegrationId: 'demo' };
+
+/** An example of a JSON answer. */
+export const json = (body: unknown) => ({ 'application/json': body });
+
+/** An example of a list with one item, which is the last page. */
+export const page = (item: unknown) => json({ items: [item], nextCursor: null });
+
+export const usage = {
+  request_count: 1,
+  input_tokens: 12,
+  cached_tokens: 0,
+  output_tokens: 5,
+  reasoning_tokens: 0,
+  total_tokens: 17,
+};
+
+const shortRun = {
+  runId: 'run_1',
+  usageRequestId: 'req-1',
+  status: 'completed',
+  agent: 'Concierge',
+  attempt: 1,
+  lastEventId: 12,
+  createdAt: CREATED_AT,
+  startedAt: CREATED_AT,
+  completedAt: COMPLETED_AT,
+  error: null,
+  message: 'Hello',
+  usage,
+};
+
+export const run = {
+  ...shortRun,
+  apiIntegrationId: 'demo',
+  chatId: 'c1',
+  chatDeleted: false,
+  consumerId: 'user-42',
+  cancelRequested: null,
+};
+
+export const step = {
+  step: 1,
+  attempt: 1,
+  kind: 'tool',
+  agent: 'Concierge',
+  callerAgent: null,
+  model: null,
+  tool: 'clock',
+  callId: 'call_1',
+  status: 'completed',
+  firstEventId: 2,
+  lastEventId: 9,
+  usage: null,
+  error: null,
+  startedAt: CREATED_AT,
+  completedAt: COMPLETED_AT,
+};
+
+export const chat = {
+  chatId: 'c1',
+  aliasChatId: null,
+  apiIntegrationId: 'demo',
+  consumerId: 'user-42',
+  status: 'idle',
+  activeRunId: null,
+  numMessages: 2,
+  createdAt: CREATED_AT,
+  updatedAt: COMPLETED_AT,
+};
+
+export const chatStatus = { ...chat, chatDeleted: false, run: shortRun };
+
+export const message = {
+  messageId: 'msg_2',
+  chatId: 'c1',
+  runId: 'run_1',
+  role: 'assistant',
+  status: 'completed',
+  agent: 'Concierge',
+  content: 'Hello',
+  attachments: [],
+  sandboxFiles: [],
+  error: null,
+  createdAt: COMPLETED_AT,
+};
+
+export const allowanceSetting = { unit: 'tokens', limit: 100_000, period: 'month' };
+
+export const member = {
+  consumerId: 'user-42',
+  name: 'Ann',
+  active: true,
+  metadata: { plan: 'pro' },
+  ownLimit: null,
+  allowance: {
+    ...allowanceSetting,
+    used: 17,
+    reserved: 0,
+    remaining: 99_983,
+    periodStart: '2030-01-01T00:00:00.000Z',
+    resetAt: '2030-02-01T00:00:00.000Z',
+    exhausted: false,
+  },
+  createdAt: CREATED_AT,
+  updatedAt: CREATED_AT,
+};
+
+export const integration = {
+  apiIntegrationId: 'demo',
+  name: 'Demo',
+  agency: 'demo',
+  defaultAgent: 'Concierge',
+  textOnly: false,
+  allowances: allowanceSetting,
+  onDisconnect: 'continue',
+  maxRunSeconds: 900,
+  maxRunsPerMember: null,
+  keepAttachments: true,
+  createdAt: CREATED_AT,
+  updatedAt: CREATED_AT,
+};
+
+export const agency = {
+  agency: 'demo',
+  name: 'Demo',
+  defaultAgent: 'Concierge',
+  entryPoints: ['Concierge'],
+  agents: [{ name: 'Concierge', description: 'Answers questions.', model: 'offline/demo', tools: ['clock'] }],
+  flows: [],
+  error: null,
+};
+
+export const file = {
+  name: 'a.png',
+  path: '/app/mnt/users/42/a.png',
+  kind: 'file',
+  size: 1024,
+  etag: '"9e107d9d372bb6826bd81d3542a419d6"',
+  contentType: 'image/png',
+  modifiedAt: CREATED_AT,
+};
+
+export const usageRecord = {
+  usageRequestId: 'req-1',
+  consumerId: 'user-42',
+  chatId: 'c1',
+  runId: 'run_1',
+  agent: 'Concierge',
+  status: 'completed',
+  usage,
+  byModel: [{ model: 'offline/demo', input_tokens: 12, cached_tokens: 0, output_tokens: 5 }],
+  charged: { unit: 'tokens', amount: 17 },
+  periodStart: '2030-01-01T00:00:00.000Z',
+  startedAt: CREATED_AT,
+  completedAt: COMPLETED_AT,
+};
+
+export const apiKey = {
+  keyId: 'key_1',
+  name: 'backend',
+  createdAt: CREATED_AT,
+  expiresAt: null,
+  lastUsedAt: null,
+  revokedAt: null,
+};
+
+export const owner = {
+  ownerId: 'own_1',
+  email: 'ann@example.com',
+  name: 'Ann',
+  administrator: true,
+};
+
+export const node = {
+  nodeId: 'node_1',
+  boot: 'boot_1',
+  state: 'alive',
+  self: true,
+  version: '0.1.0',
+  host: 'app-1',
+  address: '10.0.0.11:8787',
+  startedAt: CREATED_AT,
+  lastSeenAt: COMPLETED_AT,
+  activeRuns: 3,
+};
+
+function frame(id: number, event: string | null, data: unknown): string {
+  const name = event === null ? '' : `event: ${event}\n`;
+  return `id: ${id}\n${name}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
+}
+
+const origin = { agent: 'Concierge', callerAgent: null };
+
+/** A short stream; a real one has further model events and run items before `messages`. */
+export const eventStream = [
+  frame(1, 'meta', {
+    run_id: 'run_1',
+    chatId: 'c1',
+    aliasChatId: null,
+    usageRequestId: 'req-1',
+    consumerId: 'user-42',
+    agent: 'Concierge',
+    createdAt: CREATED_AT,
+  }),
+  frame(5, null, {
+    data: {
+      type: 'raw_response_event',
+      ...origin,
+      data: {
+        type: 'response.output_text.delta',
+        item_id: 'msg_1',
+        output_index: 0,
+        content_index: 0,
+        delta: 'Hello',
+        sequence_number: 5,
+      },
+    },
+  }),
+  frame(11, 'messages', {
+    run_id: 'run_1',
+    chatId: 'c1',
+    status: 'completed',
+    new_messages: [
+      { type: 'message', role: 'user', content: 'Hi', ...origin, timestamp: 1_893_488_400_000_000 },
+      {
+        type: 'message',
+        id: 'msg_1',
+        role: 'assistant',
+        status: 'completed',
+        content: [{ type: 'output_text', text: 'Hello', annotations: [] }],
+        ...origin,
+        timestamp: 1_893_488_400_000_001,
+      },
+    ],
+    usage,
+    files: [],
+    error: null,
+  }),
+  frame(12, 'end', '[DONE]'),
+].join('');

@@ -1,0 +1,179 @@
+import { endOfStream, runItemNames } from '../events.ts';
+import { failure } from './error.ts';
+import { count, flag, freeObject, named, nullable, oneOfStrings, ref, text, time } from './kit.ts';
+import { responseEvents } from './response-events.ts';
+import { FunctionCallOutputItem, itemType, OutputItem } from './response-items.ts';
+import { Type } from './type.ts';
+import { Usage } from './usage.ts';
+
+const runId = () => text('Identifier of the run.');
+const agent = () => text('The agent that speaks.');
+const callerAgent = () => nullable(text('The agent that asked it. Null if the user asked, also after a hand-off.'));
+
+export const StreamMeta = named(
+  'StreamMeta',
+  Type.Object(
+    {
+      run_id: runId(),
+      chatId: text('Identifier of the chat.'),
+      aliasChatId: nullable(text('Alias of the chat. Null if it has none.')),
+      usageRequestId: nullable(text('`usageRequestId` of the request. Null if it had none.')),
+      consumerId: nullable(text('The member of the run. Null if the request named none.')),
+      agent: text('The agent that the run was started at.'),
+      createdAt: time('When the run was admitted.'),
+      ignored_fields: Type.Optional(
+        Type.Array(Type.String(), {
+          description: 'Unknown fields of the request that the server ignored, at most 20. Absent if there are none.',
+        }),
+      ),
+    },
+    { description: '`event: meta`, the first event of every run.' },
+  ),
+);
+
+export const StreamResumed = named(
+  'StreamResumed',
+  Type.Object(
+    {
+      run_id: runId(),
+      attempt: Type.Integer({ minimum: 2, description: 'Number of the attempt that begins.' }),
+      discard_after: count('Events of earlier attempts with a higher id than this are void: discard their text.'),
+    },
+    { description: '`event: resumed`, the first event after a crash or a hand-over.' },
+  ),
+);
+
+const origin = { agent: agent(), callerAgent: callerAgent() };
+const timestamp = Type.Integer({ description: 'Microseconds since 1970-01-01 UTC.' });
+
+const UserMessage = Type.Object(
+  {
+    type: itemType('message'),
+    role: oneOfStrings(['user'], { description: '`user`.' }),
+    content: text('The user message.'),
+    ...origin,
+    timestamp,
+  },
+  { description: 'The message of the user.' },
+);
+
+const newMessage = Type.Unsafe<Record<string, unknown>>({
+  description: 'The message of the user, or an item of the answer with `agent`, `callerAgent` and `timestamp`.',
+  anyOf: [
+    UserMessage,
+    ...[...OutputItem.anyOf, FunctionCallOutputItem].map((item) => ({
+      ...item,
+      required: [...item.required, ...Object.keys(origin), 'timestamp'],
+      properties: { ...item.properties, ...origin, timestamp },
+    })),
+  ],
+});
+
+export const StreamMessages = named(
+  'StreamMessages',
+  Type.Object(
+    {
+      run_id: runId(),
+      chatId: text('Identifier of the chat.'),
+      status: oneOfStrings(['completed', 'failed', 'cancelled'], { description: 'End of the run.' }),
+      cancelled: Type.Optional(flag('True if the run was cancelled, otherwise absent.')),
+      new_messages: Type.Array(newMessage, {
+        description: 'Everything that the run added to the chat, in order, as items of the OpenAI Responses API.',
+      }),
+      usage: ref(Usage),
+      files: Type.Array(freeObject(), { description: 'Reserved for files that the run made. Empty in this version.' }),
+      error: failure('Why the run failed. Null if it did not fail.'),
+    },
+    { description: '`event: messages`, sent after the end of the run is stored.' },
+  ),
+);
+
+export const StreamEnd = named(
+  'StreamEnd',
+  oneOfStrings([endOfStream], { description: '`event: end`, the last event of every run.' }),
+);
+
+export const StreamError = named(
+  'StreamError',
+  Type.Object(
+    {
+      error: text('What was wrong and what to do, for a person.'),
+      code: text('Machine-readable code.'),
+      run_id: runId(),
+    },
+    { description: 'An event without a name: the run failed. `messages` and `end` follow.' },
+  ),
+);
+
+export const StreamRawResponse = named(
+  'StreamRawResponse',
+  Type.Object(
+    {
+      data: Type.Object(
+        {
+          type: itemType('raw_response_event'),
+          ...origin,
+          data: Type.Unsafe<Record<string, unknown>>({
+            description: 'An event of the OpenAI Responses API; `type` tells which one.',
+            anyOf: responseEvents.map((event) => ref(event)),
+          }),
+        },
+        { description: 'The event.' },
+      ),
+    },
+    { description: 'An event without a name: output of the model.' },
+  ),
+);
+
+const runItem = Type.Object(
+  {
+    type: text('Kind of the item, such as `tool_call_item`.'),
+    raw_item: freeObject({ description: 'The item as in `new_messages`.' }),
+    output: Type.Optional(text('Output of the tool, for `tool_output`.')),
+  },
+  { description: 'The item.' },
+);
+
+export const StreamRunItem = named(
+  'StreamRunItem',
+  Type.Object(
+    {
+      data: Type.Object(
+        {
+          type: itemType('run_item_stream_event'),
+          ...origin,
+          name: oneOfStrings([...runItemNames, 'history_left_out'], {
+            description:
+              'What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were ' +
+              'left out. The hand-off names are reserved. Ignore names that you do not know.',
+          }),
+          item: runItem,
+        },
+        { description: 'The event.' },
+      ),
+    },
+    { description: 'An event without a name: an item is complete.' },
+  ),
+);
+
+export const StreamAgentUpdated = named(
+  'StreamAgentUpdated',
+  Type.Object(
+    {
+      data: Type.Object(
+        { type: itemType('agent_updated_stream_event'), ...origin },
+        { additionalProperties: true, description: 'The event.' },
+      ),
+    },
+    { description: 'An event without a name: another agent continues. Reserved; this version does not send it.' },
+  ),
+);
+
+/** The schema of the data of each event, by the value of its `event:` line. `message` is the name of events without one. */
+export const streamEventSchemas = {
+  meta: ref(StreamMeta),
+  message: { anyOf: [StreamRawResponse, StreamRunItem, StreamAgentUpdated, StreamError].map((schema) => ref(schema)) },
+  resumed: ref(StreamResumed),
+  messages: ref(StreamMessages),
+  end: ref(StreamEnd),
+};
