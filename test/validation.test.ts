@@ -211,7 +211,7 @@ test('a file attachment has a URL and may have a name; an image has an address a
   }
   for (const filename of [5, null, []]) await wrong(one({ ...file, filename }), /filename` must be of type string/);
   for (const detail of ['auto', 'low', 'high']) await taken(one({ ...image, detail }));
-  await wrong(one({ ...image, image_url: 'data:image/png;base64,AAAA' }), /`attachments\[0\]\.image_url` is no PNG/);
+  await wrong(one({ ...image, image_url: 'data:image/png;base64,AAAA' }), /`attachments\[0\]\.image_url` is not a PNG/);
   await wrong(
     one({ ...file, file_url: 'data:image/png;base64,AAAA' }),
     /`attachments\[0\]\.file_url` must be an https URL/,
@@ -259,10 +259,10 @@ test('attachmentUrlRefreshes is an object of strings', async (t) => {
 
 test('a member is named without the query of a URL, and not at any length', async () => {
   const long = 'x'.repeat(1000);
-  const named = new RegExp(`^\`${'x'.repeat(200)}…\` is not a field`);
+  const named = new RegExp(`^\`${'x'.repeat(200)}…\` is not a known field`);
   await refused(api.post('/v2/integrations', { name: 'N', [long]: 1 }), named);
   const signed = { name: 'N', 'https://a.example/a?SECRETQ': 1 };
-  await refused(api.post('/v2/integrations', signed), /^`https:\/\/a\.example\/a` is not a field/);
+  await refused(api.post('/v2/integrations', signed), /^`https:\/\/a\.example\/a` is not a known field/);
 });
 
 test('unknown fields of a completion are ignored, also when it is sent again', async (t) => {

@@ -1,4 +1,4 @@
-/** Text that is HTML already. */
+/** HTML, which is not escaped again. */
 export class Html {
   readonly text: string;
 
@@ -24,13 +24,13 @@ function partText(part: Part): string {
   return String(part).replace(/[&<>"']/g, (found) => ENTITIES[found] ?? '');
 }
 
-/** A template whose values are escaped unless they are HTML themselves. */
+/** Builds HTML from a template. Values are escaped unless they are `Html`. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Html(strings.map((text, place) => text + partText(parts[place] ?? null)).join(''));
+  return new Html(strings.map((text, index) => text + partText(parts[index] ?? null)).join(''));
 }
 
-/** Our descriptions know one mark: backticks around what is code. */
+/** Renders a description. Its only markup is backticks around code. */
 export function prose(text: string | undefined): Html {
   const pieces = (text ?? '').split('`');
-  return html`${pieces.map((piece, place) => (place % 2 === 1 ? html`<code>${piece}</code>` : piece))}`;
+  return html`${pieces.map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : piece))}`;
 }

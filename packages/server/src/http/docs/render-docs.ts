@@ -3,8 +3,15 @@ import { type Html, html, prose } from './html.ts';
 import { fieldHtml, type SchemaObject, schemaAnchor, schemaHtml, schemaName, typeHtml } from './schema-html.ts';
 import { STYLE } from './style.ts';
 
+interface MediaType {
+  readonly schema?: SchemaObject;
+  readonly example?: unknown;
+  /** The schema of the data of each server-sent event. */
+  readonly 'x-sse-events'?: Readonly<Record<string, SchemaObject>>;
+}
+
 interface Content {
-  readonly [mediaType: string]: { readonly schema?: SchemaObject };
+  readonly [mediaType: string]: MediaType;
 }
 
 interface Parameter {
@@ -13,6 +20,7 @@ interface Parameter {
   readonly required?: boolean;
   readonly description?: string;
   readonly schema?: SchemaObject;
+  readonly example?: unknown;
 }
 
 interface ResponseObject {
@@ -32,7 +40,7 @@ interface OperationObject {
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
-/** As much of an OpenAPI 3.0 document as our own uses. */
+/** The parts of an OpenAPI 3.0 document that ours uses. */
 export interface OpenApiDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description?: string };
   readonly servers?: readonly { readonly url: string }[];
@@ -48,7 +56,7 @@ interface Described {
 
 type Schemas = OpenApiDocument['components']['schemas'];
 
-/** Nothing from anywhere else, and no script at all: the one style is allowed by its hash. */
+/** The page loads nothing and runs no script. Its only style is allowed by its hash. */
 export const DOCS_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,
@@ -57,7 +65,7 @@ export const DOCS_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The description as one page for people. */
+/** Renders the document as one page for people. */
 export function renderDocs(document: OpenApiDocument): string {
   const { info, components } = document;
   const url = document.servers?.[0]?.url ?? '';
@@ -86,8 +94,8 @@ ${[...byTag].map(([tag, some]) => navHtml(tag, some))}
 <header>
 <h1>${info.title} API <small>${info.version}</small></h1>
 <p>${prose(info.description)}</p>
-<p>Base address: <code>${url}</code>. Every operation but those marked <span class="open">no key</span> needs an API key.
-The machine-readable form of this page is <a href="openapi.json">openapi.json</a>.</p>
+<p>Base address: <code>${url}</code>. Every operation needs an API key, except those marked <span class="open">no key</span>.
+<a href="openapi.json">openapi.json</a> is this page in machine-readable form.</p>
 <pre><code>${sample(url)}</code></pre>
 </header>
 ${[...byTag].map(
@@ -101,7 +109,7 @@ ${names.map((name) => namedSchemaHtml(name, components.schemas[name] ?? {}))}</s
 </body>
 </html>
 `;
-  // The style is ours and goes in as it is: its hash is in the policy.
+  // The style is not escaped, because its hash is in the policy.
   return `${page.text}<style>${STYLE}</style>\n${body.text}`;
 }
 
@@ -145,8 +153,8 @@ ${Object.entries(responses).map(([status, response]) => responseHtml(status, res
 
 function parametersHtml(place: string, parameters: readonly Parameter[]): Html | null {
   if (parameters.length === 0) return null;
-  const fields = parameters.map(({ name, schema = {}, required = false, description }) =>
-    fieldHtml(name, description === undefined ? schema : { ...schema, description }, required),
+  const fields = parameters.map(({ name, schema = {}, required = false, description, example }) =>
+    fieldHtml(name, { ...schema, ...(description === undefined ? {} : { description }), example }, required),
   );
   return html`<h4>In the ${place}</h4><ul class="fields">${fields}</ul>`;
 }
@@ -159,7 +167,7 @@ function responseHtml(status: string, response: ResponseObject, schemas: Schemas
   const line = html`<span class="status s${status.charAt(0)}">${status}</span> ${prose(description)}`;
   const [only] = Object.values(content ?? {});
   if (/^[45]/.test(status) && only?.schema?.$ref !== undefined) {
-    // One shape for all errors: said once, among the schemas.
+    // All errors have the same shape, which the schemas at the end of the page show.
     const names = Object.keys(headers).map((name) => html`, <code>${name}</code>`);
     return html`<p class="answer">${line} <span class="type">${typeHtml(only.schema)}${names}</span></p>`;
   }
@@ -176,11 +184,23 @@ function contentHtml(title: string | null, content: Content, schemas: Schemas): 
     const schema = same[0]?.[1].schema ?? {};
     const types = same.map(([type]) => html`<code>${type}</code> `);
     const named = schema.$ref === undefined ? undefined : schemas[schemaName(schema.$ref)];
-    return html`<h5>${types}${named === undefined ? null : typeHtml(schema)}</h5>${schemaHtml(named ?? schema)}`;
+    const shape = html`<h5>${types}${named === undefined ? null : typeHtml(schema)}</h5>${schemaHtml(named ?? schema)}`;
+    return html`${shape}${same.map(([type, media]) => mediaHtml(type, media))}`;
   })}`;
 }
 
-/** The anchor is inside, so that a link to it opens what is closed. */
+/** The events of a stream, and the example. */
+function mediaHtml(type: string, { example, 'x-sse-events': events }: MediaType): Html {
+  const names = Object.entries(events ?? {}).map(
+    ([name, schema]) => html`<li><code class="name">${name}</code> <span class="type">${typeHtml(schema)}</span></li>`,
+  );
+  const list = html`<h5>Events, by name (<code>message</code>: no <code>event:</code> line)</h5><ul class="fields">${names}</ul>`;
+  const text = typeof example === 'string' ? example : JSON.stringify(example, null, 2);
+  const shown = html`<h5>Example, <code>${type}</code></h5><pre><code>${text ?? ''}</code></pre>`;
+  return html`${events === undefined ? null : list}${example === undefined ? null : shown}`;
+}
+
+/** The anchor is inside the element, so that a link to it opens the element. */
 function namedSchemaHtml(name: string, schema: SchemaObject): Html {
   return html`<details class="schema"><summary><code>${name}</code></summary><div id="${schemaAnchor(name)}">${schemaHtml(schema)}</div></details>
 `;

@@ -1,6 +1,6 @@
 import { type Html, html, prose } from './html.ts';
 
-/** As much of OpenAPI 3.0's schema object as our own description uses. */
+/** The parts of an OpenAPI 3.0 schema object that our document uses. */
 export interface SchemaObject {
   readonly $ref?: string;
   readonly type?: string;
@@ -21,7 +21,7 @@ export interface SchemaObject {
 export const schemaName = (ref: string) => ref.replace('#/components/schemas/', '');
 export const schemaAnchor = (name: string) => `schema-${name}`;
 
-/** The type in a word or two; a named one is a link. */
+/** Renders the type in one or two words. A named type is a link. */
 export function typeHtml(schema: SchemaObject): Html {
   if (schema.$ref !== undefined) {
     const name = schemaName(schema.$ref);
@@ -30,10 +30,10 @@ export function typeHtml(schema: SchemaObject): Html {
   const orNull = schema.nullable === true ? ' or null' : null;
   const variants = schema.oneOf ?? schema.anyOf;
   if (variants !== undefined) {
-    return html`${variants.map((variant, place) => html`${place === 0 ? null : ' or '}${typeHtml(variant)}`)}${orNull}`;
+    return html`${variants.map((variant, index) => html`${index === 0 ? null : ' or '}${typeHtml(variant)}`)}${orNull}`;
   }
   if (schema.enum !== undefined) {
-    const values = schema.enum.map((value, place) => html`${place === 0 ? null : ' · '}<code>${String(value)}</code>`);
+    const values = schema.enum.map((value, index) => html`${index === 0 ? null : ' · '}<code>${String(value)}</code>`);
     return html`${values}`;
   }
   if (schema.type === 'array') return html`array of ${typeHtml(schema.items ?? {})}${orNull}`;
@@ -59,17 +59,26 @@ function constraintsHtml(schema: SchemaObject): Html {
   const found = ranges.filter((text) => text !== null).map((text) => html`${text}`);
   if (schema.pattern !== undefined) found.push(html`matches <code>${String(schema.pattern)}</code>`);
   if (schema.default !== undefined) found.push(html`default <code>${String(schema.default)}</code>`);
+  if (schema.example !== undefined) found.push(html`example <code>${String(schema.example)}</code>`);
   return html`${found.map((one) => html` <span class="limit">· ${one}</span>`)}`;
 }
 
-/** One field with all that is said of it; the fields inside it below. */
+/** Renders a field with its type, constraints and description, then the fields inside it. */
 export function fieldHtml(name: string, schema: SchemaObject, required: boolean): Html {
   const inner = schema.type === 'array' ? (schema.items ?? {}) : schema;
   return html`<li><code class="name">${name}</code> <span class="type">${typeHtml(schema)}</span>${
     required ? html` <span class="required">required</span>` : null
   }${constraintsHtml(schema)}${
     schema.description === undefined ? null : html`<div>${prose(schema.description)}</div>`
-  }${inner.properties === undefined ? null : fieldsHtml(inner)}</li>`;
+  }${insideHtml(inner)}</li>`;
+}
+
+/** Renders the fields of an object, or of each variant that has no name. */
+function insideHtml(schema: SchemaObject): Html | null {
+  if (schema.properties !== undefined) return fieldsHtml(schema);
+  const variants = (schema.oneOf ?? schema.anyOf ?? []).filter(({ properties }) => properties !== undefined);
+  if (variants.length === 0) return null;
+  return html`${variants.map((variant) => html`<div>${prose(variant.description)}</div>${fieldsHtml(variant)}`)}`;
 }
 
 export function fieldsHtml(schema: SchemaObject): Html {
@@ -78,7 +87,7 @@ export function fieldsHtml(schema: SchemaObject): Html {
   return html`<ul class="fields">${fields.map(([name, field]) => fieldHtml(name, field, required.has(name)))}</ul>`;
 }
 
-/** What a named schema, a body or an answer holds. */
+/** Renders a named schema, a body or an answer. */
 export function schemaHtml(schema: SchemaObject): Html {
   const said = schema.description === undefined ? null : html`<p>${prose(schema.description)}</p>`;
   const strict = schema.additionalProperties === false ? html`<p class="limit">No other fields.</p>` : null;

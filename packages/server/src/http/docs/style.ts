@@ -1,4 +1,4 @@
-/** Readable on a phone and on a desk, by day and by night. */
+/** The style of the API reference, for small and large screens, light and dark. */
 export const STYLE = `
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #dde2e9; --paper: #fff; --shade: #f5f7fa; --link: #0b5cad;
   --get: #0b6e4f; --post: #0b5cad; --put: #8a5a00; --patch: #8a5a00; --delete: #b3261e; }
