@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askDatabase, freshDatabase, imageAttachment, pngOf, type Store, type Tx } from '@runwire/test-kit';
+import { askDatabase, imageAttachment, migratedDatabase, pngOf, type Store, type Tx } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { AttachmentRig, fileAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';
@@ -58,7 +58,7 @@ async function answeredOrWaiting(databaseUrl: string, answer: Promise<unknown>):
 
 test('of a completion and the DELETE of its integration exactly one wins', { skip }, async (t) => {
   cites(t, 'contract-4-one-transaction');
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   const between = new Between();
   await using rig = await ScriptedServer.start({ env: { DATABASE_URL: database.url }, wrapStore: between.wrapStore });
   for (const fields of [{}, { consumerId: 'ann' }]) {
@@ -92,7 +92,7 @@ test('of a completion and the DELETE of its integration exactly one wins', { ski
 });
 
 test('a signing and a completion do not wait for each other', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   const between = new Between();
   await using rig = await ScriptedServer.start({ env: { DATABASE_URL: database.url }, wrapStore: between.wrapStore });
   const signed = Promise.withResolvers<number>();
@@ -102,7 +102,7 @@ test('a signing and a completion do not wait for each other', { skip }, async ()
 });
 
 test('with images too, who lost the race for a new chat finds the winner: 409', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   const between = new Between();
   await using rig = await ScriptedServer.start({ env: { DATABASE_URL: database.url }, wrapStore: between.wrapStore });
   const winner = Promise.withResolvers<string>();
@@ -115,7 +115,7 @@ test('with images too, who lost the race for a new chat finds the winner: 409', 
 });
 
 test('a message to a chat that is deleted meanwhile begins a new one, which ends and goes on', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   const between = new Between();
   await using rig = await ScriptedServer.start({ env: { DATABASE_URL: database.url }, wrapStore: between.wrapStore });
   const chat = '/v2/integrations/demo/chats/c';
@@ -136,7 +136,7 @@ test('a message to a chat that is deleted meanwhile begins a new one, which ends
 });
 
 test('copies that the sweep lets go of meanwhile are asked for: 400, and no run', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   const between = new Between();
   await using rig = await AttachmentRig.start({
     env: { DATABASE_URL: database.url },

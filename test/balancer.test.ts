@@ -7,8 +7,8 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ApiClient,
-  freshDatabase,
   ModelController,
+  migratedDatabase,
   ServerProcess,
   TEST_API_KEY,
   withoutComments,
@@ -30,7 +30,7 @@ async function nowhere(): Promise<string> {
 }
 
 test('streams pass token by token from two nodes on one PostgreSQL, while a third is gone', { skip }, async (t) => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   await using controller = await ModelController.start();
   const env = { DATABASE_URL: database.url };
   const dataDir = folderOf(t);
@@ -69,7 +69,7 @@ test('streams pass token by token from two nodes on one PostgreSQL, while a thir
 });
 
 test('a body that is too large is refused by Runwire, with its header, and not by nginx', { skip }, async (t) => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   await using node = await ServerProcess.start({ dataDir: folderOf(t), env: { DATABASE_URL: database.url } });
   await using nginx = await Nginx.startWith(balancerConfiguration([node.url, node.url, node.url]));
   const reader = await new ApiClient(nginx.url, TEST_API_KEY).complete({ message: 'x'.repeat(33 * 1024 * 1024) });

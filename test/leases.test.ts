@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ApiClient,
   askDatabase,
-  freshDatabase,
   ModelController,
+  migratedDatabase,
   NodeGroup,
   PostgresServer,
   type ServerProcess,
@@ -180,7 +180,7 @@ test('an outage of the database that outlasts the lease takes no run from a node
 });
 
 test('a node that could not raise its beat for a lease starts no call until it has', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   await using rig = await ScriptedServer.start({ limits: SHORT, env: { DATABASE_URL: database.url } });
   const beatAge = async () =>
     Number(/^runwire_beat_age_seconds (\S+)$/m.exec(String((await rig.api.get('/metrics')).body))?.[1]) * 1000;
@@ -200,7 +200,7 @@ test('a node that could not raise its beat for a lease starts no call until it h
 });
 
 test('a node that was marked dead refuses with the header false, and then serves as a new node', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   const env = { DATABASE_URL: database.url };
   await using rig = await ScriptedServer.start({ limits: NEVER_BY_THE_BEAT, env });
   const { reader, call } = await rig.hold({ chatId: 'a' });

@@ -3,8 +3,8 @@ import { hostname } from 'node:os';
 import { test } from 'node:test';
 import {
   askDatabase,
-  freshDatabase,
   ModelController,
+  migratedDatabase,
   NodeGroup,
   startTestServer,
   TEST_API_KEY,
@@ -104,7 +104,7 @@ test('every node lists all, which of them drains and which is dead, newest first
 });
 
 test('a node that has been gone for a day is forgotten, with what it left behind', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   const env = { DATABASE_URL: database.url, RUNWIRE_API_KEY: TEST_API_KEY };
   await using server = await startTestServer({ env });
   const day = 86_400_000;

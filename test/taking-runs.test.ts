@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import {
   askDatabase,
   CommitUnknown,
-  freshDatabase,
   ModelController,
+  migratedDatabase,
   type Store,
   StoreUnavailable,
   scriptedModel,
@@ -20,7 +20,7 @@ const SHORT = { leaseMs: 3000, beatMs: 750 };
 
 /** A database, a model that the test leads, and the options of servers on both. */
 async function setUp() {
-  const database = await freshDatabase();
+  const database = await migratedDatabase();
   const controller = await ModelController.start();
   const { url } = database;
   return {

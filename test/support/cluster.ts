@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askDatabase, freshDatabase, type StreamReader, silentNotifier, temporaryFolder } from '@runwire/test-kit';
+import { askDatabase, migratedDatabase, type StreamReader, silentNotifier, temporaryFolder } from '@runwire/test-kit';
 import { ScriptedServer } from './scripted-server.ts';
 
 type NodeOptions = NonNullable<Parameters<typeof ScriptedServer.start>[0]>;
@@ -40,7 +40,7 @@ export class Cluster implements AsyncDisposable {
   static async start(count: number, options: ClusterOptions = {}): Promise<Cluster> {
     const { hints = true, through = (url: string) => url, databaseUrl, ...rest } = options;
     const owned = new AsyncDisposableStack();
-    const url = databaseUrl ?? owned.use(await freshDatabase()).url;
+    const url = databaseUrl ?? owned.use(await migratedDatabase()).url;
     const env = { ...rest.env, DATABASE_URL: through(url) };
     const cluster = new Cluster(url, { ...rest, env, ...(hints ? {} : { notifier: silentNotifier }) }, owned);
     for (let i = 0; i < count; i += 1) await cluster.join();

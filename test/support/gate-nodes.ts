@@ -1,9 +1,9 @@
 import {
   askDatabase,
-  freshDatabase,
   GateKeeper,
   gateAgency,
   ModelController,
+  migratedDatabase,
   scriptedModel,
   startTestServer,
   type TestServer,
@@ -24,7 +24,7 @@ export class GateNodes implements AsyncDisposable {
   }
 
   static async begin(): Promise<GateNodes> {
-    const database = await freshDatabase();
+    const database = await migratedDatabase();
     const [model, gate] = await Promise.all([ModelController.start(), GateKeeper.start()]);
     const nodes = new GateNodes(model, gate, database.url);
     for (const part of [database, model, gate]) nodes.#stack.use(part);

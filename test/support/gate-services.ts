@@ -1,4 +1,4 @@
-import { PostgresServer, S3Gateway, s3Environment } from '@runwire/test-kit';
+import { PostgresServer, S3Gateway, SHARED_SETTINGS, s3Environment } from '@runwire/test-kit';
 import { missingServices, SERVICES } from './services.ts';
 
 /**
@@ -7,7 +7,7 @@ import { missingServices, SERVICES } from './services.ts';
  * them when the gate closes its standard input or dies.
  */
 for (const line of await missingServices()) process.stderr.write(`left out: ${line}\n`);
-await using postgres = SERVICES.postgres.isThere() ? await PostgresServer.start() : null;
+await using postgres = SERVICES.postgres.isThere() ? await PostgresServer.start(SHARED_SETTINGS) : null;
 await using gateway = SERVICES.s3.isThere() ? await S3Gateway.start() : null;
 const environment = {
   ...(postgres === null ? {} : { TEST_POSTGRES_URL: postgres.url() }),

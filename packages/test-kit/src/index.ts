@@ -57,7 +57,7 @@ export {
   postForm,
   type RawForm,
 } from './post-form.ts';
-export { askDatabase, type Crash, PostgresServer, postgresFolder } from './postgres-server.ts';
+export { askDatabase, type Crash, PostgresServer, postgresFolder, SHARED_SETTINGS } from './postgres-server.ts';
 export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
 export { type Followed, follow, post } from './roaming-client.ts';
 export { testS3Files } from './s3-files.ts';
@@ -91,6 +91,7 @@ export {
   fenceServers,
   forgetStore,
   freshDatabase,
+  migratedDatabase,
   postgresStore,
   STORES,
   type StoreName,

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import type { ApiClient } from './api-client.ts';
 import { askDatabase } from './postgres-server.ts';
 import { ServerProcess, type SpawnOptions, temporaryFolder } from './test-server.ts';
-import { freshDatabase, type TestDatabase } from './test-store.ts';
+import { migratedDatabase, type TestDatabase } from './test-store.ts';
 
 export type NodeGroupOptions = Omit<SpawnOptions, 'dataDir'>;
 
@@ -24,7 +24,7 @@ export class NodeGroup implements AsyncDisposable {
     options: NodeGroupOptions,
     each: (place: number) => Partial<NodeGroupOptions> = () => ({}),
   ): Promise<NodeGroup> {
-    const group = new NodeGroup(await freshDatabase(), options);
+    const group = new NodeGroup(await migratedDatabase(), options);
     // All at once: the first start is safe with several.
     const starts = await Promise.allSettled(Array.from({ length: count }, (_, place) => group.#start(each(place))));
     for (const start of starts) if (start.status === 'fulfilled') group.nodes.push(start.value);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
+import { migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../test/support/services.ts';
 import { lastFrameId, type MessageItem, type RunEvent } from '../domain/events.ts';
 import { type Hint, type Notifier, silentNotifier } from '../store/notifier.ts';
@@ -112,7 +112,7 @@ async function withLogs(
   body: (log: EventLog, far: FarLogs, store: Store) => Promise<void>,
   watched: (store: Store) => Store = (store) => store,
 ): Promise<void> {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   await using real = await postgresStore(database.url);
   const store = watched(real);
   await using far = new FarLogs(store.reads, notifier, logger);

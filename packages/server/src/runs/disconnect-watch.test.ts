@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askDatabase } from '@runwire/test-kit/postgres-server.ts';
-import { freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
+import { migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import { cites } from '../../../../requirements/cite.ts';
 import { missingService } from '../../../../test/support/services.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
@@ -17,7 +17,7 @@ const PATIENCE_MS = 3_600_000;
 const TICK_MS = PATIENCE_MS / 20;
 
 test('logs each outage once', { skip }, async (t) => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   await using real = await postgresStore(database.url);
   let away = false;
   let looks = 0;
@@ -62,7 +62,7 @@ test('waits its patience after the last reader on another node left', {
   skip,
 }, async (t) => {
   cites(t, 'contract-4-disconnect-any-node');
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   let looks = 0;
   await using real = await postgresStore(database.url);
   const store: Store = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
+import { migratedDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import pg from 'pg';
 import { missingService } from '../../../../../test/support/services.ts';
 import { CommitUnknown, StoreUnavailable } from '../../domain/unavailable.ts';
@@ -45,7 +45,7 @@ test('gives up after its time limit if the database never answers', async () => 
 /** Makes a database with our tables, transactions that write a mark, and a judge with a limit of 300 ms. */
 async function staged() {
   const stack = new AsyncDisposableStack();
-  const { url } = stack.use(await freshDatabase());
+  const { url } = stack.use(await migratedDatabase());
   await (await postgresStore(url))[Symbol.asyncDispose]();
   const outcomes = stack.use(new CommitOutcomes({ url, pool: 1, pooled: false }, judgeCommit, 300));
   let connections = 0;

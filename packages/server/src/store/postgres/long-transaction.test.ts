@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { freshDatabase } from '@runwire/test-kit/test-store.ts';
+import { migratedDatabase } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../../test/support/services.ts';
 import { beginLong, endLong, rowsOf } from './long-transaction.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
 test('a failed read of rows reports its own error, not the aborted transaction', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   const client = await beginLong({ url: database.url, pool: 1, pooled: false }, 'begin');
   await client.query('create view falls as select 1 / (100 - n) as n from generate_series(1, 200) as n');
   let seen = 0;
@@ -22,7 +22,7 @@ test('a failed read of rows reports its own error, not the aborted transaction',
 });
 
 test('rows that were read only in part can be read again', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   const client = await beginLong({ url: database.url, pool: 1, pooled: false }, 'begin');
   await client.query('create view many as select n from generate_series(1, 200) as n');
   for (let time = 0; time < 2; time += 1) {

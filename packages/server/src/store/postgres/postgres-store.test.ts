@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommitProxy } from '@runwire/test-kit/commit-proxy.ts';
 import { storeConformance } from '@runwire/test-kit/store-conformance.ts';
-import { freshDatabase } from '@runwire/test-kit/test-store.ts';
+import { freshDatabase, migratedDatabase } from '@runwire/test-kit/test-store.ts';
 import pg from 'pg';
 import { missingService } from '../../../../../test/support/services.ts';
 import { CommitUnknown, NodeFenced, StoreUnavailable } from '../../domain/unavailable.ts';
@@ -40,14 +40,14 @@ const member = (consumerId: string) => ({
 if (missing === null) {
   for (const pooled of [false, true]) {
     storeConformance(pooled ? 'postgres without prepared statements' : 'postgres', async () => {
-      const database = await freshDatabase();
+      const database = await migratedDatabase();
       return { open: () => open(database.url, { pooled }), cleanUp: () => database[Symbol.asyncDispose]() };
     });
   }
 } else test('postgres: the promises of a store', { skip }, () => {});
 
 test('transactions of one turn share one commit, and each passes its wait points', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   const points: (UploadPoint | WaitPoint)[] = [];
   await using store = await open(database.url, { waitAt: (point) => points.push(point) });
   await Promise.all([1, 2].map((id) => store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', id)))));
@@ -59,7 +59,7 @@ test('transactions of one turn share one commit, and each passes its wait points
 });
 
 test('a commit that is too large is repeated in smaller ones, which grow again', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   await using store = await open(database.url);
   // Jobs of one commit get the same transaction.
   const sizes = async (jobs: number) => {
@@ -80,7 +80,7 @@ test('a commit that is too large is repeated in smaller ones, which grow again',
 });
 
 test('a job that is still running when its commit fails is rolled back too', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   await using store = await open(database.url);
   const refused = new Error('refused');
   let tries = 0;
@@ -100,7 +100,7 @@ test('a job that is still running when its commit fails is rolled back too', { s
 });
 
 test('an admission that waits for a lock does not hold up the writer', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   await using store = await open(database.url);
   await store.transact('account', (tx) => tx.run(insertMember, member('m')));
   const holds = Promise.withResolvers<void>();
@@ -125,7 +125,7 @@ test('an admission that waits for a lock does not hold up the writer', { skip },
 });
 
 test('a wait for a lock ends as an unavailable store', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   await using store = await open(database.url);
   await store.transact('account', (tx) => tx.run(insertMember, member('m')));
   const other = new pg.Client({ connectionString: database.url });
@@ -139,7 +139,7 @@ test('a wait for a lock ends as an unavailable store', { skip }, async () => {
 });
 
 test('a deadlock is solved by repeating one of the two transactions', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   await using store = await open(database.url);
   for (const id of ['a', 'b']) await store.transact('account', (tx) => tx.run(insertMember, member(id)));
   let calls = 0;
@@ -158,7 +158,7 @@ test('a deadlock is solved by repeating one of the two transactions', { skip }, 
 });
 
 test('two nodes that write the same day totals in crossed order do not deadlock', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   await using one = await open(database.url);
   await using other = await open(database.url);
   const end = (store: PostgresStore, consumerId: string) =>
@@ -218,7 +218,7 @@ test('several stores that open an empty database concurrently migrate it once', 
 test('every connection limits idle transactions, lock waits and long statements', {
   skip,
 }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   for (const pooled of [false, true]) {
     await using store = await open(database.url, { pooled });
     for (const name of ['flush', 'admit'] as const) {
@@ -244,7 +244,7 @@ test('every connection limits idle transactions, lock waits and long statements'
 });
 
 test('another connection finds the outcome of a commit whose answer is lost', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   const { port } = new URL(database.url);
   await using proxy = await CommitProxy.start(Number(port));
   const url = database.url.replace(`:${port}`, `:${proxy.port}`);
@@ -258,7 +258,7 @@ test('another connection finds the outcome of a commit whose answer is lost', { 
 });
 
 test('a commit that never reached the database is lost', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   const { port } = new URL(database.url);
   await using proxy = await CommitProxy.start(Number(port));
   await using store = await open(database.url.replace(`:${port}`, `:${proxy.port}`));
@@ -286,7 +286,7 @@ test('a commit that never reached the database is lost', { skip }, async () => {
 });
 
 test('an unanswered commit is unknown until the database can be reached again', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   const { port } = new URL(database.url);
   await using proxy = await CommitProxy.start(Number(port));
   const url = database.url.replace(`:${port}`, `:${proxy.port}`);
@@ -332,7 +332,7 @@ async function openNode(url: string) {
 test('a fenced node writes only accounts and learns of it before its callers', {
   skip,
 }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   for (const pooled of [false, true]) {
     for (const [index, name] of FENCED.entries()) {
       await using it = await openNode(database.url);
@@ -359,7 +359,7 @@ test('a fenced node writes only accounts and learns of it before its callers', {
 });
 
 test('a fence waits for the open transactions of its node', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   for (const name of FENCED) {
     await using it = await openNode(database.url);
     await it.register(name);
@@ -397,7 +397,7 @@ async function waitsForLock(url: string): Promise<void> {
 }
 
 test('work of one identity is never written under the next one', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   await using it = await openNode(database.url);
   await it.register('first');
   const letGo = Promise.withResolvers<void>();
@@ -427,7 +427,7 @@ test('work of one identity is never written under the next one', { skip }, async
 });
 
 test('without an identity the store accepts only changes of accounts', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   await using it = await openNode(database.url);
   for (const name of FENCED)
     await assert.rejects(
@@ -439,7 +439,7 @@ test('without an identity the store accepts only changes of accounts', { skip },
 });
 
 test('a busy pool does not delay a fence', { skip }, async () => {
-  await using database = await freshDatabase();
+  await using database = await migratedDatabase();
   await using store = await open(database.url, { pool: 1 });
   const begun = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
