@@ -81,83 +81,6 @@ function tests(store: StoreName): void {
     assert.equal(missing.code, 'run_not_found');
   });
 
-  test('at SIGTERM an answer that is written whole but not read yet is not cut', async () => {
-    // Everything is handed to the connection at once, far more than the kernel holds.
-    await using server = await KillableServer.start({ store, limits: { unsentBytes: Number.MAX_SAFE_INTEGER } });
-    const { reader, call } = await server.hold({ usageRequestId: 'u1', chatId: 'c1' });
-    reader.pause();
-    for (let i = 0; i < 20; i += 1) await call.text('x'.repeat(1_000_000));
-    await call.end();
-    while ((await server.process.probe()).activeRuns > 0) await sleep(20);
-    process.kill(server.process.pid, 'SIGTERM');
-    await draining(server.api);
-    // One round of the drain more, at least.
-    assert.equal((await server.api.complete({ usageRequestId: 'u2' })).status, 503);
-    reader.resume();
-    assert.equal(await reader.over, true, 'it came whole');
-    assert.equal(messagesFrame(reader).status, 'completed');
-    assert.equal(await server.process.gone, null);
-  });
-
-  test('in a drain every answer says that its connection closes', async () => {
-    await using server = await KillableServer.start({ store });
-    const { call, reader } = await server.hold({ usageRequestId: 'u1' });
-    process.kill(server.process.pid, 'SIGTERM');
-    await draining(server.api);
-    // On a connection of its own: one that the client means to keep, and the server does not.
-    const agent = new Agent({ keepAlive: true });
-    const answered = async (method: string, path: string, body?: string) => {
-      const headers = { ...server.api.authorization, 'content-type': 'application/json' };
-      const sent = request(server.process.url + path, { method, headers, agent });
-      const message = await new Promise<IncomingMessage>((resolve, reject) => {
-        sent.on('response', resolve).on('error', reject).end(body);
-      });
-      message.resume();
-      return [message.statusCode, message.headers.connection];
-    };
-    assert.deepEqual(await answered('GET', '/healthz'), [200, 'close']);
-    assert.deepEqual(await answered('GET', '/readyz'), [503, 'close']);
-    const body = JSON.stringify({ apiIntegrationId: 'demo', message: 'Hi' });
-    assert.deepEqual(await answered('POST', '/get_completion_v2', body), [503, 'close']);
-    assert.deepEqual(await answered('POST', '/get_completion_v2', '{'), [400, 'close']);
-    agent.destroy();
-    await call.end();
-    await reader.whole();
-  });
-
-  test('a drain ends with exit code 0; a second SIGTERM ends it at once', async (t) => {
-    const key = 'a-key-of-my-own-0123456789-0123456789';
-    const dataDir = folderOf(t);
-    const env = { RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: key };
-    {
-      await using server = await CliServer.start({ store, env });
-      const api = server.api(key);
-      const reader = await api.complete({ message: '/slow 2' });
-      await reader.untilText('output_text.delta');
-      const { code, signal, stdout } = await server.stop();
-      assert.deepEqual([code, signal], [0, null]);
-      assert.match(stdout, /a second signal ends the server immediately/);
-      await reader.whole();
-      assert.equal(messagesFrame(reader).status, 'completed');
-    }
-    await using server = await CliServer.start({ store, env });
-    const api = server.api(key);
-    const reader = await api.complete({ message: '/slow 600', usageRequestId: 'long' });
-    await reader.untilText('output_text.delta');
-    process.kill(server.pid, 'SIGTERM');
-    await draining(api);
-    const before = performance.now();
-    const { code, signal } = await server.stop();
-    assert.deepEqual([code, signal], [0, null]);
-    assert.ok(performance.now() - before < AT_ONCE_MS);
-    assert.equal(await reader.over, false);
-    assert.ok(!reader.text.includes('event: end'));
-    await fenceServers(dataDir);
-    await using next = await CliServer.start({ store, env });
-    const { body } = await next.api(key).get('/v2/integrations/demo/chat_status?usageRequestId=long');
-    assert.deepEqual([body.status, body.run.attempt, body.run.error], ['running', 2, null]);
-  });
-
   test('at the end of the drain cuts a running stream without `end`, and the next start goes on with its run', async (t) => {
     cites(t, 'contract-5-meta-once', 'contract-5-resumed');
     await using server = await KillableServer.start({ store, env: { RUNWIRE_DRAIN_SECONDS: '1' } });
@@ -192,17 +115,94 @@ function tests(store: StoreName): void {
     await next.reader.whole();
     assert.equal(messagesFrame(next.reader).status, 'completed');
   });
-
-  test('at SIGTERM ends at once where nothing runs, also with connections kept open', async () => {
-    await using server = await KillableServer.start({ store });
-    const health = await server.api.get('/healthz');
-    assert.equal(health.status, 200);
-    const unused = await connected(server.process.url);
-    const before = performance.now();
-    await server.process.kill('SIGTERM');
-    assert.ok(performance.now() - before < AT_ONCE_MS);
-    unused.destroy();
-    assert.equal(await server.process.gone, null);
-    await assert.rejects(server.api.get('/healthz'));
-  });
 }
+
+test('at SIGTERM an answer that is written whole but not read yet is not cut', async () => {
+  // Everything is handed to the connection at once, far more than the kernel holds.
+  await using server = await KillableServer.start({ limits: { unsentBytes: Number.MAX_SAFE_INTEGER } });
+  const { reader, call } = await server.hold({ usageRequestId: 'u1', chatId: 'c1' });
+  reader.pause();
+  for (let i = 0; i < 20; i += 1) await call.text('x'.repeat(1_000_000));
+  await call.end();
+  while ((await server.process.probe()).activeRuns > 0) await sleep(20);
+  process.kill(server.process.pid, 'SIGTERM');
+  await draining(server.api);
+  // One round of the drain more, at least.
+  assert.equal((await server.api.complete({ usageRequestId: 'u2' })).status, 503);
+  reader.resume();
+  assert.equal(await reader.over, true, 'it came whole');
+  assert.equal(messagesFrame(reader).status, 'completed');
+  assert.equal(await server.process.gone, null);
+});
+
+test('in a drain every answer says that its connection closes', async () => {
+  await using server = await KillableServer.start();
+  const { call, reader } = await server.hold({ usageRequestId: 'u1' });
+  process.kill(server.process.pid, 'SIGTERM');
+  await draining(server.api);
+  // On a connection of its own: one that the client means to keep, and the server does not.
+  const agent = new Agent({ keepAlive: true });
+  const answered = async (method: string, path: string, body?: string) => {
+    const headers = { ...server.api.authorization, 'content-type': 'application/json' };
+    const sent = request(server.process.url + path, { method, headers, agent });
+    const message = await new Promise<IncomingMessage>((resolve, reject) => {
+      sent.on('response', resolve).on('error', reject).end(body);
+    });
+    message.resume();
+    return [message.statusCode, message.headers.connection];
+  };
+  assert.deepEqual(await answered('GET', '/healthz'), [200, 'close']);
+  assert.deepEqual(await answered('GET', '/readyz'), [503, 'close']);
+  const body = JSON.stringify({ apiIntegrationId: 'demo', message: 'Hi' });
+  assert.deepEqual(await answered('POST', '/get_completion_v2', body), [503, 'close']);
+  assert.deepEqual(await answered('POST', '/get_completion_v2', '{'), [400, 'close']);
+  agent.destroy();
+  await call.end();
+  await reader.whole();
+});
+
+test('a drain ends with exit code 0; a second SIGTERM ends it at once', async (t) => {
+  const key = 'a-key-of-my-own-0123456789-0123456789';
+  const dataDir = folderOf(t);
+  const env = { RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: key };
+  {
+    await using server = await CliServer.start({ env });
+    const api = server.api(key);
+    const reader = await api.complete({ message: '/slow 2' });
+    await reader.untilText('output_text.delta');
+    const { code, signal, stdout } = await server.stop();
+    assert.deepEqual([code, signal], [0, null]);
+    assert.match(stdout, /a second signal ends the server immediately/);
+    await reader.whole();
+    assert.equal(messagesFrame(reader).status, 'completed');
+  }
+  await using server = await CliServer.start({ env });
+  const api = server.api(key);
+  const reader = await api.complete({ message: '/slow 600', usageRequestId: 'long' });
+  await reader.untilText('output_text.delta');
+  process.kill(server.pid, 'SIGTERM');
+  await draining(api);
+  const before = performance.now();
+  const { code, signal } = await server.stop();
+  assert.deepEqual([code, signal], [0, null]);
+  assert.ok(performance.now() - before < AT_ONCE_MS);
+  assert.equal(await reader.over, false);
+  assert.ok(!reader.text.includes('event: end'));
+  await fenceServers(dataDir);
+  await using next = await CliServer.start({ env });
+  const { body } = await next.api(key).get('/v2/integrations/demo/chat_status?usageRequestId=long');
+  assert.deepEqual([body.status, body.run.attempt, body.run.error], ['running', 2, null]);
+});
+
+test('at SIGTERM ends at once where nothing runs, also with connections kept open', async () => {
+  await using server = await KillableServer.start();
+  const health = await server.api.get('/healthz');
+  assert.equal(health.status, 200);
+  const unused = await connected(server.process.url);
+  const before = performance.now();
+  await server.process.kill('SIGTERM');
+  assert.ok(performance.now() - before < AT_ONCE_MS);
+  unused.destroy();
+  assert.equal(await server.process.gone, null);
+  await assert.rejects(server.api.get('/healthz'));
+});

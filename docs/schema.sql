@@ -1,0 +1,550 @@
+-- The tables after all migrations. Written by `npm run schema`; do not edit.
+
+-- SQLite
+
+
+CREATE TABLE "api_keys" (
+  "key_id" text primary key,
+  "owner_id" text not null,
+  "name_json" text not null,
+  "created_at" bigint not null,
+  "expires_at" bigint,
+  "last_used_at" bigint,
+  "revoked_at" bigint
+) without rowid;
+CREATE INDEX "api_keys_owner" on "api_keys" ("owner_id", "key_id");
+
+CREATE TABLE "attachments" (
+  "chat_key" text not null,
+  "run_id" text not null,
+  "position" integer not null,
+  "blob_key" text,
+  "media_type" text,
+  "size_bytes" bigint,
+  "detail" text not null,
+  "kind" text not null,
+  "url" text,
+  "url_key" text,
+  "filename_json" text,
+  "form" text,
+  "pages" integer,
+  constraint "attachments_key" primary key ("chat_key", "run_id", "position")
+) without rowid;
+CREATE INDEX "attachments_blob" on "attachments" ("blob_key");
+CREATE INDEX "attachments_without_copy" on "attachments" ("chat_key") where url is not null and blob_key is null;
+
+CREATE TABLE "blob_folder" (
+  "id" integer primary key,
+  "mark" text not null,
+  "kind" text default 'disk' not null
+);
+
+CREATE TABLE "blobs" (
+  "integration_id" text not null,
+  "sha256" text not null,
+  "blob_key" text not null unique,
+  "size_bytes" bigint not null,
+  "created_at" bigint not null,
+  "unused_since" bigint,
+  constraint "blobs_key" primary key ("integration_id", "sha256")
+) without rowid;
+CREATE INDEX "blobs_unused" on "blobs" ("unused_since", "blob_key") where unused_since is not null;
+
+CREATE TABLE "chats" (
+  "chat_key" text primary key,
+  "integration_id" text not null,
+  "chat_id" text not null,
+  "alias" text,
+  "consumer_id" text,
+  "num_messages" integer not null,
+  "text_bytes" bigint not null,
+  "created_at" bigint not null,
+  "updated_at" bigint not null,
+  "deleted_at" bigint
+) without rowid;
+CREATE UNIQUE INDEX "chats_alias" on "chats" ("integration_id", "alias") where deleted_at is null and alias is not null;
+CREATE INDEX "chats_consumer" on "chats" ("integration_id", "consumer_id", "created_at", "chat_key") where deleted_at is null;
+CREATE UNIQUE INDEX "chats_id" on "chats" ("integration_id", "chat_id") where deleted_at is null;
+CREATE INDEX "chats_newest" on "chats" ("integration_id", "created_at", "chat_key") where deleted_at is null;
+
+CREATE TABLE "commit_marks" (
+  "process" text not null,
+  "connection" bigint not null,
+  "serial" bigint not null,
+  "raised_at" bigint not null,
+  constraint "commit_marks_key" primary key ("process", "connection")
+) without rowid;
+
+CREATE TABLE "event_chunks" (
+  "run_id" text not null,
+  "first_id" bigint not null,
+  "last_id" bigint not null,
+  "data" text not null,
+  constraint "event_chunks_key" primary key ("run_id", "first_id")
+);
+
+CREATE TABLE "installation" (
+  "id" integer primary key,
+  "accounts_version" bigint not null,
+  "created_at" bigint not null
+);
+
+CREATE TABLE "installation_secret" (
+  "id" integer primary key,
+  "secret" text not null
+);
+
+CREATE TABLE "integrations" (
+  "integration_id" text primary key,
+  "sort_key" text not null,
+  "owner_id" text not null,
+  "name_json" text not null,
+  "agency" text not null,
+  "default_agent" text not null,
+  "text_only" integer not null,
+  "allowance_unit" text,
+  "allowance_limit" bigint,
+  "allowance_period" text,
+  "on_disconnect" text not null,
+  "max_run_seconds" integer not null,
+  "max_runs_per_member" integer,
+  "keep_attachments" integer not null,
+  "created_at" bigint not null,
+  "updated_at" bigint not null,
+  "deleted_at" bigint,
+  "files_deleted_at" bigint
+) without rowid;
+CREATE INDEX "integrations_owner" on "integrations" ("owner_id", "created_at", "sort_key");
+
+CREATE TABLE "members" (
+  "integration_id" text not null,
+  "consumer_id" text not null,
+  "sort_key" text not null,
+  "name_json" text,
+  "active" integer not null,
+  "metadata_json" text not null,
+  "own_limit" bigint,
+  "created_at" bigint not null,
+  "updated_at" bigint not null,
+  constraint "members_key" primary key ("integration_id", "consumer_id")
+) without rowid;
+
+CREATE TABLE "messages" (
+  "message_id" text not null,
+  "chat_key" text not null,
+  "position" integer not null,
+  "run_id" text not null,
+  "role" text not null,
+  "status" text not null,
+  "agent" text not null,
+  "content_json" text not null,
+  "error_code" text,
+  "error_message" text,
+  "created_at" bigint not null,
+  "sandbox_files_json" text,
+  constraint "messages_key" primary key ("chat_key", "position")
+);
+
+CREATE TABLE "node_beats" (
+  "node_id" text primary key,
+  "beat" bigint not null,
+  "seen_at" bigint default 0 not null,
+  "draining" integer default 0 not null
+) without rowid;
+
+CREATE TABLE "nodes" (
+  "node_id" text primary key,
+  "boot" text not null,
+  "dead" integer not null,
+  "version" text not null,
+  "started_at" bigint not null,
+  "host" text,
+  "address" text
+) without rowid;
+
+CREATE TABLE "owners" (
+  "owner_id" text primary key,
+  "email" text unique,
+  "name_json" text,
+  "administrator" integer not null,
+  "created_at" bigint not null
+) without rowid;
+
+CREATE TABLE "run_readers" (
+  "run_id" text not null,
+  "node_id" text not null,
+  constraint "run_readers_key" primary key ("run_id", "node_id")
+) without rowid;
+
+CREATE TABLE "runs" (
+  "run_id" text primary key,
+  "integration_id" text not null,
+  "chat_key" text not null,
+  "consumer_id" text,
+  "usage_request_id" text,
+  "fingerprint" text,
+  "status" text not null,
+  "agency" text not null,
+  "agent" text not null,
+  "node_id" text not null,
+  "attempt" integer not null,
+  "crashes" integer not null,
+  "step" integer not null,
+  "journal_format" integer not null,
+  "held" bigint not null,
+  "unit" text,
+  "day" integer not null,
+  "period" text,
+  "period_start" bigint,
+  "user_context_json" text,
+  "cancel_requested_at" bigint,
+  "cancel_mode" text,
+  "last_event_id" bigint,
+  "error_code" text,
+  "error_message" text,
+  "request_count" integer not null,
+  "input_tokens" bigint not null,
+  "cached_tokens" bigint not null,
+  "output_tokens" bigint not null,
+  "reasoning_tokens" bigint not null,
+  "by_model_json" text not null,
+  "charged_runs" integer,
+  "charged_tokens" bigint,
+  "charged_credits" bigint,
+  "created_at" bigint not null,
+  "started_at" bigint,
+  "completed_at" bigint,
+  "compacted_at" bigint
+) without rowid;
+CREATE UNIQUE INDEX "runs_active_chat" on "runs" ("chat_key") where status in ('admitted', 'running');
+CREATE INDEX "runs_active_member" on "runs" ("integration_id", "consumer_id") where status in ('admitted', 'running');
+CREATE INDEX "runs_integration" on "runs" ("integration_id", "created_at", "run_id");
+CREATE INDEX "runs_to_compact" on "runs" ("completed_at", "run_id") where completed_at is not null and compacted_at is null;
+CREATE UNIQUE INDEX "runs_usage_request" on "runs" ("integration_id", "usage_request_id") where usage_request_id is not null;
+
+CREATE TABLE "steps" (
+  "run_id" text not null,
+  "step" integer not null,
+  "attempt" integer not null,
+  "kind" text not null,
+  "agent" text not null,
+  "caller_agent" text,
+  "model" text,
+  "tool" text,
+  "call_id" text,
+  "status" text not null,
+  "first_event_id" bigint not null,
+  "last_event_id" bigint not null,
+  "record_json" text not null,
+  "started_at" bigint not null,
+  "completed_at" bigint not null,
+  constraint "steps_key" primary key ("run_id", "step")
+);
+
+CREATE TABLE "upload_forms" (
+  "integration_id" text not null,
+  "form_id" text not null,
+  "path" text not null,
+  "size_bytes" bigint not null,
+  "signed_at" bigint not null,
+  "expires_at" bigint not null,
+  constraint "upload_forms_key" primary key ("integration_id", "path", "form_id")
+) without rowid;
+CREATE INDEX "upload_forms_expiry" on "upload_forms" ("expires_at");
+
+CREATE TABLE "upload_secrets" (
+  "number" integer primary key,
+  "made_at" bigint not null,
+  "retired_at" bigint
+);
+
+CREATE TABLE "usage_days" (
+  "integration_id" text not null,
+  "consumer_id" text not null,
+  "day" integer not null,
+  "runs" bigint not null,
+  "tokens" bigint not null,
+  "credits" bigint not null,
+  constraint "usage_days_key" primary key ("integration_id", "consumer_id", "day")
+) without rowid;
+
+-- PostgreSQL
+
+
+create table "api_keys" (
+  key_id text collate "C" not null,
+  owner_id text collate "C" not null,
+  name_json text collate "C" not null,
+  created_at bigint not null,
+  expires_at bigint,
+  last_used_at bigint,
+  revoked_at bigint,
+  constraint api_keys_pkey PRIMARY KEY (key_id)
+);
+CREATE INDEX api_keys_owner ON api_keys USING btree (owner_id, key_id);
+
+create table "attachments" (
+  chat_key text collate "C" not null,
+  run_id text collate "C" not null,
+  "position" integer not null,
+  blob_key text collate "C",
+  media_type text collate "C",
+  size_bytes bigint,
+  detail text collate "C" not null,
+  kind text collate "C" not null default 'input_image'::text,
+  url text collate "C",
+  url_key text collate "C",
+  filename_json text collate "C",
+  form text collate "C" default 'image'::text,
+  pages integer,
+  constraint attachments_key PRIMARY KEY (chat_key, run_id, "position")
+);
+CREATE INDEX attachments_blob ON attachments USING btree (blob_key);
+CREATE INDEX attachments_without_copy ON attachments USING btree (chat_key) WHERE ((url IS NOT NULL) AND (blob_key IS NULL));
+
+create table "blob_folder" (
+  id integer not null,
+  mark text collate "C" not null,
+  kind text collate "C" not null default 'disk'::text,
+  constraint blob_folder_pkey PRIMARY KEY (id)
+);
+
+create table "blobs" (
+  integration_id text collate "C" not null,
+  sha256 text collate "C" not null,
+  blob_key text collate "C" not null,
+  size_bytes bigint not null,
+  created_at bigint not null,
+  unused_since bigint,
+  constraint blobs_key PRIMARY KEY (integration_id, sha256),
+  constraint blobs_blob_key_key UNIQUE (blob_key)
+);
+CREATE INDEX blobs_unused ON blobs USING btree (unused_since, blob_key) WHERE (unused_since IS NOT NULL);
+
+create table "chats" (
+  chat_key text collate "C" not null,
+  integration_id text collate "C" not null,
+  chat_id text collate "C" not null,
+  alias text collate "C",
+  consumer_id text collate "C",
+  num_messages integer not null,
+  text_bytes bigint not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  deleted_at bigint,
+  constraint chats_pkey PRIMARY KEY (chat_key)
+);
+CREATE UNIQUE INDEX chats_alias ON chats USING btree (integration_id, alias) WHERE ((deleted_at IS NULL) AND (alias IS NOT NULL));
+CREATE INDEX chats_consumer ON chats USING btree (integration_id, consumer_id, created_at, chat_key) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX chats_id ON chats USING btree (integration_id, chat_id) WHERE (deleted_at IS NULL);
+CREATE INDEX chats_newest ON chats USING btree (integration_id, created_at, chat_key) WHERE (deleted_at IS NULL);
+
+create table "commit_marks" (
+  process text collate "C" not null,
+  connection bigint not null,
+  serial bigint not null,
+  raised_at bigint not null,
+  constraint commit_marks_key PRIMARY KEY (process, connection)
+);
+
+create table "event_chunks" (
+  run_id text collate "C" not null,
+  first_id bigint not null,
+  last_id bigint not null,
+  data text collate "C" not null,
+  constraint event_chunks_key PRIMARY KEY (run_id, first_id)
+);
+
+create table "installation" (
+  id integer not null,
+  accounts_version bigint not null,
+  created_at bigint not null,
+  constraint installation_pkey PRIMARY KEY (id)
+);
+
+create table "installation_secret" (
+  id integer not null,
+  secret text collate "C" not null,
+  constraint installation_secret_pkey PRIMARY KEY (id)
+);
+
+create table "integrations" (
+  integration_id text collate "C" not null,
+  sort_key text collate "C" not null,
+  owner_id text collate "C" not null,
+  name_json text collate "C" not null,
+  agency text collate "C" not null,
+  default_agent text collate "C" not null,
+  text_only integer not null,
+  allowance_unit text collate "C",
+  allowance_limit bigint,
+  allowance_period text collate "C",
+  on_disconnect text collate "C" not null,
+  max_run_seconds integer not null,
+  max_runs_per_member integer,
+  keep_attachments integer not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  deleted_at bigint,
+  files_deleted_at bigint,
+  constraint integrations_pkey PRIMARY KEY (integration_id)
+);
+CREATE INDEX integrations_owner ON integrations USING btree (owner_id, created_at, sort_key);
+
+create table "members" (
+  integration_id text collate "C" not null,
+  consumer_id text collate "C" not null,
+  sort_key text collate "C" not null,
+  name_json text collate "C",
+  active integer not null,
+  metadata_json text collate "C" not null,
+  own_limit bigint,
+  created_at bigint not null,
+  updated_at bigint not null,
+  constraint members_key PRIMARY KEY (integration_id, consumer_id)
+);
+
+create table "messages" (
+  message_id text collate "C" not null,
+  chat_key text collate "C" not null,
+  "position" integer not null,
+  run_id text collate "C" not null,
+  role text collate "C" not null,
+  status text collate "C" not null,
+  agent text collate "C" not null,
+  content_json text collate "C" not null,
+  error_code text collate "C",
+  error_message text collate "C",
+  created_at bigint not null,
+  sandbox_files_json text collate "C",
+  constraint messages_key PRIMARY KEY (chat_key, "position")
+);
+
+create table "node_beats" (
+  node_id text collate "C" not null,
+  beat bigint not null,
+  seen_at bigint not null default 0,
+  draining integer not null default 0,
+  constraint node_beats_pkey PRIMARY KEY (node_id)
+);
+
+create table "nodes" (
+  node_id text collate "C" not null,
+  boot text collate "C" not null,
+  dead integer not null,
+  version text collate "C" not null,
+  started_at bigint not null,
+  host text,
+  address text,
+  constraint nodes_pkey PRIMARY KEY (node_id)
+);
+
+create table "owners" (
+  owner_id text collate "C" not null,
+  email text collate "C",
+  name_json text collate "C",
+  administrator integer not null,
+  created_at bigint not null,
+  constraint owners_pkey PRIMARY KEY (owner_id),
+  constraint owners_email_key UNIQUE (email)
+);
+
+create table "run_readers" (
+  run_id text collate "C" not null,
+  node_id text collate "C" not null,
+  constraint run_readers_key PRIMARY KEY (run_id, node_id)
+);
+
+create table "runs" (
+  run_id text collate "C" not null,
+  integration_id text collate "C" not null,
+  chat_key text collate "C" not null,
+  consumer_id text collate "C",
+  usage_request_id text collate "C",
+  fingerprint text collate "C",
+  status text collate "C" not null,
+  agency text collate "C" not null,
+  agent text collate "C" not null,
+  node_id text collate "C" not null,
+  attempt integer not null,
+  crashes integer not null,
+  step integer not null,
+  journal_format integer not null,
+  held bigint not null,
+  unit text collate "C",
+  day integer not null,
+  period text collate "C",
+  period_start bigint,
+  user_context_json text collate "C",
+  cancel_requested_at bigint,
+  cancel_mode text collate "C",
+  last_event_id bigint,
+  error_code text collate "C",
+  error_message text collate "C",
+  request_count integer not null,
+  input_tokens bigint not null,
+  cached_tokens bigint not null,
+  output_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  by_model_json text collate "C" not null,
+  charged_runs integer,
+  charged_tokens bigint,
+  charged_credits bigint,
+  created_at bigint not null,
+  started_at bigint,
+  completed_at bigint,
+  compacted_at bigint,
+  constraint runs_pkey PRIMARY KEY (run_id)
+);
+CREATE UNIQUE INDEX runs_active_chat ON runs USING btree (chat_key) WHERE (status = ANY (ARRAY['admitted'::text, 'running'::text]));
+CREATE INDEX runs_active_member ON runs USING btree (integration_id, consumer_id) WHERE (status = ANY (ARRAY['admitted'::text, 'running'::text]));
+CREATE INDEX runs_integration ON runs USING btree (integration_id, created_at, run_id);
+CREATE INDEX runs_to_compact ON runs USING btree (completed_at, run_id) WHERE ((completed_at IS NOT NULL) AND (compacted_at IS NULL));
+CREATE UNIQUE INDEX runs_usage_request ON runs USING btree (integration_id, usage_request_id) WHERE (usage_request_id IS NOT NULL);
+
+create table "steps" (
+  run_id text collate "C" not null,
+  step integer not null,
+  attempt integer not null,
+  kind text collate "C" not null,
+  agent text collate "C" not null,
+  caller_agent text collate "C",
+  model text collate "C",
+  tool text collate "C",
+  call_id text collate "C",
+  status text collate "C" not null,
+  first_event_id bigint not null,
+  last_event_id bigint not null,
+  record_json text collate "C" not null,
+  started_at bigint not null,
+  completed_at bigint not null,
+  constraint steps_key PRIMARY KEY (run_id, step)
+);
+
+create table "upload_forms" (
+  integration_id text collate "C" not null,
+  form_id text collate "C" not null,
+  path text collate "C" not null,
+  size_bytes bigint not null,
+  signed_at bigint not null,
+  expires_at bigint not null,
+  constraint upload_forms_key PRIMARY KEY (integration_id, path, form_id)
+);
+CREATE INDEX upload_forms_expiry ON upload_forms USING btree (expires_at);
+
+create table "upload_secrets" (
+  number integer not null,
+  made_at bigint not null,
+  retired_at bigint,
+  constraint upload_secrets_pkey PRIMARY KEY (number)
+);
+
+create table "usage_days" (
+  integration_id text collate "C" not null,
+  consumer_id text collate "C" not null,
+  day integer not null,
+  runs bigint not null,
+  tokens bigint not null,
+  credits bigint not null,
+  constraint usage_days_key PRIMARY KEY (integration_id, consumer_id, day)
+);

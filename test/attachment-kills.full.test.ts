@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FileServer, pngOf } from '@runwire/test-kit';
+import { attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
+import { eventually } from './support/eventually.ts';
+import { KillableServer } from './support/killable-server.ts';
+
+for (const point of ['attachment.before-commit', 'attachment.after-commit'] as const) {
+  const again = point === 'attachment.before-commit' ? 'fetches it again' : 'sends the copy';
+  test(`a server killed at ${point} leaves a run that goes on elsewhere and ${again}`, async () => {
+    await using files = await FileServer.start();
+    const url = files.serve('/notes.txt', 'Milk.', 'text/plain');
+    await using server = await KillableServer.start({ killAt: point, env: files.env });
+    const post = server.api.complete({ chatId: 'c', message: 'Read', attachments: [fileAt(url)] });
+    const reader = await post.catch(() => null);
+    await server.process.gone;
+    await reader?.over;
+    using _ = files.trustHere();
+    await server.startAgain({ env: files.env });
+    const call = await server.controller.nextCall();
+    assert.match(JSON.stringify(attachmentsShown(call)), /Milk\./);
+    await call.end();
+    assert.equal(files.requests.length, point === 'attachment.before-commit' ? 2 : 1);
+    await eventually('the run has ended', async () => {
+      const { body } = await server.api.get('/v2/integrations/demo/chats/c/messages');
+      return body.items[0]?.role === 'assistant' && body.items[0].status === 'completed';
+    });
+  });
+}
+
+test('without copies a run that goes on elsewhere fetches again, and a killed one leaves only what is swept', async () => {
+  await using files = await FileServer.start();
+  const url = files.serve('/notes.txt', 'Milk.', 'text/plain');
+  await using server = await KillableServer.start({ env: files.env });
+  await server.api.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'test', keepAttachments: false });
+  const attachments = [fileAt(url)];
+  await server.hold({ apiIntegrationId: 'mine', chatId: 'c', message: 'Read', attachments });
+  assert.equal(blobsIn(server.dataDir).length, 1);
+  await server.process.kill();
+  using _ = files.trustHere();
+  await server.startAgain({ env: files.env });
+  const call = await server.controller.nextCall();
+  assert.match(JSON.stringify(attachmentsShown(call)), /Milk\./);
+  assert.equal(files.requests.length, 2);
+  await call.end();
+  await eventually('what this run put aside is gone', async () => blobsIn(server.dataDir).length === 1);
+});
+
+test('a call that a kill cut short is charged with what its attachments say, as with any text', async () => {
+  await using files = await FileServer.start();
+  const attachments = [
+    fileAt(files.serve('/long.txt', 'word '.repeat(8000), 'text/plain')),
+    imageAt(files.serve('/a.png', pngOf(100), 'image/png')),
+  ];
+  // By the third flush, something that it said is stored.
+  const doomed = { env: files.env, killAt: 'flush.after-commit', killAfter: 3 } as const;
+  await using server = await KillableServer.start(doomed);
+  const { call, runId } = await server.hold({ chatId: 'c', message: 'Read', attachments });
+  while (!call.isClosed) await Promise.race([call.text('word '), call.closed]);
+  await server.startAgain({ limits: { maxAttempts: 1 } });
+  const { body: run } = await server.api.get(`/v2/integrations/demo/runs/${runId}`);
+  assert.equal(run.error.code, 'run_interrupted');
+  // 10 000 tokens of text and 1 000 of an image, besides instructions and message.
+  assert.ok(run.usage.input_tokens >= 11_000 && run.usage.input_tokens < 12_000, String(run.usage.input_tokens));
+});
