@@ -9,7 +9,7 @@ import {
   copyMountOut,
   type MountLine,
 } from '../packages/server/src/files/copy-mount.ts';
-import { KeptBytes } from '../packages/server/src/store/transfer/kept-bytes.ts';
+import { BackupBytes } from '../packages/server/src/store/transfer/backup-bytes.ts';
 import { folderOf } from './support/cli-process.ts';
 
 async function* batches<T>(...all: readonly (readonly T[])[]): AsyncGenerator<readonly T[]> {
@@ -25,7 +25,7 @@ async function linesOf(copied: CopiedMount): Promise<MountLine[]> {
 async function setUp(t: TestContext) {
   const dataDir = folderOf(t);
   const mount = await openTestMount(dataDir);
-  const kept = new KeptBytes(join(folderOf(t), 'mount'));
+  const kept = new BackupBytes(join(folderOf(t), 'mount'));
   return { mount, kept, placeOf: (path: string) => join(dataDir, 'mounts/one/files', path) };
 }
 
@@ -132,7 +132,7 @@ test('a file that cannot be read is left out and named; a store that is away, or
   await assert.rejects(linesOf(failing(new StoreUnavailable('away'))), { name: 'StoreUnavailable' });
   const notThere = join(folderOf(t), 'file');
   writeFileSync(notThere, '');
-  const nowhere = copyMountOut(batches(['one']), mount, new KeptBytes(join(notThere, 'mount')));
+  const nowhere = copyMountOut(batches(['one']), mount, new BackupBytes(join(notThere, 'mount')));
   await assert.rejects(linesOf(nowhere), { code: 'ENOTDIR' });
 });
 
@@ -171,7 +171,7 @@ test('what is kept has no name of a caller, is readable by its owner alone, and 
   await putFile(mount, 'one', 'CON', 'same');
   await putFile(mount, 'one', 'con', 'same');
   const folder = join(folderOf(t), 'mount');
-  const own = new KeptBytes(folder);
+  const own = new BackupBytes(folder);
   const lines = await linesOf(copyMountOut(batches(['one']), mount, own));
   await own.finish();
   assert.equal(lines.length, 2);

@@ -262,7 +262,7 @@ function leaveFoldingOut(): Overrides {
 }
 
 /** What was signed is never known again: a form expires as soon as it is noted. */
-function forgetForms(): Overrides {
+function deleteForms(): Overrides {
   return {
     wrapStore: tamper({
       params: (statement, params) => (statement === 'insert form' ? { ...params, expiresAt: 0 } : params),
@@ -303,7 +303,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'fences-the-living': fenceTheLiving,
   'trust-xid': trustXid,
   'no-folding': leaveFoldingOut,
-  'forget-forms': forgetForms,
+  'forget-forms': deleteForms,
   'take-extra-fields': takeExtraFields,
   'lose-a-byte': loseAByte,
   'hold-files': holdFiles,

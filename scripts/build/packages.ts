@@ -20,7 +20,7 @@ export interface PublishedPackage {
 
 /** The server looks for its threads beside the file that starts them. */
 const serverThreads = (source: string) => ({
-  'beat-thread': `${source}store/postgres/beat-thread.ts`,
+  'heartbeat-thread': `${source}store/postgres/heartbeat-thread.ts`,
   'checkpoint-worker': `${source}store/sqlite/checkpoint-worker.ts`,
   'strict-json-thread': `${source}http/body/strict-json-thread.ts`,
 });

@@ -1,3 +1,5 @@
+import type { Claims } from './claimed-type.ts';
+
 /** The kind of a file by its bytes. A `zip` can be a DOCX or XLSX, which its directory shows. */
 export type ContentKind = 'pdf' | 'zip' | 'compound' | 'rtf' | 'html' | 'text' | 'unknown';
 
@@ -10,13 +12,7 @@ const SAMPLE_BYTES = 64 * 1024;
 const TEXT_CONTROLS = new Set([8, 9, 10, 12, 13, 27]);
 const MAX_CONTROLS_SHARE = 1 / 1000;
 
-/** What is claimed about a file; see `Claims`. */
-export interface Said {
-  readonly html: boolean;
-  readonly text: boolean;
-}
-
-export function sniff(bytes: Uint8Array, said: Said): ContentKind {
+export function sniff(bytes: Uint8Array, claims: Pick<Claims, 'html' | 'text'>): ContentKind {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, SAMPLE_BYTES));
   const ascii = start.toString('latin1', 0, 4096);
   if (ascii.startsWith('PK\x03\x04') || ascii.startsWith('PK\x05\x06')) return 'zip';
@@ -25,9 +21,9 @@ export function sniff(bytes: Uint8Array, said: Said): ContentKind {
   if (PDF_START.test(ascii)) return 'pdf';
   const isText = unicodeMark(bytes) !== null || looksLikeText(start);
   // A text can quote the start of a PDF.
-  if (PDF_LATER.test(ascii.slice(0, PDF_WITHIN_BYTES)) && !(isText && said.text)) return 'pdf';
+  if (PDF_LATER.test(ascii.slice(0, PDF_WITHIN_BYTES)) && !(isText && claims.text)) return 'pdf';
   if (!isText) return 'unknown';
-  return isHtml(ascii.replaceAll('\0', ''), said.html) ? 'html' : 'text';
+  return isHtml(ascii.replaceAll('\0', ''), claims.html) ? 'html' : 'text';
 }
 
 /** Returns the encoding of a byte order mark. */

@@ -1,6 +1,6 @@
 import type { AgentDefinition, ToolCall } from '@runwire/agency';
 import { FILE_TOOLS } from '../agent/files-port.ts';
-import type { Checked, Tool } from '../agent/ports.ts';
+import type { CheckResult, Tool } from '../agent/ports.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { readSchema, SchemaRefused } from './tool-schema.ts';
 
@@ -87,7 +87,7 @@ async function loadTool(where: string, name: string, tool: GivenTool): Promise<T
     inputSchema: input.jsonSchema,
     repeatable: tool.repeatable ?? false,
     checkInput: input.check,
-    checkContext: context?.check ?? ((value): Checked => ({ value })),
+    checkContext: context?.check ?? ((value): CheckResult => ({ value })),
     async execute(value, call, argumentsText) {
       // The order of the AI SDK. The arguments are complete at this point.
       await tool.onInputStart?.(call);

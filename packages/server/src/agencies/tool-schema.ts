@@ -1,4 +1,4 @@
-import type { Checked } from '../agent/ports.ts';
+import type { CheckResult } from '../agent/ports.ts';
 import { compileJsonSchema } from '../lib/json-schema.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -6,7 +6,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** The schema of a tool: the JSON Schema for the model, and the check of its arguments. */
 export interface ToolSchema {
   readonly jsonSchema: JsonSchema;
-  readonly check: (value: unknown) => Checked | Promise<Checked>;
+  readonly check: (value: unknown) => CheckResult | Promise<CheckResult>;
 }
 
 /** The schema cannot be used. The message continues the sentence "its `inputSchema` …". */

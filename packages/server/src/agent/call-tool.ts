@@ -4,7 +4,7 @@ import { parseOwnJson } from '../lib/strict-json.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import type { PromptItem, Tool } from './ports.ts';
 
-export interface CalledTool {
+export interface ToolOutcome {
   readonly status: 'completed' | 'failed';
   /** The text for the model. */
   readonly text: string;
@@ -18,15 +18,15 @@ export interface CallSetting {
   readonly prompt: readonly PromptItem[];
 }
 
-const failed = (text: string): CalledTool => ({ status: 'failed', text });
+const failed = (text: string): ToolOutcome => ({ status: 'failed', text });
 
 /** The result of a call that was in progress when its process died and that must not be repeated. */
-export const OUTCOME_UNKNOWN: CalledTool = failed(
+export const OUTCOME_UNKNOWN: ToolOutcome = failed(
   'The server stopped while this call was under way, and its outcome is unknown: it may or may not have taken effect.',
 );
 
 /** Calls a tool. If the call fails, the model receives the error and the run continues (`contract-5-failed-tool`). */
-export async function callTool(call: ToolCallItem, tools: readonly Tool[], setting: CallSetting): Promise<CalledTool> {
+export async function callTool(call: ToolCallItem, tools: readonly Tool[], setting: CallSetting): Promise<ToolOutcome> {
   const tool = tools.find((candidate) => candidate.name === call.name);
   if (tool === undefined) return failed(`There is no tool \`${call.name}\`.`);
   let given: unknown;
@@ -48,7 +48,7 @@ async function checkAndExecute(
   given: unknown,
   call: ToolCallItem,
   { runId, userContext, signal, prompt }: CallSetting,
-): Promise<CalledTool> {
+): Promise<ToolOutcome> {
   const input = await tool.checkInput(given);
   if ('problem' in input) return failed(`The arguments are wrong: ${input.problem}`);
   const context = await tool.checkContext(userContext);

@@ -4,7 +4,7 @@ import { RunFailure } from '../domain/run-failure.ts';
 import { shownStep } from '../domain/shown-step.ts';
 import type { Step } from '../domain/step.ts';
 import { addUsage, type Usage } from '../domain/usage.ts';
-import { type CalledTool, callTool, OUTCOME_UNKNOWN } from './call-tool.ts';
+import { callTool, OUTCOME_UNKNOWN, type ToolOutcome } from './call-tool.ts';
 import type { Model, PromptItem, Room, Tool } from './ports.ts';
 import { estimatedUsage, type Progress, promptBytes } from './progress.ts';
 import { ResponseAssembly } from './response-assembly.ts';
@@ -61,11 +61,11 @@ export async function runAgent(input: LoopInput): Promise<Step> {
     const before = progress.steps;
     progress.steps += calls.length;
     const outputs = await Promise.all(
-      calls.map((call, place) => {
+      calls.map((call, index) => {
         const done = outputOf(finished, call.callId);
         if (done !== undefined) return done;
         const called = open.has(call.callId) && !mayRepeat(input, call) ? OUTCOME_UNKNOWN : null;
-        return toolStep(input, call, before + 1 + place, shown, called);
+        return toolStep(input, call, before + 1 + index, shown, called);
       }),
     );
     for (const { callId } of calls) open.delete(callId);
@@ -145,7 +145,7 @@ async function toolStep(
   call: ToolCallItem,
   step: number,
   prompt: readonly PromptItem[],
-  called: CalledTool | null,
+  called: ToolOutcome | null,
 ): Promise<ToolOutputItem> {
   const { progress, signal, runId, userContext } = input;
   if (called === null) await input.mayCall();

@@ -26,14 +26,14 @@ export interface ModelTool {
 }
 
 /** `problem` describes for the model what is wrong with the value. */
-export type Checked = { readonly value: unknown } | { readonly problem: string };
+export type CheckResult = { readonly value: unknown } | { readonly problem: string };
 
 /** A tool in the form that the loop calls. */
 export interface Tool extends ModelTool {
   /** True if a call whose outcome is unknown may be repeated. */
   readonly repeatable: boolean;
-  readonly checkInput: (input: unknown) => Checked | Promise<Checked>;
-  readonly checkContext: (context: unknown) => Checked | Promise<Checked>;
+  readonly checkInput: (input: unknown) => CheckResult | Promise<CheckResult>;
+  readonly checkContext: (context: unknown) => CheckResult | Promise<CheckResult>;
   /** Resolves to the text for the model. `argumentsText` is the input as the model wrote it. */
   readonly execute: (input: unknown, call: ToolCall, argumentsText: string) => Promise<string>;
 }

@@ -1,6 +1,6 @@
 import { Sweep } from '../lib/sweep.ts';
 import type { BlobStore, ListedBlob } from '../storage/blob-store.ts';
-import { forgetBlob, keepUsedBlob, knownBlobs, unusedBlobs } from '../store/queries/attachments.ts';
+import { deleteBlobRow, keepUsedBlob, knownBlobs, unusedBlobs } from '../store/queries/attachments.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { DeletedIntegrations } from './deleted-integrations.ts';
@@ -77,7 +77,7 @@ export class BlobSweep extends Sweep {
 
   #forget(blobKey: string, until: number): Promise<boolean> {
     return this.#store.transact('sweep', async (tx) => {
-      if ((await tx.run(forgetBlob, { blobKey, until })) === 1) return true;
+      if ((await tx.run(deleteBlobRow, { blobKey, until })) === 1) return true;
       await tx.run(keepUsedBlob, { blobKey });
       return false;
     });

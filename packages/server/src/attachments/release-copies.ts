@@ -1,8 +1,8 @@
 import {
-  chatsWithCopiesToLetGo,
+  chatsWithCopiesToRelease,
+  clearCopiesOfChat,
   freeCopiesOfChat,
-  letGoOfCopies,
-  mayLetGoOfCopies,
+  mayReleaseCopies,
 } from '../store/queries/attachment-copies.ts';
 import { first, type Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -17,13 +17,13 @@ const BATCH = 100;
  */
 export async function releaseCopies(store: Store, logger: Logger, isClosed: () => boolean): Promise<void> {
   for (let after = ''; ; ) {
-    const chats = await store.reads.all(chatsWithCopiesToLetGo, { after, limit: BATCH });
+    const chats = await store.reads.all(chatsWithCopiesToRelease, { after, limit: BATCH });
     for (const { chat_key: chatKey, integration_id: integrationId } of chats) {
       if (isClosed()) return;
       await sweepChat(store, logger, chatKey, async (tx) => {
-        if ((await first(tx.all(mayLetGoOfCopies, { chatKey, integrationId }))) === undefined) return false;
+        if ((await first(tx.all(mayReleaseCopies, { chatKey, integrationId }))) === undefined) return false;
         await tx.run(freeCopiesOfChat, { chatKey, now: Date.now() });
-        await tx.run(letGoOfCopies, { chatKey });
+        await tx.run(clearCopiesOfChat, { chatKey });
         return true;
       });
       after = chatKey;

@@ -94,7 +94,7 @@ async function writeBackup(
   const kept = await readKeptMark(opened);
   await checkFiles(config, kept);
   const takenAt = new Date().toISOString();
-  const secret = await keptSecret(config, secrets, opened);
+  const secret = await storedSecret(config, secrets, opened);
   const tables = await draft.writeTables(snapshot);
   const place = await openFilesAt(config, kept?.mark ?? '', stack);
   const copied = copyBlobs(blobsOf(snapshot), place.blobs, await DiskBlobStore.open(draft.blobs));
@@ -156,7 +156,7 @@ async function openSnapshot(config: Config, secrets: Secrets, stack: AsyncDispos
 }
 
 /** Returns the secret that signs keys. Returns null if RUNWIRE_SECRET is set, because a setting is not backed up. */
-async function keptSecret(config: Config, secrets: Secrets, snapshot: Snapshot): Promise<string | null> {
+async function storedSecret(config: Config, secrets: Secrets, snapshot: Snapshot): Promise<string | null> {
   if (secrets.secret !== null) return null;
   if (snapshot.kind === 'sqlite') return readSecretFile(dataFolder(config.dataDir).secretFile);
   for await (const [row] of snapshot.rows('installation_secret', ['secret'])) return String(row?.[0]);

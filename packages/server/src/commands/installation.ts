@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { type Config, type Secrets, SettingRefused } from '../config/config.ts';
-import type { KeptMark } from '../files/installation-mark.ts';
+import type { InstallationMark } from '../files/installation-mark.ts';
 import { unknownMigrations } from '../store/migrate.ts';
-import { KEPT } from '../store/queries/blob-folder.ts';
+import { VALID_MARK_ID } from '../store/queries/blob-folder.ts';
 import type { Snapshot, Target } from '../store/transfer/ports.ts';
 
 export type PostgresSettings = NonNullable<ReturnType<typeof postgresSettings>>;
@@ -22,8 +22,8 @@ export async function latestMigrationOf(snapshot: Snapshot): Promise<string> {
 }
 
 /** Stores the mark of the files in the database that a command fills. */
-export async function insertMark(target: Target, { mark, kind }: KeptMark): Promise<void> {
-  await target.insert('blob_folder', ['id', 'mark', 'kind'], [[KEPT, mark, kind]]);
+export async function insertMark(target: Target, { mark, kind }: InstallationMark): Promise<void> {
+  await target.insert('blob_folder', ['id', 'mark', 'kind'], [[VALID_MARK_ID, mark, kind]]);
 }
 
 /** Stores the secret that signs keys in the database that a command fills. */

@@ -9,7 +9,7 @@ import { type Environment, prepareProcess } from '../config/read-config.ts';
 import { type CopiedBlobs, copyBlobs, type NamedBlob } from '../files/copy-blobs.ts';
 import { CopyDamaged, copyMountIn, type MountLine, type OddFile } from '../files/copy-mount.ts';
 import { newMark, readMark, removeMark, takenFolder, writeMark } from '../files/disk/folder-mark.ts';
-import type { KeptMark } from '../files/installation-mark.ts';
+import type { InstallationMark } from '../files/installation-mark.ts';
 import { writeDurably } from '../lib/durable-files.ts';
 import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { PostgresSnapshot } from '../store/postgres/postgres-snapshot.ts';
@@ -204,7 +204,10 @@ async function markFor(blobs: string, begun: string | null, isNew: boolean): Pro
 }
 
 /** Returns the mark in the database; null if there is no mark or no database. */
-async function markInDatabase({ database }: DataFolder, settings: PostgresSettings | null): Promise<KeptMark | null> {
+async function markInDatabase(
+  { database }: DataFolder,
+  settings: PostgresSettings | null,
+): Promise<InstallationMark | null> {
   if (settings === null && !existsSync(database)) return null;
   await using snapshot = settings === null ? new SqliteSnapshot(database) : await PostgresSnapshot.open(settings);
   return await readKeptMark(snapshot);

@@ -6,7 +6,7 @@ import { NodeLease } from '../nodes/node-lease.ts';
 import { registerOnlyNode } from '../nodes/only-node.ts';
 import type { OtherNodesOptions } from '../nodes/other-nodes.ts';
 import { registerNode, releaseThisNode, storeNodeAddress } from '../nodes/register-node.ts';
-import type { NodeBeats } from '../store/node-beats.ts';
+import type { Heartbeats } from '../store/heartbeats.ts';
 import type { Store } from '../store/store.ts';
 import { type NodeIdentity, ThisNode } from '../store/this-node.ts';
 
@@ -18,7 +18,7 @@ export interface NodeGroup {
   /** False if this node's files are on a disk that other nodes do not see: it joins only if no other node is alive. */
   readonly mayHavePeers: boolean;
   /** Null on the embedded store, which has no heartbeats. */
-  readonly beats: (() => NodeBeats) | null;
+  readonly beats: (() => Heartbeats) | null;
 }
 
 /**

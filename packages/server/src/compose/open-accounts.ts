@@ -4,7 +4,7 @@ import { KeySigning } from '../accounts/key-signing.ts';
 import { IntegrationOwnership } from '../accounts/owned-integration.ts';
 import { FairBudget } from '../lib/fair-budget.ts';
 import { LargePages } from '../store/large-pages.ts';
-import { patientReads } from '../store/patient-reads.ts';
+import { readsWithTimeout } from '../store/reads-with-timeout.ts';
 import type { Store } from '../store/store.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -27,7 +27,7 @@ export async function openAccounts(foundation: Foundation): Promise<OpenedAccoun
   await changes.look();
   const newBudget = overrides.newBudget ?? ((total: number) => new FairBudget(total, () => changes.hasSeveralOwners));
   const signing = new KeySigning(secret);
-  const reads = patientReads(store.reads, limits.accountsPatienceMs);
+  const reads = readsWithTimeout(store.reads, limits.accountsPatienceMs);
   const authentication = new Authentication({
     store,
     reads,

@@ -5,9 +5,9 @@ import { claimFolder } from '../files/disk/claim-folder.ts';
 import { DiskMountStore } from '../files/disk/disk-mount-store.ts';
 import { checkMark, newMark, writeMark } from '../files/disk/folder-mark.ts';
 import { SpoolFolder } from '../files/disk/spool-folder.ts';
-import { hereTarget } from '../files/here-target.ts';
-import { checkFilesKind, type KeptMark, refuseOtherKind } from '../files/installation-mark.ts';
+import { checkFilesKind, type InstallationMark, refuseOtherKind } from '../files/installation-mark.ts';
 import type { MountStore } from '../files/mount-store.ts';
+import { ownUploadTarget } from '../files/own-upload-target.ts';
 import { checkBucket, claimBucket, markBucket } from '../files/s3/claim-bucket.ts';
 import { S3MountStore } from '../files/s3/s3-mount-store.ts';
 import { s3UploadTarget } from '../files/s3/s3-upload-target.ts';
@@ -16,7 +16,7 @@ import type { BlobStore } from '../storage/blob-store.ts';
 import { DiskBlobStore } from '../storage/disk/disk-blob-store.ts';
 import { S3BlobStore } from '../storage/s3/s3-blob-store.ts';
 import { S3Bucket } from '../storage/s3/s3-bucket.ts';
-import { KEPT } from '../store/queries/blob-folder.ts';
+import { VALID_MARK_ID } from '../store/queries/blob-folder.ts';
 import type { Store } from '../store/store.ts';
 import type { Snapshot } from '../store/transfer/ports.ts';
 
@@ -42,7 +42,7 @@ export async function openFiles(
   waitAt: WaitAt | undefined,
   stack: AsyncDisposableStack,
 ): Promise<OpenedFiles> {
-  const here = hereTarget(store, secret);
+  const here = ownUploadTarget(store, secret);
   if (config.s3 === null) {
     await checkFilesKind(store, 'disk');
     const places = await openDiskFiles(config, waitAt);
@@ -56,7 +56,7 @@ export async function openFiles(
 }
 
 /** The files of an installation, for a command that copies them. */
-export interface MarkedPlaces extends FilePlaces, KeptMark {
+export interface MarkedPlaces extends FilePlaces, InstallationMark {
   /** Writes the mark into the folder or bucket itself. */
   putMark(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export async function openFilesAt(config: Config, mark: string, stack: AsyncDisp
 }
 
 /** Refuses settings that name another folder or bucket than the one with this mark. `kept` is null for a version without marks. */
-export async function checkFiles(config: Config, kept: KeptMark | null): Promise<void> {
+export async function checkFiles(config: Config, kept: InstallationMark | null): Promise<void> {
   refuseOtherKind(kept ?? { mark: '', kind: 'disk' }, config.s3 === null ? 'disk' : 's3');
   if (kept === null) return;
   if (config.s3 === null) return await checkMark(dataFolder(config.dataDir).blobs, kept.mark);
@@ -83,14 +83,14 @@ export async function checkFiles(config: Config, kept: KeptMark | null): Promise
 }
 
 /** Reads the mark of the installation's files. Returns null if there is no installation, or one of a version without marks. */
-export async function readKeptMark(snapshot: Snapshot): Promise<KeptMark | null> {
+export async function readKeptMark(snapshot: Snapshot): Promise<InstallationMark | null> {
   const columns = await snapshot.columns('blob_folder');
   if (columns.length === 0) return null;
   // Without this column it is a version that stored files on disk only.
   const hasKind = columns.includes('kind');
   for await (const rows of snapshot.rows('blob_folder', hasKind ? ['id', 'mark', 'kind'] : ['id', 'mark'])) {
     for (const [id, mark, kind] of rows) {
-      if (id === KEPT) return { mark: String(mark), kind: kind === 's3' ? 's3' : 'disk' };
+      if (id === VALID_MARK_ID) return { mark: String(mark), kind: kind === 's3' ? 's3' : 'disk' };
     }
   }
   return null;

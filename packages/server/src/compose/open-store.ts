@@ -9,11 +9,11 @@ import { FIRST_START_REMEDY } from '../files/disk/claim-folder.ts';
 import { takenFolder } from '../files/disk/folder-mark.ts';
 import { hasDiskSpace } from '../lib/disk-full.ts';
 import type { OtherNodesOptions } from '../nodes/other-nodes.ts';
-import type { NodeBeats } from '../store/node-beats.ts';
+import type { Heartbeats } from '../store/heartbeats.ts';
 import { type Notifier, silentNotifier } from '../store/notifier.ts';
 import type { JudgeCommit } from '../store/postgres/commit-outcome.ts';
 import type { ConflictKind } from '../store/postgres/postgres-store.ts';
-import { installation, keepSecretOnce, keptSecret } from '../store/queries/accounts.ts';
+import { installation, storedSecret, storeSecretOnce } from '../store/queries/accounts.ts';
 import { lockDataFolder } from '../store/sqlite/data-folder-lock.ts';
 import { SqliteSnapshot } from '../store/sqlite/sqlite-snapshot.ts';
 import { SqliteStore, type SqliteStoreOptions } from '../store/sqlite/sqlite-store.ts';
@@ -27,7 +27,7 @@ const SLOW_SYNC_MS = 5;
 /** Loaded only if a database is set: a start on the embedded store does not need its client. */
 export const postgresParts = async () => ({
   ...(await import('../store/postgres/postgres-store.ts')),
-  ...(await import('../store/postgres/postgres-node-beats.ts')),
+  ...(await import('../store/postgres/postgres-heartbeats.ts')),
   ...(await import('../store/postgres/postgres-notifier.ts')),
   ...(await import('../store/postgres/postgres-snapshot.ts')),
 });
@@ -42,7 +42,7 @@ export interface OpenedStore {
    */
   readonly isAlone: boolean;
   /** Null on the embedded store, which has one node. */
-  readonly beats: (() => NodeBeats) | null;
+  readonly beats: (() => Heartbeats) | null;
   /** Opens the listener for hints of other nodes. */
   readonly notifier: () => Notifier;
   readonly queueLength: () => number;
@@ -74,7 +74,7 @@ export async function openStore(
   if (config.database !== null && secrets.databaseUrl !== null) {
     const settings = { ...config.database, url: secrets.databaseUrl };
     const embedded = unmigratedInstallation(config, settings.place);
-    const { PostgresStore, PostgresNodeBeats, PostgresNotifier, PostgresSnapshot } = await postgresParts();
+    const { PostgresStore, PostgresHeartbeats, PostgresNotifier, PostgresSnapshot } = await postgresParts();
     // Checked before the database is opened: servers that start concurrently for the first time make the tables first and the files later.
     const refusedIfEmpty = embedded ?? (await takenFolder(dataFolder(config.dataDir).blobs, FIRST_START_REMEDY));
     const beforeMigrating = () => checkEarlier(config, times, () => PostgresSnapshot.open(settings));
@@ -86,7 +86,7 @@ export async function openStore(
       store,
       secret: secrets.secret ?? (await sharedSecret(store)),
       isAlone: false,
-      beats: () => new PostgresNodeBeats(settings, times, hooks.onFatal),
+      beats: () => new PostgresHeartbeats(settings, times, hooks.onFatal),
       // LISTEN belongs to a connection, and a pooler gives the connection to other clients.
       notifier: () => (settings.pooled ? silentNotifier : new PostgresNotifier(settings)),
       queueLength: () => store.queueLength,
@@ -142,10 +142,10 @@ function logRefusals(logger: Logger): Pick<SqliteStoreOptions, 'onRefusing' | 'o
 
 /** Returns the secret in the database, and makes it first if there is none. Nodes that make it concurrently get the same one. */
 export async function sharedSecret(store: Store): Promise<string> {
-  const kept = await first(store.reads.all(keptSecret, {}));
+  const kept = await first(store.reads.all(storedSecret, {}));
   if (kept !== undefined) return kept.secret;
   return store.transact('account', async (tx) => {
-    await tx.run(keepSecretOnce, { secret: randomBytes(48).toString('base64url') });
-    return (await first(tx.all(keptSecret, {})))?.secret ?? '';
+    await tx.run(storeSecretOnce, { secret: randomBytes(48).toString('base64url') });
+    return (await first(tx.all(storedSecret, {})))?.secret ?? '';
   });
 }

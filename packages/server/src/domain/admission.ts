@@ -1,5 +1,5 @@
 import { type RunSettings, runSettings } from './admitted-run.ts';
-import { type AllowancePeriod, type AllowanceUnit, heldAmount, periodEndMs, periodStartMs } from './allowance.ts';
+import { type AllowancePeriod, type AllowanceUnit, periodEndMs, periodStartMs, reservedAmount } from './allowance.ts';
 import type { AttachmentRefresh } from './attachment-refresh.ts';
 import { type MountPath, wholePath } from './mount-path.ts';
 import type { ModelPrice } from './prices.ts';
@@ -204,7 +204,7 @@ export function* decideAdmission(
     held:
       unit === null
         ? 0
-        : heldAmount({
+        : reservedAmount({
             unit,
             textBytes,
             reserveTokens: setting.reserveTokens,

@@ -7,10 +7,10 @@ import {
   allowanceJson,
   chargeFor,
   dayOf,
-  heldAmount,
   periodEndMs,
   periodFirstDay,
   periodStartMs,
+  reservedAmount,
 } from './allowance.ts';
 
 const at = (time: string) => Date.parse(time);
@@ -73,7 +73,7 @@ test('a lifetime has no beginning and no end, and counts every day', () => {
 
 test('reserves one run, or a quarter of the bytes plus the setting', () => {
   const held = (unit: 'runs' | 'tokens', textBytes: number, reserveTokens: number) =>
-    heldAmount({ unit, textBytes, reserveTokens, price: null });
+    reservedAmount({ unit, textBytes, reserveTokens, price: null });
   assert.equal(held('runs', 1000, 1000), 1);
   for (const reserveTokens of [0, 1000]) {
     assert.equal(held('tokens', 0, reserveTokens), reserveTokens + 1);

@@ -68,7 +68,7 @@ export interface Reservation {
 }
 
 /** What admission reserves (`contract-6-reserve`), so that concurrent requests cannot exceed a limit many times over. */
-export function heldAmount({ unit, textBytes, reserveTokens, price }: Reservation): number {
+export function reservedAmount({ unit, textBytes, reserveTokens, price }: Reservation): number {
   if (unit === 'runs') return 1;
   const tokens = Math.max(1, estimateTokens(textBytes)) + reserveTokens;
   if (unit === 'tokens') return tokens;

@@ -51,8 +51,8 @@ function checkPath(path: string, of: 'file' | 'folder'): CheckedPath {
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return { problem: `must be at most ${MAX_PATH_BYTES} bytes of UTF-8` };
   const below = path.slice(MOUNT.length + 1);
   const segments = below.split('/');
-  for (const [place, segment] of segments.entries()) {
-    const isFile = of === 'file' && place === segments.length - 1;
+  for (const [index, segment] of segments.entries()) {
+    const isFile = of === 'file' && index === segments.length - 1;
     const problem = segmentProblem(segment, isFile ? 'file' : 'folder');
     if (problem !== null) return { problem };
   }

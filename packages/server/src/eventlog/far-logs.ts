@@ -1,5 +1,5 @@
 import { isFinished } from '../domain/run-state.ts';
-import { WokenLoop } from '../lib/woken-loop.ts';
+import { WakeableLoop } from '../lib/wakeable-loop.ts';
 import type { Notifier } from '../store/notifier.ts';
 import { type FarNews, farNews } from '../store/queries/across-nodes.ts';
 import type { Reads } from '../store/store.ts';
@@ -22,13 +22,13 @@ export class FarLogs implements AsyncDisposable {
   readonly #logger: Logger;
   readonly #logs = new Map<string, FarLog>();
   readonly #due = new Set<FarLog>();
-  readonly #loop: WokenLoop;
+  readonly #loop: WakeableLoop;
   readonly #unlisten: () => void;
 
   constructor(reads: Reads, notifier: Notifier, logger: Logger) {
     this.#reads = reads;
     this.#logger = logger;
-    this.#loop = new WokenLoop(
+    this.#loop = new WakeableLoop(
       POLL_MS,
       (byClock) => this.#look(byClock),
       (error) => logger.warn({ err: error }, 'runs of other nodes could not be followed; retrying each second'),

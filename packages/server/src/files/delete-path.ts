@@ -1,7 +1,7 @@
 import { checkFolderPath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { askedFile } from './asked-path.ts';
 import type { MountStore } from './mount-store.ts';
+import { requestedFile } from './requested-path.ts';
 
 /** Deletes a file, or a folder with everything in it if the caller asks for that. */
 export async function deletePath(
@@ -9,7 +9,7 @@ export async function deletePath(
   integrationId: string,
   { path, recursive = false }: { readonly path: string; readonly recursive?: boolean },
 ): Promise<void> {
-  const below = askedFile('path', path);
+  const below = requestedFile('path', path);
   const mayBeFolder = 'below' in checkFolderPath(path);
   if (await mount.delete(integrationId, below)) return;
   if (mayBeFolder && recursive) {

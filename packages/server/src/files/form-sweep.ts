@@ -1,5 +1,5 @@
 import { Sweep } from '../lib/sweep.ts';
-import { forgetForms, oldForms } from '../store/queries/upload-forms.ts';
+import { deleteForms, oldForms } from '../store/queries/upload-forms.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -20,6 +20,6 @@ export class FormSweep extends Sweep {
     const until = Date.now() - KEPT_AFTER_EXPIRY_MS;
     // A read costs less than a commit, and most reads find nothing.
     if ((await this.#store.reads.all(oldForms, { until })).length === 0) return 0;
-    return this.#store.transact('sweep', (tx) => tx.run(forgetForms, { until }));
+    return this.#store.transact('sweep', (tx) => tx.run(deleteForms, { until }));
   }
 }

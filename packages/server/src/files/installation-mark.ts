@@ -1,6 +1,6 @@
 import { StartRefused } from '../domain/start-refused.ts';
 import { installation } from '../store/queries/accounts.ts';
-import { dropDraftMarks, KEPT, keepMarkOnce, knownMarks } from '../store/queries/blob-folder.ts';
+import { dropDraftMarks, knownMarks, storeMarkOnce, VALID_MARK_ID } from '../store/queries/blob-folder.ts';
 import type { FilesKind } from '../store/schema.ts';
 import { first, type Store } from '../store/store.ts';
 
@@ -8,20 +8,22 @@ import { first, type Store } from '../store/store.ts';
  * Identifies the files of an installation and where they are: in a marked folder, or under keys that begin with the
  * mark.
  */
-export interface KeptMark {
+export interface InstallationMark {
   readonly mark: string;
   readonly kind: FilesKind;
 }
 
-export async function marksOf(store: Store): Promise<{ kept: KeptMark | undefined; known: ReadonlySet<string> }> {
+export async function readMarks(
+  store: Store,
+): Promise<{ kept: InstallationMark | undefined; known: ReadonlySet<string> }> {
   const rows = await store.reads.all(knownMarks, {});
-  return { kept: rows.find(({ id }) => id === KEPT), known: new Set(rows.map(({ mark }) => mark)) };
+  return { kept: rows.find(({ id }) => id === VALID_MARK_ID), known: new Set(rows.map(({ mark }) => mark)) };
 }
 
 /** Resolves to the stored mark. If several nodes store one concurrently, the first one wins. */
-export function keepMark(store: Store, mark: string, kind: FilesKind): Promise<KeptMark> {
+export function storeMark(store: Store, mark: string, kind: FilesKind): Promise<InstallationMark> {
   return store.transact('account', async (tx) => {
-    await tx.run(keepMarkOnce, { mark, kind });
+    await tx.run(storeMarkOnce, { mark, kind });
     await tx.run(dropDraftMarks, {});
     return (await first(tx.all(knownMarks, {}))) ?? { mark, kind };
   });
@@ -29,14 +31,14 @@ export function keepMark(store: Store, mark: string, kind: FilesKind): Promise<K
 
 /** An installation stores its files in one kind of place from its first start. */
 export async function checkFilesKind(store: Store, kind: FilesKind): Promise<void> {
-  const { kept } = await marksOf(store);
+  const { kept } = await readMarks(store);
   if (kept !== undefined) return refuseOtherKind(kept, kind);
   // An installation without a mark is of an earlier version, which had only the disk.
   const isFirst = (await first(store.reads.all(installation, {}))) === undefined;
   if (!isFirst) refuseOtherKind({ mark: '', kind: 'disk' }, kind);
 }
 
-export function refuseOtherKind({ kind }: KeptMark, wanted: FilesKind): void {
+export function refuseOtherKind({ kind }: InstallationMark, wanted: FilesKind): void {
   if (kind === wanted) return;
   throw new StartRefused(
     kind === 'disk'

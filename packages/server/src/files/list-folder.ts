@@ -3,8 +3,8 @@ import { pageOfRows } from '../domain/list-page.ts';
 import { filenameProblem, lastSegment, MOUNT, wholePath } from '../domain/mount-path.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { iso } from '../domain/time.ts';
-import { askedFolder } from './asked-path.ts';
 import type { MountEntry, MountStore } from './mount-store.ts';
+import { requestedFolder } from './requested-path.ts';
 
 const DEFAULT_LIMIT = 50;
 
@@ -16,7 +16,7 @@ export interface FolderQuery {
 
 /** Lists what is directly below a folder, ordered by name. */
 export async function listFolder(mount: Pick<MountStore, 'list'>, integrationId: string, query: FolderQuery) {
-  const folder = askedFolder('folder', query.folder ?? MOUNT);
+  const folder = requestedFolder('folder', query.folder ?? MOUNT);
   const after = query.cursor === undefined ? null : decodeName(query.cursor);
   const { limit = DEFAULT_LIMIT } = query;
   const page = await mount.list(integrationId, folder, after, limit);

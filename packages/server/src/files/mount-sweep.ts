@@ -1,5 +1,5 @@
 import { Sweep } from '../lib/sweep.ts';
-import { integrationsToEmpty, noteFilesDeleted } from '../store/queries/accounts.ts';
+import { integrationsToEmpty, markFilesDeleted } from '../store/queries/accounts.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { MountStore } from './mount-store.ts';
@@ -50,7 +50,7 @@ export class MountSweep extends Sweep {
   async #empty(integrationId: string): Promise<number> {
     try {
       const files = (await this.#mount.deleteFolder(integrationId, '')) ?? 0;
-      await this.#store.transact('sweep', (tx) => tx.run(noteFilesDeleted, { integrationId, now: Date.now() }));
+      await this.#store.transact('sweep', (tx) => tx.run(markFilesDeleted, { integrationId, now: Date.now() }));
       return files;
     } catch (error) {
       this.#logger.warn({ err: error, integrationId }, 'the files of a deleted integration stay until the next sweep');

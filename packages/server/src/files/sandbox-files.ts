@@ -12,6 +12,6 @@ export class SandboxFiles {
   /** Resolves to null if all files exist. */
   async firstMissing(integrationId: string, paths: readonly MountPath[]): Promise<MountPath | null> {
     const found = await Promise.all(paths.map((path) => this.#mount.find(integrationId, path)));
-    return paths.find((_, place) => found[place] === null) ?? null;
+    return paths.find((_, index) => found[index] === null) ?? null;
   }
 }

@@ -1,7 +1,6 @@
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { checkFetchUrl } from '../lib/url-rules/check-url.ts';
 import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
-import { ask } from './ask.ts';
 import { FetchFailed, finalFailure } from './fetch-failed.ts';
 import type { Network } from './network.ts';
 import { isRedirect, nextHop } from './next-hop.ts';
@@ -9,6 +8,7 @@ import { openChecked } from './open-checked.ts';
 import { ownAddresses } from './own-addresses.ts';
 import { readBody } from './read-body.ts';
 import { realNetwork } from './real-network.ts';
+import { sendRequest } from './send-request.ts';
 
 export type { Network } from './network.ts';
 export { FetchFailed, realNetwork };
@@ -24,7 +24,7 @@ export interface GuardedFetchOptions {
   readonly userAgent?: string;
 }
 
-export interface Fetched {
+export interface FetchedFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The header as the server sent it. */
   readonly contentType: string | null;
@@ -54,7 +54,7 @@ export class GuardedFetcher {
   }
 
   /** Rejects with `FetchFailed` or the signal's reason. `onSize` is called once, if the server announces the size. */
-  async fetch(url: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<Fetched> {
+  async fetch(url: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<FetchedFile> {
     signal.throwIfAborted();
     const { allow, maxMs } = this.#options;
     const checked = checkFetchUrl(url.href, allow);
@@ -72,7 +72,7 @@ export class GuardedFetcher {
     }
   }
 
-  async #follow(first: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<Fetched> {
+  async #follow(first: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<FetchedFile> {
     let url = first;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       const found = await this.#hop(url, signal, onSize);
@@ -87,13 +87,13 @@ export class GuardedFetcher {
   }
 
   /** Resolves to the file, or to the URL that the server redirects to. */
-  async #hop(url: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<Fetched | URL> {
+  async #hop(url: URL, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<FetchedFile | URL> {
     const { allow, maxBytes, userAgent = 'Runwire', ownAddresses: own = ownAddresses } = this.#options;
     const socket = await openChecked(url, { allow, network: this.#network, ownAddresses: own }, signal);
     // The request reports errors of its connection. Errors after the request do not matter.
     socket.on('error', () => {});
     try {
-      const answer = await unlessAborted(signal, ask(url, socket, userAgent));
+      const answer = await unlessAborted(signal, sendRequest(url, socket, userAgent));
       answer.on('error', () => {});
       const { statusCode: status = 0, headers } = answer;
       if (isRedirect(status)) return nextHop(url, headers.location, allow);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { cut } from './ask.ts';
 import { FetchFailed, finalFailure } from './fetch-failed.ts';
 import { GrowingBytes } from './growing-bytes.ts';
+import { cut } from './send-request.ts';
 
 /** Reads all bytes of an answer, at most `maxBytes`. Fails if it ends before its announced end. */
 export async function readBody(

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../lib/monotonic.ts';
-import type { BeatReport, NodeBeats, SeenBeat } from '../store/node-beats.ts';
+import type { HeartbeatReport, Heartbeats, SeenHeartbeat } from '../store/heartbeats.ts';
 import type { NodeIdentity, ThisNode } from '../store/this-node.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 export interface LeaseDeps {
   readonly node: ThisNode;
-  readonly beats: NodeBeats;
+  readonly beats: Heartbeats;
   readonly leaseMs: number;
   /** Adds this process to the list of nodes. */
   readonly register: (closed: AbortSignal) => Promise<NodeIdentity>;
@@ -15,7 +15,7 @@ export interface LeaseDeps {
   /** A heartbeat confirmed the lease after a stall: streams that waited may continue. */
   readonly onConfirmed: () => void;
   /** Other nodes sent no heartbeat for the length of a lease. */
-  readonly onSilent: (nodes: readonly SeenBeat[]) => void;
+  readonly onSilent: (nodes: readonly SeenHeartbeat[]) => void;
   /** There are unfinished runs of nodes that are not alive. */
   readonly onOrphans: () => void;
   readonly logger: Logger;
@@ -138,7 +138,7 @@ export class NodeLease implements AsyncDisposable {
     this.#turnedAt = now;
   }
 
-  #onReport = (report: BeatReport): void => {
+  #onReport = (report: HeartbeatReport): void => {
     const { node, onSilent, onOrphans } = this.#deps;
     const { identity } = node;
     this.#noticeStall();

@@ -1,5 +1,5 @@
 import { Sweep } from '../lib/sweep.ts';
-import { deleteBeat, deleteCommitMarks, deleteNode, deleteReadersOf, goneNodes } from '../store/queries/nodes.ts';
+import { deleteCommitMarks, deleteHeartbeat, deleteNode, deleteReadersOf, endedNodes } from '../store/queries/nodes.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -26,13 +26,13 @@ export class NodeSweep extends Sweep {
     if (this.#store.kind === 'postgres') {
       await this.#store.transact('sweep', (tx) => tx.run(deleteCommitMarks, { before }));
     }
-    const rows = await this.#store.reads.all(goneNodes, { before });
+    const rows = await this.#store.reads.all(endedNodes, { before });
     if (rows.length === 0) return 0;
     await this.#store.transact('sweep', async (tx) => {
       for (const { node_id: nodeId } of rows) {
         await Promise.all([
           tx.run(deleteNode, { nodeId }),
-          tx.run(deleteBeat, { nodeId }),
+          tx.run(deleteHeartbeat, { nodeId }),
           tx.run(deleteReadersOf, { nodeId }),
         ]);
       }

@@ -1,4 +1,4 @@
-import type { SeenBeat } from '../store/node-beats.ts';
+import type { SeenHeartbeat } from '../store/heartbeats.ts';
 import { lockInstallation } from '../store/queries/accounts.ts';
 import { fenceNode, liveNodes } from '../store/queries/nodes.ts';
 import type { Store } from '../store/store.ts';
@@ -27,7 +27,11 @@ export async function registerOnlyNode(
 }
 
 /** Resolves to null if another node has registered since, or has sent a heartbeat again. */
-function enterAlone(store: Store, silent: readonly SeenBeat[], address: string | null): Promise<NodeIdentity | null> {
+function enterAlone(
+  store: Store,
+  silent: readonly SeenHeartbeat[],
+  address: string | null,
+): Promise<NodeIdentity | null> {
   return store.transact('account', async (tx) => {
     await tx.all(lockInstallation, {});
     for (const node of silent) await tx.run(fenceNode, node);

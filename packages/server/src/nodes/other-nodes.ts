@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartRefused } from '../domain/start-refused.ts';
 import { monotonicMs } from '../lib/monotonic.ts';
-import { BeatWatch } from '../store/beat-watch.ts';
-import type { SeenBeat } from '../store/node-beats.ts';
+import { HeartbeatWatch } from '../store/heartbeat-watch.ts';
+import type { SeenHeartbeat } from '../store/heartbeats.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 export interface OtherNodesOptions {
@@ -25,7 +25,7 @@ export class OtherNodes {
   readonly #list: () => Promise<readonly ListedNode[]>;
   readonly #options: OtherNodesOptions;
   readonly #closed: AbortSignal | undefined;
-  readonly #watch: BeatWatch;
+  readonly #watch: HeartbeatWatch;
   readonly #firstBeats = new Map<string, number>();
   #hasLooked = false;
 
@@ -33,11 +33,11 @@ export class OtherNodes {
     this.#list = list;
     this.#options = options;
     this.#closed = closed;
-    this.#watch = new BeatWatch(options.leaseMs, (options.leaseMs * 3) / 8);
+    this.#watch = new HeartbeatWatch(options.leaseMs, (options.leaseMs * 3) / 8);
   }
 
   /** Resolves to the listed nodes when all of them have been silent for the length of a lease. */
-  async silent(): Promise<readonly SeenBeat[]> {
+  async silent(): Promise<readonly SeenHeartbeat[]> {
     for (;;) {
       if (this.#hasLooked) await this.#pause();
       this.#hasLooked = true;
@@ -48,7 +48,7 @@ export class OtherNodes {
     }
   }
 
-  #checkSilent({ nodeId, beat }: ListedNode): SeenBeat {
+  #checkSilent({ nodeId, beat }: ListedNode): SeenHeartbeat {
     if (beat === null) throw nodeWithoutBeats(nodeId);
     if (!this.#firstBeats.has(nodeId)) {
       this.#firstBeats.set(nodeId, beat);

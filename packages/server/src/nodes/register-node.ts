@@ -3,7 +3,13 @@ import { hostname } from 'node:os';
 import { newId } from '../domain/ids.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';
 import { VERSION } from '../domain/version.ts';
-import { insertBeat, insertNode, markOtherNodesDead, releaseNode, setNodeAddress } from '../store/queries/nodes.ts';
+import {
+  insertHeartbeat,
+  insertNode,
+  markOtherNodesDead,
+  releaseNode,
+  setNodeAddress,
+} from '../store/queries/nodes.ts';
 import type { Store, Tx } from '../store/store.ts';
 import type { NodeIdentity, ThisNode } from '../store/this-node.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -26,7 +32,7 @@ export const newIdentity = (): NodeIdentity => ({ nodeId: newId('node'), boot: r
 export async function insertIdentity(tx: Tx, { nodeId, boot }: NodeIdentity, address: string | null): Promise<void> {
   const now = Date.now();
   await tx.run(insertNode, { nodeId, boot, version: VERSION, now, host: hostname(), address });
-  await tx.run(insertBeat, { nodeId, now });
+  await tx.run(insertHeartbeat, { nodeId, now });
 }
 
 /** Stores the address after the server listens. A node registers before that, when port 0 has no number yet. */

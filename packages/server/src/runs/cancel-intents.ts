@@ -1,5 +1,5 @@
 import type { CancelMode } from '../domain/run-state.ts';
-import { WokenLoop } from '../lib/woken-loop.ts';
+import { WakeableLoop } from '../lib/wakeable-loop.ts';
 import type { Notifier } from '../store/notifier.ts';
 import { cancelIntents } from '../store/queries/across-nodes.ts';
 import type { Reads } from '../store/store.ts';
@@ -20,12 +20,12 @@ export interface CancelIntentsDeps {
 /** Stops the runs of this node that were cancelled on another node: after a hint, and by one query each second. */
 export class CancelIntents implements AsyncDisposable {
   readonly #deps: CancelIntentsDeps;
-  readonly #loop: WokenLoop;
+  readonly #loop: WakeableLoop;
   readonly #unlisten: () => void;
 
   constructor(deps: CancelIntentsDeps) {
     this.#deps = deps;
-    this.#loop = new WokenLoop(
+    this.#loop = new WakeableLoop(
       POLL_MS,
       () => this.#look(),
       (error) => deps.logger.warn({ err: error }, 'cancels of other nodes could not be read; tried again each second'),

@@ -1,10 +1,10 @@
-import { WokenLoop } from '../lib/woken-loop.ts';
+import { WakeableLoop } from '../lib/wakeable-loop.ts';
 import {
-  forgetReaders,
-  forgetReadersOfGoneNodes,
-  noteReaders,
+  deleteReaders,
+  deleteReadersOfDeadNodes,
+  insertReaders,
   runsReadElsewhere,
-  runsThatWantReaders,
+  runsThatNeedReaders,
 } from '../store/queries/across-nodes.ts';
 import type { Store } from '../store/store.ts';
 import type { ThisNode } from '../store/this-node.ts';
@@ -32,13 +32,13 @@ export class FarReaders implements AsyncDisposable {
   readonly #node: ThisNode;
   readonly #runsHere: (runId: string) => boolean;
   readonly #runs = new Map<string, ReadRun>();
-  readonly #loop: WokenLoop;
+  readonly #loop: WakeableLoop;
 
   constructor(store: Store, node: ThisNode, runsHere: (runId: string) => boolean, logger: Logger) {
     this.#store = store;
     this.#node = node;
     this.#runsHere = runsHere;
-    this.#loop = new WokenLoop(
+    this.#loop = new WakeableLoop(
       RETRY_MS,
       () => this.#settle(),
       (error) => logger.warn({ err: error }, 'readers of runs of other nodes could not be stored; tried again'),
@@ -48,7 +48,7 @@ export class FarReaders implements AsyncDisposable {
 
   /** Deletes the rows of nodes that no longer exist. */
   async forgetGoneNodes(): Promise<void> {
-    await this.#store.transact('account', (tx) => tx.run(forgetReadersOfGoneNodes, {}));
+    await this.#store.transact('account', (tx) => tx.run(deleteReadersOfDeadNodes, {}));
   }
 
   firstCame(runId: string): void {
@@ -83,8 +83,8 @@ export class FarReaders implements AsyncDisposable {
     const gone = changed.filter(([, run]) => run.notedAs !== null);
     await this.#store.transact('account', async (tx) => {
       await Promise.all([
-        ...gone.map(([runId, run]) => tx.run(forgetReaders, { runId, nodeId: run.notedAs ?? '' })),
-        ...noted.map(([runId]) => tx.run(noteReaders, { runId, nodeId })),
+        ...gone.map(([runId, run]) => tx.run(deleteReaders, { runId, nodeId: run.notedAs ?? '' })),
+        ...noted.map(([runId]) => tx.run(insertReaders, { runId, nodeId })),
       ]);
     });
     for (const [, run] of gone) run.notedAs = null;
@@ -96,7 +96,7 @@ export class FarReaders implements AsyncDisposable {
   async #findWantedRows(): Promise<void> {
     const asked = [...this.#runs].filter(([, run]) => run.read && run.wantsReaders === null);
     if (asked.length === 0) return;
-    const rows = await this.#store.reads.all(runsThatWantReaders, { runIds: asked.map(([runId]) => runId) });
+    const rows = await this.#store.reads.all(runsThatNeedReaders, { runIds: asked.map(([runId]) => runId) });
     const wanted = new Set(rows.map(({ run_id }) => run_id));
     for (const [runId, run] of asked) {
       run.wantsReaders = wanted.has(runId);

@@ -84,7 +84,7 @@ export class LargePages {
       const [first] = portion;
       if (first === undefined || (list.showsAll && !page.hasRoomFor(Number(first.bytes)))) break;
       using _turn = await this.#turn(ownerId, sum(portion));
-      const rows = await list.rows({ before: { ...placeOf(first), inclusive: true }, limit: portion.length });
+      const rows = await list.rows({ before: { ...positionOf(first), inclusive: true }, limit: portion.length });
       const items = await Promise.all(rows.map((row) => list.show(row)));
       for (const [index, item] of items.entries()) {
         isFull = !page.add(item);
@@ -93,8 +93,8 @@ export class LargePages {
       }
       // Rows may have been added or deleted since the sizes were read: the next portion follows the rows, not the sizes.
       const lastRow = rows.at(-1);
-      const after = lastRow === undefined ? placeOf(portion.at(-1) ?? first) : list.position(lastRow);
-      rest = rest.filter((row) => isOlder(placeOf(row), after));
+      const after = lastRow === undefined ? positionOf(portion.at(-1) ?? first) : list.position(lastRow);
+      rest = rest.filter((row) => isOlder(positionOf(row), after));
       end = after;
     }
     if (isFull && last !== undefined) end = list.position(last);
@@ -117,7 +117,7 @@ export class LargePages {
   }
 }
 
-const placeOf = (row: RowSize): ListPosition => ({ createdAt: Number(row.created_at), id: row.id });
+const positionOf = (row: RowSize): ListPosition => ({ createdAt: Number(row.created_at), id: row.id });
 
 /** Lists are newest first. Ids are ASCII, so they are compared here as both stores compare them. */
 const isOlder = (one: ListPosition, other: ListPosition): boolean =>

@@ -22,13 +22,18 @@ export interface Tx extends Reads {
 }
 
 /** Transactions of a run: flushes, steps and the end commit in order. */
-export const ORDERED: ReadonlySet<TransactionName> = new Set(['flush', 'step', 'end', 'takeover'] as const);
+export const ORDERED_TRANSACTIONS: ReadonlySet<TransactionName> = new Set([
+  'flush',
+  'step',
+  'end',
+  'takeover',
+] as const);
 
 /**
  * If several nodes share a store, a transaction belongs to its node unless it is listed here. After other nodes marked
  * the node as dead, the store refuses its transactions.
  */
-export const ANY_NODES: ReadonlySet<TransactionName> = new Set(['account', 'lease'] as const);
+export const NODELESS_TRANSACTIONS: ReadonlySet<TransactionName> = new Set(['account', 'lease'] as const);
 
 export type StoreKind = 'sqlite' | 'postgres';
 
@@ -40,7 +45,7 @@ export interface Store extends AsyncDisposable {
    * may call the job again if the transaction conflicted with another one or failed together with it, so the job may
    * change state only through `tx`.
    *
-   * Transactions of `ORDERED` commit in the order in which they were handed in, and each sees what the earlier ones
+   * Transactions of `ORDERED_TRANSACTIONS` commit in the order in which they were handed in, and each sees what the earlier ones
    * wrote. On PostgreSQL several can commit together; then each sees what the earlier ones wrote before their first
    * answer. The other transactions are ordered only by what their callers wait for: on SQLite they use the one writer,
    * on PostgreSQL each has its own connection and can wait for a lock without blocking the writer.

@@ -3,7 +3,7 @@ import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
 import { shownMessage } from '../../domain/sandbox-file.ts';
 import type { ModelOutput, ModelRequest } from '../ports.ts';
 import { ProtocolReader } from './protocol-reader.ts';
-import { type Asked, garbage, isObject, type JsonObject, stoppedShort } from './provider-failure.ts';
+import { invalidAnswer, isObject, type JsonObject, type ProviderTarget, truncatedAnswer } from './provider-failure.ts';
 import { BodyMaker, type RequestBody } from './request-body.ts';
 
 /*
@@ -120,19 +120,19 @@ export class ChatReader extends ProtocolReader {
   readonly #calls: OpenCall[] = [];
   #finishReason: string | null = null;
 
-  constructor(asked: Asked, output: ModelOutput) {
-    super(asked, output, USAGE);
+  constructor(target: ProviderTarget, output: ModelOutput) {
+    super(target, output, USAGE);
   }
 
   protected override done(): boolean {
-    if (!this.end()) throw garbage('an answer without a finish reason');
+    if (!this.end()) throw invalidAnswer('an answer without a finish reason');
     return true;
   }
 
   protected override take(chunk: JsonObject): boolean {
     if (chunk.error !== undefined && chunk.error !== null) this.fail(chunk);
     if (typeof chunk.type === 'string' && chunk.type.startsWith('response.'))
-      throw garbage('events of another protocol');
+      throw invalidAnswer('events of another protocol');
     if (isObject(chunk.usage)) this.report(chunk.usage);
     const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
     if (!isObject(choice)) return false;
@@ -144,7 +144,7 @@ export class ChatReader extends ProtocolReader {
   /** A message with a finish reason is complete, with or without `[DONE]`. */
   override end(): boolean {
     if (this.#finishReason === null) return false;
-    if (SHORT.has(this.#finishReason)) throw stoppedShort(this.#finishReason);
+    if (SHORT.has(this.#finishReason)) throw truncatedAnswer(this.#finishReason);
     for (const { id, name, arguments: argumentsText } of this.#calls) {
       this.call(id === '' ? newId('call') : id, name, argumentsText);
     }
@@ -161,7 +161,7 @@ export class ChatReader extends ProtocolReader {
   }
 
   #toolCall(piece: unknown): void {
-    if (!isObject(piece)) throw garbage('a tool call that is not valid');
+    if (!isObject(piece)) throw invalidAnswer('a tool call that is not valid');
     const index = typeof piece.index === 'number' ? piece.index : 0;
     const id = typeof piece.id === 'string' ? piece.id : '';
     const { name, arguments: argumentsText } = isObject(piece.function) ? piece.function : {};

@@ -2,7 +2,7 @@ import type { Model, ModelOutput, ModelRequest, ModelResult } from '../ports.ts'
 import { ChatReader, chatBody } from './openai-chat.ts';
 import { ResponsesReader, responsesBody } from './openai-responses.ts';
 import { type OpenAiEndpoint, OpenAiTransport } from './openai-transport.ts';
-import type { Asked } from './provider-failure.ts';
+import type { ProviderTarget } from './provider-failure.ts';
 
 const PREFIX = 'openai/';
 
@@ -12,14 +12,14 @@ const PROTOCOLS = {
     path: '/responses',
     takesPdf: true,
     body: responsesBody,
-    reader: (asked: Asked, output: ModelOutput) => new ResponsesReader(asked, output),
+    reader: (target: ProviderTarget, output: ModelOutput) => new ResponsesReader(target, output),
   },
   chat: {
     path: '/chat/completions',
     // Most servers with this protocol accept no files.
     takesPdf: false,
     body: chatBody,
-    reader: (asked: Asked, output: ModelOutput) => new ChatReader(asked, output),
+    reader: (target: ProviderTarget, output: ModelOutput) => new ChatReader(target, output),
   },
 } as const;
 
@@ -57,16 +57,16 @@ export class OpenAiModels implements AsyncDisposable {
 
   async #call(id: string, request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
     const { path, body, reader } = PROTOCOLS[this.#options.api];
-    const asked = { model: id.slice(PREFIX.length), apiKey: this.#options.apiKey };
-    const made = body(asked.model, request);
+    const target = { model: id.slice(PREFIX.length), apiKey: this.#options.apiKey };
+    const made = body(target.model, request);
     const { usage } = await this.#transport.stream<ChatReader | ResponsesReader>({
-      asked,
+      target,
       path,
       body: typeof made === 'string' ? Buffer.from(made) : made,
       signal,
       output,
       mayCall: request.mayCall,
-      newReader: () => reader(asked, output),
+      newReader: () => reader(target, output),
     });
     return { usage };
   }

@@ -3,7 +3,7 @@ import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
 import { shownMessage } from '../../domain/sandbox-file.ts';
 import type { ModelOutput, ModelRequest, PromptItem } from '../ports.ts';
 import { ProtocolReader } from './protocol-reader.ts';
-import { type Asked, garbage, isObject, type JsonObject, stoppedShort } from './provider-failure.ts';
+import { invalidAnswer, isObject, type JsonObject, type ProviderTarget, truncatedAnswer } from './provider-failure.ts';
 import { BodyMaker, type RequestBody } from './request-body.ts';
 
 /*
@@ -46,9 +46,9 @@ export function responsesBody(model: string, request: ModelRequest): RequestBody
  * The reasoning of earlier steps is not sent again. The protocol allows this: items of a response that was not stored
  * are sent without ids, so none of them requires the reasoning before it.
  */
-function reasoning({ reasoning: asked }: ModelRequest): JsonObject {
-  if (asked?.effort === undefined && asked?.summary === undefined) return {};
-  return { reasoning: { effort: asked.effort, summary: asked.summary } };
+function reasoning({ reasoning: requested }: ModelRequest): JsonObject {
+  if (requested?.effort === undefined && requested?.summary === undefined) return {};
+  return { reasoning: { effort: requested.effort, summary: requested.summary } };
 }
 
 function inputItem(item: PromptItem, maker: BodyMaker): JsonObject {
@@ -95,8 +95,8 @@ export class ResponsesReader extends ProtocolReader {
   readonly #deltaParts = new Set<string>();
   #reasoningPart = '';
 
-  constructor(asked: Asked, output: ModelOutput) {
-    super(asked, output, USAGE);
+  constructor(target: ProviderTarget, output: ModelOutput) {
+    super(target, output, USAGE);
   }
 
   protected override done(): boolean {
@@ -131,7 +131,7 @@ export class ResponsesReader extends ProtocolReader {
         return true;
       case 'response.incomplete':
         this.#report(event.response);
-        throw stoppedShort(incompleteReason(event.response));
+        throw truncatedAnswer(incompleteReason(event.response));
       case 'response.failed':
         this.#report(event.response);
         return this.fail(event);
@@ -140,7 +140,7 @@ export class ResponsesReader extends ProtocolReader {
     }
     if (typeof event.type === 'string') return false;
     if (event.error !== undefined) this.fail(event);
-    throw garbage('events of another protocol');
+    throw invalidAnswer('events of another protocol');
   }
 
   /** Only the last event completes a response. */

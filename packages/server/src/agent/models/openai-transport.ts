@@ -4,13 +4,13 @@ import { Agent, type Dispatcher } from 'undici';
 import { RunFailure } from '../../domain/run-failure.ts';
 import type { ModelOutput } from '../ports.ts';
 import {
-  type Asked,
-  cutStream,
+  brokenStream,
   failureOfConnection,
   failureOfStatus,
-  garbage,
+  invalidAnswer,
   ProviderFailure,
-  silence,
+  type ProviderTarget,
+  silenceFailure,
 } from './provider-failure.ts';
 import type { StreamedBody } from './request-body.ts';
 import { SseDecoder, SseTooLarge } from './sse-decoder.ts';
@@ -43,7 +43,7 @@ export interface EventReader {
 }
 
 export interface StreamCall<R extends EventReader> {
-  readonly asked: Asked;
+  readonly target: ProviderTarget;
   readonly path: string;
   /** The encoded body, made once, so that a running call holds no text besides it. */
   readonly body: Buffer | StreamedBody;
@@ -175,7 +175,7 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(() => {
       // The provider is not silent if this server does not read.
       if (this.#held) this.#timer.refresh();
-      else this.#fail(silence(silenceMs));
+      else this.#fail(silenceFailure(silenceMs));
     }, silenceMs);
     call.signal.addEventListener('abort', this.#abort);
   }
@@ -221,7 +221,7 @@ class Answer implements Dispatcher.DispatchHandler {
     try {
       this.#decoder.push(chunk);
     } catch (error) {
-      this.#fail(error instanceof SseTooLarge ? garbage('an event without an end', error) : error);
+      this.#fail(error instanceof SseTooLarge ? invalidAnswer('an event without an end', error) : error);
     }
     if (this.#call.output.isFull) this.#hold(controller);
   }
@@ -252,9 +252,9 @@ class Answer implements Dispatcher.DispatchHandler {
     if (this.#settled) clearTimeout(this.#timer);
     // The request body could not be read, which is no fault of the provider.
     else if (error instanceof RunFailure) this.#fail(error);
-    else if (this.#status === 200) this.#fail(cutStream(true));
+    else if (this.#status === 200) this.#fail(brokenStream(true));
     else if (this.#status > 200) this.#fail(this.#statusFailure());
-    else this.#fail(failureOfConnection(this.#call.asked, error));
+    else this.#fail(failureOfConnection(this.#call.target, error));
   }
 
   #event(data: string): void {
@@ -267,7 +267,7 @@ class Answer implements Dispatcher.DispatchHandler {
   #end(): void {
     try {
       if (this.#reader.end()) this.#succeed();
-      else this.#fail(cutStream(this.#events > 0));
+      else this.#fail(brokenStream(this.#events > 0));
     } catch (error) {
       this.#fail(error);
     }
@@ -275,7 +275,7 @@ class Answer implements Dispatcher.DispatchHandler {
 
   #statusFailure(): ProviderFailure {
     const body = Buffer.concat(this.#errorBody).subarray(0, MAX_ERROR_BYTES).toString();
-    return failureOfStatus(this.#call.asked, this.#status, body, retryAfterMs(this.#headers));
+    return failureOfStatus(this.#call.target, this.#status, body, retryAfterMs(this.#headers));
   }
 
   #succeed(): void {

@@ -1,19 +1,26 @@
 import type { Usage } from '../../domain/usage.ts';
 import type { ModelOutput } from '../ports.ts';
 import type { EventReader } from './openai-transport.ts';
-import { type Asked, failureOfEvent, garbage, isObject, type JsonObject, parsed } from './provider-failure.ts';
+import {
+  failureOfEvent,
+  invalidAnswer,
+  isObject,
+  type JsonObject,
+  type ProviderTarget,
+  parsed,
+} from './provider-failure.ts';
 import { reportedUsage, type UsageNames } from './reported-usage.ts';
 
 /** The common part of both protocols: it parses events as JSON objects, checks texts and turns errors into failures. */
 export abstract class ProtocolReader implements EventReader {
-  readonly #asked: Asked;
+  readonly #target: ProviderTarget;
   readonly #usageNames: UsageNames;
   protected readonly output: ModelOutput;
   hasOutput = false;
   usage: Usage | null = null;
 
-  constructor(asked: Asked, output: ModelOutput, usageNames: UsageNames) {
-    this.#asked = asked;
+  constructor(target: ProviderTarget, output: ModelOutput, usageNames: UsageNames) {
+    this.#target = target;
     this.output = output;
     this.#usageNames = usageNames;
   }
@@ -22,7 +29,7 @@ export abstract class ProtocolReader implements EventReader {
     if (data === '') return false;
     if (data === '[DONE]') return this.done();
     const event = parsed(data);
-    if (!isObject(event)) throw garbage('an event that is not a JSON object');
+    if (!isObject(event)) throw invalidAnswer('an event that is not a JSON object');
     return this.take(event);
   }
 
@@ -36,25 +43,25 @@ export abstract class ProtocolReader implements EventReader {
 
   /** Throws the failure for an error event of the provider. */
   protected fail(event: JsonObject): never {
-    throw failureOfEvent(this.#asked, event);
+    throw failureOfEvent(this.#target, event);
   }
 
   protected say(text: unknown): void {
-    if (typeof text !== 'string') throw garbage('a text delta that is not a string');
+    if (typeof text !== 'string') throw invalidAnswer('a text delta that is not a string');
     if (text === '') return;
     this.hasOutput = true;
     this.output.text(text);
   }
 
   protected think(text: unknown): void {
-    if (typeof text !== 'string') throw garbage('a reasoning delta that is not a string');
+    if (typeof text !== 'string') throw invalidAnswer('a reasoning delta that is not a string');
     if (text === '') return;
     this.hasOutput = true;
     this.output.reasoning(text);
   }
 
   protected call(callId: string, name: unknown, argumentsText: unknown): void {
-    if (typeof name !== 'string' || name === '') throw garbage('a tool call without a name');
+    if (typeof name !== 'string' || name === '') throw invalidAnswer('a tool call without a name');
     this.hasOutput = true;
     this.output.toolCall(callId, name, typeof argumentsText === 'string' ? argumentsText : '');
   }

@@ -19,7 +19,7 @@ export class ProviderFailure extends Error {
 }
 
 /** The target of a call: the model that messages name, and the key that no message may contain. */
-export interface Asked {
+export interface ProviderTarget {
   readonly model: string;
   readonly apiKey: string | null;
 }
@@ -27,17 +27,17 @@ export interface Asked {
 const RETRYABLE: ReadonlySet<number> = new Set([429, 500, 502, 503, 529]);
 
 /** Returns the failure for an answer with another status than 200. */
-export function failureOfStatus(asked: Asked, status: number, body: string, retryAfterMs: number | null) {
+export function failureOfStatus(target: ProviderTarget, status: number, body: string, retryAfterMs: number | null) {
   const { message, code, type } = errorIn(parsed(body));
   const isQuota = status === 429 && [code, type].includes('insufficient_quota');
   const sentence = isQuota
     ? 'The quota at the model provider is used up (429); check its plan and billing.'
-    : statusSentence(asked, status, quoted(asked, message));
+    : statusSentence(target, status, quoted(target, message));
   const failure = new RunFailure('model_error', sentence, { providerStatus: status });
   return new ProviderFailure(failure, RETRYABLE.has(status) && !isQuota, retryAfterMs);
 }
 
-function statusSentence({ model, apiKey }: Asked, status: number, said: string): string {
+function statusSentence({ model, apiKey }: ProviderTarget, status: number, said: string): string {
   if (status === 401) {
     return apiKey === null
       ? 'The model provider requires an API key (401); set OPENAI_API_KEY.'
@@ -78,12 +78,12 @@ const FAILED: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the failure for an error event. It is retryable in the same cases as a status. */
-export function failureOfEvent(asked: Asked, event: unknown): ProviderFailure {
+export function failureOfEvent(target: ProviderTarget, event: unknown): ProviderFailure {
   const { message, code, type } = errorIn(event);
   const names = [code, type];
   const isQuota = names.includes('insufficient_quota');
   const isOneOf = (known: ReadonlySet<string>) => !isQuota && names.some((name) => known.has(name));
-  const said = quoted(asked, message || code || type);
+  const said = quoted(target, message || code || type);
   const sentence = isQuota
     ? 'The quota at the model provider is used up; check its plan and billing.'
     : isOneOf(BUSY)
@@ -95,26 +95,26 @@ export function failureOfEvent(asked: Asked, event: unknown): ProviderFailure {
   return new ProviderFailure(new RunFailure('model_error', sentence), retryable);
 }
 
-export function failureOfConnection(asked: Asked, error: Error): ProviderFailure {
+export function failureOfConnection(target: ProviderTarget, error: Error): ProviderFailure {
   const { code } = error as NodeJS.ErrnoException;
-  const sentence = `The model provider cannot be reached${quoted(asked, code ?? error.message)}; check OPENAI_BASE_URL and the network.`;
+  const sentence = `The model provider cannot be reached${quoted(target, code ?? error.message)}; check OPENAI_BASE_URL and the network.`;
   return new ProviderFailure(new RunFailure('model_error', sentence, { cause: error }), true);
 }
 
-export function cutStream(isEventStream: boolean): ProviderFailure {
+export function brokenStream(isEventStream: boolean): ProviderFailure {
   const sentence = isEventStream
     ? 'The model provider ended its stream before the answer was complete; try again.'
     : 'The model provider did not answer with an event stream; check OPENAI_BASE_URL and RUNWIRE_OPENAI_API.';
   return new ProviderFailure(new RunFailure('model_error', sentence), isEventStream);
 }
 
-export function garbage(what: string, cause?: unknown): ProviderFailure {
+export function invalidAnswer(what: string, cause?: unknown): ProviderFailure {
   const sentence = `The model provider sent ${what}; check OPENAI_BASE_URL and RUNWIRE_OPENAI_API.`;
   return new ProviderFailure(new RunFailure('model_error', sentence, { cause }), false);
 }
 
 /** `length` and `content_filter`, under any name: a truncated answer is a failure. */
-export function stoppedShort(reason: string): ProviderFailure {
+export function truncatedAnswer(reason: string): ProviderFailure {
   const why =
     reason === 'content_filter'
       ? "the provider's content filter stopped it; change the message"
@@ -124,7 +124,7 @@ export function stoppedShort(reason: string): ProviderFailure {
   return new ProviderFailure(new RunFailure('model_error', `The model did not finish its answer: ${why}.`), false);
 }
 
-export function silence(silenceMs: number): ProviderFailure {
+export function silenceFailure(silenceMs: number): ProviderFailure {
   const sentence = `The model was silent for ${silenceMs / 1000} s; try again with a new \`usageRequestId\`.`;
   return new ProviderFailure(new RunFailure('model_timeout', sentence), false);
 }
@@ -163,7 +163,7 @@ function errorIn(body: unknown): { readonly message: string; readonly code: stri
 }
 
 /** Returns `: ` and the provider's message in one line, shortened, without the key or parts of it. */
-function quoted({ apiKey }: Asked, message: string): string {
+function quoted({ apiKey }: ProviderTarget, message: string): string {
   let text = message.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   if (apiKey !== null && apiKey !== '') text = text.replaceAll(apiKey, '***');
   text = text.replace(/\b(sk|Bearer)[-_ ][\w*.-]{6,}/g, '***');

@@ -124,13 +124,13 @@ test('describes a file that is no text, wherever its first other byte is', async
 
 test('limits lines and characters per call, and every part can be read', async () => {
   await withMount(async (mount, files) => {
-    const lines = Array.from({ length: 5000 }, (_, place) => `line ${place + 1}`);
+    const lines = Array.from({ length: 5000 }, (_, index) => `line ${index + 1}`);
     await mount.put('one', '/app/mnt/lines', lines.join('\n'));
     const some = (await read(files, '/app/mnt/lines')).split('\n');
     assert.deepEqual(some.slice(1, -1), lines.slice(0, READ_LIMITS.lines));
     assert.equal(some.at(-1), `[There is more: call again with first_line ${READ_LIMITS.lines + 1}.]`);
 
-    const wide = Array.from({ length: 40 }, (_, place) => `${place + 1} `.padEnd(3000, '.'));
+    const wide = Array.from({ length: 40 }, (_, index) => `${index + 1} `.padEnd(3000, '.'));
     await mount.put('one', '/app/mnt/wide', wide.join('\n'));
     const reached: string[] = [];
     while (reached.length < wide.length) {

@@ -1,7 +1,7 @@
 import { lastSegment, wholePath } from '../../domain/mount-path.ts';
 import type { AgentFile, AgentFolder } from '../files-port.ts';
 import { fileTool } from './file-tool.ts';
-import { bytes, toldFolder } from './told-path.ts';
+import { bytes, checkModelFolderPath } from './model-path.ts';
 
 interface ListInput {
   readonly folder?: string;
@@ -22,7 +22,7 @@ export const listFiles = fileTool<ListInput>({
   },
   required: [],
   async execute(files, { folder, after }) {
-    const told = toldFolder(folder);
+    const told = checkModelFolderPath(folder);
     if ('problem' in told) return told.problem;
     const page = await files.list(told.below, after ?? null, ENTRIES_A_LIST);
     const path = wholePath(told.below);

@@ -2,8 +2,8 @@ import { wholePath } from '../../domain/mount-path.ts';
 import type { AgentFile, OpenedAgentFile } from '../files-port.ts';
 import { Excerpt } from './excerpt.ts';
 import { fileTool } from './file-tool.ts';
+import { bytes, checkModelFilePath } from './model-path.ts';
 import { LineSplitter, NotText, textOf } from './text-lines.ts';
-import { bytes, toldFile } from './told-path.ts';
 
 interface ReadInput {
   readonly path: string;
@@ -45,7 +45,7 @@ export const readFile = fileTool<ReadInput>({
   },
   required: ['path'],
   async execute(files, input, signal) {
-    const told = toldFile(input.path);
+    const told = checkModelFilePath(input.path);
     if ('problem' in told) return told.problem;
     await using opened = await files.open(told.below);
     if (opened === null) return `There is no file ${input.path}.`;

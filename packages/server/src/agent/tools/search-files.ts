@@ -1,8 +1,8 @@
 import { wholePath } from '../../domain/mount-path.ts';
 import type { AgentFile, AgentFiles } from '../files-port.ts';
 import { fileTool } from './file-tool.ts';
+import { checkModelFolderPath } from './model-path.ts';
 import { cutAt, type LinePiece, LineSplitter, NotText, textOf } from './text-lines.ts';
-import { toldFolder } from './told-path.ts';
 
 interface SearchInput {
   readonly text: string;
@@ -41,7 +41,7 @@ export function searchFilesWithin(limits: SearchLimits) {
     },
     required: ['text'],
     async execute(files, { text, folder, ignore_case: ignoreCase = false }, signal) {
-      const told = toldFolder(folder);
+      const told = checkModelFolderPath(folder);
       if ('problem' in told) return told.problem;
       if (/[\r\n]/.test(text)) return '`text` must be within one line.';
       if ((await files.list(told.below, null, 1)) === null) return `There is no folder ${wholePath(told.below)}.`;
@@ -158,13 +158,13 @@ class LineMatcher {
     const begins = at - this.#tail.length;
     this.#tail = endsLine ? '' : searched.slice(-2 * MOST_CHARACTERS);
     if (this.#told === line) return null;
-    const place = searched.search(this.#pattern);
-    if (place === -1) return null;
+    const index = searched.search(this.#pattern);
+    if (index === -1) return null;
     this.#told = line;
-    const from = Math.max(0, place - BEFORE);
+    const from = Math.max(0, index - BEFORE);
     const shown = cutAt(searched.slice(from), BEFORE + AFTER);
     const isWhole = begins + from === 0;
-    const where = isWhole ? `${line}` : `${line} (character ${begins + place + 1})`;
+    const where = isWhole ? `${line}` : `${line} (character ${begins + index + 1})`;
     const end = from + shown.length < searched.length || !endsLine ? '…' : '';
     return `${this.#path}:${where}: ${isWhole ? '' : '…'}${shown.toWellFormed()}${end}`;
   }

@@ -29,9 +29,9 @@ test('splits text in any pieces into complete, numbered lines', async () => {
     const expected = given.split('\n');
     if (expected.at(-1) === '') expected.pop();
     assert.equal(lines.length, expected.length);
-    for (const [place, line] of expected.entries()) {
+    for (const [index, line] of expected.entries()) {
       // If a piece ends between CR and LF, the CR stays in the line.
-      assert.ok([line, line.replace(/\r$/, '')].includes(lines[place] ?? ''), JSON.stringify(lines));
+      assert.ok([line, line.replace(/\r$/, '')].includes(lines[index] ?? ''), JSON.stringify(lines));
     }
   });
   await fc.assert(property, { numRuns: 2000 });

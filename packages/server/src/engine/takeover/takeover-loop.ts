@@ -1,5 +1,5 @@
 import { StoreUnavailable } from '../../domain/unavailable.ts';
-import type { SeenBeat } from '../../store/node-beats.ts';
+import type { SeenHeartbeat } from '../../store/heartbeats.ts';
 import { fenceNode } from '../../store/queries/nodes.ts';
 import { Orphans, type OrphansOptions } from './orphans.ts';
 import type { TakeoverDeps } from './take-over.ts';
@@ -25,7 +25,7 @@ export class TakeoverLoop implements AsyncDisposable {
   }
 
   /** Waits for the transactions that the silent node has open: the database ends a transaction that is idle. */
-  fence = (silent: readonly SeenBeat[]): void => {
+  fence = (silent: readonly SeenHeartbeat[]): void => {
     for (const node of silent) {
       if (this.#isClosed || this.#fencing.has(node.nodeId)) continue;
       this.#fencing.add(node.nodeId);
@@ -46,7 +46,7 @@ export class TakeoverLoop implements AsyncDisposable {
     return this.#closing.signal.aborted;
   }
 
-  async #fence(node: SeenBeat): Promise<void> {
+  async #fence(node: SeenHeartbeat): Promise<void> {
     const { store, logger, metrics } = this.#deps;
     const { nodeId, beat } = node;
     try {

@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { type MountPath, wholePath } from '../../domain/mount-path.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
-import { codeOf } from '../../storage/disk/not-now.ts';
+import { codeOf } from '../../storage/disk/as-unavailable.ts';
 import type { MountFile } from '../mount-store.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
 import { stamp } from './stamp.ts';

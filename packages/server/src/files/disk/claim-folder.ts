@@ -1,8 +1,8 @@
 import { StartRefused } from '../../domain/start-refused.ts';
 import { installation } from '../../store/queries/accounts.ts';
-import { draftMark, KEPT } from '../../store/queries/blob-folder.ts';
+import { draftMark, VALID_MARK_ID } from '../../store/queries/blob-folder.ts';
 import { first, type Store } from '../../store/store.ts';
-import { keepMark, marksOf } from '../installation-mark.ts';
+import { readMarks, storeMark } from '../installation-mark.ts';
 import { checkWritable, newMark, otherFolder, readMark, removeMark, takenFolder, writeMark } from './folder-mark.ts';
 
 export const FIRST_START_REMEDY =
@@ -23,7 +23,7 @@ export async function claimFolder(store: Store, folder: string): Promise<void> {
   // The folder before the database: what another server of this database has put there by now, the database knows.
   const taken = await takenFolder(folder, FIRST_START_REMEDY);
   let own = await readMark(folder);
-  const marks = await marksOf(store);
+  const marks = await readMarks(store);
   let { known } = marks;
   let kept = marks.kept?.mark;
   let isNew = false;
@@ -37,11 +37,11 @@ export async function claimFolder(store: Store, folder: string): Promise<void> {
       isNew = await writeMark(folder, own);
       if (!isNew) {
         own = (await readMark(folder)) ?? own;
-        ({ known } = await marksOf(store));
+        ({ known } = await readMarks(store));
       }
     }
     if (!isNew && !known.has(own)) throw isFirst && taken !== null ? taken : unknownMark(folder);
-    ({ mark: kept } = await keepMark(store, own, 'disk'));
+    ({ mark: kept } = await storeMark(store, own, 'disk'));
   }
   if (kept === own) return removeMark(folder, 'restoring');
   if (isNew) await removeMark(folder);
@@ -50,7 +50,7 @@ export async function claimFolder(store: Store, folder: string): Promise<void> {
 
 function draft(store: Store, mark: string): Promise<number> {
   // Any number but that of the kept one.
-  const id = KEPT + 1 + Number.parseInt(mark.slice(0, 7), 16);
+  const id = VALID_MARK_ID + 1 + Number.parseInt(mark.slice(0, 7), 16);
   return store.transact('account', (tx) => tx.run(draftMark, { id, mark }));
 }
 

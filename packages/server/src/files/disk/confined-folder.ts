@@ -1,6 +1,6 @@
 import { type BigIntStats, constants, type Dirent } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
-import { codeOf } from '../../storage/disk/not-now.ts';
+import { codeOf } from '../../storage/disk/as-unavailable.ts';
 import type { HeldFolder, Reach } from './reach.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;

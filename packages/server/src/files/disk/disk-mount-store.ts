@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import type { MountPath } from '../../domain/mount-path.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
 import { syncFolder } from '../../lib/durable-files.ts';
+import { asUnavailable } from '../../storage/disk/as-unavailable.ts';
 import { makeFolder } from '../../storage/disk/make-folder.ts';
-import { notNow } from '../../storage/disk/not-now.ts';
 import { fileNames, folderNames } from '../mount-names.ts';
 import type { ByteRange, MountFile, MountPage, MountStore, OpenedFile } from '../mount-store.ts';
 import { type FileMark, fileOf, forgetAbout, type Known, keepAbout, mountFile } from './about-records.ts';
@@ -71,7 +71,7 @@ export class DiskMountStore implements MountStore {
       const folder = await this.#folders.folder(integrationId, folderNames(path));
       if (folder !== null) yield* filesBelow(folder, about, path);
     } catch (error) {
-      throw notNow(error);
+      throw asUnavailable(error);
     }
   }
 
@@ -203,6 +203,6 @@ async function orNotNow<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw notNow(error);
+    throw asUnavailable(error);
   }
 }

@@ -1,5 +1,5 @@
 import { LruCache } from '../../lib/lru-cache.ts';
-import { codeOf } from '../../storage/disk/not-now.ts';
+import { codeOf } from '../../storage/disk/as-unavailable.ts';
 import { checkedId } from '../mount-names.ts';
 import { ConfinedFolder } from './confined-folder.ts';
 import type { Reach } from './reach.ts';

@@ -1,7 +1,7 @@
 import { type MountPath, wholePath } from '../../domain/mount-path.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
-import { codeOf } from '../../storage/disk/not-now.ts';
+import { codeOf } from '../../storage/disk/as-unavailable.ts';
 import { fileInTheWay, fileNames, folderInTheWay } from '../mount-names.ts';
 import type { ConfinedFolder } from './confined-folder.ts';
 import { type MountFolders, unlessFolderGoes } from './mount-folders.ts';

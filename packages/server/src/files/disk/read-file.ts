@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { notNow } from '../../storage/disk/not-now.ts';
+import { asUnavailable } from '../../storage/disk/as-unavailable.ts';
 import type { ByteRange } from '../mount-store.ts';
 
 const PIECE_BYTES = 256 * 1024;
@@ -10,7 +10,7 @@ export async function* readPieces(handle: FileHandle, size: number, range?: Byte
   for (let position = range?.first ?? 0; position < end; ) {
     const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, end - position));
     const { bytesRead } = await handle.read(piece, 0, piece.length, position).catch((error: unknown) => {
-      throw notNow(error);
+      throw asUnavailable(error);
     });
     // Who promised so many bytes must be told.
     if (bytesRead === 0) throw new Error('The file became shorter while it was read.');

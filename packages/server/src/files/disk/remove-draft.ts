@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { codeOf } from '../../storage/disk/not-now.ts';
+import { codeOf } from '../../storage/disk/as-unavailable.ts';
 import type { ConfinedFolder, Name } from './confined-folder.ts';
 
 export const newDraft = () => randomBytes(12).toString('hex');

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { asUnavailable } from '../../storage/disk/as-unavailable.ts';
 import { makeFolder } from '../../storage/disk/make-folder.ts';
-import { notNow } from '../../storage/disk/not-now.ts';
 import type { Spooled, Spools } from '../spools.ts';
 
 const NAME = /^[0-9a-f]{24}\.spool$/;
@@ -70,6 +70,6 @@ async function onDisk<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw notNow(error);
+    throw asUnavailable(error);
   }
 }

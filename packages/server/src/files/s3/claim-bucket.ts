@@ -2,7 +2,7 @@ import { StartRefused } from '../../domain/start-refused.ts';
 import type { S3Bucket } from '../../storage/s3/s3-bucket.ts';
 import { startSentence } from '../../storage/s3/s3-errors.ts';
 import type { Store } from '../../store/store.ts';
-import { checkFilesKind, keepMark, marksOf, refuseOtherKind } from '../installation-mark.ts';
+import { checkFilesKind, readMarks, refuseOtherKind, storeMark } from '../installation-mark.ts';
 
 /** Says that a bucket holds the files of this mark, so that another bucket is not taken for it. */
 const markKey = (mark: string) => `${mark}/installation`;
@@ -17,10 +17,10 @@ const markKey = (mark: string) => `${mark}/installation`;
  */
 export async function claimBucket(store: Store, bucket: S3Bucket, newMark: string): Promise<string> {
   await checkFilesKind(store, 's3');
-  let kept = (await marksOf(store)).kept;
+  let kept = (await readMarks(store)).kept;
   if (kept === undefined) {
     await markBucket(bucket, newMark);
-    kept = await keepMark(store, newMark, 's3');
+    kept = await storeMark(store, newMark, 's3');
     refuseOtherKind(kept, 's3');
     if (kept.mark === newMark) return newMark;
     await bucket.delete(markKey(newMark));

@@ -2,10 +2,10 @@ import { operations } from '@runwire/contract/schemas';
 import type { FastifyInstance } from 'fastify';
 import type { IntegrationOwnership } from '../../accounts/owned-integration.ts';
 import { Refusal } from '../../domain/refusal.ts';
-import { askedFile } from '../../files/asked-path.ts';
 import { deletePath } from '../../files/delete-path.ts';
 import { listFolder } from '../../files/list-folder.ts';
 import type { MountStore } from '../../files/mount-store.ts';
+import { requestedFile } from '../../files/requested-path.ts';
 import { answerHead, sendFile } from '../file-answer.ts';
 import { readingOf } from '../file-conditions.ts';
 import { route } from '../route.ts';
@@ -24,7 +24,7 @@ export function fileRoutes(app: FastifyInstance, ownership: IntegrationOwnership
   route(app, operations.headFileContent, async (request, reply) => {
     const { apiIntegrationId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
-    const file = await mount.find(apiIntegrationId, askedFile('path', request.query.path));
+    const file = await mount.find(apiIntegrationId, requestedFile('path', request.query.path));
     if (file === null) throw new Refusal('file_not_found');
     // RFC 9110, 14.2: "A server MUST ignore a Range header field received with a request method that is unrecognized or for
     // which range handling is not defined"; it is defined for GET alone.
@@ -34,7 +34,7 @@ export function fileRoutes(app: FastifyInstance, ownership: IntegrationOwnership
   route(app, operations.getFileContent, async (request, reply) => {
     const { apiIntegrationId } = request.params;
     await ownership.check(request.principal, apiIntegrationId);
-    const path = askedFile('path', request.query.path);
+    const path = requestedFile('path', request.query.path);
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       const file = await mount.find(apiIntegrationId, path);
       if (file === null) throw new Refusal('file_not_found');

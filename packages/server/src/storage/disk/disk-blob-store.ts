@@ -3,8 +3,8 @@ import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } fro
 import { dirname, join } from 'node:path';
 import { syncFolder } from '../../lib/durable-files.ts';
 import { type BlobKey, type BlobStore, checkBlobKey, isBlobKey, type ListedBlob } from '../blob-store.ts';
+import { asUnavailable } from './as-unavailable.ts';
 import { makeFolder } from './make-folder.ts';
-import { notNow } from './not-now.ts';
 
 const SHARD = /^[0-9a-f]{2}$/;
 /** Files are written to this folder before they get their names. */
@@ -46,7 +46,7 @@ export class DiskBlobStore implements BlobStore {
       await syncFolder(shard);
     } catch (error) {
       await rm(draft, { force: true });
-      throw notNow(error);
+      throw asUnavailable(error);
     }
   }
 
@@ -78,7 +78,7 @@ export class DiskBlobStore implements BlobStore {
     } catch (error) {
       // A blob that the disk cannot read counts as missing.
       if ((error as NodeJS.ErrnoException).code === 'EIO') return false;
-      throw notNow(error);
+      throw asUnavailable(error);
     }
   }
 

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../../domain/unavailable.ts';
 import type { ByteRange } from '../blob-store.ts';
 import type { S3Bucket, StreamedObject, TypedObject } from './s3-bucket.ts';
-import { notNow } from './s3-errors.ts';
+import { asUnavailable } from './s3-errors.ts';
 
 /** How often in a row a connection may break without a byte. */
 const TRIES = 3;
@@ -48,7 +48,7 @@ async function* pieces(
     }
     if (at > last) return;
     if (at > before) tries = 0;
-    if (tries === TRIES) throw notNow(reason);
+    if (tries === TRIES) throw asUnavailable(reason);
     const next = await bucket.stream(key, { first: at, last }, etag);
     if (next === null) throw new StoreUnavailable('The file was replaced or deleted while it was being read.');
     reading.now = next;

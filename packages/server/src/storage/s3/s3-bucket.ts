@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ListMultipartUploadsOutput, MultipartUpload, S3Client } from '@aws-sdk/client-s3';
 import type { ByteRange } from '../blob-store.ts';
-import { isMissing, notNow, type S3Place, statusOf } from './s3-errors.ts';
+import { asUnavailable, isMissing, type S3Place, statusOf } from './s3-errors.ts';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
@@ -110,7 +110,7 @@ export class S3Bucket implements Disposable {
       const { accessKeyId, secretAccessKey, sessionToken } = await this.#client.config.credentials();
       return { accessKeyId, secretAccessKey, sessionToken: sessionToken ?? null };
     } catch (error) {
-      throw notNow(error);
+      throw asUnavailable(error);
     }
   }
 
@@ -124,7 +124,7 @@ export class S3Bucket implements Disposable {
         const command = new this.#sdk.PutObjectCommand({ Bucket: this.place.bucket, Key: key, ...input });
         return (await this.#client.send(command, { abortSignal })).ETag ?? '';
       } catch (error) {
-        const again = notNow(error);
+        const again = asUnavailable(error);
         // The stream is consumed, so the SDK cannot send it again.
         if (again === error || body instanceof Uint8Array || attempt === ATTEMPTS || abortSignal.aborted) throw again;
       } finally {
@@ -173,7 +173,7 @@ export class S3Bucket implements Disposable {
       return { object: objectOf(key, found, size), body };
     } catch (error) {
       if (isMissing(error) || statusOf(error) === 412) return null;
-      if (statusOf(error) !== 416) throw notNow(error);
+      if (statusOf(error) !== 416) throw asUnavailable(error);
       const object = await this.head(key);
       return object === null ? null : { object, body: Readable.from([]) };
     } finally {
@@ -256,7 +256,7 @@ export class S3Bucket implements Disposable {
     try {
       return await answer;
     } catch (error) {
-      throw notNow(error);
+      throw asUnavailable(error);
     }
   }
 
@@ -265,7 +265,7 @@ export class S3Bucket implements Disposable {
       return await answer;
     } catch (error) {
       if (isMissing(error)) return null;
-      throw notNow(error);
+      throw asUnavailable(error);
     }
   }
 
@@ -279,20 +279,20 @@ async function buffered(body: Readable): Promise<Uint8Array> {
     const pieces: Uint8Array[] = await body.toArray();
     return Buffer.concat(pieces);
   } catch (error) {
-    throw notNow(error);
+    throw asUnavailable(error);
   }
 }
 
 /** In a listing a space is written as `+` and a plus as `%2B`. */
 const decoded = (text: string | undefined): string => decodeURIComponent((text ?? '').replaceAll('+', '%20'));
 
-interface Found {
+interface ObjectHeaders {
   readonly ETag?: string | undefined;
   readonly ContentType?: string | undefined;
   readonly LastModified?: Date | undefined;
 }
 
-function objectOf(key: string, { ETag, ContentType, LastModified }: Found, size: number): TypedObject {
+function objectOf(key: string, { ETag, ContentType, LastModified }: ObjectHeaders, size: number): TypedObject {
   const modifiedAt = LastModified?.getTime() ?? 0;
   return { key, size, etag: ETag ?? '', contentType: ContentType ?? 'application/octet-stream', modifiedAt };
 }

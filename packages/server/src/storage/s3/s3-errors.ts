@@ -39,7 +39,7 @@ const NOT_NOW: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Returns `StoreUnavailable` if a later retry can succeed, and the error itself otherwise. */
-export function notNow(error: unknown): unknown {
+export function asUnavailable(error: unknown): unknown {
   if (error instanceof StoreUnavailable) return error;
   const status = statusOf(error);
   const { name } = error as SdkError;

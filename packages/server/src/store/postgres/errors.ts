@@ -13,7 +13,7 @@ const UNIQUE_VIOLATION = '23505';
 const REPEATED = ['40001', '40P01'];
 
 /** The transaction lost a race with another one. It is repeated from its start. */
-export class Repeatable extends StoreUnavailable {}
+export class LostRace extends StoreUnavailable {}
 
 /** The connection cannot be used any more. The outcome of its last statement is unknown. */
 export class ConnectionLost extends StoreUnavailable {}
@@ -41,7 +41,7 @@ export function translate(error: unknown): unknown {
   const sentence = error instanceof Error ? error.message : String(error);
   if (code === null) return isOurs(error) ? error : new ConnectionLost(`The database is not available: ${sentence}.`);
   if (code === UNIQUE_VIOLATION) return new UniqueViolation(sentence);
-  if (REPEATED.includes(code)) return new Repeatable(`${sentence} (${code}).`);
+  if (REPEATED.includes(code)) return new LostRace(`${sentence} (${code}).`);
   // The server closes the connection after these errors.
   if (/^57P0[1-5]|^08|^25P03/.test(code))
     return new ConnectionLost(`The database is not available: ${sentence} (${code}).`);

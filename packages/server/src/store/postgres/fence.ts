@@ -1,6 +1,6 @@
 import { NodeFenced } from '../../domain/unavailable.ts';
 import type { TransactionName } from '../../domain/wait-points.ts';
-import { ANY_NODES } from '../store.ts';
+import { NODELESS_TRANSACTIONS } from '../store.ts';
 import type { NodeIdentity, ThisNode } from '../this-node.ts';
 
 export interface FenceOptions {
@@ -24,9 +24,9 @@ export class Fence {
   }
 
   /** Returns null if the transaction needs no node. Throws if this process is not registered as a node now. */
-  handedIn(name: TransactionName): NodeIdentity | null {
+  identityFor(name: TransactionName): NodeIdentity | null {
     const { node } = this.#options;
-    if (node === undefined || ANY_NODES.has(name)) return null;
+    if (node === undefined || NODELESS_TRANSACTIONS.has(name)) return null;
     if (node.identity === null) throw new NodeFenced('This node is not registered now.');
     return node.identity;
   }

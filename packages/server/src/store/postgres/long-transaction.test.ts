@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { migratedDatabase } from '@runwire/test-kit/test-store.ts';
 import { missingService } from '../../../../../test/support/services.ts';
-import { beginLong, endLong, rowsOf } from './long-transaction.ts';
+import { beginLongTransaction, closeLongTransaction, rowsOf } from './long-transaction.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
 test('a failed read of rows reports its own error, not the aborted transaction', { skip }, async () => {
   await using database = await migratedDatabase();
-  const client = await beginLong({ url: database.url, pool: 1, pooled: false }, 'begin');
+  const client = await beginLongTransaction({ url: database.url, pool: 1, pooled: false }, 'begin');
   await client.query('create view falls as select 1 / (100 - n) as n from generate_series(1, 200) as n');
   let seen = 0;
   await assert.rejects(
@@ -18,12 +18,12 @@ test('a failed read of rows reports its own error, not the aborted transaction',
     { name: 'StatementRefused', message: 'division by zero (22012)' },
   );
   assert.equal(seen, 64, 'in the middle');
-  await endLong(client);
+  await closeLongTransaction(client);
 });
 
 test('rows that were read only in part can be read again', { skip }, async () => {
   await using database = await migratedDatabase();
-  const client = await beginLong({ url: database.url, pool: 1, pooled: false }, 'begin');
+  const client = await beginLongTransaction({ url: database.url, pool: 1, pooled: false }, 'begin');
   await client.query('create view many as select n from generate_series(1, 200) as n');
   for (let time = 0; time < 2; time += 1) {
     for await (const [row] of rowsOf(client, 'many', ['n'])) {
@@ -31,5 +31,5 @@ test('rows that were read only in part can be read again', { skip }, async () =>
       break;
     }
   }
-  await endLong(client);
+  await closeLongTransaction(client);
 });

@@ -9,7 +9,7 @@ const NO_LIMITS =
   'set local statement_timeout = 0; set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0';
 
 /** Begins a transaction on its own connection, without time limits. It also works through a pooler. */
-export async function beginLong({ url }: PostgresSettings, begin: string): Promise<Client> {
+export async function beginLongTransaction({ url }: PostgresSettings, begin: string): Promise<Client> {
   const client = new Client(plainConfig(url));
   // The next query on this connection reports the error.
   client.on('error', () => {});
@@ -19,7 +19,7 @@ export async function beginLong({ url }: PostgresSettings, begin: string): Promi
 }
 
 /** Closes the connection. The database rolls back whatever was not committed. */
-export async function endLong(client: Client): Promise<void> {
+export async function closeLongTransaction(client: Client): Promise<void> {
   await client.end().catch(() => {});
 }
 

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import type { Row, Snapshot } from '../transfer/ports.ts';
-import { beginLong, columnsOf, endLong, rowsOf } from './long-transaction.ts';
+import { beginLongTransaction, closeLongTransaction, columnsOf, rowsOf } from './long-transaction.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import type { PostgresSettings } from './settings.ts';
 
@@ -15,7 +15,7 @@ export class PostgresSnapshot implements Snapshot, AsyncDisposable {
 
   static async open(settings: PostgresSettings): Promise<PostgresSnapshot> {
     await prepareDatabase(settings, false);
-    const client = await beginLong(settings, 'begin isolation level repeatable read read only');
+    const client = await beginLongTransaction(settings, 'begin isolation level repeatable read read only');
     // The first statement of the transaction takes the snapshot.
     await client.query('select 1');
     return new PostgresSnapshot(client);
@@ -36,6 +36,6 @@ export class PostgresSnapshot implements Snapshot, AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return endLong(this.#client);
+    return closeLongTransaction(this.#client);
   }
 }

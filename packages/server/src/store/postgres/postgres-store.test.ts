@@ -12,8 +12,8 @@ import { insertChat } from '../queries/admission.ts';
 import { raiseUsageDay } from '../queries/allowance.ts';
 import { insertChunk, lastStoredId } from '../queries/eventlog.ts';
 import { lockMember } from '../queries/locks.ts';
-import { fenceNode, insertBeat, insertNode } from '../queries/nodes.ts';
-import { first, ORDERED, type Tx } from '../store.ts';
+import { fenceNode, insertHeartbeat, insertNode } from '../queries/nodes.ts';
+import { first, ORDERED_TRANSACTIONS, type Tx } from '../store.ts';
 import { type NodeIdentity, ThisNode } from '../this-node.ts';
 import { ConnectionLost } from './errors.ts';
 import { PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
@@ -321,7 +321,7 @@ async function openNode(url: string) {
   const register = async (nodeId: string) => {
     await store.transact('account', async (tx) => {
       await tx.run(insertNode, { nodeId, boot: 'b', version: '1', now: 1, host: 'h', address: null });
-      await tx.run(insertBeat, { nodeId, now: 1 });
+      await tx.run(insertHeartbeat, { nodeId, now: 1 });
     });
     node.registered({ nodeId, boot: 'b' });
   };
@@ -408,7 +408,7 @@ test('work of one identity is never written under the next one', { skip }, async
   });
   await begun.promise;
   let ran = 0;
-  const late = [...ORDERED].map((name) =>
+  const late = [...ORDERED_TRANSACTIONS].map((name) =>
     it.store
       .transact(name, async () => {
         ran += 1;

@@ -5,11 +5,11 @@ import type { TransactionName, WaitAt } from '../../domain/wait-points.ts';
 import { touchInstallation } from '../queries/accounts.ts';
 import type { Schema } from '../schema.ts';
 import type { Statement } from '../statement.ts';
-import { ORDERED, type QueryOf, type Reads, type Store, type Tx, UniqueViolation } from '../store.ts';
+import { ORDERED_TRANSACTIONS, type QueryOf, type Reads, type Store, type Tx, UniqueViolation } from '../store.ts';
 import type { NodeIdentity } from '../this-node.ts';
 import { type CommitEvidence, CommitMarks } from './commit-marks.ts';
 import { CommitOutcomes, type JudgeCommit } from './commit-outcome.ts';
-import { ConnectionLost, Repeatable, translate } from './errors.ts';
+import { ConnectionLost, LostRace, translate } from './errors.ts';
 import { Fence, type FenceOptions } from './fence.ts';
 import { hintQuery } from './hints.ts';
 import { prepareDatabase, type StartChecks } from './prepare-database.ts';
@@ -104,15 +104,15 @@ export class PostgresStore implements Store {
 
   async transact<T>(name: TransactionName, job: (tx: Tx) => Promise<T>): Promise<T> {
     if (this.#closing !== null) throw new StoreUnavailable('The store is closed.');
-    if (ORDERED.has(name)) return this.#writer.transact(name, job);
-    const as = this.#fence.handedIn(name);
+    if (ORDERED_TRANSACTIONS.has(name)) return this.#writer.transact(name, job);
+    const as = this.#fence.identityFor(name);
     for (let tries = 1; ; tries += 1) {
       try {
         return await this.#transactAlone(name, job, as);
       } catch (error) {
         if (error instanceof NodeFenced) this.#fence.found(as);
         if (error instanceof UniqueViolation) this.#onConflict?.('unique');
-        if (!(error instanceof Repeatable) || tries >= MAX_TRIES) throw error;
+        if (!(error instanceof LostRace) || tries >= MAX_TRIES) throw error;
         this.#onConflict?.('repeat');
       }
     }

@@ -12,9 +12,9 @@ import type { Client } from 'pg';
 import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import type { Row, Target, Value } from '../transfer/ports.ts';
-import { COPIED_TABLES, LEFT_TABLES } from '../transfer/tables.ts';
+import { COPIED_TABLES, UNCOPIED_TABLES } from '../transfer/tables.ts';
 import { translate } from './errors.ts';
-import { beginLong, columnsOf, endLong, rowsOf } from './long-transaction.ts';
+import { beginLongTransaction, closeLongTransaction, columnsOf, rowsOf } from './long-transaction.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import type { PostgresSettings } from './settings.ts';
 import { storable } from './statements.ts';
@@ -34,7 +34,7 @@ export class PostgresTarget implements Target {
 
   static async open(settings: PostgresSettings): Promise<PostgresTarget> {
     await prepareDatabase(settings, false);
-    const client = await beginLong(settings, 'begin');
+    const client = await beginLongTransaction(settings, 'begin');
     await client.query(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     return new PostgresTarget(client);
   }
@@ -43,7 +43,7 @@ export class PostgresTarget implements Target {
     const { rows } = await this.#client.query<{ made: number }>(
       `select count(*) as made from information_schema.tables
        where table_schema = current_schema() and table_name = any($1)`,
-      [[...COPIED_TABLES, ...LEFT_TABLES]],
+      [[...COPIED_TABLES, ...UNCOPIED_TABLES]],
     );
     return rows[0]?.made === 0;
   }
@@ -86,7 +86,7 @@ export class PostgresTarget implements Target {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return endLong(this.#client);
+    return closeLongTransaction(this.#client);
   }
 }
 

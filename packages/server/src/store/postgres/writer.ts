@@ -6,7 +6,7 @@ import type { Tx } from '../store.ts';
 import type { NodeIdentity } from '../this-node.ts';
 import type { CommitEvidence } from './commit-marks.ts';
 import type { CommitOutcomes } from './commit-outcome.ts';
-import { ConnectionLost, Repeatable, translate } from './errors.ts';
+import { ConnectionLost, LostRace, translate } from './errors.ts';
 import type { Fence } from './fence.ts';
 import { hintQuery } from './hints.ts';
 import { type PostgresSettings, sessionConfig } from './settings.ts';
@@ -57,7 +57,7 @@ export class Writer implements AsyncDisposable {
   }
 
   transact<T>(name: TransactionName, work: (tx: Tx) => Promise<T>): Promise<T> {
-    const as = this.#options.fence.handedIn(name);
+    const as = this.#options.fence.identityFor(name);
     return new Promise<T>((resolve, reject) => {
       this.#queue.push({ as, name, work, resolve: resolve as (value: unknown) => void, reject });
       this.#draining ??= this.#drain();
@@ -94,7 +94,7 @@ export class Writer implements AsyncDisposable {
         }
         return;
       } catch (error) {
-        if (error instanceof Repeatable && tries < MAX_TRIES) continue;
+        if (error instanceof LostRace && tries < MAX_TRIES) continue;
         if (error instanceof NodeFenced) fence.found(as);
         // The database is away or did not answer in time.
         if (error instanceof ConnectionLost) this.#jobsPerCommit = Math.max(batch.length >>> 1, 1);
@@ -117,7 +117,7 @@ export class Writer implements AsyncDisposable {
     let values: unknown[];
     let evidence: CommitEvidence | null;
     try {
-      values = await inOneTrip(batch, tx);
+      values = await runInOneTrip(batch, tx);
       evidence = await tx.finish();
       if (waitAt !== undefined) for (const job of batch) waitAt(`${job.name}.before-commit`);
     } catch (error) {
@@ -183,7 +183,7 @@ export class Writer implements AsyncDisposable {
  * Starts all jobs in the same turn, in order. What each job issues before its first answer is sent in that order. If
  * one job fails, this waits for the others: a statement after the rollback would run outside of any transaction.
  */
-async function inOneTrip(batch: readonly Job[], tx: Tx): Promise<unknown[]> {
+async function runInOneTrip(batch: readonly Job[], tx: Tx): Promise<unknown[]> {
   const errors: unknown[] = [];
   const values = await Promise.all(
     batch.map(async ({ work }) => {

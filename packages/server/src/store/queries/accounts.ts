@@ -31,12 +31,12 @@ export const lockInstallation = statement(
   { locks: true },
 );
 
-export const keptSecret = statement('kept secret', (db, _: Record<string, never>) =>
+export const storedSecret = statement('kept secret', (db, _: Record<string, never>) =>
   db.selectFrom('installation_secret').select('secret'),
 );
 
 /** If several nodes make a secret concurrently, the first one is stored. */
-export const keepSecretOnce = statement('keep secret once', (db, p: { secret: string }) =>
+export const storeSecretOnce = statement('keep secret once', (db, p: { secret: string }) =>
   db
     .insertInto('installation_secret')
     .values({ id: 1, secret: p.secret })
@@ -194,7 +194,7 @@ export const integrationsToEmpty = statement('integrations to empty', (db, p: { 
     .limit(p.limit),
 );
 
-export const noteFilesDeleted = statement('note files deleted', (db, p: { integrationId: string; now: number }) =>
+export const markFilesDeleted = statement('note files deleted', (db, p: { integrationId: string; now: number }) =>
   db
     .updateTable('integrations')
     .set({ files_deleted_at: p.now })

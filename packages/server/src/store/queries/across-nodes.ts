@@ -51,7 +51,7 @@ export const cancelIntents = statement('cancel intents', (db, p: { nodeId: strin
 );
 
 /** Returns the runs among these that are cancelled if no client reads them. */
-export const runsThatWantReaders = statement('runs that want readers', (db, p: { runIds: readonly string[] }) =>
+export const runsThatNeedReaders = statement('runs that want readers', (db, p: { runIds: readonly string[] }) =>
   db
     .selectFrom('runs')
     .innerJoin('integrations', 'integrations.integration_id', 'runs.integration_id')
@@ -61,19 +61,19 @@ export const runsThatWantReaders = statement('runs that want readers', (db, p: {
     .where('integrations.on_disconnect', '=', 'cancel'),
 );
 
-export const noteReaders = statement('note readers', (db, p: { runId: string; nodeId: string }) =>
+export const insertReaders = statement('note readers', (db, p: { runId: string; nodeId: string }) =>
   db
     .insertInto('run_readers')
     .values({ run_id: p.runId, node_id: p.nodeId })
     .onConflict((c) => c.columns(['run_id', 'node_id']).doNothing()),
 );
 
-export const forgetReaders = statement('forget readers', (db, p: { runId: string; nodeId: string }) =>
+export const deleteReaders = statement('forget readers', (db, p: { runId: string; nodeId: string }) =>
   db.deleteFrom('run_readers').where('run_id', '=', p.runId).where('node_id', '=', p.nodeId),
 );
 
 /** Deletes the rows of dead nodes. */
-export const forgetReadersOfGoneNodes = statement('forget readers of gone nodes', (db, _: Record<string, never>) =>
+export const deleteReadersOfDeadNodes = statement('forget readers of gone nodes', (db, _: Record<string, never>) =>
   db
     .deleteFrom('run_readers')
     .where('node_id', 'not in', (eb) => eb.selectFrom('nodes').select('node_id').where('dead', '=', NODE_ALIVE)),

@@ -5,7 +5,7 @@ import { statement } from '../statement.ts';
  * Starts from the blobs of an integration: an integration that keeps no copies has few. SQLite executes cross joins in
  * the written order.
  */
-export const chatsWithCopiesToLetGo = statement(
+export const chatsWithCopiesToRelease = statement(
   'chats with copies to let go',
   (db, p: { after: string; limit: number }) =>
     db
@@ -41,7 +41,7 @@ export const activeRunOfChat = statement('active run of chat', (db, p: { chatKey
 );
 
 /** Returns a row if the chat has no active run and its integration still keeps no copies. */
-export const mayLetGoOfCopies = statement('may let go of copies', (db, p: { chatKey: string; integrationId: string }) =>
+export const mayReleaseCopies = statement('may let go of copies', (db, p: { chatKey: string; integrationId: string }) =>
   db
     .selectFrom('integrations')
     .select('integration_id')
@@ -67,7 +67,7 @@ export const freeCopiesOfChat = statement('free copies of chat', (db, p: { chatK
     ),
 );
 
-export const letGoOfCopies = statement('let go of copies', (db, p: { chatKey: string }) =>
+export const clearCopiesOfChat = statement('let go of copies', (db, p: { chatKey: string }) =>
   db
     .updateTable('attachments')
     .set({ blob_key: null })

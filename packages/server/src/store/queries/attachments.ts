@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { AttachmentForm, StoredAttachment } from '../../domain/attachment.ts';
 import { statement } from '../statement.ts';
-import { runsOfStretch, type Stretch } from './chats.ts';
+import { type PositionRange, runsOfRange } from './chats.ts';
 
 export const blobByHash = statement('blob by hash', (db, p: { integrationId: string; sha256: string }) =>
   db
@@ -95,12 +95,12 @@ const attachmentColumns = [
 ] as const;
 
 /** Reads the attachments of the messages at these positions. */
-export const historyAttachments = statement('history attachments', (db, p: Stretch) =>
+export const historyAttachments = statement('history attachments', (db, p: PositionRange) =>
   db
     .selectFrom('attachments')
     .select(attachmentColumns)
     .where('chat_key', '=', p.chatKey)
-    .where('run_id', 'in', runsOfStretch(db, p))
+    .where('run_id', 'in', runsOfRange(db, p))
     .orderBy('run_id')
     .orderBy('position'),
 );
@@ -219,7 +219,7 @@ export const unusedBlobs = statement('unused blobs', (db, p: { until: number; li
 const isReferredTo = sql<boolean>`exists (select 1 from attachments where attachments.blob_key = blobs.blob_key)`;
 
 /** Checks the time again, because a request that refers to the blob may have reset it since the sweep read it. */
-export const forgetBlob = statement('forget blob', (db, p: { blobKey: string; until: number }) =>
+export const deleteBlobRow = statement('forget blob', (db, p: { blobKey: string; until: number }) =>
   db
     .deleteFrom('blobs')
     .where('blob_key', '=', p.blobKey)

@@ -2,7 +2,7 @@ import type { FilesKind } from '../schema.ts';
 import { statement } from '../statement.ts';
 
 /** The id of the valid mark. All other rows are drafts of starts that are in progress or failed. */
-export const KEPT = 1;
+export const VALID_MARK_ID = 1;
 
 /** The valid mark comes first in this order. */
 export const knownMarks = statement('known marks', (db, _: Record<string, never>) =>
@@ -14,13 +14,13 @@ export const draftMark = statement('draft mark', (db, p: { id: number; mark: str
 );
 
 /** If several nodes make a mark concurrently, the first one is stored. */
-export const keepMarkOnce = statement('keep mark once', (db, p: { mark: string; kind: FilesKind }) =>
+export const storeMarkOnce = statement('keep mark once', (db, p: { mark: string; kind: FilesKind }) =>
   db
     .insertInto('blob_folder')
-    .values({ id: KEPT, mark: p.mark, kind: p.kind })
+    .values({ id: VALID_MARK_ID, mark: p.mark, kind: p.kind })
     .onConflict((c) => c.column('id').doNothing()),
 );
 
 export const dropDraftMarks = statement('drop draft marks', (db, _: Record<string, never>) =>
-  db.deleteFrom('blob_folder').where('id', '<>', KEPT),
+  db.deleteFrom('blob_folder').where('id', '<>', VALID_MARK_ID),
 );

@@ -138,14 +138,14 @@ export const chatLength = statement('chat length', (db, p: { chatKey: string }) 
 );
 
 /** A range of positions in a chat. `before` is exclusive. */
-export interface Stretch {
+export interface PositionRange {
   readonly chatKey: string;
   readonly from: number;
   readonly before: number;
 }
 
 /** Reads the messages at these positions. */
-export const history = statement('history', (db, p: Stretch) =>
+export const history = statement('history', (db, p: PositionRange) =>
   db
     .selectFrom('messages')
     .select(['run_id', 'role', 'status', 'content_json', 'sandbox_files_json'])
@@ -156,7 +156,7 @@ export const history = statement('history', (db, p: Stretch) =>
 );
 
 /** Reads the runs of the messages at these positions. */
-export const runsOfStretch = (db: Kysely<Schema>, p: Stretch) =>
+export const runsOfRange = (db: Kysely<Schema>, p: PositionRange) =>
   db
     .selectFrom('messages')
     .select('run_id')
@@ -165,11 +165,11 @@ export const runsOfStretch = (db: Kysely<Schema>, p: Stretch) =>
     .where('position', '<', p.before);
 
 /** Reads the journal of these runs. */
-export const historySteps = statement('history steps', (db, p: Stretch) =>
+export const historySteps = statement('history steps', (db, p: PositionRange) =>
   db
     .selectFrom('steps')
     .select(['run_id', 'kind', 'caller_agent', 'record_json'])
-    .where('run_id', 'in', runsOfStretch(db, p))
+    .where('run_id', 'in', runsOfRange(db, p))
     .orderBy('run_id')
     .orderBy('step'),
 );

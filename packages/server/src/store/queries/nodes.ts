@@ -21,7 +21,7 @@ export const setNodeAddress = statement('set node address', (db, p: { nodeId: st
   db.updateTable('nodes').set({ address: p.address }).where('node_id', '=', p.nodeId),
 );
 
-export const insertBeat = statement('insert beat', (db, p: { nodeId: string; now: number }) =>
+export const insertHeartbeat = statement('insert beat', (db, p: { nodeId: string; now: number }) =>
   db.insertInto('node_beats').values({ node_id: p.nodeId, beat: 1, seen_at: p.now, draining: 0 }),
 );
 
@@ -91,7 +91,7 @@ export const listNodes = (only: string | null) => (page: Page) => (db: Kysely<Sc
 export type NodeRow = Awaited<ReturnType<ReturnType<ReturnType<ReturnType<typeof listNodes>>>['execute']>>[number];
 
 /** Nodes that ended before `before` and have no runs left. */
-export const goneNodes = statement('gone nodes', (db, p: { before: number }) =>
+export const endedNodes = statement('gone nodes', (db, p: { before: number }) =>
   db
     .selectFrom('nodes')
     .leftJoin('node_beats', 'node_beats.node_id', 'nodes.node_id')
@@ -109,7 +109,7 @@ export const deleteNode = statement('delete node', (db, p: { nodeId: string }) =
   db.deleteFrom('nodes').where('node_id', '=', p.nodeId).where('dead', '<>', NODE_ALIVE),
 );
 
-export const deleteBeat = statement('delete beat', (db, p: { nodeId: string }) =>
+export const deleteHeartbeat = statement('delete beat', (db, p: { nodeId: string }) =>
   db.deleteFrom('node_beats').where('node_id', '=', p.nodeId),
 );
 

@@ -59,6 +59,6 @@ export const oldForms = statement('old forms', (db, p: { until: number }) =>
   db.selectFrom('upload_forms').select('form_id').where('expires_at', '<=', p.until).limit(1),
 );
 
-export const forgetForms = statement('forget forms', (db, p: { until: number }) =>
+export const deleteForms = statement('forget forms', (db, p: { until: number }) =>
   db.deleteFrom('upload_forms').where('expires_at', '<=', p.until),
 );

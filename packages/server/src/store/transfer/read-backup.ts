@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { StoreKind } from '../store.ts';
+import { BackupBytes } from './backup-bytes.ts';
 import {
   BLOB_LIST,
   blobFolder,
@@ -10,7 +11,6 @@ import {
   SECRET_FILE,
   tableFile,
 } from './backup-files.ts';
-import { KeptBytes } from './kept-bytes.ts';
 import { BackupRefused, type ListedFile, type Manifest, readManifest } from './manifest.ts';
 import { BATCH_ROWS, type Row, type Snapshot } from './ports.ts';
 
@@ -19,7 +19,7 @@ export class Backup implements Snapshot {
   readonly kind: StoreKind;
   readonly manifest: Manifest;
   readonly blobs: string;
-  readonly mountBytes: KeptBytes;
+  readonly mountBytes: BackupBytes;
   readonly #folder: string;
 
   private constructor(folder: string, manifest: Manifest) {
@@ -27,7 +27,7 @@ export class Backup implements Snapshot {
     this.manifest = manifest;
     this.kind = manifest.store;
     this.blobs = blobFolder(folder);
-    this.mountBytes = new KeptBytes(mountFolder(folder));
+    this.mountBytes = new BackupBytes(mountFolder(folder));
   }
 
   /** Throws if the backup is damaged, incomplete or newer than this program. */

@@ -7,9 +7,9 @@ import { temporaryFolder } from '@runwire/test-kit/test-server.ts';
 import { embeddedStore, freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import pg from 'pg';
 import { missingService } from '../../../../../test/support/services.ts';
-import { COPIED_TABLES, LEFT_TABLES } from './tables.ts';
+import { COPIED_TABLES, UNCOPIED_TABLES } from './tables.ts';
 
-const LISTED: ReadonlySet<string> = new Set([...COPIED_TABLES, ...LEFT_TABLES]);
+const LISTED: ReadonlySet<string> = new Set([...COPIED_TABLES, ...UNCOPIED_TABLES]);
 const unlisted = (names: readonly unknown[]) => names.map(String).filter((name) => !LISTED.has(name));
 const missingOf = (names: readonly unknown[]) => COPIED_TABLES.filter((name) => !names.includes(name));
 

@@ -24,7 +24,7 @@ export const COPIED_TABLES = [
 ] as const;
 
 /** Tables that are not copied, or copied in another way. */
-export const LEFT_TABLES = [
+export const UNCOPIED_TABLES = [
   // Copied separately, because the embedded store has it in a file.
   'installation_secret',
   // These rows belong to processes of the source.

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { syncFolder } from '../../lib/durable-files.ts';
+import { BackupBytes } from './backup-bytes.ts';
 import {
   BLOB_LIST,
   blobFolder,
@@ -14,7 +15,6 @@ import {
   TABLES_FOLDER,
   tableFile,
 } from './backup-files.ts';
-import { KeptBytes } from './kept-bytes.ts';
 import { BackupRefused, type ListedFile, type ListedTable, type Manifest, writeManifest } from './manifest.ts';
 import type { Snapshot } from './ports.ts';
 import { COPIED_TABLES } from './tables.ts';
@@ -24,13 +24,13 @@ export class BackupDraft implements AsyncDisposable {
   readonly #to: string;
   readonly #folder: string;
   readonly blobs: string;
-  readonly mountBytes: KeptBytes;
+  readonly mountBytes: BackupBytes;
 
   private constructor(to: string, folder: string) {
     this.#to = to;
     this.#folder = folder;
     this.blobs = blobFolder(folder);
-    this.mountBytes = new KeptBytes(mountFolder(folder));
+    this.mountBytes = new BackupBytes(mountFolder(folder));
   }
 
   static async create(folder: string): Promise<BackupDraft> {

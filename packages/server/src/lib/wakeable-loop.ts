@@ -2,7 +2,7 @@
  * Runs `work` when it is woken and at least once per period, one at a time. If it is woken during the work, it runs
  * once more, so no wake is lost. The first failure in a row is reported, and the work is repeated at the next period.
  */
-export class WokenLoop implements AsyncDisposable {
+export class WakeableLoop implements AsyncDisposable {
   readonly #periodMs: number;
   readonly #work: (byClock: boolean) => Promise<void>;
   readonly #onError: (error: unknown) => void;

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../domain/unavailable.ts';
 const NOT_NOW: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 
 /** Returns `StoreUnavailable` if a later retry can succeed, and the error itself otherwise. */
-export function notNow(error: unknown): unknown {
+export function asUnavailable(error: unknown): unknown {
   const code = codeOf(error);
   return NOT_NOW.has(code)
     ? new StoreUnavailable(`A file cannot be stored or read now: ${code}.`, { cause: error })

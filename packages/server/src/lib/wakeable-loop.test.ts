@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WokenLoop } from './woken-loop.ts';
+import { WakeableLoop } from './wakeable-loop.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -8,7 +8,7 @@ test('several wakes during the work cause one more round', async () => {
   let works = 0;
   let gate = Promise.withResolvers<void>();
   const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  await using loop = new WokenLoop(
+  await using loop = new WakeableLoop(
     HOUR_MS,
     async () => {
       begun[works]?.resolve();
@@ -34,7 +34,7 @@ test('works once per period without a wake, and reports only the first failure i
   const errors: unknown[] = [];
   let works = 0;
   const enough = Promise.withResolvers<void>();
-  await using loop = new WokenLoop(
+  await using loop = new WakeableLoop(
     1,
     async (byClock) => {
       assert.ok(byClock);
@@ -56,7 +56,7 @@ test('a wake after closing has no effect', async () => {
   const work = async () => {
     works += 1;
   };
-  const loop = new WokenLoop(HOUR_MS, work, (error) => assert.ifError(error));
+  const loop = new WakeableLoop(HOUR_MS, work, (error) => assert.ifError(error));
   await loop[Symbol.asyncDispose]();
   loop.wake();
   loop.start();
@@ -71,7 +71,7 @@ test('no wake is lost, even directly after the last work', async () => {
       works += 1;
       await gate.promise;
     };
-    await using loop = new WokenLoop(HOUR_MS, work, (error) => assert.ifError(error));
+    await using loop = new WakeableLoop(HOUR_MS, work, (error) => assert.ifError(error));
     loop.wake();
     gate.resolve();
     for (let turn = 0; turn < turns; turn += 1) await null;

@@ -18,7 +18,7 @@ export interface BytesDraft extends AsyncDisposable {
  * The bytes of files in a backup, named by their hashes. The file names of users may be invalid on another file system,
  * and equal files are stored once.
  */
-export class KeptBytes {
+export class BackupBytes {
   readonly #folder: string;
 
   constructor(folder: string) {

@@ -1,11 +1,11 @@
 /** A living node and the heartbeat that was last read of it. */
-export interface SeenBeat {
+export interface SeenHeartbeat {
   readonly nodeId: string;
   readonly beat: number;
 }
 
 /** The result of one read of the nodes and their heartbeats. */
-export interface BeatReport {
+export interface HeartbeatReport {
   /** The time by the monotonic clock at which the read began: the database was in this state then or later. */
   readonly begunAt: number;
   /** The node that read. */
@@ -17,14 +17,14 @@ export interface BeatReport {
   /** The number of other living nodes. */
   readonly peers: number;
   /** Nodes whose heartbeat did not change for the length of a lease. */
-  readonly silent: readonly SeenBeat[];
+  readonly silent: readonly SeenHeartbeat[];
   /** True if nodes that are not alive have unfinished runs. */
   readonly orphans: boolean;
 }
 
 /** Raises the heartbeat of this node and watches the other nodes. It runs beside the event loop, which can be busy. */
-export interface NodeBeats extends AsyncDisposable {
-  start(onReport: (report: BeatReport) => void): void;
+export interface Heartbeats extends AsyncDisposable {
+  start(onReport: (report: HeartbeatReport) => void): void;
   /** Sets the node whose heartbeat is raised from now on. With null, no heartbeat is raised. */
   become(nodeId: string | null): void;
   /** Shows the other nodes from now on that this node accepts no new runs. */

@@ -3,7 +3,7 @@ import { UploadSecrets } from './upload-secrets.ts';
 import type { UploadTarget } from './upload-target.ts';
 
 /** Forms that are sent to this server. The bucket is the integration, the key is the path below its mount. */
-export function hereTarget(store: Store, secret: string): UploadTarget {
+export function ownUploadTarget(store: Store, secret: string): UploadTarget {
   const secrets = new UploadSecrets(store, secret);
   return {
     url: (integrationId, base) => `${base}/uploads/${integrationId}`,

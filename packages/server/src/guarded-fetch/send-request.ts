@@ -11,7 +11,7 @@ const MAX_EARLY_ANSWERS = 8;
  * server learns nothing about the caller. Rejects with `FetchFailed` if the answer is not HTTP or its headers are too
  * large.
  */
-export async function ask(url: URL, socket: Duplex, userAgent: string): Promise<IncomingMessage> {
+export async function sendRequest(url: URL, socket: Duplex, userAgent: string): Promise<IncomingMessage> {
   // Imported here because it also loads the client of `fetch`: 0.07 s of processor time that most starts do not need.
   const { request } = await import('node:http');
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

@@ -2,12 +2,12 @@ import { type CheckedPath, checkAnyFolderPath, checkFilePath, type MountPath } f
 import { Refusal } from '../domain/refusal.ts';
 
 /** Returns the file that a caller names by its whole path. `name` is the name of the request field. */
-export function askedFile(name: string, path: string): MountPath {
+export function requestedFile(name: string, path: string): MountPath {
   return belowOf(name, checkFilePath(path));
 }
 
 /** Does the same for a folder. The mount itself is valid. */
-export function askedFolder(name: string, path: string): MountPath {
+export function requestedFolder(name: string, path: string): MountPath {
   return belowOf(name, checkAnyFolderPath(path));
 }
 

@@ -1,15 +1,15 @@
 import { Worker } from 'node:worker_threads';
 import { monotonicMs } from '../../lib/monotonic.ts';
-import type { BeatReport, NodeBeats } from '../node-beats.ts';
+import type { HeartbeatReport, Heartbeats } from '../heartbeats.ts';
 import type { PostgresSettings } from './settings.ts';
 
-export interface BeatTimes {
+export interface HeartbeatTimes {
   /** A node is dead if its heartbeat does not change for this long. */
   readonly leaseMs: number;
   readonly beatMs: number;
 }
 
-export interface BeatThreadData extends BeatTimes {
+export interface HeartbeatThreadData extends HeartbeatTimes {
   readonly settings: PostgresSettings;
   /** The time of the last turn of the event loop. */
   readonly life: SharedArrayBuffer;
@@ -18,7 +18,7 @@ export interface BeatThreadData extends BeatTimes {
   readonly gapMs: number;
 }
 
-export interface BeatMessage {
+export interface HeartbeatMessage {
   readonly nodeId?: string | null;
   readonly draining?: true;
 }
@@ -26,16 +26,16 @@ export interface BeatMessage {
 const LIFE_MS = 60_000;
 
 /** Raises heartbeats from a thread with its own connection. */
-export class PostgresNodeBeats implements NodeBeats {
+export class PostgresHeartbeats implements Heartbeats {
   readonly #worker: Worker;
   readonly #life = new Float64Array(new SharedArrayBuffer(8));
-  #onReport: ((report: BeatReport) => void) | null = null;
+  #onReport: ((report: HeartbeatReport) => void) | null = null;
 
-  constructor(settings: PostgresSettings, { leaseMs, beatMs }: BeatTimes, onFatal: (error: unknown) => void) {
+  constructor(settings: PostgresSettings, { leaseMs, beatMs }: HeartbeatTimes, onFatal: (error: unknown) => void) {
     this.live();
-    const file = import.meta.url.endsWith('.ts') ? './beat-thread.ts' : './beat-thread.js';
+    const file = import.meta.url.endsWith('.ts') ? './heartbeat-thread.ts' : './heartbeat-thread.js';
     const { url, pool, pooled } = settings;
-    const workerData: BeatThreadData = {
+    const workerData: HeartbeatThreadData = {
       settings: { url, pool, pooled },
       leaseMs,
       beatMs,
@@ -46,10 +46,10 @@ export class PostgresNodeBeats implements NodeBeats {
     this.#worker = new Worker(new URL(file, import.meta.url), { workerData });
     this.#worker.unref();
     this.#worker.on('error', onFatal);
-    this.#worker.on('message', (report: BeatReport) => this.#onReport?.(report));
+    this.#worker.on('message', (report: HeartbeatReport) => this.#onReport?.(report));
   }
 
-  start(onReport: (report: BeatReport) => void): void {
+  start(onReport: (report: HeartbeatReport) => void): void {
     this.#onReport = onReport;
   }
 
@@ -69,7 +69,7 @@ export class PostgresNodeBeats implements NodeBeats {
     this.#tell({});
   }
 
-  #tell(message: BeatMessage): void {
+  #tell(message: HeartbeatMessage): void {
     this.#worker.postMessage(message);
   }
 

@@ -1,11 +1,11 @@
-import type { SeenBeat } from './node-beats.ts';
+import type { SeenHeartbeat } from './heartbeats.ts';
 
 /**
  * Finds the silent nodes: nodes whose heartbeat did not change for the length of a lease, measured by the clock of this
  * process, while it reached the database the whole time. After a gap the watch starts again, because whatever kept this
  * process from reading may have kept the other nodes from writing.
  */
-export class BeatWatch {
+export class HeartbeatWatch {
   readonly #leaseMs: number;
   readonly #gapMs: number;
   readonly #seen = new Map<string, { readonly beat: number; readonly since: number }>();
@@ -20,10 +20,10 @@ export class BeatWatch {
    * The heartbeats were read at some time between `askedAt` and `answeredAt`, so a node counts as silent only for the
    * time that is certain: from the last answer with this heartbeat to the current question.
    */
-  observe(askedAt: number, answeredAt: number, beats: readonly SeenBeat[]): SeenBeat[] {
+  observe(askedAt: number, answeredAt: number, beats: readonly SeenHeartbeat[]): SeenHeartbeat[] {
     if (answeredAt - this.#lastAnswerAt > this.#gapMs) this.#seen.clear();
     this.#lastAnswerAt = answeredAt;
-    const silent: SeenBeat[] = [];
+    const silent: SeenHeartbeat[] = [];
     const alive = new Set<string>();
     for (const { nodeId, beat } of beats) {
       alive.add(nodeId);

@@ -1,12 +1,12 @@
 import { type CheckedPath, checkAnyFolderPath, checkFilePath, MOUNT } from '../../domain/mount-path.ts';
 
 /** Checks the path of a file that a model sent. The problem is a whole sentence. */
-export function toldFile(path: string): CheckedPath {
+export function checkModelFilePath(path: string): CheckedPath {
   return asSentence('`path`', checkFilePath(path));
 }
 
 /** The default is the mount itself. */
-export function toldFolder(folder: string = MOUNT): CheckedPath {
+export function checkModelFolderPath(folder: string = MOUNT): CheckedPath {
   return asSentence('`folder`', checkAnyFolderPath(folder));
 }
 

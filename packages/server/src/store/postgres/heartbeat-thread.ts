@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Client } from 'pg';
 import { monotonicMs } from '../../lib/monotonic.ts';
-import { BeatWatch } from '../beat-watch.ts';
-import type { BeatReport, SeenBeat } from '../node-beats.ts';
+import { HeartbeatWatch } from '../heartbeat-watch.ts';
+import type { HeartbeatReport, SeenHeartbeat } from '../heartbeats.ts';
 import { NODE_ALIVE } from '../schema.ts';
-import type { BeatMessage, BeatThreadData } from './postgres-node-beats.ts';
+import type { HeartbeatMessage, HeartbeatThreadData } from './postgres-heartbeats.ts';
 import { sessionConfig } from './settings.ts';
 
 const CONNECT_MS = 2000;
@@ -25,18 +25,18 @@ select (select count(*) from raised) as raised,
   exists (select 1 from runs where status in ('admitted', 'running') and node_id not in
     (select node_id from nodes where dead = ${NODE_ALIVE})) as orphans`;
 
-interface Seen {
+interface HeartbeatRow {
   readonly raised: number;
   readonly alive: boolean;
   readonly peers: number;
-  readonly beats: readonly SeenBeat[];
+  readonly beats: readonly SeenHeartbeat[];
   readonly orphans: boolean;
 }
 
-const data = workerData as BeatThreadData;
+const data = workerData as HeartbeatThreadData;
 const { leaseMs, beatMs, lifeMs, gapMs } = data;
 const life = new Float64Array(data.life);
-const watch = new BeatWatch(leaseMs, gapMs);
+const watch = new HeartbeatWatch(leaseMs, gapMs);
 let client: Client | null = null;
 let nodeId = '';
 let draining = false;
@@ -45,7 +45,7 @@ let raisedAt = Number.NEGATIVE_INFINITY;
 let hurried = false;
 let wake = new AbortController();
 
-parentPort?.on('message', (message: BeatMessage) => {
+parentPort?.on('message', (message: HeartbeatMessage) => {
   if (message.nodeId !== undefined) nodeId = message.nodeId ?? '';
   if (message.draining === true) draining = true;
   hurried = true;
@@ -85,13 +85,13 @@ async function look(): Promise<void> {
   const raises = as !== '' && lives && (hurried || begunAt - raisedAt >= (beatMs * 3) / 4);
   hurried = false;
   try {
-    const { rows } = await by.query<Seen>(LOOK, [as, Date.now(), draining ? 1 : 0, raises]);
+    const { rows } = await by.query<HeartbeatRow>(LOOK, [as, Date.now(), draining ? 1 : 0, raises]);
     const seen = rows[0];
     if (seen === undefined) return;
     if (raises) raisedAt = begunAt;
     const silent = watch.observe(begunAt, monotonicMs(), seen.beats);
     const { peers, orphans } = seen;
-    const report: BeatReport = {
+    const report: HeartbeatReport = {
       begunAt,
       nodeId: as,
       raised: seen.raised === 1,
