@@ -168,3 +168,17 @@ test('every npm script and test file that the docs name exists', () => {
     }
   }
 });
+
+test('docs/dependencies.md names every dependency', () => {
+  const page = readPage('docs/dependencies.md');
+  const files = ['package.json', ...globSync('packages/*/package.json', { cwd: root })];
+  const manifests = files.map((file) => JSON.parse(readFileSync(join(root, file), 'utf8')));
+  const names = manifests.flatMap((manifest) =>
+    Object.keys({ ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies }),
+  );
+  assert.ok(names.includes('fastify'));
+  assert.deepEqual(
+    [...new Set(names)].filter((name) => !name.startsWith('@runwire/') && !page.includes(`\`${name}\``)),
+    [],
+  );
+});
