@@ -1,19 +1,19 @@
 export interface ErrorEntry {
-  /** The general status; null for a code that appears in the stream alone, after the 200. */
+  /** The status. Null if the code appears only in the stream, after the status 200. */
   readonly status: number | null;
-  /** The status on `POST /get_completion_v2`, where it differs from the general one. */
+  /** The status of `POST /get_completion_v2`, if it differs. */
   readonly completionStatus?: number;
   /** What was wrong and what to do, for a person. */
   readonly sentence: string;
-  /** True: the same request may succeed later, without any change by the caller (in the stream: under a new id). */
+  /** True if the same request may succeed later without a change by the caller. In the stream: with a new id. */
   readonly retryable: boolean;
-  /** True: a run that is already streaming can end with it. */
+  /** True if a run that is already streaming can end with this code. */
   readonly inStream?: true;
-  /** Which response headers come with it, and when. */
+  /** The response headers of this error, and when they are sent. */
   readonly headers?: string;
 }
 
-/** Every error code there is. */
+/** All error codes. */
 export const errors = {
   invalid_request: {
     status: 400,
@@ -37,7 +37,7 @@ export const errors = {
   },
   unknown_agency: {
     status: 400,
-    sentence: 'This server has no agency with this name; choose one that GET /v2/agencies lists.',
+    sentence: 'This server has no agency with this name; choose an agency that GET /v2/agencies lists.',
     retryable: false,
   },
   sandbox_file_not_found: {

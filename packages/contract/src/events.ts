@@ -1,4 +1,4 @@
-/** The `event:` names of the stream. Frames of the model and of errors have none. */
+/** The `event:` names of the stream. Events of the model and errors have no name. */
 export const sseEvents = { meta: 'meta', resumed: 'resumed', messages: 'messages', end: 'end' } as const;
 export type SseEvent = (typeof sseEvents)[keyof typeof sseEvents];
 
@@ -33,7 +33,7 @@ export const responseEventTypes = [
 ] as const;
 export type ResponseEventType = (typeof responseEventTypes)[number];
 
-/** `name` of a `run_item_stream_event`; `handoff_occured` is spelt as existing clients know it. */
+/** `name` of a `run_item_stream_event`. Existing clients expect the spelling `handoff_occured`. */
 export const runItemNames = [
   'tool_called',
   'tool_output',

@@ -1,2 +1,2 @@
-/** The largest file that is taken, in bytes. */
+/** Maximum size of a file, in bytes. */
 export const maxFileBytes = 20_971_520;

@@ -72,7 +72,7 @@ export const SandboxFile = named(
   ),
 );
 
-/** A blank id "counts as missing" (`contract-4-blank-ids`), so the schema accepts it and admission decides. */
+/** A blank id "counts as missing" (`contract-4-blank-attribution`), so the schema accepts it and admission decides. */
 const idThatMayBeBlank = (description: string) => text(description, { maxLength: 256, pattern: noControlCharacters });
 
 export const GetCompletionV2Request = named(

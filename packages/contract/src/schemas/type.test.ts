@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Type as TypeBox } from 'typebox';
 import { Type } from './type.ts';
 
-/** Each way in which schemas are made, with the one builder or the other. */
+/** Schemas of every kind that we use, made with one of the two builders. */
 function samples(by: typeof Type) {
   const text = by.String({ minLength: 1, description: 'A text.' });
   return {
@@ -17,7 +17,7 @@ function samples(by: typeof Type) {
       by.Object({ text, more: by.Optional(text) }, { additionalProperties: false }),
       by.Object({ more: by.Optional(by.Object({ inner: text })) }),
       by.Object({ text: by.Optional(by.Unsafe<string>({ $ref: 'Text#' })) }),
-      // What is made from an optional one by hand is required again.
+      // A copy of an optional schema is required again.
       by.Object({ text: by.Unsafe<string | null>({ ...by.Optional(text), nullable: true }) }),
     ],
     Optional: [by.Optional(text), by.Optional(by.Optional(text))],
@@ -26,7 +26,7 @@ function samples(by: typeof Type) {
   } satisfies Record<keyof typeof Type, unknown[]>;
 }
 
-test('schemas are made as TypeBox makes them, to the order of their fields', () => {
+test('builds the same schemas as TypeBox, in the same field order', () => {
   const [ours, theirs] = [samples(Type), samples(TypeBox)];
   assert.deepEqual(Object.keys(ours).sort(), Object.keys(Type).sort());
   for (const [name, made] of Object.entries(ours)) {
@@ -34,7 +34,7 @@ test('schemas are made as TypeBox makes them, to the order of their fields', () 
   }
 });
 
-test('a schema that is made optional is left as it is itself', () => {
+test('Optional does not change the schema that it is given', () => {
   const text = Type.String();
   Type.Optional(text);
   assert.deepEqual(Type.Object({ text }).required, ['text']);

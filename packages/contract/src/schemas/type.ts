@@ -3,7 +3,7 @@ import type { Type as TypeBox } from 'typebox';
 type Schema = Readonly<Record<string, unknown>>;
 type Options = Readonly<Record<string, unknown>>;
 
-/** Hidden: it is no part of the schema, and decides what the object around it requires. */
+/** Not enumerable, so it is not part of the schema. It decides what the surrounding object requires. */
 const OPTIONAL = '~optional';
 
 function objectOf(properties: Readonly<Record<string, Schema>>, options?: Options): Schema {
@@ -24,7 +24,7 @@ const builders = {
 };
 
 /**
- * TypeBox's own builders, by their types; a test holds what they make against what TypeBox makes. TypeBox itself is 500
- * modules, and to load them was 0.2 s of processor at each start, for these nine.
+ * The builders of TypeBox that we use, with its types; a test compares their results. TypeBox has 500 modules, which
+ * cost 0.2 s of CPU at every start.
  */
 export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>;

@@ -3,8 +3,8 @@ import type { Logger } from '../telemetry/logger.ts';
 import { traceOf } from './request-id.ts';
 
 /**
- * Writes one line at `debug` when the answer has been sent or the connection has closed. It has the route and never the
- * address, because a path or a query may hold a secret.
+ * Writes one line at `debug` when the answer has been sent or the connection has closed. The line has the route, not
+ * the path, because a path or a query may contain a secret.
  */
 export function logRequest(request: FastifyRequest, { raw }: FastifyReply, logger: Logger): void {
   // Not in `onResponse`: Fastify does not call that hook for a stream, nor if the caller leaves early.

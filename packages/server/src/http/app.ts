@@ -25,7 +25,7 @@ declare module 'fastify' {
     receivedAt: number;
   }
   interface FastifyInstance {
-    /** Counts and logs what is refused; in memory alone. */
+    /** Counts and logs refused requests, only in memory. */
     noteRefusal(refusal: Refusal, request: FastifyRequest): void;
     /** Counts an answer when it begins. Fastify's hooks do not see the answers that it does not send itself. */
     noteAnswer(request: Pick<FastifyRequest, 'method' | 'routeOptions' | 'receivedAt'>, status: number): void;
@@ -55,11 +55,11 @@ function createServer({ requestMs, requestIdleMs }: RequestTimes, handler: Reque
     headersTimeout: requestMs,
     connectionsCheckingInterval: requestIdleMs / 10,
   };
-  // Not by `import`: that reads all exports of the module, a whole client among them, which takes 35 ms of processor.
+  // `import` would read all exports of the module, a complete client included, which takes 35 ms of CPU.
   return process.getBuiltinModule('node:http').createServer(options, handler);
 }
 
-/** Everything that is the same for all operations: ids, keys, bodies, errors. */
+/** Everything that all operations share: ids, keys, bodies, errors. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { authentication, limits, logger, requestIds } = options;
   const clientErrors = new ClientErrors(requestIds, logger);
@@ -86,7 +86,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     },
     clientErrorHandler: (error, socket) => clientErrors.handle(error, socket),
   });
-  // The same for an `Expect` that is not known: it is ignored.
+  // An unknown `Expect` is ignored in the same way.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   clientErrors.watch(app.server);
   const deadlines = new RequestDeadlines(app.server, limits, (socket) => clientErrors.expire(socket));
@@ -94,7 +94,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.decorate('noteRefusal', ({ code }, request) => {
     const path = request.routeOptions.url ?? null;
     if ((path ?? pathOf(request.url)) === COMPLETION_PATH) options.metrics.admissions.add({ outcome: 'refused', code });
-    // Logs the route and never the address, because a query may hold a secret.
+    // Logs the route, not the path, because a query may contain a secret.
     if (code !== 'internal_error') logger.debug({ ...traceOf(request), method: request.method, path, code }, 'refused');
   });
   app.decorate('noteAnswer', ({ method, routeOptions, receivedAt }, status) => {

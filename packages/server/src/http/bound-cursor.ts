@@ -12,8 +12,8 @@ export interface ListIdentity {
 }
 
 /**
- * The first characters of every cursor that callers see. A position of one list means something else in another, and would
- * give a wrong page instead of an error.
+ * Returns the first characters of every cursor that callers see. Without them, a cursor of another list would give a
+ * wrong page instead of an error.
  */
 export function cursorTag({ operationId, ownerId, params, query }: ListIdentity): string {
   const list = JSON.stringify([operationId, ownerId, params, query.folder ?? null, query.groupBy ?? null]);

@@ -6,14 +6,14 @@ import { callersBase } from './callers-base.ts';
 const base = (host: string | undefined, publicUrl: string | null = null, more: Record<string, string> = {}) =>
   callersBase({ headers: { ...(host === undefined ? {} : { host }), ...more }, protocol: 'http' }, publicUrl);
 
-test('addresses lie under the setting, or under the scheme and host of the request', () => {
+test('uses the setting, otherwise the scheme and host of the request', () => {
   assert.equal(base('localhost:8787'), 'http://localhost:8787');
   assert.equal(base('[::1]:8787'), 'http://[::1]:8787');
   assert.equal(base('Agents.example.com:80'), 'http://agents.example.com');
   assert.equal(base('evil example', 'https://agents.example.com/api'), 'https://agents.example.com/api');
 });
 
-test('headers that anybody can send do not change them', () => {
+test('ignores forwarding headers, which every client can send', () => {
   const forwarded = {
     'x-forwarded-host': 'evil.example',
     'x-forwarded-proto': 'https',
@@ -22,7 +22,7 @@ test('headers that anybody can send do not change them', () => {
   assert.equal(base('localhost', null, forwarded), 'http://localhost');
 });
 
-test('a host that is none is refused', () => {
+test('refuses a Host header that is not a host', () => {
   for (const host of [
     undefined,
     '',

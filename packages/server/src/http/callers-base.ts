@@ -1,14 +1,15 @@
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../domain/refusal.ts';
 
-/** A name or an address with an optional port: what a URL takes as it stands. */
+/** A name or an address with an optional port, which a URL accepts unchanged. */
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/;
 
 type Asked = Pick<FastifyRequest, 'headers' | 'protocol'>;
 
 /**
- * "under `RUNWIRE_PUBLIC_URL`, or where unset under the scheme and host of the signing request". `X-Forwarded-Host` and its
- * kin are not asked: anybody can send them, and behind a proxy there is the setting.
+ * Returns the base address for the caller: `RUNWIRE_PUBLIC_URL`, or if it is not set, the scheme and host of the
+ * request. `X-Forwarded-Host` and similar headers are ignored, because every client can send them. An operator with a
+ * proxy sets `RUNWIRE_PUBLIC_URL`.
  */
 export function callersBase(request: Asked, publicUrl: string | null): string {
   const base = knownBase(request, publicUrl);
@@ -19,7 +20,7 @@ export function callersBase(request: Asked, publicUrl: string | null): string {
   );
 }
 
-/** Null: the request names no host. */
+/** Returns null if the request has no host. */
 export function knownBase(request: Asked, publicUrl: string | null): string | null {
   if (publicUrl !== null) return publicUrl;
   const { host } = request.headers;

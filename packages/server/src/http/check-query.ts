@@ -7,8 +7,8 @@ interface Parameter {
 }
 
 /**
- * Below `/v2` every query parameter is known, is given once, and a number is decimal digits. If a misspelt filter
- * were ignored, the answer would contain the records of all members.
+ * Below `/v2` every query parameter must be known, must be sent once, and numbers must be decimal digits. If a misspelt
+ * filter were ignored, the answer would contain the records of all members.
  */
 export function checkQuery(operation: Operation, query: unknown): void {
   if (!operation.path.startsWith('/v2/')) return;

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { ChunkedBody } from './chunked-body.ts';
 
-/** A server that answers each request as `answer` does, and a raw connection to it. */
+/** Starts a server that answers each request with `answer`, and opens a raw connection to it. */
 async function serve(answer: (body: ChunkedBody, response: ServerResponse, url: string) => unknown) {
   const server = createServer((request, response) => {
     response.writeHead(200, { 'content-type': 'text/plain' });
@@ -36,7 +36,7 @@ async function readUntil(socket: Socket, isWhole: (text: string) => boolean): Pr
 
 const bodyOf = (answer: string) => answer.slice(answer.indexOf('\r\n\r\n') + 4);
 
-/** The text of the chunks, which must be well made to the last one. */
+/** Returns the text of the chunks, which must be well-formed including the last one. */
 function unchunked(body: string): string {
   let rest = Buffer.from(body);
   let text = '';
@@ -55,11 +55,11 @@ function unchunked(body: string): string {
 
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 
-test('ASCII, text beyond it and bytes leave as they are, and the answer ends whole', async () => {
+test('sends ASCII, other text and bytes unchanged and ends the answer', async () => {
   const { socket, close } = await serve((body, response) => {
     body.write(': \n\n');
     body.write('one ');
-    // In turns of their own, as tokens come: these are the chunks that are written past the response.
+    // Each write is in its own turn, like tokens. These chunks bypass `ServerResponse.write`.
     const later = ['two ', 'zwölf \u{1F600} ', Buffer.from('bytes '), '', 'at the end '];
     const next = () => {
       const data = later.shift();
@@ -80,13 +80,13 @@ test('ASCII, text beyond it and bytes leave as they are, and the answer ends who
   close();
 });
 
-test('answers to requests that came together stay apart, and the connection is used again', async () => {
+test('keeps answers to pipelined requests apart and reuses the connection', async () => {
   const first = Promise.withResolvers<void>();
   const { socket, close } = await serve(async (body, response, url) => {
     body.write(`begin ${url}, `);
     await new Promise((resolve) => setImmediate(resolve));
     body.write(`go on ${url}, `);
-    // The one that was asked for first ends last.
+    // The first request is answered last.
     if (url === '/1') await first.promise;
     body.write(`end ${url}`);
     response.end();
@@ -103,7 +103,7 @@ test('answers to requests that came together stay apart, and the connection is u
   close();
 });
 
-test('to HTTP/1.0 the text goes as it is', async () => {
+test('sends plain text without chunks to HTTP/1.0', async () => {
   const { socket, close } = await serve((body, response) => {
     body.write('one ');
     body.write('two');
@@ -114,7 +114,7 @@ test('to HTTP/1.0 the text goes as it is', async () => {
   close();
 });
 
-test('what a reader does not take counts as unsent, and `drain` comes once when it has', async () => {
+test('counts unread bytes as unsent and emits `drain` once after they are read', async () => {
   const piece = 'x'.repeat(64 * 1024);
   const full = Promise.withResolvers<ServerResponse>();
   let drains = 0;

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * The body of one streamed answer. `ServerResponse.write` keeps a chunk until the turn is over and then hands it to the
- * socket as three pieces; here a chunk is one string and one write. When `drain` comes and what `writableLength` says
- * stay those of the response. Where that is not possible it goes the response's own way: for the first bytes, which
- * carry the head, and what joins them in the same turn; behind an answer that is still under way on the same connection;
- * and to HTTP/1.0, which has no chunks.
+ * The body of one streamed answer. `ServerResponse.write` keeps a chunk until the end of the turn and then passes three
+ * pieces to the socket. This class writes a chunk as one string with one write. `drain` and `writableLength` behave
+ * like those of the response. It uses `ServerResponse.write` in three cases: for the first bytes, which carry the head,
+ * and for bytes of the same turn; after an answer that is still being sent on the same connection; and for HTTP/1.0,
+ * which has no chunks.
  */
 export class ChunkedBody {
   readonly #response: ServerResponse;
@@ -16,7 +16,7 @@ export class ChunkedBody {
     this.#response = response;
   }
 
-  /** `after` is called when the bytes are out of the process. */
+  /** `after` is called after the bytes have left the process. */
   write(data: string | Buffer, after?: (() => void) | undefined): void {
     const response = this.#response;
     const { socket } = response;
@@ -25,7 +25,7 @@ export class ChunkedBody {
       socket !== null &&
       response.chunkedEncoding &&
       !response.writableEnded &&
-      // Nothing of it is held back by the response itself.
+      // The response itself buffers nothing.
       response.writableLength === socket.writableLength;
     this.#begun = true;
     if (!isDirect) {
@@ -37,7 +37,7 @@ export class ChunkedBody {
     socket.once('drain', this.#drained);
   }
 
-  /** What is written from here on leaves with the final chunk, which must follow in the same turn. */
+  /** Everything that is written from now on leaves with the final chunk, which must follow in the same turn. */
   holdForEnd(): void {
     this.#response.socket?.cork();
   }
@@ -52,7 +52,7 @@ type Socket = NonNullable<ServerResponse['socket']>;
 
 function writeChunk(socket: Socket, data: string | Buffer, after: (() => void) | undefined): boolean {
   const bytes = Buffer.byteLength(data);
-  // An empty chunk would be the last one.
+  // An empty chunk would end the body.
   if (bytes === 0) return true;
   if (typeof data !== 'string') {
     socket.cork();
@@ -62,6 +62,6 @@ function writeChunk(socket: Socket, data: string | Buffer, after: (() => void) |
     socket.uncork();
     return hasRoom;
   }
-  // As many bytes as characters: ASCII, which the runtime writes without encoding it.
+  // If there are as many bytes as characters, the text is ASCII, which Node writes without encoding it.
   return socket.write(`${bytes.toString(16)}\r\n${data}\r\n`, bytes === data.length ? 'latin1' : 'utf8', after);
 }

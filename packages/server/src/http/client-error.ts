@@ -32,9 +32,9 @@ const tooSlow = () =>
     code: 'ERR_HTTP_REQUEST_TIMEOUT',
   });
 
-/** Answers on the bare socket what is not HTTP, from its first byte on or in the middle of a body, or is too slow. */
+/** Answers directly on the socket if a request is not HTTP, from its first byte or within its body, or is too slow. */
 export class ClientErrors {
-  /** The newest answer on each connection, until it ends: its request holds the caller's key. */
+  /** The newest answer on each connection, until it ends. Its request contains the caller's key. */
   readonly #answers = new WeakMap<Socket, ServerResponse>();
   /** Connections on which the newest request was answered before its whole body arrived. */
   readonly #answeredEarly = new WeakSet<Socket>();
@@ -70,7 +70,8 @@ export class ClientErrors {
       return;
     }
     if (answer?.req.complete === true && !answer.writableFinished && isUpload(answer.req.url)) {
-      // A form that is longer than it said: what follows is no request, and the form's own answer says what is wrong.
+      // The form was longer than its `Content-Length`. The bytes that follow are not a request, and the answer to the
+      // form names the problem.
       socket.pause();
       answer.once('close', () => socket.destroySoon());
       return;
@@ -107,7 +108,7 @@ function bytes(problem: string, requestId: string, url: string | null): string {
       : ['content-type: application/json; charset=utf-8']),
     `x-request-id: ${requestId}`,
     'x-content-type-options: nosniff',
-    // Whatever it was, it was not read to its end, so it reserved nothing.
+    // The request was not read to its end, so it reserved nothing.
     ...(url === null || pathOf(url) === COMPLETION_PATH ? ['x-agent-run-admitted: false'] : []),
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',

@@ -4,7 +4,7 @@ import { attachmentOf } from './content-disposition.ts';
 
 const decoded = (header: string) => decodeURIComponent(/filename\*=UTF-8''(\S+)$/.exec(header)?.[1] ?? '');
 
-test('a file’s name is given whole to who reads RFC 8187, and as plain ASCII to who does not', () => {
+test('sends the full name by RFC 8187 and an ASCII name for old clients', () => {
   assert.equal(
     attachmentOf('my photo (1).png'),
     `attachment; filename="my photo (1).png"; filename*=UTF-8''my%20photo%20%281%29.png`,
@@ -15,7 +15,7 @@ test('a file’s name is given whole to who reads RFC 8187, and as plain ASCII t
   );
 });
 
-test('no name ends the header, quotes out of it, or says another name', () => {
+test('no name can end the header, escape its quotes or set another name', () => {
   for (const name of [
     'a"; filename="b.exe',
     "a'b*c.txt",

@@ -1,10 +1,10 @@
-/** RFC 8187, 3.2.1: what needs no percent; `encodeURIComponent` leaves four more as they are. */
+/** RFC 8187, 3.2.1: the characters that need no percent-encoding. `encodeURIComponent` leaves four more unencoded. */
 const encoded = (text: string) =>
   encodeURIComponent(text).replace(/['()*]/g, (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /**
- * RFC 6266: a download of this name. What old clients read is plain ASCII without what they might take for a quote, an
- * escape or a percent-encoding; all others read `filename*`.
+ * RFC 6266: a download with this name. `filename` is for old clients: plain ASCII without characters that they might
+ * read as a quote, an escape or a percent-encoding. All others read `filename*`.
  */
 export function attachmentOf(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["%\\]/gu, '_');

@@ -15,7 +15,7 @@ interface FastifyProblem {
   readonly validationContext?: string;
 }
 
-/** Fastify's own errors in our words. */
+/** Translates errors of Fastify into refusals. */
 function asRefusal(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof StoreUnavailable) return new Refusal('unavailable', undefined, {}, 1);
@@ -53,7 +53,8 @@ export function refusalAnswer(refusal: Refusal, request: FastifyRequest, reply: 
   // Set here too: no hook has run if the path could not be decoded.
   reply.header('x-request-id', request.id);
   reply.header('x-content-type-options', 'nosniff');
-  // Fastify closes the connection after a body that could not be parsed; one that was read whole leaves it usable.
+  // Fastify closes the connection after a body that it could not parse. If the body was read completely, the connection
+  // stays usable.
   if (request.raw.complete) reply.removeHeader('connection');
   if (refusal.code === 'request_timeout') reply.header('connection', 'close');
   if (refusal.code === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');
@@ -64,7 +65,7 @@ export function refusalAnswer(refusal: Refusal, request: FastifyRequest, reply: 
     .send({ error: refusal.message, code: refusal.code, ...refusal.details });
 }
 
-/** Bad input gets one clear sentence; a fault of ours says nothing more, and the log says all. */
+/** Sends one clear sentence for bad input. For an error of ours the answer has no details; the log has them. */
 export function answerError(
   error: unknown,
   request: FastifyRequest,
@@ -72,7 +73,7 @@ export function answerError(
   logger: Logger,
 ): FastifyReply {
   const refusal = asRefusal(error);
-  // It is not known whether there is a run, so neither `true` nor `false` is sent.
+  // It is unknown if the run exists, so the header is neither `true` nor `false`.
   if (error instanceof CommitUnknown) reply.removeHeader('x-agent-run-admitted');
   if (refusal !== null) return refusalAnswer(refusal, request, reply);
   logger.error({ err: error, ...traceOf(request), method: request.method, path: request.routeOptions.url }, 'fault');

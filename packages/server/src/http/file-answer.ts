@@ -17,7 +17,7 @@ export function answerHead(reply: FastifyReply, file: MountFile, reading: Readin
     etag: file.etag,
     'last-modified': new Date(file.modifiedAt).toUTCString(),
     'accept-ranges': 'bytes',
-    // Each use asks whether it is still the same; nobody between keeps a copy for others.
+    // The caller must revalidate before each use, and shared caches must not store the file.
     'cache-control': 'private, no-cache',
   });
   if (reading.kind === 'unchanged') return reply.code(304);
@@ -32,12 +32,12 @@ export function answerHead(reply: FastifyReply, file: MountFile, reading: Readin
   });
 }
 
-/** Streams the bytes as fast as the reader takes them; whatever ends the answer closes the file. */
+/** Streams the bytes as fast as the reader reads them. The file is closed when the answer ends for any reason. */
 export function sendFile(reply: FastifyReply, opened: OpenedFile, reading: Reading): FastifyReply {
   const bytes = Readable.from(opened.bytes, { objectMode: false });
-  // One that cannot be closed is nothing that the caller could mend, and its bytes were read.
+  // The caller cannot fix a file that fails to close, and the bytes were read.
   const close = () => void opened[Symbol.asyncDispose]().then(undefined, () => {});
-  // Not by the stream alone: it ends when the read that is under way does, and a reader may be gone long before.
+  // The end of the stream is not enough: it waits for the current read, and the reader may have left long before.
   reply.raw.once('close', close);
   bytes.once('close', close);
   return answerHead(reply, opened.file, reading).send(bytes);

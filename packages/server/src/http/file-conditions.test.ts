@@ -14,7 +14,7 @@ const file: MountFile = {
 const reading = (headers: Record<string, string>, of = file) => readingOf(of, headers);
 const part = (first: number, last: number) => ({ kind: 'part', range: { first, last } });
 
-test('one range of bytes is a part, cut at the end of the file', () => {
+test('cuts a byte range at the end of the file', () => {
   assert.deepEqual(reading({ range: 'bytes=0-0' }), part(0, 0));
   assert.deepEqual(reading({ range: 'bytes=2-5' }), part(2, 5));
   assert.deepEqual(reading({ range: 'bytes=2-' }), part(2, 9));
@@ -23,7 +23,7 @@ test('one range of bytes is a part, cut at the end of the file', () => {
   assert.deepEqual(reading({ range: 'bytes=-99' }), part(0, 9));
 });
 
-test('a range behind the end is none, and what is no range is the whole file', () => {
+test('refuses a range after the end and ignores an invalid range', () => {
   for (const range of ['bytes=10-', 'bytes=10-12', 'bytes=-0']) {
     assert.deepEqual(reading({ range }), { kind: 'no-such-range' }, range);
   }
@@ -43,7 +43,7 @@ test('a range behind the end is none, and what is no range is the whole file', (
   }
 });
 
-test('a range counts only while the file is the one that If-Range names', () => {
+test('ignores the range if If-Range names another entity tag', () => {
   const range = 'bytes=2-5';
   assert.deepEqual(reading({ range, 'if-range': '"one"' }), part(2, 5));
   for (const other of ['"two"', 'W/"one"', 'one', 'Tue, 01 Jan 2030 00:00:10 GMT']) {
@@ -53,7 +53,7 @@ test('a range counts only while the file is the one that If-Range names', () => 
   assert.deepEqual(reading({ range, 'if-range': 'W/"one"' }, weak), { kind: 'whole' }, 'a weak one says too little');
 });
 
-test('who has the bytes already is told so, before any range is looked at', () => {
+test('answers 304 before it looks at a range', () => {
   for (const none of ['"one"', 'W/"one"', '"zero", "one"', '*', ' * ']) {
     assert.deepEqual(reading({ 'if-none-match': none, range: 'bytes=99-' }), { kind: 'unchanged' }, none);
   }
@@ -62,7 +62,7 @@ test('who has the bytes already is told so, before any range is looked at', () =
   }
 });
 
-test('If-Modified-Since counts by the second, and only without If-None-Match', () => {
+test('compares If-Modified-Since in seconds, only without If-None-Match', () => {
   assert.deepEqual(reading({ 'if-modified-since': 'Tue, 01 Jan 2030 00:00:10 GMT' }), { kind: 'unchanged' });
   assert.deepEqual(reading({ 'if-modified-since': 'Tue, 01 Jan 2030 00:00:09 GMT' }), { kind: 'whole' });
   assert.deepEqual(reading({ 'if-modified-since': 'yesterday' }), { kind: 'whole' });

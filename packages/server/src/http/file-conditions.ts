@@ -1,17 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ByteRange, MountFile } from '../files/mount-store.ts';
 
-/** What a request for a file's bytes comes to. */
+/** The decision about a request for the bytes of a file. */
 export type Reading =
   | { readonly kind: 'whole' }
   | { readonly kind: 'part'; readonly range: ByteRange }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'no-such-range' };
 
-/** RFC 9110, 13.2.2: first whether the caller has the bytes already, then which of them it wants. */
+/** RFC 9110, 13.2.2: checks first if the caller has the current bytes, then which range it wants. */
 export function readingOf(file: MountFile, headers: IncomingHttpHeaders): Reading {
   if (isUnchanged(file, headers)) return { kind: 'unchanged' };
-  // "If-Range": a range of other bytes than those the caller began with would be glued to them. A date is no proof of that.
+  // `If-Range`: a range of a changed file must not be appended to bytes of the old one. A date does not prove that the
+  // file is unchanged.
   const wantsPart = headers.range !== undefined && isSame(file, headers['if-range']);
   return wantsPart ? partOf(file.size, headers.range ?? '') : { kind: 'whole' };
 }
@@ -32,7 +33,7 @@ function isSame(file: MountFile, ifRange: string | string[] | undefined): boolea
 
 const withoutWeakness = (etag: string) => etag.replace(/^W\//, '');
 
-/** One range; several, another unit, or one that is not well written are ignored, as RFC 9110 allows. */
+/** Parses one range. Several ranges, another unit and malformed ranges are ignored, as RFC 9110 allows. */
 function partOf(size: number, header: string): Reading {
   const [, from = '', to = ''] = /^bytes= *(\d{0,15})-(\d{0,15}) *$/i.exec(header) ?? [];
   if (from === '' && to === '') return { kind: 'whole' };

@@ -28,7 +28,7 @@ export class MetricsListener implements AsyncDisposable {
   }
 
   static async start({ host, port, metrics, requestIds }: MetricsListenerOptions): Promise<MetricsListener> {
-    // Imported here: as a module `node:http` brings a whole client along, 70 ms of processor, which a start need not wait for.
+    // Imported here, because `node:http` as a module also loads a client, which takes 70 ms of CPU at start.
     const { createServer } = await import('node:http');
     const server = createServer((request, answer) => {
       // The body, if there is one, is not used.

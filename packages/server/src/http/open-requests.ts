@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests from their first byte of head to the close of their answer, streams included. */
+/** Counts requests from the first byte of the head to the close of the answer, streams included. */
 export class OpenRequests {
   readonly #connections = new Set<Socket>();
   readonly #answers = new Set<ServerResponse>();
@@ -22,9 +22,9 @@ export class OpenRequests {
   }
 
   /**
-   * Closes the connections that are kept from an earlier answer. Node's own `closeIdleConnections` also closes those on
-   * which a request is on its way and not read yet, whose caller then gets no answer at all, and those whose last answer
-   * is ended but not taken yet.
+   * Closes idle connections that are kept after an earlier answer. Node's `closeIdleConnections` also closes
+   * connections with a request that has arrived but was not read yet, whose caller would get no answer, and connections
+   * whose last answer has ended but was not read yet.
    */
   closeIdleConnections(): void {
     const busy = new Set([...this.#answers].map(({ req }) => req.socket));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fastify } from 'fastify';
 import { registerOpenApi } from './openapi.ts';
 
-test('a description that could not be made is made when it is next asked for, and then kept', async () => {
+test('a failed OpenAPI document is made again at the next request, then kept', async () => {
   let asked = 0;
   const publicUrl = () => {
     asked += 1;

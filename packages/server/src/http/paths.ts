@@ -1,12 +1,12 @@
 import type { Operation } from '@runwire/contract/schemas';
 
 export const COMPLETION_PATH = '/get_completion_v2';
-/** Where signed forms are posted to. */
+/** The path that signed forms are posted to. */
 export const UPLOAD_PATH = '/uploads/:apiIntegrationId';
 export const isUpload = (url: string | undefined): boolean =>
   url !== undefined && pattern(UPLOAD_PATH).test(pathOf(url));
 
-/** Returns the methods that a path takes; empty if the path is unknown. */
+/** Returns the methods that a path supports; empty if the path is unknown. */
 export function allowedMethods(operations: readonly Operation[], path: string): string[] {
   return operations.filter((operation) => pattern(operation.path).test(path)).map((operation) => operation.method);
 }
@@ -23,8 +23,8 @@ function pattern(path: string): RegExp {
 }
 
 /**
- * The request target as a path: the absolute form (`GET http://host/v2/me`) is what a proxy sends, and behaves like the
- * path alone. Its host is ignored; `Host` decides.
+ * Returns the request target as a path. A proxy sends the absolute form (`GET http://host/v2/me`), which behaves like
+ * the path alone. Its host is ignored; the `Host` header counts.
  */
 export function originForm(target: string): string {
   if (target.charCodeAt(0) === SLASH) return target;

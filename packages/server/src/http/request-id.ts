@@ -18,7 +18,7 @@ export class RequestIds {
   }
 
   of(headers: IncomingHttpHeaders): string {
-    // Node joins the values of a header that is sent twice, with a space, which no id has.
+    // Node joins the values of a repeated header with a space, which no id contains.
     const sent = headers[HEADER];
     return typeof sent === 'string' && VISIBLE_ASCII.test(sent) ? sent : this.make();
   }

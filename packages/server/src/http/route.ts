@@ -7,19 +7,19 @@ import { schemaOf } from './openapi.ts';
 
 type Part<T> = T extends TSchema ? Static<T> : undefined;
 
-/** A request of this operation, as its schemas say. */
+/** A request of this operation, typed by its schemas. */
 export type RequestOf<O extends Operation> = Omit<FastifyRequest, 'params' | 'query' | 'body'> & {
   readonly params: Part<O['params']>;
   readonly query: Part<O['query']>;
   readonly body: Part<O['body']>;
 };
 
-/** The schema value is the route: validation, types and description come from the one operation. */
+/** Registers an operation. Its schema is the only source of validation, types and description. */
 export function route<O extends Operation>(
   app: FastifyInstance,
   operation: O,
   handler: (request: RequestOf<O>, reply: FastifyReply) => Promise<unknown>,
-  /** Sees the body before its schema does. */
+  /** Called with the body before validation. */
   prepareBody?: (body: unknown) => void,
 ): void {
   app.route({
@@ -28,7 +28,7 @@ export function route<O extends Operation>(
     schema: schemaOf(operation),
     config: { operation },
     preValidation: (request, _reply, done) => {
-      // No body at all counts as an empty object; `null` is a body, and is refused.
+      // A missing body counts as an empty object. `null` is a body and is refused.
       if (operation.bodyOptional === true && request.body === undefined) request.body = {};
       prepareBody?.(request.body);
       done();
@@ -44,7 +44,7 @@ function isList({ query }: Operation): boolean {
   return Object.hasOwn((query as { properties?: object } | undefined)?.properties ?? {}, 'cursor');
 }
 
-/** The list itself sees and returns its own positions; callers see them bound to the list. */
+/** The list uses plain positions. Callers see cursors that are bound to the list. */
 async function withBoundCursors(
   { operationId }: Operation,
   request: FastifyRequest,
@@ -56,7 +56,7 @@ async function withBoundCursors(
   if (query.cursor !== undefined) query.cursor = unboundCursor(query.cursor, tag);
   const page = (await list()) as { nextCursor?: string | null };
   if (page instanceof ListPage) {
-    // If the caller has left already, `close` was emitted and will not be again.
+    // If the caller has left, `close` was emitted already and is not emitted again.
     if (raw.destroyed) page.onSent();
     else raw.once('close', page.onSent);
   }
@@ -64,7 +64,7 @@ async function withBoundCursors(
   return page;
 }
 
-/** The query of a list that waits for its owner's turn if its page is large. */
+/** Returns the query of a list whose large pages wait for the turn of their owner. */
 export function ownersQuery<Q>({ query, principal, raw }: Pick<FastifyRequest, 'principal' | 'raw'> & { query: Q }) {
   return { ...query, ownerId: principal.ownerId, hasLeft: () => raw.socket.destroyed };
 }

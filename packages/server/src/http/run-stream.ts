@@ -14,7 +14,7 @@ export interface StreamBounds {
   readonly heartbeatMs: number;
 }
 
-/** Who wants to know which runs are read. */
+/** Is informed about the runs that have readers. */
 export interface Readers {
   came(runId: string): void;
   left(runId: string): void;
@@ -23,17 +23,17 @@ export interface Readers {
 const TICKS_PER_HEARTBEAT = 10;
 const ignore = () => {};
 
-/** All open streams of this process, with the one timer that they share. */
+/** All open streams of this process and the timer that they share. */
 export class Streams implements Disposable {
   readonly bounds: StreamBounds;
   readonly waitAt: WaitAt | undefined;
   readonly #readers: Readers;
   readonly #open = new Set<RunStream>();
   readonly #timer: NodeJS.Timeout;
-  /** A coarse clock: reading a real one for every write would cost more than it tells. */
+  /** A coarse clock: reading the real clock for every write would cost more than it is worth. */
   tick = 0;
 
-  /** Whether no event may leave for now, because nobody knows whether it is still this node's to tell. */
+  /** True while no event may be sent, because this node does not know if it still owns its runs. */
   readonly holds: () => boolean;
 
   constructor(bounds: StreamBounds, readers: Readers, waitAt: WaitAt | undefined, holds: () => boolean) {
@@ -56,7 +56,7 @@ export class Streams implements Disposable {
     return this.#open.size;
   }
 
-  /** Streams with more unsent than they may have. */
+  /** Number of streams with more unsent bytes than they may have. */
   get full(): number {
     let count = 0;
     for (const stream of this.#open) if (stream.isBehind) count += 1;
@@ -72,12 +72,12 @@ export class Streams implements Disposable {
     if (this.#open.delete(stream)) this.#readers.left(stream.runId);
   }
 
-  /** Events may be sent again. */
+  /** Called when events may be sent again. */
   goOn(): void {
     for (const stream of this.#open) stream.goOn();
   }
 
-  /** Cuts the streams of these runs; their readers may ask again. */
+  /** Closes the streams of these runs. Their readers may reconnect. */
   cutRuns(runIds: ReadonlySet<string>): void {
     for (const stream of [...this.#open]) if (runIds.has(stream.runId)) stream.cut();
   }
@@ -99,9 +99,9 @@ export class Streams implements Disposable {
 }
 
 /**
- * What no kernel has taken yet, as a number that changes with every byte that one takes. `writableLength` alone holds a
- * frame in it until its last byte is gone, and `bytesWritten` counts what is only queued; what is left of the write
- * under way is known to the handle, by which Node's own socket timeouts see progress too.
+ * Returns the number of bytes that the kernel has not accepted yet. It changes with every accepted byte.
+ * `writableLength` counts a frame until its last byte is accepted, and `bytesWritten` counts queued bytes. The handle
+ * knows the rest of the current write; Node's socket timeouts use it too.
  */
 function unsentBytes(response: ServerResponse): number {
   const { _handle: handle } = (response.socket ?? {}) as { _handle?: { readonly writeQueueSize: number } | null };
@@ -126,11 +126,14 @@ export class RunStream implements Sink {
   readonly #encoder: Encoder;
   readonly #streams: Streams;
   readonly #follower: Follower;
-  /** Also while it breaks off: nothing more is taken then. */
+  /** Also true while the stream breaks off: it reads no more events then. */
   #full = false;
   #breaksOff = false;
   #lastWriteTick = 0;
-  /** When the reader last took bytes, and how many were unsent then; null if that was not checked since it is full. */
+  /**
+   * When the reader last read bytes, and how many were unsent then. Null if that was not checked since the stream is
+   * full.
+   */
   #progressTick = 0;
   #unsentBytes: number | null = null;
 
@@ -153,7 +156,7 @@ export class RunStream implements Sink {
       streams.delete(this);
       this.#follower.close();
     });
-    // A broken connection is an end like any other; `close` follows.
+    // A broken connection is a normal end; `close` follows.
     response.on('error', ignore);
   }
 
@@ -196,7 +199,7 @@ export class RunStream implements Sink {
     while (next < events.length && !this.full) {
       const event = events[next] as RunEvent;
       const staged = waitAt !== undefined && (event.type === 'messages' || event.type === 'end');
-      // Where it is staged each event leaves by itself.
+      // With wait points, each event is sent separately.
       const shown = waitAt === undefined ? events : [event];
       if (staged) waitAt(event.type === 'end' ? 'end-frame.before' : 'messages.before');
       if (staged && this.full) break;
@@ -213,7 +216,7 @@ export class RunStream implements Sink {
 
   finish(): void {
     if (this.#breaksOff) return;
-    // No `drain` comes after the end: the rest has to leave as any page has, and no comment follows.
+    // `drain` is not emitted after the end. The rest must leave like any page, and no comment may follow.
     this.#fill();
     this.#response.end();
   }
@@ -226,17 +229,17 @@ export class RunStream implements Sink {
       this.#response.once('socket', () => this.cut());
       return;
     }
-    // To HTTP/1.0, which has no chunks, a plain close is the end of a whole answer; only a reset is not.
+    // HTTP/1.0 has no chunks, so a plain close would look like the end of a complete answer. A reset does not.
     if (req.httpVersionMinor === 0) socket.resetAndDestroy();
     this.#response.destroy();
   }
 
-  /** What was written still leaves; the final chunk does not. */
+  /** Bytes that were written still leave; the final chunk does not. */
   #breakOff(): void {
     this.#breaksOff = true;
     this.#fill();
     const { socket, req } = this.#response;
-    // What was written in this turn is still held by the response, and reaches the socket at the turn's end.
+    // Bytes that were written in this turn are still in the response. They reach the socket at the end of the turn.
     const end = (by: Socket) =>
       setImmediate(() => {
         if (req.httpVersionMinor === 0) by.write('', () => this.cut());
@@ -269,11 +272,14 @@ export class RunStream implements Sink {
     this.#unsentBytes = null;
   }
 
-  /** Nothing is written while it is full: whatever changes was taken. One large frame may take as long as it needs. */
+  /**
+   * Nothing is written while the stream is full, so every change means that the reader has read bytes. One large frame
+   * may take as long as it needs.
+   */
   #watchProgress(): void {
     const { tick, drainTicks } = this.#streams;
     const unsent = unsentBytes(this.#response);
-    // Its reader is still taking the answer before it.
+    // The reader is still reading the previous answer on this connection.
     if (this.#response.socket === null) this.#progressTick = tick;
     if (this.#unsentBytes !== null && unsent !== this.#unsentBytes) this.#progressTick = tick;
     this.#unsentBytes = unsent;

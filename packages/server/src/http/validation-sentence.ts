@@ -26,7 +26,7 @@ function join(field: string, below: string): string {
   return field === '' ? below : `${field}.${below}`;
 }
 
-/** One clear sentence about the first thing that is wrong, with the field's name. */
+/** Returns one clear sentence about the first problem, with the name of the field. */
 export function validationSentence(error: ErrorObject, part: string): string {
   const field = fieldName(error.instancePath);
   const where = PARTS[part] ?? part;

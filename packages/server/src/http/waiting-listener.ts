@@ -8,8 +8,8 @@ import { COMPLETION_PATH, pathOf } from './paths.ts';
 import { RequestIds } from './request-id.ts';
 
 /**
- * Listens in place of a server that cannot start yet: it is alive, and not ready. It answers every request with 503,
- * except the one for health. No completion is admitted.
+ * Listens while the server cannot start yet: the process is alive, but not ready. It answers 503 to every request
+ * except the health check, so no completion is admitted.
  */
 export class WaitingListener implements AsyncDisposable {
   readonly url: string;

@@ -1,11 +1,11 @@
 import type { Histogram } from './exposition.ts';
 
-/** Ten observations a second: a timer costs a microsecond, and a delay of a second is seen for certain. */
+/** Ten observations a second: a timer costs one microsecond, and a delay of one second is always seen. */
 const INTERVAL_MS = 100;
 
 /**
- * Observes how late timers run. During this delay no request is answered, because something else occupies the event loop.
- * Node's own `monitorEventLoopDelay` has no buckets that Prometheus could add up over time.
+ * Observes the delay of timers. During this delay no request is answered, because other work occupies the event loop.
+ * Node's `monitorEventLoopDelay` has no buckets that Prometheus can add up over time.
  */
 export class EventLoopDelay implements Disposable {
   readonly #timer: NodeJS.Timeout;

@@ -1,4 +1,4 @@
-/** Metrics as Prometheus reads them (text format 0.0.4), with no more than this server needs of it. */
+/** Metrics in the text format of Prometheus (0.0.4): only the parts that this server needs. */
 export interface Metric {
   lines(): string[];
 }
@@ -12,7 +12,7 @@ function escaped(value: string): string {
   return value.replace(/[\\"\n]/g, (found) => (found === '\n' ? '\\n' : `\\${found}`));
 }
 
-/** Several times a run: put together by hand, in a third of the time of entries that are mapped and joined. */
+/** Runs several times per run. Concatenation takes a third of the time of mapping and joining entries. */
 function labelText(labels: Labels): string {
   let text = '';
   for (const name in labels) text += `${text === '' ? '{' : ','}${name}="${escaped(labels[name] as string)}"`;
@@ -23,13 +23,15 @@ function head(name: string, type: string, help: string): string[] {
   return [`# HELP ${name} ${help.replace(/[\\\n]/g, ' ')}`, `# TYPE ${name} ${type}`];
 }
 
-/** Something that only grows, by its labels. */
+/** A counter, by its labels. */
 export class Counter implements Metric {
   readonly #name: string;
   readonly #help: string;
   readonly #values = new Map<string, number>();
 
-  /** `known` are shown from the start, as 0: Prometheus does not see the first step of a series that begins with it. */
+  /**
+   * Series in `known` are shown from the start as 0, because Prometheus does not see the first step of a new series.
+   */
   constructor(name: string, help: string, ...known: readonly Labels[]) {
     this.#name = name;
     this.#help = help;
@@ -49,7 +51,7 @@ export class Counter implements Metric {
   }
 }
 
-/** A number that is read when the metrics are shown. */
+/** A gauge that is read when the metrics are shown. */
 export class Reading implements Metric {
   readonly #type: 'gauge' | 'counter';
   readonly #name: string;
@@ -85,7 +87,7 @@ export class Info implements Metric {
   }
 }
 
-/** How long things take. Observed in milliseconds and shown in seconds, the unit of Prometheus. */
+/** A histogram of durations. They are observed in milliseconds and shown in seconds, the unit of Prometheus. */
 export class Histogram implements Metric {
   readonly #name: string;
   readonly #help: string;

@@ -42,7 +42,7 @@ export const withFields = (logger: Logger, fields: object): Logger => new FieldL
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** One JSON object a line on standard error; standard output is for people. */
+/** Writes one JSON object per line to standard error. Standard output is for people. */
 export function createLogger(level: LogLevel): pino.Logger {
   return pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },

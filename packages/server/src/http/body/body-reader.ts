@@ -15,7 +15,7 @@ export interface BodyLimits {
   readonly bodyValues: number;
   /** A larger body is parsed on another thread: 15 MiB of small objects take a second. */
   readonly bodyThreadBytes: number;
-  /** Of one inline image, decoded. */
+  /** Maximum size of one decoded inline image. */
   readonly imageBytes: number;
 }
 

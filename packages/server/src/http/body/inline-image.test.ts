@@ -15,7 +15,7 @@ function problem(url: string, max = MAX): string {
   return found.problem;
 }
 
-test('tells each kind of image by its bytes, whatever image type the URL names', () => {
+test('detects the image type from the bytes, not from the URL', () => {
   for (const [mediaType, base64] of Object.entries(SAMPLE_IMAGES)) {
     const bytes = Buffer.from(base64, 'base64');
     for (const header of [
@@ -32,7 +32,7 @@ test('tells each kind of image by its bytes, whatever image type the URL names',
   }
 });
 
-test('refuses what names no image type or is not in base64', () => {
+test('refuses a URL without an image type or without base64', () => {
   for (const url of [
     'data:',
     'data:,',
@@ -50,7 +50,7 @@ test('refuses what names no image type or is not in base64', () => {
   }
 });
 
-test('takes exactly the texts that base64 is written as: no other character, padding or bit', () => {
+test('accepts only canonical base64: no other character, padding or bit', () => {
   for (const bad of [
     png.slice(0, -1),
     png.slice(0, -2),
@@ -86,7 +86,7 @@ test('takes exactly the texts that base64 is written as: no other character, pad
   );
 });
 
-test('refuses bytes that are no PNG, JPEG, GIF or WebP', () => {
+test('refuses bytes that are not a PNG, JPEG, GIF or WebP image', () => {
   for (const bytes of [
     '',
     'hello',
@@ -101,7 +101,7 @@ test('refuses bytes that are no PNG, JPEG, GIF or WebP', () => {
   }
 });
 
-test('takes an image of exactly the largest size, and none of a byte more, at each length of padding', () => {
+test('accepts the maximum size and refuses one byte more, at each padding length', () => {
   for (const max of [100, 101, 102]) {
     const url = (size: number) => `data:image/png;base64,${pngOf(size).toString('base64')}`;
     assert.ok('bytes' in decodeInlineImage(url(max), max));
@@ -111,7 +111,7 @@ test('takes an image of exactly the largest size, and none of a byte more, at ea
   }
 });
 
-test('takes data URLs out of their fields and nothing else, with equal stand-ins for equal URLs alone', () => {
+test('replaces only data URLs in their fields; equal URLs get equal placeholders', () => {
   const places = { list: 'attachments', image: 'image_url', never: 'file_url', maxBytes: MAX };
   const url = `data:image/png;base64,${png}`;
   const body = {
@@ -142,7 +142,7 @@ test('takes data URLs out of their fields and nothing else, with equal stand-ins
   assert.equal(attachments[4]?.file_url, standIn);
   assert.equal(taken.length, 2);
   assert.ok(taken.every(([, image]) => 'bytes' in image));
-  // Whoever sends the text of a stand-in has sent another data URL.
+  // A caller that sends the text of a placeholder has sent another data URL.
   const forged = { attachments: [{ image_url: standIn }] };
   const [[other, image] = []] = takeOutImages(forged, places);
   assert.ok(other !== standIn && image !== undefined && 'problem' in image);

@@ -1,7 +1,7 @@
 import type { Hold } from '../../lib/fair-budget.ts';
 import type { TakenOut } from './take-out-images.ts';
 
-/** The images of a request's body, held until they are stored or the request is over. */
+/** The images of a body, kept until they are stored or the request has ended. */
 export class InlineImages {
   #taken: ReadonlyMap<string, TakenOut[number][1]>;
   readonly #hold: Hold;

@@ -11,7 +11,7 @@ export interface JsonTask {
 
 export interface ParsedBody {
   readonly value: unknown;
-  /** The inline images that stood in it. */
+  /** The inline images of the body. */
   readonly taken: TakenOut;
 }
 
@@ -22,13 +22,13 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** `parseStrictJson` beside the event loop: one thread, started when it is first needed. */
+/** Runs `parseStrictJson` on one other thread, which is started when it is first needed. */
 export class JsonWorker implements AsyncDisposable {
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | null = null;
   #nextId = 0;
 
-  /** Takes the bytes away: they are handed over, not copied. */
+  /** Transfers the bytes to the thread instead of copying them; the caller cannot use them any more. */
   parse(
     bytes: Uint8Array<ArrayBuffer>,
     limits: StrictJsonLimits,

@@ -59,7 +59,7 @@ export class MultipartForm implements Disposable {
     return this.#head.promise;
   }
 
-  /** Fails with this error if the form has not arrived whole by then. */
+  /** Fails with this error if the complete form has not arrived by then. */
   endAt(moment: number, error: S3Error): void {
     if (this.#isOver) return;
     const leftMs = moment - Date.now();
@@ -67,7 +67,7 @@ export class MultipartForm implements Disposable {
     if (leftMs < this.#times.uploadMs) this.#expiry = setTimeout(() => this.#fail(error), leftMs);
   }
 
-  /** Yields the file's bytes. Ends after the whole form arrived and was well-formed; otherwise it throws. */
+  /** Yields the bytes of the file. Ends after the complete, well-formed form has arrived; otherwise it throws. */
   async *bytes(): AsyncGenerator<Uint8Array> {
     if (this.#file !== null) {
       for await (const chunk of this.#file) yield chunk as Uint8Array;
@@ -82,7 +82,7 @@ export class MultipartForm implements Disposable {
   }
 
   readonly #onField = (name: string | undefined, value: string): void => {
-    // Behind the file "everything is ignored".
+    // S3 ignores everything after the file.
     if (this.#file !== null) return;
     if (name === undefined) this.#fail(malformed('A part of your POST request has no name.'));
     else this.#fields.push([name, value]);
@@ -104,7 +104,7 @@ export class MultipartForm implements Disposable {
 
   readonly #onData = (chunk: Buffer): void => {
     clearTimeout(this.#idle);
-    // Not before it is taken: the connection is read as fast as the file is written.
+    // Continues only after the chunk was consumed: the connection is read as fast as the file is written.
     this.#request.pause();
     this.#feed(chunk).then(
       () => {
@@ -118,7 +118,8 @@ export class MultipartForm implements Disposable {
 
   async #feed(chunk: Buffer): Promise<void> {
     let start = 0;
-    // Line by line before the file, whose first byte follows a line's end: so the bytes before it can be counted.
+    // Before the file, the form is parsed line by line. The file begins after the end of a line, so the bytes before it
+    // can be counted.
     while (start < chunk.length && this.#file === null && !this.#isOver) {
       const newline = chunk.indexOf(NEWLINE, start);
       const end = newline === -1 ? chunk.length : newline + 1;
@@ -172,7 +173,7 @@ export class MultipartForm implements Disposable {
   readonly #onSlow = (): void => this.#fail(new S3Error('RequestTimeout'));
 
   readonly #onGone = (): void => {
-    // What had come, but was not taken yet, is gone with the connection.
+    // Bytes that arrived but were not consumed are lost with the connection.
     if (!this.#hasCome) this.#fail(new S3Error('IncompleteBody'));
   };
 
@@ -191,7 +192,7 @@ export class MultipartForm implements Disposable {
     clearTimeout(this.#expiry);
     const request = this.#request;
     request.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onGone).off('close', this.#onGone);
-    // Whoever leaves while the rest is thrown away is nobody's fault.
+    // If the caller leaves while the rest is discarded, that is not an error.
     request.on('error', ignore);
   }
 }
@@ -209,7 +210,7 @@ function parserOf({ headers }: IncomingMessage): BusboyInstance {
   try {
     return new Busboy({
       headers: { ...headers, 'content-type': contentType },
-      // By its name alone: some senders give every field a filename.
+      // The name decides, because some senders give every field a filename.
       isPartAFile: (name) => name?.toLowerCase() === 'file',
       limits: { fieldSize: MAX_FORM_BYTES, headerSize: MAX_FORM_BYTES },
     });

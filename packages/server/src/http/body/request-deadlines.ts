@@ -58,7 +58,7 @@ export class RequestDeadlines implements Disposable {
       arrival.startedAt ??= now;
       arrival.movedAt = now;
       arrival.current = { request, answer };
-      // Its headers hold the caller's key: an idle connection must not keep them until the timer looks.
+      // Its headers contain the caller's key. An idle connection must not keep them until the next tick of the timer.
       answer.once('close', () => {
         if (arrival.current?.answer === answer && request.complete) settle(request.socket, arrival);
       });
@@ -100,7 +100,7 @@ export class RequestDeadlines implements Disposable {
   }
 }
 
-/** Called when the newest request has arrived whole. */
+/** Called when the newest request has arrived completely. */
 function settle(socket: Socket, arrival: Arrival): void {
   arrival.startedAt = null;
   arrival.bytes = socket.bytesRead;

@@ -16,10 +16,10 @@ function result({ id, bytes, limits, places }: JsonTask): JsonResult {
 
 parentPort?.on('message', (task: JsonTask) => {
   const answer = result(task);
-  // Freed here and now: a thread without work collects nothing, and would keep the last bodies for as long.
+  // Frees the body now: a thread without work collects no garbage and would keep the last bodies.
   task.bytes.buffer.transfer(0);
   const images = 'taken' in answer ? answer.taken : [];
-  // Handed over, not copied.
+  // Transferred, not copied.
   const buffers = images.flatMap(([, image]) => ('bytes' in image ? [image.bytes.buffer] : []));
   parentPort?.postMessage(answer, buffers);
 });

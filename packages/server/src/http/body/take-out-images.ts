@@ -1,22 +1,22 @@
 import { hash } from 'node:crypto';
 import { decodeInlineImage, type InlineImage, isDataUrl, type NotAnImage } from './inline-image.ts';
 
-/** Where inline images stand in a body: in a field of the items of a list. */
+/** The list, and the field of its items, that may contain inline images. */
 export interface ImagePlaces {
   readonly list: string;
   readonly image: string;
-  /** A field whose data URLs are taken out undecoded: there is no good one. */
+  /** A field whose data URLs are removed without decoding, because none of them is valid there. */
   readonly never: string;
   readonly maxBytes: number;
 }
 
-/** What was taken out, by what stands in its place. */
+/** The removed images, by their placeholders. */
 export type TakenOut = readonly (readonly [standIn: string, image: InlineImage | NotAnImage])[];
 
 /**
- * Puts something short in the place of each data URL, wherever the body is parsed. So whoever handles the body later,
- * checks it against its schema and takes its fingerprint, does not go through megabytes of base64 each time. Equal URLs
- * have equal stand-ins and no others have, also where a body holds the text of a stand-in: that is a data URL too.
+ * Replaces each data URL by a short placeholder while the body is parsed, so that validation and the fingerprint do not
+ * process megabytes of base64. Equal URLs get equal placeholders, and different URLs different ones. This also holds if
+ * a body contains the text of a placeholder, because that text is a data URL too.
  */
 export function takeOutImages(body: unknown, places: ImagePlaces): TakenOut {
   const taken = new Map<string, InlineImage | NotAnImage>();

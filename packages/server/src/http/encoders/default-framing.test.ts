@@ -30,7 +30,7 @@ const EVENTS: readonly RunEvent[] = [
 
 const idsOf = (data: string | Buffer) => [...data.toString().matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
 
-/** Page by page, as a reader gets it that stands after `cursor`; each page is what the reader must hold at once. */
+/** Reads all pages after `cursor`, as a reader gets them. */
 function pages(cursor: number, framing = new DefaultFraming()) {
   const found: { readonly ids: number[]; readonly data: string }[] = [];
   let from = EVENTS.findIndex((event) => lastFrameId(event) > cursor);
@@ -45,14 +45,14 @@ function pages(cursor: number, framing = new DefaultFraming()) {
   return found;
 }
 
-test('a page is small frames together or one large frame, also between the frames of one event', () => {
+test('a page has several small frames or one large frame', () => {
   assert.deepEqual(
     pages(0).map(({ ids }) => ids),
     [[1, 2, 3], [4], [5], [6], [7], [8], [9], [10]],
   );
 });
 
-test('from every cursor the frames after it come once each, with the same bytes', () => {
+test('sends each frame after any cursor once, with the same bytes', () => {
   const frameTexts = (found: ReturnType<typeof pages>) =>
     found
       .map(({ data }) => data)
@@ -63,7 +63,7 @@ test('from every cursor the frames after it come once each, with the same bytes'
   for (let cursor = 0; cursor < 10; cursor += 1) assert.deepEqual(frameTexts(pages(cursor)), all.slice(cursor));
 });
 
-test('nothing large stays behind a turn, and nothing of a run behind its end', async () => {
+test('keeps no large page after a turn and nothing after the end of a run', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const framing = new DefaultFraming();
@@ -89,7 +89,7 @@ test('nothing large stays behind a turn, and nothing of a run behind its end', a
   }
 });
 
-test('readers that stand at one place share one copy of a page, within an event too', () => {
+test('readers at the same cursor share one copy of a page', () => {
   const framing = new DefaultFraming();
   for (const cursor of [4, 6]) {
     const from = EVENTS.findIndex((event) => lastFrameId(event) > cursor);

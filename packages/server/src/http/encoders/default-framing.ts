@@ -22,7 +22,7 @@ function raw(id: number, { agent, callerAgent }: Speaker, body: string): string 
   return `id: ${id}\ndata: {"data":{"type":"raw_response_event",${said},"data":${data}}}\n\n`;
 }
 
-/** Everything of a delta's frame between its id and its text is the same for all deltas of an item. */
+/** The part of a delta frame between its id and its text, which is the same for all deltas of an item. */
 const deltaHeads = new WeakMap<OutputItem, string>();
 
 const DELTA_TYPES = {
@@ -31,7 +31,7 @@ const DELTA_TYPES = {
   tool_call: 'response.function_call_arguments.delta',
 } as const;
 
-/** Which part of its item a delta belongs to. */
+/** The fields that name the part of the item that a delta belongs to. */
 const PARTS = { message: ',"content_index":0', reasoning: ',"summary_index":0', tool_call: '' } as const;
 
 function place(item: OutputItem): string {
@@ -85,7 +85,7 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
     case 'meta': {
       const { runId, chatId, aliasChatId, usageRequestId, consumerId, agent, createdAt, ignoredFields } = event.meta;
       const ids = { run_id: runId, chatId, aliasChatId, usageRequestId, consumerId };
-      // `JSON.stringify` leaves out what is undefined.
+      // `JSON.stringify` omits undefined fields.
       const rest = { agent, createdAt: iso(createdAt), ignored_fields: ignoredFields };
       return frame(id, 'meta', JSON.stringify({ ...ids, ...rest }));
     }
@@ -104,7 +104,7 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
       return frame(id, null, `{"data":${data}}`);
     }
     case 'history_left_out': {
-      // In the form of a run item: clients pass over those whose name they do not know.
+      // Has the form of a run item, because clients skip run items with an unknown name.
       const raw = { type: 'history_left_out', turns: event.turns };
       const item = { type: 'history_left_out_item', raw_item: raw };
       const said = { agent: event.agent, callerAgent: null, name: 'history_left_out', item };
@@ -130,7 +130,7 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
   }
 }
 
-/** The frame of this id, one of those that the event stands for. */
+/** Returns the frame with this id. An event can consist of several frames. */
 function frameOf(event: RunEvent, id: number): string {
   switch (event.type) {
     case 'delta':
@@ -146,7 +146,7 @@ function frameOf(event: RunEvent, id: number): string {
 
 const HEADERS = { ...STREAM_HEADERS, 'content-type': 'text/event-stream; charset=utf-8' };
 
-/** Remembers the page it made last: readers at the hot end ask for the same one after the other. */
+/** Keeps the last page, because readers at the hot end ask for the same page one after the other. */
 export class DefaultFraming implements Encoder {
   readonly headers = HEADERS;
   readonly heartbeat = ': \n\n';
@@ -169,7 +169,8 @@ export class DefaultFraming implements Encoder {
     this.#after = after;
     const page = pageOf(events, from, after, maxChars);
     this.#page = page;
-    // Readers of one place come in one turn: after it nothing large is kept, nor a run that has ended.
+    // Readers at the same cursor ask in the same turn. After that turn, large pages and pages of ended runs are
+    // released.
     if (page.data.length > maxChars || events[page.next - 1]?.type === 'end') setImmediate(this.#forget);
     return page;
   }
@@ -187,9 +188,9 @@ function pageOf(events: readonly RunEvent[], from: number, after: number, maxCha
   for (; next < events.length; next += 1) {
     const event = events[next] as RunEvent;
     const last = lastFrameId(event);
-    // A reader may have been cut, or a page have ended, between the frames of one event.
+    // A reader may have been disconnected, or a page may have ended, between two frames of one event.
     for (let id = Math.max(event.id, cursor + 1); id <= last; id += 1) {
-      // The size is an estimate: a large frame is not made only to be thrown away.
+      // Uses an estimate of the size, so that a large frame is not encoded only to be discarded.
       if (data !== '' && data.length + eventSize(event) > maxChars) return { data, next, cursor, breaksOff: false };
       data += frameOf(event, id);
       cursor = id;

@@ -1,30 +1,33 @@
 import type { RunEvent } from '../../domain/events.ts';
 
 export interface EncodedPage {
-  /** Bytes where several readers share the page, so that it is encoded once. Empty: these events show nothing. */
+  /** Bytes if several readers share the page, so that it is encoded once. Empty if these events have no frames. */
   readonly data: string | Buffer;
-  /** The place of the first event that is not wholly in it. */
+  /** Index of the first event that is not completely in the page. */
   readonly next: number;
-  /** The id of the last frame that is in it, or passed over by it. */
+  /** Id of the last frame that is in the page or was skipped. */
   readonly cursor: number;
-  /** The answer must not look whole: after `data` the connection breaks off. */
+  /** True if the answer must not look complete: the connection is broken off after `data`. */
   readonly breaksOff: boolean;
 }
 
-/** One framing of a run's events. The engine knows none of them; stored and hot events give equal bytes. */
+/**
+ * One framing of the events of a run. The engine does not know the framings. Stored and hot events give equal bytes.
+ */
 export interface Encoder {
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent at once and in every silence; null where the framing has nothing that a reader would skip. */
+  /** Sent immediately, and then during silence. Null if the framing has nothing that a reader skips. */
   readonly heartbeat: string | null;
   /**
-   * Frames of `events` from `from` on with ids after `cursor`: one, or as many as stay within about `maxChars`. It may
-   * stop between the frames of one event: three of a message's end hold its whole text.
+   * Returns frames of `events` from `from` on with ids after `cursor`: at least one, and as many as fit into about
+   * `maxChars`. It may stop between the frames of one event, because three frames at the end of a message contain its
+   * full text.
    */
   page(events: readonly RunEvent[], from: number, cursor: number, maxChars: number): EncodedPage;
 }
 
 export const STREAM_HEADERS = {
-  // nginx as Debian ships it holds the whole stream back without `X-Accel-Buffering: no`.
+  // Without `X-Accel-Buffering: no`, nginx as packaged by Debian buffers the complete stream.
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 };

@@ -1,9 +1,9 @@
 import type { OutputItem, ResponseRef, RunItem } from '../../domain/events.ts';
 import type { Usage } from '../../domain/usage.ts';
 
-/*
- * Our items in the words of OpenAI's Responses API, as JSON text. A finished item stands in four frames of its run:
- * its text is made once.
+/**
+ * Items in the format of the OpenAI Responses API, as JSON text. A finished item appears in four frames of its run, so
+ * its text is encoded once.
  */
 
 const finished = new WeakMap<OutputItem, string>();
@@ -16,7 +16,7 @@ export function outputItemJson(item: OutputItem): string {
   return text;
 }
 
-/** An item that has just begun. */
+/** Returns an item that has just begun. */
 export function openItemJson(item: OutputItem): string {
   const empty = outputItem({ ...item, text: '', complete: false });
   const shown = { ...empty, status: 'in_progress' };

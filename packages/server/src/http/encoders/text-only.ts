@@ -9,15 +9,15 @@ function isHighSurrogate(text: string): boolean {
 }
 
 /**
- * The answer's text as it comes, and nothing else. Text has no frame that could say how the run ended, so "it ends
- * normally only if the run completed; failed, cancelled or void text already sent ends it abnormally". One per reader:
- * it remembers what this one was given.
+ * Sends the text of the answer and nothing else (`contract-5-text-only-end`). Text has no frame for the end of the run. So
+ * the answer ends normally only if the run completed. If the run failed or was cancelled, or if sent text became void,
+ * it ends abnormally. There is one encoder per reader, because it remembers what the reader got.
  */
 export class TextOnly implements Encoder {
   readonly headers = HEADERS;
   readonly heartbeat = null;
   #lastTextId = 0;
-  /** Half of a character, until its other half comes: alone it has no UTF-8. */
+  /** The first half of a surrogate pair, until the second half arrives. Alone it cannot be encoded in UTF-8. */
   #half = '';
 
   page(events: readonly RunEvent[], from: number, cursor: number, maxChars: number): EncodedPage {

@@ -15,7 +15,7 @@ export interface CreateAgencyUploadDeps {
   readonly publicUrl: string | null;
 }
 
-/** "checks 401 · 400 · 404 · 403", and then whether there is room. */
+/** Checks in the order 401 · 400 · 404 · 403 (`contract-3-upload`), then the quota. */
 export function createAgencyUpload(app: FastifyInstance, deps: CreateAgencyUploadDeps): void {
   route(app, operations.createAgencyUpload, async (request) => {
     const { apiIntegrationId, folder, filename, contentType, sizeBytes } = request.body;

@@ -10,10 +10,10 @@ import { answerHead, sendFile } from '../file-answer.ts';
 import { readingOf } from '../file-conditions.ts';
 import { route } from '../route.ts';
 
-/** How often a file may be replaced between the look at it and its opening before the caller is told to come again. */
+/** How often a file may be replaced between reading its metadata and opening it, before the answer is 503. */
 const MAX_LOOKS = 5;
 
-/** The persistent mount of an integration, for its owner. */
+/** Operations on the files of an integration, for its owner. */
 export function fileRoutes(app: FastifyInstance, ownership: IntegrationOwnership, mount: MountStore): void {
   route(app, operations.listFiles, async (request) => {
     const { apiIntegrationId } = request.params;
@@ -44,7 +44,7 @@ export function fileRoutes(app: FastifyInstance, ownership: IntegrationOwnership
       }
       const opened = await mount.open(apiIntegrationId, path, reading.kind === 'part' ? reading.range : undefined);
       if (opened === null) throw new Refusal('file_not_found');
-      // Replaced in between: what was decided by the old one's size would be wrong for the new one.
+      // The file was replaced in between: the decision about the old size would be wrong for the new file.
       if (opened.file.etag === file.etag && opened.file.size === file.size) return sendFile(reply, opened, reading);
       await opened[Symbol.asyncDispose]();
     }

@@ -49,7 +49,7 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
     request.inlineImages?.release();
     (request as { body: unknown }).body = null;
     deps.metrics.admissions.add({ outcome: admission.replayed ? 'replayed' : 'admitted' });
-    // From here on the run is reserved: no error status any more, the stream tells what happens.
+    // The run is reserved now. No error status may be sent any more: the stream reports what happens.
     const headers: Record<string, string> = {
       [headerNames.requestId]: request.id,
       [headerNames.agentRunAdmitted]: 'true',
@@ -63,7 +63,7 @@ export function getCompletion(app: FastifyInstance, deps: GetCompletionDeps): vo
       if (!admission.textOnly)
         after = await replayCursor(deps, completion.integrationId, admission.runId, request.headers['last-event-id']);
     }
-    // `Accept` is not asked: the integration alone decides.
+    // `Accept` is ignored: only the integration decides.
     const encoder = admission.textOnly ? new TextOnly() : deps.encoder;
     app.noteAnswer(request, 200);
     const source = { runId: admission.runId, after, keyId: request.principal.key.keyId };
@@ -135,7 +135,7 @@ function completionRequest(request: Request, { limits, fetchAllow }: GetCompleti
   }
   const attachments = requestAttachments(body.attachments, inlineImages, fetchAllow);
   const known: Record<string, unknown> = {};
-  // Unknown fields are ignored, so they do not make another body either.
+  // Unknown fields are ignored, so they are not part of the comparison of bodies either.
   for (const field of FIELDS) known[field] = body[field as keyof GetCompletionV2Request];
   const sandboxFiles = givenFiles(body);
   if (body.sandboxFiles !== undefined) known.sandboxFiles = sandboxFiles.map(({ file }) => file);

@@ -21,7 +21,7 @@ export interface ReceiveUploadDeps {
   readonly secrets: UploadSecrets;
   readonly hasIntegration: (integrationId: string) => Promise<boolean>;
   readonly checkForm: typeof checkForm;
-  /** Scheme, host and path under which callers reach this server; null: those of each request. */
+  /** Scheme, host and path by which callers reach this server. Null: those of each request. */
   readonly publicUrl: string | null;
   readonly limits: FormTimes & { readonly uploadGraceMs: number };
   readonly waitAt: WaitAt | undefined;
@@ -44,8 +44,8 @@ const PREFLIGHT = {
 const ALLOWED = 'POST, OPTIONS';
 
 /**
- * Where signed forms are posted to: without a key, and in S3's words. Everything happens before Fastify looks at the
- * body, which no parser of it may touch.
+ * Receives signed forms, without a key and with the answers of S3. It handles the request before Fastify looks at the
+ * body, because no parser may read it.
  */
 export function receiveUpload(app: FastifyInstance, deps: ReceiveUploadDeps): void {
   const url = UPLOAD_PATH;

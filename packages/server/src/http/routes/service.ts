@@ -11,7 +11,7 @@ import { route } from '../route.ts';
 
 export interface ServiceRoutesDeps {
   readonly agencies: Agencies;
-  /** Rejects, or names what is missing, while the server cannot do its work. */
+  /** Rejects, or returns what is missing, while the server cannot accept requests. */
   readonly isReady: () => Promise<boolean>;
   readonly storeKind: string;
   readonly metrics: () => string;
@@ -22,7 +22,7 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   const { agencies, isReady, storeKind, metrics, nodes } = deps;
 
   route(app, operations.listAgencies, async ({ query }) => {
-    // They have no time: the one loaded last comes first.
+    // Agencies have no time of creation. The agency that was loaded last is first.
     const listed = agencies.list().toReversed();
     const start = decodeCursor(query.cursor)?.createdAt ?? 0;
     const limit = query.limit ?? 50;

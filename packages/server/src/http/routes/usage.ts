@@ -25,7 +25,7 @@ export function usageRoutes(app: FastifyInstance, { ownership, runReads }: Usage
       );
     }
     const pages = usageCsv(runReads, apiIntegrationId, query);
-    // The first page before the head: a store that cannot be read is still an error status.
+    // The first page is read before the head is sent, so that an unreadable store is still an error status.
     const first = await pages.next();
     const text = Readable.from(prepend(first.value ?? '', pages), { objectMode: false, highWaterMark: 64 * 1024 });
     return reply

@@ -68,7 +68,7 @@ function startRefusal(error: unknown): unknown {
   const isRefused = error instanceof DatabaseError && /^(28|3D|42501)/.test(error.code ?? '');
   if (!isRefused && !(translate(error) instanceof StoreUnavailable)) return error;
   const remedy = /unsupported startup parameter/.test(said)
-    ? 'if it is behind PgBouncer, add ?pgbouncer=true to DATABASE_URL'
+    ? 'if DATABASE_URL leads to PgBouncer, add ?pgbouncer=true to it'
     : 'fix that, or DATABASE_URL';
   return new StartRefused(`The database of DATABASE_URL cannot be used (${said}); ${remedy}.`);
 }
