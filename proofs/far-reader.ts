@@ -29,7 +29,7 @@ async function arrivals(reader: StreamReader): Promise<Map<number, number>> {
   return times;
 }
 
-class FarReaders {
+class RemoteReaders {
   readonly #rig: Rig;
   readonly #calls = new Map<string, PromiseWithResolvers<ModelCall>>();
 
@@ -101,7 +101,7 @@ class FarReaders {
 async function measure(fault: string | null, dropHints: boolean, size: Record<'runs' | 'tokens' | 'cancels', number>) {
   await using rig = await Rig.start({ fault, nodes: NODES, dropHints });
   await rig.prepare({ apiIntegrationId: 'text', textOnly: true });
-  const readers = new FarReaders(rig);
+  const readers = new RemoteReaders(rig);
   const homes = [...Array(NODES).keys()];
   const runs = homes.flatMap((home) =>
     Array.from({ length: size.runs }, (_, i) => readers.follow(home, `run-${home}-${i}`, size.tokens)),

@@ -43,7 +43,7 @@ function refusedBy(items: readonly HistoryItem[]): string | null {
       if (!open.delete(item.callId)) return `an output without its call ${item.callId}`;
     } else {
       if (open.size > 0) return `calls without outputs before the next message: ${[...open].join()}`;
-      if (item.kind === 'assistant' && item.text.trim() === '') return 'an assistant that says nothing';
+      if (item.kind === 'assistant' && item.text.trim() === '') return 'an assistant message is blank';
     }
   }
   return open.size > 0 ? `calls without outputs: ${[...open].join()}` : null;

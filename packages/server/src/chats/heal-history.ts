@@ -49,11 +49,11 @@ export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): Hi
   const items: HistoryItem[] = [userItem(turn)];
   const outputs = outputsOf(turn.steps);
   const taken = new Set<string>();
-  let said = '';
+  let finishedText = '';
   for (const step of turn.steps) {
     if (step.kind !== 'model' || step.callerAgent !== null) continue;
     const answered: HistoryItem[] = [];
-    for (const item of step.output) if (item.kind === 'message') said += item.text;
+    for (const item of step.output) if (item.kind === 'message') finishedText += item.text;
     for (const item of shownStep(step.output)) {
       if (item.kind === 'assistant') items.push(item);
       else {
@@ -68,7 +68,7 @@ export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): Hi
     items.push(...answered);
   }
   // The text of a step that was cut short follows the texts of the finished steps.
-  const rest = turn.answer.startsWith(said) ? turn.answer.slice(said.length) : '';
+  const rest = turn.answer.startsWith(finishedText) ? turn.answer.slice(finishedText.length) : '';
   if (!isBlank(rest)) items.push({ kind: 'assistant', text: rest });
   return items;
 }

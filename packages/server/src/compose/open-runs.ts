@@ -6,14 +6,14 @@ import { Engine } from '../engine/engine.ts';
 import { takeOverAtStart } from '../engine/takeover/take-over-at-start.ts';
 import { TakeoverLoop } from '../engine/takeover/takeover-loop.ts';
 import { EventLog } from '../eventlog/event-log.ts';
-import { FarLogs } from '../eventlog/far-logs.ts';
+import { RemoteLogs } from '../eventlog/remote-logs.ts';
 import { SandboxFiles } from '../files/sandbox-files.ts';
 import { Streams } from '../http/run-stream.ts';
 import { CancelIntents } from '../runs/cancel-intents.ts';
 import { cancelRun } from '../runs/cancel-run.ts';
 import { DisconnectWatch } from '../runs/disconnect-watch.ts';
-import { FarReaders } from '../runs/far-readers.ts';
 import { RunReads } from '../runs/read-runs.ts';
+import { RemoteReaders } from '../runs/remote-readers.ts';
 import { mountFiles } from '../sandbox/mount-files.ts';
 import type { Foundation } from './foundation.ts';
 import type { OpenedAccounts } from './open-accounts.ts';
@@ -31,9 +31,9 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const { newBudget, pages, reads } = accounts;
 
   const notifier = stack.use(overrides.notifier ?? foundation.notifier());
-  const farLogs = isAlone ? null : stack.use(new FarLogs(store.reads, notifier, logger));
+  const remoteLogs = isAlone ? null : stack.use(new RemoteLogs(store.reads, notifier, logger));
   const onStored = (lagMs: number) => metrics.eventLag.observe(lagMs);
-  const eventLog = stack.use(new EventLog(store, limits, logger, onStored, farLogs));
+  const eventLog = stack.use(new EventLog(store, limits, logger, onStored, remoteLogs));
   const windowTokens = limits.modelWindowTokens;
   const { maxAttempts } = limits;
   const takeoverDeps = {
@@ -57,13 +57,13 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const { network } = overrides;
   const attachments = openAttachments(limits, { allow: fetchAllow, blobs: attachmentBlobs, network, newBudget }, stack);
   const runsHere = (runId: string) => eventLog.hot(runId) !== undefined;
-  const farReaders = isAlone ? null : stack.use(new FarReaders(store, node, runsHere, logger));
-  await farReaders?.forgetGoneNodes();
+  const remoteReaders = isAlone ? null : stack.use(new RemoteReaders(store, node, runsHere, logger));
+  await remoteReaders?.forgetGoneNodes();
   const disconnects = new DisconnectWatch(
     limits.disconnectMs,
     (integrationId, runId) => cancelRun(cancel, integrationId, runId, 'immediate'),
     logger,
-    farReaders,
+    remoteReaders,
   );
   const engine = stack.use(
     new Engine({

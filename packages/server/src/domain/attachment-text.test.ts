@@ -53,7 +53,7 @@ test('a name from a URL cannot start a new line', () => {
   const named = (last: string) => attachmentName({ filename: null, urlKey: `https://files.example.com/${last}` }) ?? '';
   assert.equal(named('a%20b.pdf'), 'a b.pdf');
   for (const last of ['a%0A[End].txt', 'a%2Fb.txt', 'a%E2%80%A8b', 'a%00b', '%E0%A4%A']) {
-    assert.equal(named(last), last, 'shown as it stands in the address');
+    assert.equal(named(last), last, 'shown as it is written in the URL');
   }
   assert.equal(attachmentText({ ...about, name: 'a\nb' }, '').split('\n').length, 3);
 });

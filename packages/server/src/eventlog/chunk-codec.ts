@@ -22,23 +22,23 @@ interface StoredChunk {
 
 class ItemTable {
   readonly rows: RunItem[] = [];
-  readonly #places = new Map<RunItem, number>();
+  readonly #indexes = new Map<RunItem, number>();
   readonly #withText = new Set<number>();
 
-  place(item: RunItem, needsText: boolean): number {
-    let place = this.#places.get(item);
-    if (place === undefined) {
-      place = this.rows.length;
-      this.#places.set(item, place);
+  indexOf(item: RunItem, needsText: boolean): number {
+    let index = this.#indexes.get(item);
+    if (index === undefined) {
+      index = this.rows.length;
+      this.#indexes.set(item, index);
       this.rows.push(item);
     }
-    if (needsText) this.#withText.add(place);
-    return place;
+    if (needsText) this.#withText.add(index);
+    return index;
   }
 
   /** A text that no event of this chunk needs is left out: the deltas contain it. */
   stored(): RunItem[] {
-    return this.rows.map((item, place) => (this.#withText.has(place) ? item : { ...item, text: '' }));
+    return this.rows.map((item, index) => (this.#withText.has(index) ? item : { ...item, text: '' }));
   }
 }
 
@@ -64,7 +64,7 @@ function storedParts(events: readonly RunEvent[]): Pick<StoredChunk, 'i' | 'e'> 
         continue;
       }
       openItem = event.item;
-      openDelta = [items.place(event.item, false), event.text];
+      openDelta = [items.indexOf(event.item, false), event.text];
       stored.push(openDelta);
       continue;
     }
@@ -78,21 +78,21 @@ function storedParts(events: readonly RunEvent[]): Pick<StoredChunk, 'i' | 'e'> 
 function storedEvent(event: Exclude<RunEvent, { type: 'delta' }>, items: ItemTable): StoredEvent {
   switch (event.type) {
     case 'item_added':
-      return { t: event.type, i: items.place(event.item, false) };
+      return { t: event.type, i: items.indexOf(event.item, false) };
     case 'item_done':
-      return { t: event.type, i: items.place(event.item, true) };
+      return { t: event.type, i: items.indexOf(event.item, true) };
     case 'response_done':
       return {
         t: event.type,
         response: event.response,
-        output: event.output.map((item) => items.place(item, true)),
+        output: event.output.map((item) => items.indexOf(item, true)),
         usage: event.usage,
       };
     case 'run_item':
-      return { t: event.type, name: event.name, i: items.place(event.item, true) };
+      return { t: event.type, name: event.name, i: items.indexOf(event.item, true) };
     case 'messages': {
       const { id: _, type, items: all, ...rest } = event;
-      return { t: type, items: all.map((item) => items.place(item, true)), ...rest };
+      return { t: type, items: all.map((item) => items.indexOf(item, true)), ...rest };
     }
     default: {
       const { id: _, type, ...rest } = event;
@@ -117,16 +117,16 @@ export function decodeChunk(firstId: number, data: string): DecodedChunk {
     events.push({ ...body, id });
     next = id + eventWidth(body);
   };
-  const item = (place: unknown): RunItem => {
-    const found = chunk.i[place as number];
+  const item = (index: unknown): RunItem => {
+    const found = chunk.i[index as number];
     if (found === undefined)
-      throw new Error(`The event chunk refers to the item ${String(place)}, which it does not contain.`);
+      throw new Error(`The event chunk refers to the item ${String(index)}, which it does not contain.`);
     return found;
   };
   for (const entry of chunk.e) {
     if (Array.isArray(entry)) {
-      const [place, ...texts] = entry as [number, ...string[]];
-      const target = item(place) as OutputItem;
+      const [index, ...texts] = entry as [number, ...string[]];
+      const target = item(index) as OutputItem;
       for (const text of texts) {
         const id = chunk.n?.[events.length] ?? next;
         events.push({ type: 'delta', item: target, text, id });

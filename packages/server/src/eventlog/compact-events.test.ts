@@ -171,7 +171,7 @@ test('is idempotent, also after storing and reading', () => {
       const chunks = encodeWithin(after, maxBytes, encodeCompactedChunk);
       const back = chunks.flatMap(({ firstId, data }) => {
         const { events, compacted } = decodeChunk(firstId, data);
-        assert.ok(compacted, 'also where its ids have no gap');
+        assert.ok(compacted, 'even if its ids have no gap');
         return events;
       });
       // The item of a delta has its text only if another event of the chunk has it.

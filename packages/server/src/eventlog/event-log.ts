@@ -5,9 +5,9 @@ import { markRunning } from '../store/queries/runs.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type DecodedChunk, decodeChunk } from './chunk-codec.ts';
-import type { FarLogs } from './far-logs.ts';
 import { inPortions, type Unstored } from './flush-portions.ts';
 import type { LiveLog } from './live-log.ts';
+import type { RemoteLogs } from './remote-logs.ts';
 import { type Chunk, RunLog, type RunLogBounds } from './run-log.ts';
 import { UnstoredBytes } from './unstored-bytes.ts';
 
@@ -49,21 +49,21 @@ export class EventLog implements AsyncDisposable {
   #failing = false;
   readonly #onStored: ((lagMs: number) => void) | null;
   /** Null if the store has no other nodes. */
-  readonly #far: FarLogs | null;
+  readonly #remote: RemoteLogs | null;
 
   constructor(
     store: Store,
     options: EventLogOptions,
     logger: Logger,
     onStored: ((lagMs: number) => void) | null = null,
-    far: FarLogs | null = null,
+    remote: RemoteLogs | null = null,
   ) {
     this.#store = store;
     this.#options = options;
     this.#unstored = new UnstoredBytes(options.unstoredBytes, this.#flushForRoom);
     this.#logger = logger;
     this.#onStored = onStored;
-    this.#far = far;
+    this.#remote = remote;
   }
 
   /** `stored` holds the events of this attempt that are already durable. */
@@ -79,7 +79,7 @@ export class EventLog implements AsyncDisposable {
     log.onStored = this.#onStored;
     this.#logs.set(runId, log);
     // If the run was taken over from another node, its readers on this node now follow the hot end.
-    this.#far?.move(runId);
+    this.#remote?.move(runId);
     return log;
   }
 
@@ -93,12 +93,12 @@ export class EventLog implements AsyncDisposable {
 
   /** The source of new events: the hot end, or the remote log of a run that another node executes. */
   live(runId: string): LiveLog | undefined {
-    return this.#logs.get(runId) ?? this.#far?.get(runId);
+    return this.#logs.get(runId) ?? this.#remote?.get(runId);
   }
 
   /** Follows a run that this node does not execute. Returns null if no other node exists: then no event will follow. */
   followElsewhere(runId: string, cursor: number): LiveLog | null {
-    return this.#far?.open(runId, cursor) ?? null;
+    return this.#remote?.open(runId, cursor) ?? null;
   }
 
   /** Called after the end, or when this node stops executing the run. Cuts the readers that are still waiting. */

@@ -136,8 +136,8 @@ export class Follower implements LiveReader {
           this.#compacted = page.compacted;
           this.#take(page.events, 0);
         } else if (this.#eventLog.hot(this.#runId) === undefined) {
-          const far = this.#eventLog.followElsewhere(this.#runId, this.#cursor);
-          return far === null ? this.cut() : this.#attach(far);
+          const remote = this.#eventLog.followElsewhere(this.#runId, this.#cursor);
+          return remote === null ? this.cut() : this.#attach(remote);
         }
       }
     } catch (error) {

@@ -175,8 +175,8 @@ class Rig {
       assert.ok(inside.length === 1 || bytes <= this.#bounds.chunkBytes, `${inside.length} events, ${bytes} bytes`);
     }
     const all = [...this.#stored, ...chunks];
-    for (const [place, chunk] of all.entries()) {
-      if (place > 0) assert.equal(chunk.firstId, (all[place - 1]?.lastId ?? 0) + 1, 'no gap and no overlap');
+    for (const [index, chunk] of all.entries()) {
+      if (index > 0) assert.equal(chunk.firstId, (all[index - 1]?.lastId ?? 0) + 1, 'no gap and no overlap');
     }
     if (this.#events.length > 0) assert.equal(all.at(-1)?.lastId, this.log.lastId, 'everything is in a chunk');
     this.#taken = chunks;
@@ -320,7 +320,7 @@ test('is full at its own limit or at that of the node, and wakes when there is r
   assert.deepEqual([unstored.bytes, unstored.isFull, waits], [1016, true, 3]);
   unstored.wake();
   await turn();
-  assert.equal(calls.length, 0, 'nobody has room yet');
+  assert.equal(calls.length, 0, 'there is no room yet');
   one.acknowledge(first.at(-1)?.lastId ?? 0);
   assert.equal(calls.length, 0, 'never in the turn of who stored');
   await turn();

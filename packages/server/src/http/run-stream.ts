@@ -16,8 +16,8 @@ export interface StreamBounds {
 
 /** Is informed about the runs that have readers. */
 export interface Readers {
-  came(runId: string): void;
-  left(runId: string): void;
+  readerAttached(runId: string): void;
+  readerLeft(runId: string): void;
 }
 
 const TICKS_PER_HEARTBEAT = 10;
@@ -65,11 +65,11 @@ export class Streams implements Disposable {
 
   add(stream: RunStream): void {
     this.#open.add(stream);
-    this.#readers.came(stream.runId);
+    this.#readers.readerAttached(stream.runId);
   }
 
   delete(stream: RunStream): void {
-    if (this.#open.delete(stream)) this.#readers.left(stream.runId);
+    if (this.#open.delete(stream)) this.#readers.readerLeft(stream.runId);
   }
 
   /** Called when events may be sent again. */

@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts';
 import { ThisNode } from '../store/this-node.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { DisconnectWatch } from './disconnect-watch.ts';
-import { FarReaders } from './far-readers.ts';
+import { RemoteReaders } from './remote-readers.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 const PATIENCE_MS = 3_600_000;
@@ -40,9 +40,9 @@ test('logs each outage once', { skip }, async (t) => {
   logger.warn = () => {
     warnings += 1;
   };
-  await using far = new FarReaders(store, new ThisNode(), () => true, logger);
+  await using remote = new RemoteReaders(store, new ThisNode(), () => true, logger);
   t.mock.timers.enable({ apis: ['setInterval'] });
-  using watch = new DisconnectWatch(PATIENCE_MS, async () => assert.fail('nobody waited that long'), logger, far);
+  using watch = new DisconnectWatch(PATIENCE_MS, async () => assert.fail('the patience was not over'), logger, remote);
   watch.watch('run_1', 'i');
   for (const outage of [1, 2]) {
     away = true;
@@ -83,7 +83,7 @@ test('waits its patience after the last reader on another node left', {
      insert into run_readers (run_id, node_id) values ('run_1', 'other')`,
   );
   const logger = createLogger('silent');
-  await using far = new FarReaders(store, new ThisNode(), () => true, logger);
+  await using remote = new RemoteReaders(store, new ThisNode(), () => true, logger);
   t.mock.timers.enable({ apis: ['setInterval'] });
   let now = 0;
   t.mock.method(performance, 'now', () => now);
@@ -91,7 +91,7 @@ test('waits its patience after the last reader on another node left', {
   const cancel = async () => {
     cancelledAt = now;
   };
-  using watch = new DisconnectWatch(PATIENCE_MS, cancel, logger, far);
+  using watch = new DisconnectWatch(PATIENCE_MS, cancel, logger, remote);
   watch.watch('run_1', 'i');
   const look = async () => {
     const before = looks;

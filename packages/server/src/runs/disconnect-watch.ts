@@ -1,5 +1,5 @@
 import type { Logger } from '../telemetry/logger.ts';
-import type { FarReaders } from './far-readers.ts';
+import type { RemoteReaders } from './remote-readers.ts';
 
 interface WatchedRun {
   readonly integrationId: string;
@@ -26,7 +26,7 @@ export class DisconnectWatch implements Disposable {
   readonly #tickMs: number;
   readonly #cancel: (integrationId: string, runId: string) => Promise<unknown>;
   /** Null if there are no other nodes. */
-  readonly #far: FarReaders | null;
+  readonly #remote: RemoteReaders | null;
   readonly #logger: Logger;
   readonly #timer: NodeJS.Timeout;
   #looking = false;
@@ -36,12 +36,12 @@ export class DisconnectWatch implements Disposable {
     patienceMs: number,
     cancel: (integrationId: string, runId: string) => Promise<unknown>,
     logger: Logger,
-    far: FarReaders | null = null,
+    remote: RemoteReaders | null = null,
   ) {
     this.#patienceMs = patienceMs;
     this.#cancel = cancel;
     this.#logger = logger;
-    this.#far = far;
+    this.#remote = remote;
     this.#tickMs = patienceMs / TICKS_PER_PATIENCE;
     this.#timer = setInterval(this.#tick, this.#tickMs);
     this.#timer.unref();
@@ -56,20 +56,20 @@ export class DisconnectWatch implements Disposable {
     this.#runs.delete(runId);
   }
 
-  came(runId: string): void {
+  readerAttached(runId: string): void {
     const before = this.#readers.get(runId) ?? 0;
     this.#readers.set(runId, before + 1);
-    if (before === 0) this.#far?.firstCame(runId);
+    if (before === 0) this.#remote?.firstAttached(runId);
   }
 
-  left(runId: string): void {
+  readerLeft(runId: string): void {
     const now = (this.#readers.get(runId) ?? 1) - 1;
     if (now > 0) {
       this.#readers.set(runId, now);
       return;
     }
     this.#readers.delete(runId);
-    this.#far?.lastLeft(runId);
+    this.#remote?.lastLeft(runId);
     const run = this.#runs.get(runId);
     if (run !== undefined) run.aloneSince = performance.now();
   }
@@ -97,7 +97,7 @@ export class DisconnectWatch implements Disposable {
 
   async #look(alone: readonly (readonly [string, WatchedRun])[]): Promise<void> {
     const askedAt = performance.now();
-    const elsewhere = (await this.#far?.readElsewhere(alone.map(([runId]) => runId))) ?? null;
+    const elsewhere = (await this.#remote?.readElsewhere(alone.map(([runId]) => runId))) ?? null;
     const answeredAt = performance.now();
     for (const [runId, run] of alone) {
       if (elsewhere?.has(runId)) run.readElsewhere = true;
@@ -115,7 +115,7 @@ export class DisconnectWatch implements Disposable {
   /** While the other nodes were asked, the run may have ended, or a reader may have attached here. */
   #mayCancel(runId: string, run: WatchedRun, askedAt: number): boolean {
     // A reader of another node is seen one look later, because its row is written after it attached.
-    const patienceMs = this.#patienceMs + (this.#far === null ? 0 : this.#tickMs);
+    const patienceMs = this.#patienceMs + (this.#remote === null ? 0 : this.#tickMs);
     return this.#runs.get(runId) === run && !this.#readers.has(runId) && askedAt - run.aloneSince >= patienceMs;
   }
 

@@ -54,15 +54,15 @@ export async function usageSummary(
   };
 }
 
-type Place = Pick<Group, 'key' | 'newestRunId'>;
+type GroupCursor = Pick<Group, 'key' | 'newestRunId'>;
 
-function newestFirst(a: Place, b: Place): number {
+function newestFirst(a: GroupCursor, b: GroupCursor): number {
   if (a.newestRunId !== b.newestRunId) return a.newestRunId < b.newestRunId ? 1 : -1;
   // A run can have used two models.
   return (a.key ?? '') < (b.key ?? '') ? -1 : Number(a.key !== b.key);
 }
 
-function readCursor(cursor: string | undefined): (Place & { readonly ceiling: string }) | null {
+function readCursor(cursor: string | undefined): (GroupCursor & { readonly ceiling: string }) | null {
   const position = decodeCursor(cursor);
   if (position === null) return null;
   try {

@@ -9,7 +9,7 @@ import { raw } from './raw.ts';
  * embedded store has no other nodes and never runs these queries.
  */
 
-export interface FarNews {
+export interface RemoteNews {
   run_id: string;
   /** Null if the run does not exist. */
   status: RunStatus | null;
@@ -23,10 +23,10 @@ export interface FarNews {
 }
 
 /** Reads for each run the chunk that contains event `after + 1`, or the next one, by the primary key. */
-export const farNews = statement('far news', (db, p: { runIds: readonly string[]; afters: readonly number[] }) =>
+export const remoteNews = statement('far news', (db, p: { runIds: readonly string[]; afters: readonly number[] }) =>
   raw(
     db,
-    sql<FarNews>`
+    sql<RemoteNews>`
       select f.run_id, r.status, r.node_id, c.first_id, c.last_id, c.data,
         exists (select 1 from event_chunks m where m.run_id = f.run_id and m.first_id > c.last_id) as more
       from unnest(cast(${p.runIds} as text[]), cast(${p.afters} as bigint[])) as f(run_id, after)

@@ -9,8 +9,8 @@ import type { Store } from '../store/store.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { encodeChunk } from './chunk-codec.ts';
 import { EventLog } from './event-log.ts';
-import { FarLogs } from './far-logs.ts';
 import { Follower, type Sink } from './follow.ts';
+import { RemoteLogs } from './remote-logs.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 const OPTIONS = {
@@ -109,31 +109,31 @@ const stored = (store: Store, runId: string, ...events: RunEvent[]) => {
 
 async function withLogs(
   notifier: Notifier,
-  body: (log: EventLog, far: FarLogs, store: Store) => Promise<void>,
+  body: (log: EventLog, remote: RemoteLogs, store: Store) => Promise<void>,
   watched: (store: Store) => Store = (store) => store,
 ): Promise<void> {
   await using database = await migratedDatabase();
   await using real = await postgresStore(database.url);
   const store = watched(real);
-  await using far = new FarLogs(store.reads, notifier, logger);
-  await using log = new EventLog(store, OPTIONS, logger, null, far);
-  await body(log, far, store);
+  await using remote = new RemoteLogs(store.reads, notifier, logger);
+  await using log = new EventLog(store, OPTIONS, logger, null, remote);
+  await body(log, remote, store);
 }
 
 test('readers follow a run that this node takes over', { skip }, async () => {
-  await withLogs(silentNotifier, async (log, far, store) => {
+  await withLogs(silentNotifier, async (log, remote, store) => {
     await insertRun(store, 'run_1', 'running');
     await stored(store, 'run_1', delta(1), delta(2));
     const taker = new Taker();
     const follower = new Follower(log, 'run_1', 0, taker);
     follower.start();
     await taker.until(({ ids }) => ids.includes(2));
-    while (far.size === 0) await new Promise(setImmediate);
+    while (remote.size === 0) await new Promise(setImmediate);
     // This node has taken the run over: from here on its own events are delivered.
     const opening: RunEvent = { type: 'resumed', runId: 'run_1', attempt: 2, discardAfter: 2, id: 1_000_000_001 };
     await stored(store, 'run_1', opening);
     const hot = log.open('run_1', 2, [opening]);
-    assert.equal(far.size, 0);
+    assert.equal(remote.size, 0);
     await taker.until(({ ids }) => ids.includes(opening.id));
     const said = hot.append({ type: 'delta', item, text: 'hot' });
     await taker.until(({ ids }) => ids.includes(said?.id ?? 0));
@@ -160,13 +160,13 @@ test('a cursor after all stored events neither blocks other readers nor spins', 
   skip,
 }, async () => {
   let pages = 0;
-  const body = async (log: EventLog, far: FarLogs, store: Store) => {
+  const body = async (log: EventLog, remote: RemoteLogs, store: Store) => {
     await insertRun(store, 'run_1', 'running');
     await stored(store, 'run_1', delta(1), delta(2));
     const [ahead, behind] = [new Taker(), new Taker()];
     const followers = [new Follower(log, 'run_1', 5, ahead), new Follower(log, 'run_1', 2, behind)];
     followers[0]?.start();
-    while (far.size === 0) await new Promise(setImmediate);
+    while (remote.size === 0) await new Promise(setImmediate);
     followers[1]?.start();
     // During the time of twenty queries, a spinning reader would make many more than the one that each needs.
     for (let asked = 0; asked < 20; asked += 1) await store.reads.all(lastStoredId, { runId: 'run_1' });
@@ -192,14 +192,14 @@ test('readers of one run share each read, and a reader that left gets nothing', 
     return () => {};
   };
   const notifier: Notifier = { ...silentNotifier, listen };
-  await withLogs(notifier, async (log, far, store) => {
+  await withLogs(notifier, async (log, remote, store) => {
     await insertRun(store, 'run_1', 'running');
     await stored(store, 'run_1', delta(1));
     const takers = [new Taker(), new Taker(), new Taker()];
     const followers = takers.map((taker) => new Follower(log, 'run_1', 0, taker));
     for (const follower of followers) follower.start();
     await Promise.all(takers.map((taker) => taker.until(({ ids }) => ids.includes(1))));
-    while (far.size === 0) await new Promise(setImmediate);
+    while (remote.size === 0) await new Promise(setImmediate);
     followers[2]?.close();
     await stored(store, 'run_1', delta(2), delta(3));
     await stored(store, 'run_1', { type: 'end', id: 4 });
@@ -208,12 +208,12 @@ test('readers of one run share each read, and a reader that left gets nothing', 
     await Promise.all(open.map((taker) => taker.until(({ outcome }) => outcome !== null)));
     for (const { ids, outcome } of open) assert.deepEqual([ids, outcome], [[1, 2, 3, 4], 'finished']);
     assert.deepEqual(takers[2]?.ids, [1]);
-    assert.equal(far.size, 0, 'nothing is held for a run that nobody follows');
+    assert.equal(remote.size, 0, 'a run without readers is forgotten');
   });
 });
 
 test('cuts a reader if no event will follow', { skip }, async () => {
-  await withLogs(silentNotifier, async (log, far, store) => {
+  await withLogs(silentNotifier, async (log, remote, store) => {
     await insertRun(store, 'ended', 'completed');
     for (const runId of ['ended', 'unknown']) {
       const taker = new Taker();
@@ -221,6 +221,6 @@ test('cuts a reader if no event will follow', { skip }, async () => {
       await taker.until(({ outcome }) => outcome !== null);
       assert.deepEqual([taker.outcome, taker.ids], ['cut', []]);
     }
-    assert.equal(far.size, 0);
+    assert.equal(remote.size, 0);
   });
 });

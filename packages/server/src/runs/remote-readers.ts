@@ -27,7 +27,7 @@ interface ReadRun {
  * (`contract-4-disconnect-any-node`). A row is written when the first reader of this node attaches, and deleted when the
  * last one leaves. Rows are written in batches, and tried again until the store has them.
  */
-export class FarReaders implements AsyncDisposable {
+export class RemoteReaders implements AsyncDisposable {
   readonly #store: Store;
   readonly #node: ThisNode;
   readonly #runsHere: (runId: string) => boolean;
@@ -51,7 +51,7 @@ export class FarReaders implements AsyncDisposable {
     await this.#store.transact('account', (tx) => tx.run(deleteReadersOfDeadNodes, {}));
   }
 
-  firstCame(runId: string): void {
+  firstAttached(runId: string): void {
     const known = this.#runs.get(runId);
     if (known !== undefined) known.read = true;
     // The node that executes the run knows its own readers without rows.

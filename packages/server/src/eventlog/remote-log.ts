@@ -7,16 +7,16 @@ const NOTHING = { events: [], from: 0 } as const;
  * The log of a run that another node executes. It exists while a reader on this node follows the run. It holds no events:
  * new ones are delivered to all readers immediately, and a reader without room reads them from the store later.
  */
-export class FarLog implements LiveLog {
+export class RemoteLog implements LiveLog {
   readonly runId: string;
-  readonly #onLeft: (log: FarLog) => void;
+  readonly #onLeft: (log: RemoteLog) => void;
   readonly #readers = new Set<LiveReader>();
   /** The readers have all stored events up to this id. */
   #lastId: number;
   /** The node that executes the run, as of the last query; null before the first one. */
   nodeId: string | null = null;
 
-  constructor(runId: string, lastId: number, onLeft: (log: FarLog) => void) {
+  constructor(runId: string, lastId: number, onLeft: (log: RemoteLog) => void) {
     this.runId = runId;
     this.#lastId = lastId;
     this.#onLeft = onLeft;

@@ -1,11 +1,11 @@
 import { isFinished } from '../domain/run-state.ts';
 import { WakeableLoop } from '../lib/wakeable-loop.ts';
 import type { Notifier } from '../store/notifier.ts';
-import { type FarNews, farNews } from '../store/queries/across-nodes.ts';
+import { type RemoteNews, remoteNews } from '../store/queries/across-nodes.ts';
 import type { Reads } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { decodeChunk } from './chunk-codec.ts';
-import { FarLog } from './far-log.ts';
+import { RemoteLog } from './remote-log.ts';
 
 /** Hints may be lost, so the store is polled each second too. */
 const POLL_MS = 1000;
@@ -17,11 +17,11 @@ const RUNS_PER_QUERY = 64;
  * all of them. Each new chunk is read once and delivered to all readers of the run. No reader depends on a hint: every
  * run is queried after its first reader has attached, and again each second.
  */
-export class FarLogs implements AsyncDisposable {
+export class RemoteLogs implements AsyncDisposable {
   readonly #reads: Reads;
   readonly #logger: Logger;
-  readonly #logs = new Map<string, FarLog>();
-  readonly #due = new Set<FarLog>();
+  readonly #logs = new Map<string, RemoteLog>();
+  readonly #due = new Set<RemoteLog>();
   readonly #loop: WakeableLoop;
   readonly #unlisten: () => void;
 
@@ -43,7 +43,7 @@ export class FarLogs implements AsyncDisposable {
     return this.#logs.size;
   }
 
-  get(runId: string): FarLog | undefined {
+  get(runId: string): RemoteLog | undefined {
     return this.#logs.get(runId);
   }
 
@@ -51,8 +51,8 @@ export class FarLogs implements AsyncDisposable {
    * The caller has read everything that is stored up to `cursor`, and attaches its reader in the same synchronous step. The
    * next query finds what was stored since then. Another reader may have a cursor after everything that is stored.
    */
-  open(runId: string, cursor: number): FarLog {
-    const log = this.#logs.get(runId) ?? new FarLog(runId, cursor, this.#left);
+  open(runId: string, cursor: number): RemoteLog {
+    const log = this.#logs.get(runId) ?? new RemoteLog(runId, cursor, this.#left);
     log.goBackTo(cursor);
     this.#logs.set(runId, log);
     this.#due.add(log);
@@ -65,7 +65,7 @@ export class FarLogs implements AsyncDisposable {
     this.#logs.get(runId)?.move();
   }
 
-  #left = (log: FarLog): void => {
+  #left = (log: RemoteLog): void => {
     if (this.#logs.get(log.runId) === log) this.#logs.delete(log.runId);
     this.#due.delete(log);
   };
@@ -83,11 +83,11 @@ export class FarLogs implements AsyncDisposable {
       const runIds = logs.map(({ runId }) => runId);
       const afters = logs.map(({ lastId }) => lastId);
       const asked = new Map(logs.map((log) => [log, log.lastId]));
-      for (const news of await this.#reads.all(farNews, { runIds, afters })) this.#deliver(asked, news);
+      for (const news of await this.#reads.all(remoteNews, { runIds, afters })) this.#deliver(asked, news);
     }
   }
 
-  #deliver(asked: ReadonlyMap<FarLog, number>, news: FarNews): void {
+  #deliver(asked: ReadonlyMap<RemoteLog, number>, news: RemoteNews): void {
     const log = this.#logs.get(news.run_id);
     // The answer is outdated: no reader follows the run any more, or its position has changed. It is queried again.
     if (log === undefined || asked.get(log) !== log.lastId) return;
