@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, GateKeeper, ModelController, type NodeGroup, SCRIPTED_USAGE } from '@runwire/test-kit';
+import { type ApiClient, ModelController, type NodeGroup, SCRIPTED_USAGE, ToolController } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
 import { reattach } from './support/reattaching-reader.ts';
 import {
@@ -46,7 +46,7 @@ interface Held extends PlayedRun {
 interface Scene {
   readonly group: NodeGroup;
   readonly model: ModelController;
-  readonly gate: GateKeeper;
+  readonly gate: ToolController;
   readonly count: number;
 }
 
@@ -63,7 +63,7 @@ async function prepare(api: ApiClient): Promise<void> {
 }
 
 /** Model and tools go on with whatever they are asked, of whichever run. */
-function answerAll(model: ModelController, gate: GateKeeper, chats: ReadonlyMap<string, string>): void {
+function answerAll(model: ModelController, gate: ToolController, chats: ReadonlyMap<string, string>): void {
   model.onCall = (call) => void answer(call, chats.get(call.request.runId) ?? '', TOOL, gate.port);
   gate.onCall = ({ callId }) => gate.open(callId, `anew ${callId}`);
 }
@@ -100,7 +100,7 @@ async function holdRuns({ group, model, gate, count }: Scene, doomed: number, on
 }
 
 /** Resolves to the time in which as many such runs complete on a node that lives. */
-async function ownTime(api: ApiClient, model: ModelController, gate: GateKeeper, count: number): Promise<number> {
+async function ownTime(api: ApiClient, model: ModelController, gate: ToolController, count: number): Promise<number> {
   const startedAt = performance.now();
   model.onCall = (call) => void answer(call, call.request.runId, TOOL, gate.port);
   gate.onCall = ({ callId }) => gate.open(callId, 'own');
@@ -192,7 +192,7 @@ export const proof: Proof = {
     const patienceMs = TAKEN_WITHIN_MS * (short ? SHORT_SLACK : 1);
     const takenWithinMs = short && fault !== null ? 2 * SHORT_LEASE.leaseMs : patienceMs;
     await using model = await ModelController.start();
-    await using gate = await GateKeeper.start();
+    await using gate = await ToolController.start();
     const limits = short ? SHORT_LEASE : {};
     await using group = await startNodes(3, fault, { controllerPort: model.port, limits }, (place) =>
       place === 0 ? { limits: { ...limits, flushMs: NEVER_MS } } : {},

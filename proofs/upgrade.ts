@@ -1,4 +1,4 @@
-import { GateKeeper, ModelController, PostgresServer, postgresFolder, ServerProcess } from '@runwire/test-kit';
+import { ModelController, PostgresServer, postgresFolder, ServerProcess, ToolController } from '@runwire/test-kit';
 import { DataFolder } from './support/data-folder.ts';
 import { findEarlierCommit, OldVersion } from './support/old-version.ts';
 import { expectAtLeast, expectEqual, expectNumber, LeftOut, type Proof, within } from './support/proof.ts';
@@ -86,7 +86,7 @@ async function upgrade(order: Order, old: OldVersion, isOtherSchema: boolean, fa
   const form = short ? 'short' : 'full';
   using folder = new DataFolder();
   await using postgres = await PostgresServer.start();
-  await using gate = await GateKeeper.start();
+  await using gate = await ToolController.start();
   await using controller = await ModelController.start();
   const database = new UpgradeDatabase(postgres, await postgres.database());
   const options = { databaseUrl: database.url, dataDir: folder.path, controllerPort: controller.port };

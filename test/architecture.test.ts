@@ -83,10 +83,12 @@ const rules: readonly Rule[] = [
     }),
   },
   {
-    claim: 'the test kit is imported by tests, proofs and benchmarks alone',
+    claim: 'only tests, proofs and benchmarks import the test kit and testing/',
     check: checkTesting,
     faults: [
-      server({ 'compose/compose.ts': "import { scriptedModel } from '@runwire/test-kit/scripted-model.ts';" }),
+      server({ 'compose/compose.ts': "import { scriptedModel } from '../testing/scripted-model.ts';" }),
+      server({ 'main.ts': "import { startTestServer } from '@runwire/test-kit';" }),
+      files({ 'packages/cli/src/test.ts': "await import('@runwire/server/testing');" }),
       files({ 'packages/cli/src/serve.ts': "await import('@runwire/test-kit');" }),
       files({ 'scripts/build.ts': "import { startTestServer } from '@runwire/test-kit';" }),
     ],
@@ -95,7 +97,8 @@ const rules: readonly Rule[] = [
       'proofs/one-run.ts': "import { startTestServer } from '@runwire/test-kit';",
       'bench/floor.ts': "import { startTestServer } from '@runwire/test-kit';",
       'packages/server/src/http/sse.test.ts': "import { startTestServer } from '@runwire/test-kit';",
-      'packages/test-kit/src/index.ts': "export { startTestServer } from './start-test-server.ts';",
+      'packages/test-kit/src/index.ts': "export { startTestServer } from '@runwire/server/testing';",
+      'packages/server/src/testing/test-server.ts': "import { ApiClient } from './api-client.ts';",
     }),
   },
   {

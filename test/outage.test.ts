@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommitProxy, GateKeeper, gateAgency, PostgresServer, type StreamReader } from '@runwire/test-kit';
+import { CommitProxy, heldToolAgency, PostgresServer, type StreamReader, ToolController } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
@@ -57,9 +57,9 @@ if (missing === null) {
 
   test('a run waits at the end of its step: no tool is called before the step that asked for it is stored', async () => {
     await using own = await PostgresServer.start();
-    await using gate = await GateKeeper.start();
+    await using gate = await ToolController.start();
     const env = { DATABASE_URL: await own.database() };
-    await using rig = await ScriptedServer.start({ env, agencies: { gate: gateAgency }, limits: { leaseMs } });
+    await using rig = await ScriptedServer.start({ env, agencies: { gate: heldToolAgency }, limits: { leaseMs } });
     const integration = await rig.integration({ agency: 'gate' });
     const { reader, call } = await rig.hold({ apiIntegrationId: integration });
     await own.stop();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GateKeeper, SCRIPTED_USAGE, STORES, type StoreName, testAgency } from '@runwire/test-kit';
+import { SCRIPTED_USAGE, STORES, type StoreName, ToolController, testAgency } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { KillableServer } from './support/killable-server.ts';
@@ -81,7 +81,7 @@ function tests(store: StoreName): void {
 
   test('an open tool call is made again only where its tool may be repeated; otherwise the model is told', async () => {
     await using server = await KillableServer.start({ store });
-    await using gate = await GateKeeper.start();
+    await using gate = await ToolController.start();
     await server.metered('gate');
     const { call, runId } = await server.hold({ ...MINE, usageRequestId: 'u1', message: 'Go' });
     const input = JSON.stringify({ port: gate.port });

@@ -1,4 +1,4 @@
-import { type GateKeeper, type ModelCall, type ModelController, SCRIPTED_USAGE } from '@runwire/test-kit';
+import { type ModelCall, type ModelController, SCRIPTED_USAGE, type ToolController } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, expectNumber } from './proof.ts';
 
 /* The run of `three-step-run.ts` after its process died: how model and tools go on with it, and what must be found. */
@@ -26,7 +26,12 @@ export async function answer(call: ModelCall, chatId: string, tool: string, port
 }
 
 /** Of steps that an earlier attempt had finished: what later ones asked of model and tools. */
-export function repeatedCalls(runId: string, steps: readonly Body[], model: ModelController, gate: GateKeeper): number {
+export function repeatedCalls(
+  runId: string,
+  steps: readonly Body[],
+  model: ModelController,
+  gate: ToolController,
+): number {
   let repeated = 0;
   for (const { kind, step, callId, attempt } of steps) {
     if (kind === 'model')
@@ -39,7 +44,7 @@ export function repeatedCalls(runId: string, steps: readonly Body[], model: Mode
 }
 
 /** A tool that may not be repeated is called once; one that may be is told by its key that it was called before. */
-export function checkTools(gate: GateKeeper, chatId: string, tool: string): void {
+export function checkTools(gate: ToolController, chatId: string, tool: string): void {
   for (const name of CALLS) {
     const calls = gate.calls.filter(({ callId }) => callId === `${chatId}-${name}`);
     expectAtMost(`calls of tool ${name}`, calls.length, tool === 'gate' ? 1 : 2);

@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { tie } from '@runwire/test-kit';
+import { closeTogether } from '@runwire/test-kit';
 
 /**
  * Stands between a server and its PostgreSQL and takes away what makes the server safe, byte for byte as long as it was:
@@ -31,7 +31,7 @@ export class LocklessProxy implements AsyncDisposable {
 
   #carry(client: Socket): void {
     const database = connect({ port: Number(this.#target.port), host: this.#target.hostname, noDelay: true });
-    tie(client, database, this.#sockets);
+    closeTogether(client, database, this.#sockets);
     client.on('data', (bytes: Buffer) => database.write(weakened(bytes)));
     database.on('data', (bytes: Buffer) => client.write(bytes));
   }

@@ -6,9 +6,9 @@ import {
   fenceServers,
   forgetStore,
   freshDatabase,
-  GateKeeper,
   ModelController,
   ServerProcess,
+  ToolController,
   temporaryFolder,
 } from '@runwire/test-kit';
 import { expectNumber } from './proof.ts';
@@ -40,7 +40,7 @@ export class Rig implements AsyncDisposable {
   readonly servers: ServerProcess[] = [];
   readonly dataDir = temporaryFolder();
   readonly model: ModelController;
-  readonly gate: GateKeeper;
+  readonly gate: ToolController;
   readonly #options: RigOptions;
   readonly #database: { readonly url: string } | null;
   readonly #stack: AsyncDisposableStack;
@@ -62,7 +62,7 @@ export class Rig implements AsyncDisposable {
   static async open(options: RigOptions = {}): Promise<Rig> {
     await using building = new AsyncDisposableStack();
     const model = building.use(await ModelController.start());
-    const gate = building.use(await GateKeeper.start());
+    const gate = building.use(await ToolController.start());
     const database = typeof options.nodes === 'number' ? building.use(await freshDatabase()) : null;
     const rig = new Rig({ model, gate }, options, database, building.move());
     rig.#stack.defer(async () => {

@@ -1,4 +1,4 @@
-import type { ApiClient, GateKeeper, ModelCall, ModelController, StreamReader } from '@runwire/test-kit';
+import type { ApiClient, ModelCall, ModelController, StreamReader, ToolController } from '@runwire/test-kit';
 import { within } from './proof.ts';
 
 export const WAIT_MS = 60_000;
@@ -6,7 +6,7 @@ export const WAIT_MS = 60_000;
 export interface Stage {
   readonly api: ApiClient;
   readonly model: ModelController;
-  readonly gate: GateKeeper;
+  readonly gate: ToolController;
   readonly integration: string;
   /** The tool that the model calls: `gate`, unless this says otherwise. */
   readonly tool?: 'gate' | 'gate_again';
@@ -17,7 +17,7 @@ export interface Stage {
 interface Scene {
   /** Ids of calls are of one run alone: the keeper of the gate serves many. */
   readonly callId: (name: string) => string;
-  readonly gate: GateKeeper;
+  readonly gate: ToolController;
   readonly tool: string;
   /** Held by the model that was asked last. */
   call: ModelCall;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  type GateKeeper,
   type ModelCall,
   type ModelController,
   pngOf,
   SCRIPTED_USAGE,
   type ShownImage,
+  type ToolController,
 } from '@runwire/test-kit';
 import { expectEqual, Shortfall } from './proof.ts';
 
@@ -40,13 +40,13 @@ export const tokensOf = (message: string) => (['tool', 'long'].includes(kindOf(m
  */
 export class UpgradeModel {
   readonly #model: ModelController;
-  readonly #gate: GateKeeper;
+  readonly #gate: ToolController;
   /** Throws where the run must not be in this attempt. */
   readonly #mayTry: (runId: string, attempt: number) => void;
 
   constructor(
     model: ModelController,
-    gate: GateKeeper,
+    gate: ToolController,
     mayTry: (runId: string, attempt: number) => void,
     onViolation: (error: unknown) => void,
   ) {

@@ -1,23 +1,23 @@
 import {
   askDatabase,
-  GateKeeper,
-  gateAgency,
+  heldToolAgency,
   ModelController,
   migratedDatabase,
   scriptedModel,
   startTestServer,
   type TestServer,
   type TestServerOptions,
+  ToolController,
 } from '@runwire/test-kit';
 
 /** Servers on one database, with one model and one gate that the test leads; all go with it. */
 export class GateNodes implements AsyncDisposable {
   readonly model: ModelController;
-  readonly gate: GateKeeper;
+  readonly gate: ToolController;
   readonly databaseUrl: string;
   readonly #stack = new AsyncDisposableStack();
 
-  private constructor(model: ModelController, gate: GateKeeper, databaseUrl: string) {
+  private constructor(model: ModelController, gate: ToolController, databaseUrl: string) {
     this.model = model;
     this.gate = gate;
     this.databaseUrl = databaseUrl;
@@ -25,7 +25,7 @@ export class GateNodes implements AsyncDisposable {
 
   static async begin(): Promise<GateNodes> {
     const database = await migratedDatabase();
-    const [model, gate] = await Promise.all([ModelController.start(), GateKeeper.start()]);
+    const [model, gate] = await Promise.all([ModelController.start(), ToolController.start()]);
     const nodes = new GateNodes(model, gate, database.url);
     for (const part of [database, model, gate]) nodes.#stack.use(part);
     return nodes;
@@ -33,7 +33,7 @@ export class GateNodes implements AsyncDisposable {
 
   async node(options: TestServerOptions = {}): Promise<TestServer> {
     const server = await startTestServer({
-      agencies: { gate: gateAgency },
+      agencies: { gate: heldToolAgency },
       model: scriptedModel(this.model.port),
       ...options,
       env: { DATABASE_URL: this.databaseUrl, ...options.env },

@@ -3,7 +3,7 @@ import {
   type ApiClient,
   fenceServers,
   forgetStore,
-  gateAgency,
+  heldToolAgency,
   ModelController,
   ServerProcess,
   scriptedModel,
@@ -48,7 +48,7 @@ export class KillableServer implements AsyncDisposable {
     await this.process.gone;
     await fenceServers(this.dataDir);
     this.#again = await startTestServer({
-      agencies: { test: testAgency, gate: gateAgency },
+      agencies: { test: testAgency, gate: heldToolAgency },
       ...options,
       dataDir: this.dataDir,
       model: scriptedModel(this.controller.port),

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { temporaryFolder } from '@runwire/test-kit/test-server.ts';
+import { temporaryFolder } from '@runwire/server/testing';
 import { READER_PACKAGES } from './child-reads.ts';
 import { childArguments } from './start-document-child.ts';
 

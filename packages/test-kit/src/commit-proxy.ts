@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { tie } from './tied-sockets.ts';
+import { closeTogether } from './close-together.ts';
 
 /** What happens to the next COMMIT of a transaction that `matches`. */
 interface Interruption {
@@ -106,7 +106,7 @@ export class CommitProxy implements AsyncDisposable {
     let swallowing = false;
     let isCommitting = false;
     let isInterrupted = false;
-    tie(client, database, this.#sockets);
+    closeTogether(client, database, this.#sockets);
     client.on('data', (bytes: Buffer) => {
       if (this.#hangs || isInterrupted) return;
       const text = bytes.toString('latin1');

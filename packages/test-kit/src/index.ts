@@ -30,19 +30,36 @@ export { silentNotifier } from '@runwire/server/src/store/notifier.ts';
 export type { JudgeCommit } from '@runwire/server/src/store/postgres/commit-outcome.ts';
 export type { Store, Tx } from '@runwire/server/src/store/store.ts';
 export { createLogger } from '@runwire/server/src/telemetry/logger.ts';
-export { type Answer, ApiClient } from './api-client.ts';
+export {
+  type Answer,
+  ApiClient,
+  answerOf,
+  type Frame,
+  type ModelCall,
+  ModelController,
+  openStream,
+  parseFrames,
+  SCRIPTED_USAGE,
+  type ShownAttachment,
+  type ShownImage,
+  StreamReader,
+  scriptedModel,
+  TEST_API_KEY,
+  type TestServer,
+  temporaryFolder,
+  withoutComments,
+} from '@runwire/server/testing';
 export { blobStoreConformance } from './blob-store-conformance.ts';
+export { closeTogether } from './close-together.ts';
 export { CommitProxy } from './commit-proxy.ts';
 export { FakeProvider, ProviderCall } from './fake-provider.ts';
 export { FileCall, type FileRequest, HeldFile } from './file-call.ts';
 export { FileServer, type SignedLinkOptions } from './file-server.ts';
 export { fillDisk } from './fill-disk.ts';
 export { freePort } from './free-port.ts';
-export { gateAgency } from './gate-agency.ts';
-export { type GateCall, GateKeeper } from './gate-keeper.ts';
+export { heldToolAgency } from './held-tool-agency.ts';
 export { endlessPdf, pdfBomb, pdfOf, pdfOfPages, slowPdf } from './large-documents.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
-export { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
 export { filesOf, openTestMount, putFile } from './mount-contents.ts';
 export { mountStoreConformance } from './mount-store-conformance.ts';
 export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
@@ -58,7 +75,7 @@ export {
   type RawForm,
 } from './post-form.ts';
 export { askDatabase, type Crash, PostgresServer, postgresFolder, SHARED_SETTINGS } from './postgres-server.ts';
-export { type Protocol, providerEvents, type Said, type StreamScript, sseText } from './provider-streams.ts';
+export { type Protocol, providerEvents, type ScriptedPart, type StreamScript, sseText } from './provider-streams.ts';
 export { type Followed, follow, post } from './roaming-client.ts';
 export { testS3Files } from './s3-files.ts';
 export {
@@ -74,19 +91,10 @@ export {
 } from './s3-gateway.ts';
 export { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from './sample-documents.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
-export { type ShownAttachment, type ShownImage, scriptedModel } from './scripted-model.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
-export { answerOf, type Frame, openStream, parseFrames, StreamReader, withoutComments } from './sse-reader.ts';
 export { testAgency } from './test-agency.ts';
 export { TestMount } from './test-mount.ts';
-export {
-  ServerProcess,
-  startTestServer,
-  TEST_API_KEY,
-  type TestServer,
-  type TestServerOptions,
-  temporaryFolder,
-} from './test-server.ts';
+export { ServerProcess, type StoreTestServerOptions as TestServerOptions, startTestServer } from './test-server.ts';
 export {
   fenceServers,
   forgetStore,
@@ -101,5 +109,5 @@ export {
   withSharedDisk,
 } from './test-store.ts';
 export { ThreeStepLoad } from './three-step-load.ts';
-export { tie } from './tied-sockets.ts';
+export { type HeldToolCall, ToolController } from './tool-controller.ts';
 export { httpAnswer, type Names, type Serve, WatchedNetwork } from './watched-network.ts';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
-import type { ApiClient } from './api-client.ts';
+import { type ApiClient, temporaryFolder } from '@runwire/server/testing';
 import { askDatabase } from './postgres-server.ts';
-import { ServerProcess, type SpawnOptions, temporaryFolder } from './test-server.ts';
+import { ServerProcess, type SpawnOptions } from './test-server.ts';
 import { migratedDatabase, type TestDatabase } from './test-store.ts';
 
 export type NodeGroupOptions = Omit<SpawnOptions, 'dataDir'>;

@@ -2,15 +2,15 @@ import type { Usage } from '@runwire/server/src/domain/usage.ts';
 
 export type Protocol = 'responses' | 'chat';
 
-/** What a model says, in the order in which it says it. */
-export type Said =
+/** A part of the answer of a model. */
+export type ScriptedPart =
   | { readonly kind: 'text' | 'reasoning' | 'refusal'; readonly deltas: readonly string[] }
   | { readonly kind: 'calls'; readonly calls: readonly (readonly [callId: string, name: string, args: string])[] };
 
 export interface StreamScript {
-  readonly said: readonly Said[];
+  readonly said: readonly ScriptedPart[];
   readonly usage?: Usage | null;
-  /** How it ends; `none`: it does not. */
+  /** How the stream ends; `none` if it does not end. */
   readonly end?: 'whole' | 'length' | 'content_filter' | 'error' | 'none';
 }
 

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient, Completion } from './api-client.ts';
-import type { Frame, StreamReader } from './sse-reader.ts';
+import type { ApiClient, Completion, Frame, StreamReader } from '@runwire/server/testing';
 
 const AGAIN_MS = 100;
 

@@ -7,9 +7,9 @@ import { S3MountStore } from '@runwire/server/src/files/s3/s3-mount-store.ts';
 import { s3UploadTarget } from '@runwire/server/src/files/s3/s3-upload-target.ts';
 import { S3BlobStore } from '@runwire/server/src/storage/s3/s3-blob-store.ts';
 import { S3Bucket, type S3Times } from '@runwire/server/src/storage/s3/s3-bucket.ts';
+import { temporaryFolder } from '@runwire/server/testing';
 import { DirectMount } from './direct-mount.ts';
 import { makeBucket, sharedS3, useS3Credentials } from './s3-gateway.ts';
-import { temporaryFolder } from './test-server.ts';
 
 let shared: Promise<string> | null = null;
 

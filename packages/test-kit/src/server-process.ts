@@ -7,15 +7,15 @@ import type { Limits } from '@runwire/server/src/config/config.ts';
 import { readConfig } from '@runwire/server/src/config/read-config.ts';
 import type { UploadPoint, WaitAt, WaitPoint } from '@runwire/server/src/domain/wait-points.ts';
 import { silentNotifier } from '@runwire/server/src/store/notifier.ts';
+import { scriptedModel } from '@runwire/server/testing';
 import { fillDisk } from './fill-disk.ts';
-import { gateAgency } from './gate-agency.ts';
-import { scriptedModel } from './scripted-model.ts';
+import { heldToolAgency } from './held-tool-agency.ts';
 import { testAgency } from './test-agency.ts';
 
 export interface ProcessOptions {
-  /** Where the scripted model's controller listens; absent: the offline model answers. */
+  /** The port of the `ModelController`. If it is absent, the offline model answers. */
   readonly controllerPort?: number;
-  /** Dies by SIGKILL when it comes to this point for the `killAfter`th time (1 where not given). */
+  /** Dies by SIGKILL when it reaches this point for the `killAfter`th time (default 1). */
   readonly killAt?: WaitPoint | UploadPoint;
   readonly killAfter?: number;
   /** After its parent has armed it, stops itself there by SIGSTOP, until it gets SIGCONT. */
@@ -25,7 +25,7 @@ export interface ProcessOptions {
   /** Fills the disk of this file, once, at the point `at`, or at the point that its parent names later by `FillAt`. */
   readonly fill?: { readonly file: string; readonly at?: WaitPoint | UploadPoint };
   readonly limits?: Partial<Limits>;
-  /** No hint of another node is heard. */
+  /** Ignores the hints of other nodes. */
   readonly dropHints?: boolean;
   readonly fault?: string;
 }
@@ -71,7 +71,7 @@ function holder(point: WaitPoint, file: string): WaitAt {
   };
 }
 
-/** Runs a server for a parent process that talks over IPC; `plant` adds a fault where the parent names one. */
+/** Runs a server for a parent process, which sends commands over IPC. `plant` adds the fault that the parent names. */
 export async function runServerProcess(plant: (fault: string, options: ProcessOptions) => Overrides): Promise<void> {
   const options = JSON.parse(process.argv[2] ?? '{}') as ProcessOptions;
   const { config, secrets } = readConfig(process.env);
@@ -81,7 +81,7 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
   };
   const planted = options.fault === undefined ? {} : plant(options.fault, options);
   const overrides: Overrides = {
-    agencies: { test: testAgency, gate: gateAgency },
+    agencies: { test: testAgency, gate: heldToolAgency },
     ...(options.controllerPort === undefined ? {} : { model: scriptedModel(options.controllerPort) }),
     ...(options.killAt === undefined ? {} : { waitAt: signaller('SIGKILL', options.killAt, options.killAfter ?? 1) }),
     ...(options.stopAt === undefined
@@ -132,7 +132,7 @@ export async function runServerProcess(plant: (fault: string, options: ProcessOp
   process.on('disconnect', () => {
     void server[Symbol.asyncDispose]();
   });
-  // Node keeps what it compiled when it ends by itself; most servers here are killed, some as soon as they are up.
+  // Node stores compiled code when it exits normally. Most servers here are killed, some immediately after the start.
   flushCompileCache();
   process.send?.({ url: server.url });
 }

@@ -1,53 +1,22 @@
 import { fork } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compose } from '@runwire/server/src/compose/compose.ts';
-import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
-import type { RunningServer } from '@runwire/server/src/compose/running-server.ts';
-import { readConfig } from '@runwire/server/src/config/read-config.ts';
-import { createLogger } from '@runwire/server/src/telemetry/logger.ts';
-import { ApiClient } from './api-client.ts';
+import {
+  ApiClient,
+  startTestServer as startServer,
+  TEST_API_KEY,
+  TestServer,
+  type TestServerOptions,
+  temporaryFolder,
+} from '@runwire/server/testing';
 import { ARM, type FillAt, type ProcessOptions, SWEEP } from './server-process.ts';
 import { forgetStore, type StoreName, storeEnvironment, withSharedDisk } from './test-store.ts';
 
-/** The key of the first owner in every test installation. */
-export const TEST_API_KEY = 'test-key-0123456789-0123456789-0123456789';
-
-export interface TestServerOptions extends Overrides {
-  /** Kept where given; otherwise a temporary folder that goes with the server. */
-  readonly dataDir?: string;
-  readonly env?: Readonly<Record<string, string>>;
+export interface StoreTestServerOptions extends TestServerOptions {
   /** SQLite by default. `env.DATABASE_URL` overrides it. */
   readonly store?: StoreName;
-}
-
-export class TestServer implements AsyncDisposable {
-  readonly server: RunningServer;
-  readonly api: ApiClient;
-  readonly dataDir: string;
-  readonly #cleanUp: () => Promise<void>;
-
-  constructor(server: RunningServer, dataDir: string, cleanUp: () => Promise<void>) {
-    this.server = server;
-    this.dataDir = dataDir;
-    this.api = new ApiClient(server.url, TEST_API_KEY);
-    this.#cleanUp = cleanUp;
-  }
-
-  get url(): string {
-    return this.server.url;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.server[Symbol.asyncDispose]();
-    await this.#cleanUp();
-  }
-}
-
-export function temporaryFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'runwire-test-'));
 }
 
 async function environment(
@@ -79,17 +48,12 @@ function folderOfDatabase(databaseUrl: string): string {
   return folder;
 }
 
-/** The real server in this process, on a free port. */
-export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+/** The real server in this process, on a free port, on the store of the options. */
+export async function startTestServer(options: StoreTestServerOptions = {}): Promise<TestServer> {
   const shared = options.env?.DATABASE_URL ?? '';
   const ownFolder = shared === '' ? temporaryFolder : () => folderOfDatabase(shared);
   const { dataDir = ownFolder(), env, store, ...overrides } = options;
-  const { config, secrets } = readConfig(await environment(dataDir, env, store));
-  const logger = overrides.logger ?? createLogger('silent');
-  const onFatal = (error: unknown) => {
-    throw error;
-  };
-  const server = await compose(config, secrets, onFatal, { ...overrides, logger });
+  const { server } = await startServer({ ...overrides, dataDir, env: await environment(dataDir, env, store) });
   return new TestServer(server, dataDir, async () => {
     if (options.dataDir !== undefined || shared !== '') return;
     rmSync(dataDir, { recursive: true, force: true });
@@ -97,26 +61,26 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   });
 }
 
-/** The loading of modules is half of a start, and a third of that with what an earlier one compiled. */
+/** Half of a start is loading modules. With compiled code in this cache, loading takes a third of the time. */
 const compileCache = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), `runwire-compile-cache-${userInfo().uid}`);
 
 /** The gate sets it after its build. A server from the build takes 0.3 s of CPU to start, one from the sources 1.2 s. */
 const usesBuild = process.env.TEST_BUILD !== undefined;
 const SERVER_MAIN = fileURLToPath(new URL(usesBuild ? '../dist/server-main.js' : './server-main.ts', import.meta.url));
 
-export interface SpawnOptions extends ProcessOptions, Pick<TestServerOptions, 'env' | 'store'> {
+export interface SpawnOptions extends ProcessOptions, Pick<StoreTestServerOptions, 'env' | 'store'> {
   readonly dataDir: string;
-  /** Another program in place of the plain one: one that plants a fault. */
+  /** Another program, which plants a fault. */
   readonly entry?: string;
 }
 
-/** The real server in a process of its own, which can be killed. */
+/** The real server in its own process, which a test can kill. */
 export class ServerProcess implements AsyncDisposable {
   readonly #child: ReturnType<typeof fork>;
   readonly api: ApiClient;
   readonly url: string;
   readonly pid: number;
-  /** Settles when the process is gone, with the signal that ended it. */
+  /** Resolves when the process has ended, with the signal that ended it. */
   readonly gone: Promise<NodeJS.Signals | null>;
   readonly #said: () => string;
 
@@ -134,7 +98,7 @@ export class ServerProcess implements AsyncDisposable {
     this.gone = gone;
   }
 
-  /** Rejects with what the process said where it did not come up. */
+  /** Rejects with the output of the process if it does not start. */
   static async start(options: SpawnOptions): Promise<ServerProcess> {
     const { dataDir, env, store, entry = SERVER_MAIN, ...rest } = options;
     const child = fork(entry, [JSON.stringify(rest)], {
@@ -156,17 +120,17 @@ export class ServerProcess implements AsyncDisposable {
     const gone = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)));
     const url = await new Promise<string>((resolve, reject) => {
       child.once('message', (message) => resolve((message as { url: string }).url));
-      child.once('exit', () => reject(new Error(`The server did not come up: ${said}`)));
+      child.once('exit', () => reject(new Error(`The server did not start: ${said}`)));
     });
     return new ServerProcess(child, url, gone, () => said);
   }
 
-  /** All that it wrote so far: its log, where `RUNWIRE_LOG_LEVEL` lets it have one. */
+  /** The output of the process so far. It includes the log if `RUNWIRE_LOG_LEVEL` is set. */
   get said(): string {
     return this.#said();
   }
 
-  /** What the process knows of itself. */
+  /** Asks the process for its own figures. */
   probe(): Promise<{ activeRuns: number; openStreams: number; fullStreams: number; rssBytes: number }> {
     return new Promise((resolve) => {
       this.#child.once('message', (message) => resolve(message as never));
@@ -174,7 +138,7 @@ export class ServerProcess implements AsyncDisposable {
     });
   }
 
-  /** Sweeps the files that nothing refers to; resolves to how many there were. */
+  /** Sweeps files without references. Resolves to their number. */
   sweepBlobs(): Promise<number> {
     return new Promise((resolve) => {
       this.#child.once('message', (message) => resolve((message as { swept: number }).swept));
@@ -201,9 +165,9 @@ export class ServerProcess implements AsyncDisposable {
     this.#child.kill('SIGCONT');
   }
 
-  /** Whether it stands still. */
+  /** True while the process is stopped. */
   get isStill(): boolean {
-    // The letter behind the name, which stands in brackets.
+    // The state is the letter after the name, which is in brackets.
     return /\) T/.test(readFileSync(`/proc/${this.pid}/stat`, 'utf8'));
   }
 

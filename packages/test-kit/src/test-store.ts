@@ -23,7 +23,7 @@ export const STORES: readonly StoreName[] =
 /** For proofs, which run on one store. */
 const defaultStore: StoreName = process.env.TEST_STORE === 'postgres' ? 'postgres' : 'sqlite';
 
-/** The embedded store in a folder, without a server around it. */
+/** Opens the embedded store in a folder, without a server. */
 export function embeddedStore(folder: string): Promise<Store> {
   const onFatal = (error: unknown) => {
     throw error;
@@ -31,7 +31,7 @@ export function embeddedStore(folder: string): Promise<Store> {
   return SqliteStore.open({ path: join(folder, 'test.db'), migrate: true, waitAt: undefined, onFatal });
 }
 
-/** The store in a database, without a server around it. */
+/** Opens the store in a PostgreSQL database, without a server. */
 export function postgresStore(url: string): Promise<Store> {
   return PostgresStore.open({ url, pool: 4, pooled: false, migrate: true, waitAt: undefined });
 }
@@ -54,7 +54,7 @@ async function startOwn(): Promise<PostgresServer> {
   return server;
 }
 
-/** Ends the server of this process, if there is one; a process that is killed takes it along anyway. */
+/** Ends the server of this process, if there is one. If this process is killed, the server ends with it. */
 export async function stopOwnPostgres(): Promise<void> {
   const server = own;
   own = null;
@@ -102,10 +102,7 @@ export async function storeEnvironment(dataDir: string, store = defaultStore): P
   return database === undefined ? {} : { DATABASE_URL: (await database).url };
 }
 
-/**
- * Servers of tests share their disk, on PostgreSQL, unless a test says otherwise: '' leaves the setting out, as a version
- * must that does not know it.
- */
+/** Test servers on PostgreSQL share their disk by default. With '' the setting is left out. */
 export function withSharedDisk(env: Readonly<Record<string, string>>): Record<string, string> {
   const { RUNWIRE_SHARED_DISK: given = 'true', ...rest } = env;
   const isMeant = given !== '' && (rest.DATABASE_URL ?? '') !== '';
@@ -113,8 +110,8 @@ export function withSharedDisk(env: Readonly<Record<string, string>>): Record<st
 }
 
 /**
- * Says of the servers that had this data folder that they are dead. Call it when they are: on the embedded store the kernel
- * says so in the same moment, on PostgreSQL others would say it 8 s later, when they have seen no beat for so long.
+ * Fences the servers that used this data folder. Call it after they died: on PostgreSQL other nodes would fence them only
+ * after 8 s without a heartbeat. On the embedded store the lock of the folder is free immediately.
  */
 export async function fenceServers(dataDir: string): Promise<void> {
   const database = byDataFolder.get(dataDir);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GateKeeper } from './gate-keeper.ts';
-import { type ModelCall, ModelController, SCRIPTED_USAGE } from './model-controller.ts';
+import { type ModelCall, ModelController, SCRIPTED_USAGE } from '@runwire/server/testing';
+import { ToolController } from './tool-controller.ts';
 
 /** What each run says in the end. */
 const ANSWER = 'One. Two.';
@@ -15,9 +15,9 @@ export class ThreeStepLoad implements AsyncDisposable {
   /** Of one run. */
   readonly tokens = TOKENS;
   readonly model: ModelController;
-  readonly gate: GateKeeper;
+  readonly gate: ToolController;
 
-  private constructor(model: ModelController, gate: GateKeeper, pauseMs: number) {
+  private constructor(model: ModelController, gate: ToolController, pauseMs: number) {
     this.model = model;
     this.gate = gate;
     model.onCall = async (call) => {
@@ -31,7 +31,7 @@ export class ThreeStepLoad implements AsyncDisposable {
   }
 
   static async start(pauseMs: number): Promise<ThreeStepLoad> {
-    return new ThreeStepLoad(await ModelController.start(), await GateKeeper.start(), pauseMs);
+    return new ThreeStepLoad(await ModelController.start(), await ToolController.start(), pauseMs);
   }
 
   async #play(call: ModelCall): Promise<void> {

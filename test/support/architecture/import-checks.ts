@@ -30,6 +30,7 @@ const inServer = (path: string | undefined): path is string => path?.startsWith(
 const insideServer = (path: string) => path.slice(serverRoot.length);
 const partOf = (path: string) => insideServer(path).split('/')[0] as string;
 const inTestKit = (path: string) => path.startsWith('packages/test-kit/');
+const isForTests = (path: string) => inTestKit(path) || path.startsWith(`${serverRoot}testing/`);
 const packageOf = (path: string) => path.split('/')[1] as string;
 
 export const checkServerFolders: Check = (sources) => {
@@ -65,8 +66,8 @@ export const checkAdapters: Check = (sources) =>
 
 export const checkTesting: Check = (sources) =>
   checkImports(sources, (path, { target }) => {
-    if (target === undefined || !inTestKit(target) || matchesAny(path, testingUsers)) return undefined;
-    return 'the test kit is for tests, proofs and benchmarks';
+    if (target === undefined || !isForTests(target) || matchesAny(path, testingUsers)) return undefined;
+    return 'the test kit and testing/ are for tests, proofs and benchmarks';
   });
 
 export const checkPackages: Check = (sources) =>

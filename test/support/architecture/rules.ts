@@ -9,6 +9,7 @@ export const packageEntries: Readonly<Record<string, string>> = {
   '@runwire/agency': 'packages/agency/src/index.ts',
   '@runwire/documents': 'packages/documents/src/index.ts',
   '@runwire/server': 'packages/server/src/index.ts',
+  '@runwire/server/testing': 'packages/server/src/testing/index.ts',
   '@runwire/test-kit': 'packages/test-kit/src/index.ts',
 };
 
@@ -34,6 +35,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   'index.ts': everything,
   compose: everything,
   commands: everything,
+  testing: everything,
   config: ['domain', 'lib'],
   http: ['admission', 'runs', 'chats', 'accounts', 'agencies', 'files', 'attachments', 'nodes', 'eventlog', ...base],
   admission: [
@@ -69,7 +71,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
 
 /** The folders and files of the server that may import a package beside it. */
 export const serverMayImportPackage: Readonly<Record<string, readonly string[]>> = {
-  contract: ['domain', 'http', 'main.ts', 'compose', 'commands', 'index.ts'],
+  contract: ['domain', 'http', 'main.ts', 'compose', 'commands', 'index.ts', 'testing'],
   agency: ['agencies', 'agent', 'main.ts', 'compose', 'commands', 'index.ts'],
   documents: ['http', 'attachments', 'compose'],
 };
@@ -120,7 +122,15 @@ export const environmentReaders = [
   'packages/cli/src/main.ts',
 ];
 
-export const testingUsers = ['packages/test-kit/src/**', 'test/**', 'proofs/**', 'bench/**', '**.test.ts'];
+/** The files that may import the test kit and the server's `testing/`. */
+export const testingUsers = [
+  'packages/test-kit/src/**',
+  'packages/server/src/testing/**',
+  'test/**',
+  'proofs/**',
+  'bench/**',
+  '**.test.ts',
+];
 
 export const packageEntryFiles = [...new Set(Object.values(packageEntries))];
 
@@ -132,7 +142,14 @@ export const databaseModules: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Outgoing requests: the guarded fetcher for what callers name, and the adapters of models and of S3 for what the operator set. */
-export const outgoingUsers = ['agent/models/**', 'guarded-fetch/**', 'storage/s3/**', 'files/s3/**', '**.test.ts'];
+export const outgoingUsers = [
+  'agent/models/**',
+  'guarded-fetch/**',
+  'storage/s3/**',
+  'files/s3/**',
+  'testing/**',
+  '**.test.ts',
+];
 export const clientModules = ['undici', '@aws-sdk/**', '@smithy/**', 'node:dns', 'node:dns/promises', 'node:dgram'];
 export const socketModules = ['node:http', 'node:https', 'node:http2', 'node:net', 'node:tls'];
 /** `http/` has the listening half alone; the store's connection to PostgreSQL stands on a socket that gathers writes. */

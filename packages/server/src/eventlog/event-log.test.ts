@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
-import { temporaryFolder } from '@runwire/test-kit/test-server.ts';
+import { temporaryFolder } from '@runwire/server/testing';
 import { embeddedStore } from '@runwire/test-kit/test-store.ts';
 import type { MessageItem, RunEventBody } from '../domain/events.ts';
 import { StoreUnavailable } from '../domain/unavailable.ts';

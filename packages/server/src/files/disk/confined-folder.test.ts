@@ -15,7 +15,7 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { temporaryFolder } from '@runwire/test-kit/test-server.ts';
+import { temporaryFolder } from '@runwire/server/testing';
 import { MountConflict, type MountStore } from '../mount-store.ts';
 import { DiskMountStore } from './disk-mount-store.ts';
 import { byHandle, byPath, type Reach } from './reach.ts';

@@ -15,8 +15,8 @@ import {
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '@runwire/server/testing';
 import { mountStoreConformance } from '@runwire/test-kit/mount-store-conformance.ts';
-import { temporaryFolder } from '@runwire/test-kit/test-server.ts';
 import { watchSyncs } from '@runwire/test-kit/watch-syncs.ts';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync, uti
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { temporaryFolder } from '@runwire/server/testing';
 import { blobStoreConformance } from '@runwire/test-kit/blob-store-conformance.ts';
-import { temporaryFolder } from '@runwire/test-kit/test-server.ts';
 import { watchSyncs } from '@runwire/test-kit/watch-syncs.ts';
 import { StartRefused } from '../../domain/start-refused.ts';
 import { newBlobKey } from '../blob-store.ts';

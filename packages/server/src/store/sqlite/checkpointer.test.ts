@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { temporaryFolder } from '@runwire/test-kit/test-server.ts';
+import { temporaryFolder } from '@runwire/server/testing';
 import { Checkpointer } from './checkpointer.ts';
 
 test('a failed checkpoint blocks no writer and is retried', async (t) => {

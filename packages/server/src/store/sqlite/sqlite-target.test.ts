@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '@runwire/test-kit/test-server.ts';
+import { temporaryFolder } from '@runwire/server/testing';
 import { LATEST_MIGRATION } from '../migrate.ts';
 import { NODE_ALIVE, NODE_DEAD, NODE_RELEASED } from '../schema.ts';
 import { CopyDiffers, copyInstallation } from '../transfer/copy-installation.ts';

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { temporaryFolder } from '@runwire/test-kit/test-server.ts';
+import { temporaryFolder } from '@runwire/server/testing';
 import { embeddedStore, freshDatabase, postgresStore } from '@runwire/test-kit/test-store.ts';
 import pg from 'pg';
 import { missingService } from '../../../../../test/support/services.ts';

@@ -3,12 +3,12 @@ import { checkHead, checkJsonBody } from './described-answers.ts';
 
 export interface Frame {
   readonly id: number;
-  /** Null: an unnamed frame. */
+  /** Null if the frame has no event name. */
   readonly event: string | null;
   readonly data: string;
 }
 
-/** Frames as they stand in the bytes; comments are left out. */
+/** Returns the frames of a stream without its comments. */
 export function parseFrames(text: string): Frame[] {
   const frames: Frame[] = [];
   for (const block of text.split('\n\n')) {
@@ -20,7 +20,7 @@ export function parseFrames(text: string): Frame[] {
   return frames;
 }
 
-/** The text of all deltas that no `resumed` made void. */
+/** Returns the text of all deltas that no `resumed` event discards. */
 export function answerOf(all: readonly Frame[]): string {
   let text = '';
   let frames = all;
@@ -36,16 +36,16 @@ export function answerOf(all: readonly Frame[]): string {
   return text;
 }
 
-/** The bytes of the frames alone: what must be equal for all readers, whenever a heartbeat came. */
+/** Removes the heartbeats. The rest must be equal for all readers. */
 export function withoutComments(text: string): string {
   return text.replace(/^:[^\n]*\n\n/gm, '');
 }
 
-/** A stream as a client holds it: its head at once, its bytes as they come. */
+/** A stream as a client sees it: the head, and the bytes that have arrived so far. */
 export class StreamReader {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Settles when the connection is over; true where the answer came whole. */
+  /** Resolves when the connection has closed; true if the whole answer arrived. */
   readonly over: Promise<boolean>;
   text = '';
   readonly #message: IncomingMessage;
@@ -81,12 +81,12 @@ export class StreamReader {
     return parseFrames(this.text.slice(0, this.text.lastIndexOf('\n\n') + 2));
   }
 
-  /** The answer: the text of all deltas so far that are not void. */
+  /** The text of the answer so far. */
   get answer(): string {
     return answerOf(this.frames);
   }
 
-  /** Resolves when the condition holds; rejects when the connection is over before. */
+  /** Resolves when the condition is true. Rejects if the connection closes before. */
   async until(condition: (reader: StreamReader) => boolean): Promise<void> {
     while (!condition(this)) {
       if (this.#isOver) throw new Error(`The stream ended before what was waited for:\n${this.text.slice(-2000)}`);

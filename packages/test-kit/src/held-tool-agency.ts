@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
-import { onLines } from './lines.ts';
+import { onLines } from '@runwire/server/testing';
 
 const gate = (name: string, repeatable: boolean) =>
   defineTool({
     name,
-    description: 'Ends when the one who listens on the port says so.',
+    description: 'Ends when the listener on the port answers.',
     inputSchema: { type: 'object', properties: { port: { type: 'integer' } }, required: ['port'] },
     repeatable,
     execute: (input, { callId, idempotencyKey, abortSignal }) =>
@@ -13,7 +13,7 @@ const gate = (name: string, repeatable: boolean) =>
         const socket = connect((input as { port: number }).port, '127.0.0.1');
         abortSignal.addEventListener('abort', () => socket.destroy());
         socket.on('error', reject);
-        socket.on('close', () => reject(new Error('The gate was left.')));
+        socket.on('close', () => reject(new Error('The controller closed the connection.')));
         socket.write(`${JSON.stringify({ callId, idempotencyKey })}\n`);
         onLines(socket, (line) => {
           resolve(line);
@@ -22,8 +22,8 @@ const gate = (name: string, repeatable: boolean) =>
       }),
   });
 
-/** One agent whose calls of its tools are held, from outside the server's process, until somebody lets them go on. */
-export const gateAgency = defineAgency({
+/** One agent whose tool calls wait until a `ToolController`, in the process of the test, lets them end. */
+export const heldToolAgency = defineAgency({
   name: 'Gate',
   agents: [
     defineAgent({

@@ -4,7 +4,7 @@ import { openStream, type StreamReader } from './sse-reader.ts';
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into bodies of many shapes; each was checked against its schema.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of many shapes; each was checked against its schema.
   readonly body: any;
 }
 
@@ -74,7 +74,7 @@ export class ApiClient {
     });
   }
 
-  /** The stream of a run again, after a cursor. */
+  /** Opens the stream of a run again, after a cursor. */
   events(runId: string, after: number | null, integrationId = 'demo'): Promise<StreamReader> {
     return openStream(`${this.url}/v2/integrations/${integrationId}/runs/${runId}/events`, {
       method: 'GET',

@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
-import type { Model, ModelResult, PromptItem } from '@runwire/server/src/agent/ports.ts';
-import type { PromptAttachment } from '@runwire/server/src/domain/prompt-attachment.ts';
-import { RunFailure } from '@runwire/server/src/domain/run-failure.ts';
-import type { RunErrorCode } from '@runwire/server/src/domain/run-state.ts';
+import type { Model, ModelResult, PromptItem } from '../agent/ports.ts';
+import type { PromptAttachment } from '../domain/prompt-attachment.ts';
+import { RunFailure } from '../domain/run-failure.ts';
+import type { RunErrorCode } from '../domain/run-state.ts';
 import { onLines } from './lines.ts';
 import type { ModelLine } from './model-controller.ts';
 
-/** A model whose every event comes from a `ModelController` in another process. */
+/** A model whose events come from a `ModelController`, possibly in another process. */
 export function scriptedModel(controllerPort: number, options: Pick<Model, 'takesPdf'> = {}): Model {
   return {
     id: 'scripted/model',
@@ -22,16 +22,18 @@ export function scriptedModel(controllerPort: number, options: Pick<Model, 'take
         const abort = () => finish(() => reject(signal.reason));
         signal.addEventListener('abort', abort);
         socket.on('error', (error) => finish(() => reject(new RunFailure('model_error', error.message))));
-        socket.on('close', () => finish(() => reject(new RunFailure('model_error', 'The model hung up.'))));
+        socket.on('close', () =>
+          finish(() => reject(new RunFailure('model_error', 'The controller closed the connection.'))),
+        );
         const { tools, prompt, ...rest } = request;
-        const tellOf = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+        const toolList = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
         const connected = new Promise<void>((resolve) => socket.once('connect', resolve));
         const ask = async () => {
           const shown = await shownPrompt(prompt);
           await connected;
-          // As late as can be: the process may have stood still since the call was begun.
+          // Checked as late as possible: the process may have stalled since the call began.
           await request.mayCall?.();
-          socket.write(`${JSON.stringify({ ...rest, prompt: shown, tools: tellOf })}\n`);
+          socket.write(`${JSON.stringify({ ...rest, prompt: shown, tools: toolList })}\n`);
         };
         ask().catch((error: unknown) => finish(() => reject(error)));
         onLines(socket, (text) => {
@@ -57,13 +59,13 @@ export function scriptedModel(controllerPort: number, options: Pick<Model, 'take
 
 type Kind<K extends PromptAttachment['kind']> = Extract<PromptAttachment, { kind: K }>;
 
-/** An attachment as the controller sees it. */
+/** An attachment as the controller receives it. */
 export type ShownAttachment = Kind<'text'> | (Omit<Kind<'image'> | Kind<'pdf'>, 'read'> & { readonly base64: string });
 
-/** An image of them. */
+/** An image as the controller receives it. */
 export type ShownImage = Omit<Kind<'image'>, 'read'> & { readonly base64: string };
 
-/** The prompt with the bytes of its attachments, read one after the other as a provider's adapter does. */
+/** Returns the prompt with the bytes of its attachments, read one after the other as the adapters of providers do. */
 async function shownPrompt(prompt: readonly PromptItem[]): Promise<unknown[]> {
   const shown: unknown[] = [];
   for (const item of prompt) {

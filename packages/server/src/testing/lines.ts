@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Calls back for each line, ended by LF alone: `readline` also ends lines at U+2028, which JSON leaves as it is. */
+/** Calls `onLine` for each line. Only LF ends a line: `readline` also splits at U+2028, which JSON does not escape. */
 export function onLines(socket: Socket, onLine: (line: string) => void): void {
   let rest = '';
   socket.setEncoding('utf8');

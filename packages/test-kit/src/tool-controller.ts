@@ -1,17 +1,17 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { onLines } from './lines.ts';
+import { onLines } from '@runwire/server/testing';
 
-export interface GateCall {
+export interface HeldToolCall {
   readonly callId: string;
   readonly idempotencyKey: string;
 }
 
-/** Holds the calls of the gate's tools until they are told to go on. */
-export class GateKeeper implements AsyncDisposable {
-  /** Every call so far, of whatever run and process. */
-  readonly calls: GateCall[] = [];
-  /** Told of each call when it is held. */
-  onCall: ((call: GateCall) => void) | null = null;
+/** Holds the tool calls of `heldToolAgency` until the test lets them end. */
+export class ToolController implements AsyncDisposable {
+  /** Every call so far, of all runs and processes. */
+  readonly calls: HeldToolCall[] = [];
+  /** Called for each call when it is held. */
+  onCall: ((call: HeldToolCall) => void) | null = null;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #held = new Map<string, Socket>();
@@ -24,10 +24,10 @@ export class GateKeeper implements AsyncDisposable {
       socket.on('close', () => this.#sockets.delete(socket));
       socket.on('error', () => {});
       onLines(socket, (line) => {
-        const call = JSON.parse(line) as GateCall;
+        const call = JSON.parse(line) as HeldToolCall;
         this.calls.push(call);
         this.#held.set(call.callId, socket);
-        // Of a process that died: nobody holds it any more.
+        // The process of the call has died.
         socket.once('close', () => {
           if (this.#held.get(call.callId) === socket) this.#held.delete(call.callId);
         });
@@ -37,9 +37,9 @@ export class GateKeeper implements AsyncDisposable {
     });
   }
 
-  static async start(): Promise<GateKeeper> {
+  static async start(): Promise<ToolController> {
     const server = createServer();
-    const keeper = new GateKeeper(server);
+    const keeper = new ToolController(server);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return keeper;
   }

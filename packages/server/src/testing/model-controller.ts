@@ -1,9 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { ModelRequest } from '@runwire/server/src/agent/ports.ts';
-import type { Usage } from '@runwire/server/src/domain/usage.ts';
+import type { ModelRequest } from '../agent/ports.ts';
+import type { Usage } from '../domain/usage.ts';
 import { onLines } from './lines.ts';
 
-/** What a controller tells the scripted model, a line of JSON each. */
+/** The protocol from the controller to the scripted model: one line of JSON each. */
 export type ModelLine =
   | readonly ['text', string]
   | readonly ['reasoning', string]
@@ -19,12 +19,12 @@ export const SCRIPTED_USAGE: Usage = {
   reasoningTokens: 0,
 };
 
-/** One call of the model, held until the test lets it go on. */
+/** One call of the model. It waits until the test answers it. */
 export class ModelCall {
   readonly request: ModelRequest;
-  /** When its connection came, which is before what is asked over it. */
+  /** When the server connected, which is before it sent the request. */
   readonly connectedAt: number;
-  /** Settles when the server closed the call's connection: at its end, by an abort, or by dying. */
+  /** Resolves when the server has closed the connection: the call ended or was aborted, or the server died. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
 
@@ -39,7 +39,7 @@ export class ModelCall {
     return this.#socket.destroyed;
   }
 
-  /** Resolves when the line was handed over. */
+  /** Resolves when the line was written. */
   #send(line: ModelLine): Promise<void> {
     return new Promise((resolve) => this.#socket.write(`${JSON.stringify(line)}\n`, () => resolve()));
   }
@@ -66,15 +66,15 @@ export class ModelCall {
 }
 
 /**
- * Decides every event of every scripted model call, from outside the server's process: it counts the calls, holds
- * them, and goes on when the server is killed.
+ * Decides every event of every scripted model call. It runs in the process of the test, so it can count and hold the
+ * calls of servers in other processes, and it survives when such a server is killed.
  */
 export class ModelController implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #waiting: ModelCall[] = [];
   readonly #takers: ((call: ModelCall) => void)[] = [];
-  /** Every call so far, of whatever run and process. */
+  /** Every call so far, of all runs and processes. */
   readonly calls: ModelCall[] = [];
   onCall: ((call: ModelCall) => void) | null = null;
 
@@ -112,14 +112,14 @@ export class ModelController implements AsyncDisposable {
     });
   }
 
-  /** The next call that nobody has taken yet. */
+  /** Resolves to the next call that was not returned before. */
   nextCall(): Promise<ModelCall> {
     const waiting = this.#waiting.shift();
     if (waiting !== undefined) return Promise.resolve(waiting);
     return new Promise((resolve) => this.#takers.push(resolve));
   }
 
-  /** From now on every call says these texts and ends. */
+  /** From now on every call answers with these texts and ends. */
   answerAll(...texts: string[]): void {
     this.onCall = async (call) => {
       for (const text of texts) await call.text(text);

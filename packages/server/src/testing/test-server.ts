@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compose } from '../compose/compose.ts';
+import type { Overrides } from '../compose/overrides.ts';
+import type { RunningServer } from '../compose/running-server.ts';
+import { readConfig } from '../config/read-config.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { ApiClient } from './api-client.ts';
+
+/** The key of the first owner in every test installation. */
+export const TEST_API_KEY = 'test-key-0123456789-0123456789-0123456789';
+
+export interface TestServerOptions extends Overrides {
+  /** The data folder, which is kept after the test. By default a temporary folder that is deleted with the server. */
+  readonly dataDir?: string;
+  /** Settings, as for `runwire serve`. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A server in this process. */
+export class TestServer implements AsyncDisposable {
+  readonly server: RunningServer;
+  readonly api: ApiClient;
+  readonly dataDir: string;
+  readonly #cleanUp: () => Promise<void> | void;
+
+  constructor(server: RunningServer, dataDir: string, cleanUp: () => Promise<void> | void) {
+    this.server = server;
+    this.dataDir = dataDir;
+    this.api = new ApiClient(server.url, TEST_API_KEY);
+    this.#cleanUp = cleanUp;
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    await this.#cleanUp();
+  }
+}
+
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'runwire-test-'));
+}
+
+/**
+ * Starts the real server in this process, on a free port, on the embedded store.
+ *
+ *   await using controller = await ModelController.start();
+ *   await using server = await startTestServer({ agencies: { mine }, model: scriptedModel(controller.port) });
+ */
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { dataDir = temporaryFolder(), env, ...overrides } = options;
+  const { config, secrets } = readConfig({
+    PORT: '0',
+    RUNWIRE_DATA_DIR: dataDir,
+    RUNWIRE_API_KEY: TEST_API_KEY,
+    RUNWIRE_LOG_LEVEL: 'silent',
+    ...env,
+  });
+  const logger = overrides.logger ?? createLogger('silent');
+  const onFatal = (error: unknown) => {
+    throw error;
+  };
+  const server = await compose(config, secrets, onFatal, { ...overrides, logger });
+  return new TestServer(server, dataDir, () => {
+    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
+  });
+}
