@@ -11,6 +11,7 @@ import {
   checkPackages,
   checkServerFolders,
   checkTesting,
+  checkUnusedRules,
 } from './support/architecture/import-checks.ts';
 import { passagesOf, readProse } from './support/architecture/prose.ts';
 import { checkProse, findListedWords, type ProseCounts, readBaseline } from './support/architecture/prose-check.ts';
@@ -64,6 +65,12 @@ const rules: readonly Rule[] = [
       'domain/run-state.ts': "import type { RunStatus } from '@runwire/contract';\nimport { a } from '../lib/a.ts';",
       'chats/read-chat.test.ts': "import { readRun } from '../runs/read-run.ts';",
     }),
+  },
+  {
+    claim: 'every rule is about a folder or a file that exists',
+    check: checkUnusedRules,
+    faults: [server({ 'lib/a.ts': '' }), server({ 'compose/compose.ts': '', 'engine/engine.ts': '' })],
+    allowed: files({ 'packages/cli/src/main.ts': '' }),
   },
   {
     claim: 'adapters are imported by compose/, commands/, the test kit and their own folder alone',

@@ -2,6 +2,7 @@ export type { OpenAiModels } from '@runwire/server/src/agent/models/openai-model
 export type { Model, ModelOutput, ModelRequest } from '@runwire/server/src/agent/ports.ts';
 export { openAiModels } from '@runwire/server/src/compose/open-models.ts';
 export type { Overrides } from '@runwire/server/src/compose/overrides.ts';
+export { sameHostAndPath } from '@runwire/server/src/domain/same-place.ts';
 export { CommitUnknown, StoreUnavailable } from '@runwire/server/src/domain/unavailable.ts';
 export {
   UPLOAD_POINTS,
@@ -24,7 +25,6 @@ export { FetchFailed, GuardedFetcher, type Network } from '@runwire/server/src/g
 export { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
 export { type CheckedUrl, checkFetchUrl } from '@runwire/server/src/lib/url-rules/check-url.ts';
 export { ALLOW_NOTHING, type FetchAllow } from '@runwire/server/src/lib/url-rules/fetch-allow.ts';
-export { sameHostAndPath } from '@runwire/server/src/lib/url-rules/same-place.ts';
 export { DiskBlobStore } from '@runwire/server/src/storage/disk/disk-blob-store.ts';
 export { silentNotifier } from '@runwire/server/src/store/notifier.ts';
 export type { JudgeCommit } from '@runwire/server/src/store/postgres/commit-outcome.ts';

@@ -52,6 +52,18 @@ export const checkServerFolders: Check = (sources) => {
   return [...strangers, ...crossings];
 };
 
+/** Each folder, file or pattern in the rules must match a file. A rule for something that does not exist is out of date. */
+export const checkUnusedRules: Check = (sources) => {
+  const inside = [...sources.keys()].filter(inServer).map(insideServer);
+  // Without the server's sources, as in a test of another rule, there is nothing to compare.
+  if (inside.length === 0) return [];
+  const parts = [...Object.keys(serverImports), ...Object.values(serverImports).flat(), ...adapters, ...adapterUsers];
+  const packages = Object.values(serverMayImportPackage).flat();
+  return [...new Set([...parts, ...packages])]
+    .filter((pattern) => !inside.some((path) => matchesAny(path, [pattern])))
+    .map((pattern) => `the rules name ${pattern}, which does not exist`);
+};
+
 export const checkAdapters: Check = (sources) =>
   checkImports(sources, (path, { target }) => {
     if (!inServer(target) || inTestKit(path)) return undefined;

@@ -1,8 +1,8 @@
-/** The rules of the house as data: which folder and which package may know which other. */
+/** The architecture rules as data: which folder and which package may import which other. */
 
 export const serverRoot = 'packages/server/src/';
 
-/** What a package's name in an import stands for. */
+/** Name of a package in an import → its entry file. */
 export const packageEntries: Readonly<Record<string, string>> = {
   '@runwire/contract': 'packages/contract/src/index.ts',
   '@runwire/contract/schemas': 'packages/contract/src/schemas/index.ts',
@@ -19,16 +19,16 @@ export const packageFolders: Readonly<Record<string, string>> = {
   '@runwire/test-kit/': 'packages/test-kit/src/',
 };
 
+/** In all patterns, `*` stands for a part of one name, and `**` for any path. */
 const base = ['domain', 'telemetry', 'lib'];
 const everything = ['**'];
 
-/** `*` stands for a part of one name, `**` for any path. */
-const enginePort = ['engine/port.ts', 'engine/*-port.ts', 'engine/run-engine.ts'];
-const agentPorts = ['agent/port.ts', 'agent/ports.ts', 'agent/*-port.ts', 'agent/ports/*.ts', 'agent/types.ts'];
+const enginePort = ['engine/port.ts'];
+const agentPorts = ['agent/ports.ts', 'agent/files-port.ts'];
 
 /**
- * Folder (or file) directly under the server's source → the folders and files that it may import besides itself.
- * What is not listed here may not exist there.
+ * Folder or file directly under the server's source → the other folders and files that it may import. A folder that is
+ * not listed here must not exist.
  */
 export const serverImports: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['compose', 'commands', 'config', ...base],
@@ -76,7 +76,7 @@ export const serverMayImportPackage: Readonly<Record<string, readonly string[]>>
   documents: ['http', 'attachments', 'compose'],
 };
 
-/** Adapters: known to `compose/` and `commands/`, to the test kit and to their own folder, tests included. */
+/** Adapters: imported only by `compose/`, `commands/`, the test kit and their own folder, tests included. */
 export const adapters = [
   'store/sqlite/**',
   'store/postgres/**',

@@ -1,6 +1,6 @@
 import { type FileContent, type SourceFile, sniff, Unreadable } from '@runwire/documents';
 import type { StoredAttachment } from '../domain/attachment.ts';
-import { together } from '../lib/together.ts';
+import { mapConcurrently } from '../lib/map-concurrently.ts';
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { type BlobKey, sha256OfKey } from '../storage/blob-store.ts';
 import { BlobUnavailable, sha256Of } from './attachment-blobs.ts';
@@ -50,7 +50,7 @@ export class RunAttachments {
   async ready(rows: readonly StoredAttachment[]): Promise<ReadyAttachment[]> {
     if (rows.length === 0) return [];
     const ready = new Map<StoredAttachment, ReadyAttachment>();
-    await together(CONCURRENCY, rows, this.#run.signal, async (row, signal) => {
+    await mapConcurrently(CONCURRENCY, rows, this.#run.signal, async (row, signal) => {
       const copy = await this.#namingFailures(row, () => this.#fromCopy(row, signal));
       if (copy !== null) ready.set(row, copy);
     });
@@ -58,7 +58,7 @@ export class RunAttachments {
       rows.filter((row) => !ready.has(row)),
       ({ url }) => url,
     );
-    await together(CONCURRENCY, [...byUrl], this.#run.signal, ([url, group], signal) =>
+    await mapConcurrently(CONCURRENCY, [...byUrl], this.#run.signal, ([url, group], signal) =>
       this.#namingFailures(group[0], () => this.#fetch({ url, rows: group, signal, ready })),
     );
     return rows.map((row) => {

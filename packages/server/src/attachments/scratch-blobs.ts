@@ -1,4 +1,4 @@
-import { inTime } from '../lib/in-time.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 import type { BlobKey } from '../storage/blob-store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { AttachmentBlobs } from './attachment-blobs.ts';
@@ -67,7 +67,7 @@ export class ScratchCleanup implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const all = Promise.all(this.#deletes).then(() => {});
-    await inTime(all, STOP_TIMEOUT_MS, () => {
+    await withTimeout(all, STOP_TIMEOUT_MS, () => {
       const runs = this.#deletes.size;
       this.#logger.warn({ runs }, 'files that runs fetched were not deleted before the stop; the sweep deletes them');
     });

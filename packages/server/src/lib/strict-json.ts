@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { memberName } from './member-name.ts';
 import { DuplicateMember, NotJson, readJson } from './read-json.ts';
-import { textPosition } from './text-position.ts';
 
 export interface StrictJsonLimits {
   readonly maxDepth: number;
@@ -66,6 +65,17 @@ function readSlowly(text: string): unknown {
     const where = textPosition(text, error.offset);
     throw new JsonRefused(`The body names the member ${name} twice in one object: see ${where}.`);
   }
+}
+
+/** Describes an offset for people: `line 3, column 7`, both counted from 1, in characters. */
+function textPosition(text: string, offset: number): string {
+  const before = text.slice(0, offset);
+  const lineStart = before.lastIndexOf('\n') + 1;
+  let line = 1;
+  for (let at = before.indexOf('\n'); at !== -1; at = before.indexOf('\n', at + 1)) line += 1;
+  let column = 1;
+  for (const _ of before.slice(lineStart)) column += 1;
+  return `line ${line}, column ${column}`;
 }
 
 /** Returns the offset, counted from 0. Decoding replaces invalid bytes, so the decoded text differs from there on. */

@@ -1,5 +1,5 @@
 import { StoreUnavailable } from '../domain/unavailable.ts';
-import { inTime } from '../lib/in-time.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 import type { Reads } from './store.ts';
 
 /** Limits how long each read may take. A store that hangs is reported as unavailable. */
@@ -8,7 +8,7 @@ export function readsWithTimeout(reads: Reads, timeoutMs: number): Reads {
     throw new StoreUnavailable(`The store did not answer within ${timeoutMs} ms.`);
   };
   return {
-    all: (statement, params) => inTime(reads.all(statement, params), timeoutMs, late),
-    query: (build) => inTime(reads.query(build), timeoutMs, late),
+    all: (statement, params) => withTimeout(reads.all(statement, params), timeoutMs, late),
+    query: (build) => withTimeout(reads.query(build), timeoutMs, late),
   };
 }

@@ -1,4 +1,4 @@
-import { inTime } from '../lib/in-time.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 import { touchInstallation } from './queries/accounts.ts';
 import type { Store } from './store.ts';
 
@@ -38,6 +38,6 @@ export class WriteProbe {
         (rows) => rows === 1,
         () => false,
       );
-    return inTime(written, this.#patienceMs, () => false);
+    return withTimeout(written, this.#patienceMs, () => false);
   }
 }

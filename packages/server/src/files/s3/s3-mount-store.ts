@@ -1,6 +1,6 @@
 import { checkFilePath, checkFolderPath, type MountPath, wholePath } from '../../domain/mount-path.ts';
 import type { WaitAt } from '../../domain/wait-points.ts';
-import { mapAtMost } from '../../lib/map-at-most.ts';
+import { mapAtMost } from '../../lib/map-concurrently.ts';
 import { openObject } from '../../storage/s3/open-object.ts';
 import type { S3Bucket, TypedObject } from '../../storage/s3/s3-bucket.ts';
 import { checkedId, fileInTheWay, fileNames, folderInTheWay, folderNames } from '../mount-names.ts';

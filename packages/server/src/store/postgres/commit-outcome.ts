@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
 import { CommitUnknown, StoreUnavailable } from '../../domain/unavailable.ts';
-import { inTime } from '../../lib/in-time.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
 import type { CommitEvidence } from './commit-marks.ts';
 import { translate, wasRefused } from './errors.ts';
 import { type PostgresSettings, sessionConfig } from './settings.ts';
@@ -59,7 +59,9 @@ export class CommitOutcomes implements Disposable {
     const answer = this.#answer(client, evidence);
     try {
       // Connecting and answering can each take seconds.
-      return withinMs === Number.POSITIVE_INFINITY ? await answer : await inTime(answer, withinMs, () => 'unknown');
+      return withinMs === Number.POSITIVE_INFINITY
+        ? await answer
+        : await withTimeout(answer, withinMs, () => 'unknown');
     } finally {
       client.end().catch(() => {});
     }

@@ -1,5 +1,5 @@
-/** What `work` comes to, or where that takes longer than `limitMs`, what `late` says. */
-export async function inTime<T>(work: Promise<T>, limitMs: number, late: () => T): Promise<T> {
+/** Resolves like `work`. If it takes longer than `limitMs`, resolves to what `late` returns, or rejects if `late` throws. */
+export async function withTimeout<T>(work: Promise<T>, limitMs: number, late: () => T): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const timer = setTimeout(() => {
     try {

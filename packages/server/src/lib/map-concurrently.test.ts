@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { together } from './together.ts';
+import { mapConcurrently } from './map-concurrently.ts';
 
 const never = new AbortController().signal;
 
@@ -18,7 +18,7 @@ const untilAborted = (signal: AbortSignal, rest: () => void) =>
 test('gives all results in their order, with at most so many jobs at once', async () => {
   let running = 0;
   let most = 0;
-  const results = await together(2, [3, 1, 2], never, async (item) => {
+  const results = await mapConcurrently(2, [3, 1, 2], never, async (item) => {
     running += 1;
     most = Math.max(most, running);
     for (let left = item; left > 0; left -= 1) await turn();
@@ -38,14 +38,14 @@ test('the first that fails stops the others, and is told when they are at rest; 
       atRest += 1;
     });
   };
-  await assert.rejects(together(3, ['a', 'b', 'fails', 'c'], never, job), /broken/);
+  await assert.rejects(mapConcurrently(3, ['a', 'b', 'fails', 'c'], never, job), /broken/);
   assert.deepEqual([atRest, begun], [2, ['a', 'b', 'fails']]);
 });
 
 test('who stops from outside stops all, with its reason', async () => {
   const stop = new AbortController();
   let atRest = 0;
-  const all = together(2, ['a', 'b'], stop.signal, (_, signal) =>
+  const all = mapConcurrently(2, ['a', 'b'], stop.signal, (_, signal) =>
     untilAborted(signal, () => {
       atRest += 1;
     }),
