@@ -127,10 +127,14 @@ const source = () =>
     .map((file) => readFileSync(join(root, file), 'utf8'))
     .join('\n');
 
-test('every file that docs/rules.md names exists', () => {
-  const missing = [...readPage('docs/rules.md').matchAll(/`((?:[a-z0-9-]+\/)+[a-z0-9-]+\.ts)`/g)]
-    .map(([, path = '']) => (path.startsWith('packages/') ? path : `packages/server/src/${path}`))
-    .filter((path) => !existsSync(join(root, path)));
+test('every source file that the pages about the code name exists', () => {
+  const pagesAboutCode = ['architecture', 'rules', 'transactions', 'glossary', 'style', 'dependencies'];
+  const missing = pagesAboutCode.flatMap((page) =>
+    [...readPage(`docs/${page}.md`).matchAll(/`((?:[a-z0-9-]+\/)+[a-z0-9.-]+\.ts)`/g)]
+      .map(([, path = '']) => path)
+      .filter((path) => ![path, `packages/server/src/${path}`].some((file) => existsSync(join(root, file))))
+      .map((path) => `docs/${page}.md: ${path}`),
+  );
   assert.deepEqual(missing, []);
 });
 
