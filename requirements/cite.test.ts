@@ -40,7 +40,10 @@ function runTests(t: TestContext, body: string, recorded = true) {
 function runScript(t: TestContext, ids: readonly string[]) {
   const folder = join(makeFolder(t), 'citations');
   mkdirSync(folder);
-  const lines = ids.map((id) => JSON.stringify({ id, test: 'a test', file: 'a.test.ts' } satisfies Citation));
+  const stores = ['sqlite', 'postgres'];
+  const lines = ids.flatMap((id) =>
+    stores.map((store) => JSON.stringify({ id, test: `${store} > a test`, file: 'a.test.ts' } satisfies Citation)),
+  );
   if (lines.length > 0) writeFileSync(join(folder, '1.jsonl'), `${lines.join('\n')}\n`);
   return runNode([script], folder);
 }
@@ -118,13 +121,24 @@ test('the count fails on an uncited id and quotes it', (t) => {
 test('the count fails on an unknown id', (t) => {
   const { status, stderr } = runScript(t, [...citable, 'spec-0-nothing']);
   assert.equal(status, 1);
-  assert.equal(stderr, 'a.test.ts: "a test" cites spec-0-nothing, which no requirement has.\n');
+  assert.match(stderr, /^a\.test\.ts: "sqlite > a test" cites spec-0-nothing, which no requirement has\.\n/);
 });
 
 test('the count fails with one sentence when nothing was recorded', (t) => {
   const { status, stderr } = runScript(t, []);
   assert.equal(status, 1);
   assert.equal(stderr, 'No citations were recorded: run npm test first.\n');
+});
+
+test('the count fails if stored state is shown on one store only', () => {
+  const requirement = { id: 'contract-6-usage-record', section: '6', quote: 'A usage record.' };
+  const cited = (test: string) => ({ id: requirement.id, test, file: 'a.test.ts' });
+  assert.deepEqual(tally([requirement], [cited('sqlite > a test'), cited('postgres > a test')]).problems, []);
+  assert.deepEqual(tally([requirement], [cited('sqlite > a test'), cited('a test')]).problems, [
+    'not shown on postgres: contract-6-usage-record: A usage record.',
+  ]);
+  const other = { id: 'contract-1-umask', section: '1', quote: 'Files are private.' };
+  assert.deepEqual(tally([other], [{ ...cited('a test'), id: other.id }]).problems, []);
 });
 
 test('the count fails on an id given twice', () => {

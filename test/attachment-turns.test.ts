@@ -15,7 +15,7 @@ import {
 import { cites } from '../requirements/cite.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';
-import { ScriptedServer } from './support/scripted-server.ts';
+import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 const png = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');
 const fixture = (name: string) => readFileSync(new URL(`../packages/documents/src/fixtures/${name}`, import.meta.url));
@@ -37,7 +37,7 @@ for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
   test('later turns are sent the kept copies, byte for byte, and nothing is fetched again', async (t) => {
-    cites(t, 'contract-7-fetched-once');
+    cites(t, 'contract-7-fetched-once', 'spec-1-other-attachments');
     await using rig = await AttachmentRig.start({ store });
     const attachments = [
       imageAt(rig.files.serve('/a.png', png, 'image/png')),
@@ -65,6 +65,18 @@ function tests(store: StoreName): void {
     const third = await rig.rig.answer({ chatId: 'c', message: 'Again', attachments });
     assert.deepEqual(kindsShown(third.call), [[], [], ['text notes.txt']]);
     assert.equal(rig.files.requests.length, 2);
+  });
+
+  test('a run whose attachment cannot be fetched is free of charge', async (t) => {
+    cites(t, 'contract-6-charged-zero-attachment');
+    await using rig = await AttachmentRig.start({ store });
+    const integration = await rig.rig.metered({ unit: 'runs', limit: 5, period: 'lifetime' });
+    const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'gone' };
+    const reader = await rig.api.complete({ ...body, attachments: [fileAt(rig.files.serve('/gone', '', null, 404))] });
+    await reader.whole();
+    assert.equal(messagesFrame(reader).error.code, 'attachment_unavailable');
+    const { used, reserved } = await rig.rig.allowance(integration);
+    assert.deepEqual([used, reserved], [0, 0]);
   });
 
   test('a cancelled turn’s fetched attachments are sent again, and those it did not wait for are not', async (t) => {
@@ -127,65 +139,6 @@ function tests(store: StoreName): void {
     assert.equal(rig.files.requests.length, asked);
   });
 
-  test('a copy that was lost or damaged is fetched again and mended under its name', async () => {
-    await using rig = await AttachmentRig.start({ store });
-    const { dataDir } = rig.rig.server;
-    const attachments = [
-      imageAt(rig.files.serve('/a.png', pngOf(3000, 1), 'image/png')),
-      imageAt(rig.files.serve('/b.png', pngOf(4000, 2), 'image/png')),
-      fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain')),
-    ];
-    const first = await rig.rig.answer({ chatId: 'c', message: 'Look', attachments });
-    const blobs = blobsIn(dataDir).sort();
-    const whole = blobs.map((path) => readFileSync(join(dataDir, 'blobs', path)));
-    for (const [place, path] of blobs.entries()) {
-      const bytes = whole[place] ?? Buffer.alloc(0);
-      if (bytes.length === 3000) writeFileSync(join(dataDir, 'blobs', path), Buffer.alloc(3000, 7));
-      else rmSync(join(dataDir, 'blobs', path));
-    }
-    const second = await rig.rig.answer({ chatId: 'c', message: 'And?' });
-    assert.ok(beginsWith(second.call, first.call));
-    assert.deepEqual(
-      blobsIn(dataDir)
-        .sort()
-        .map((path) => [path, hashOf(readFileSync(join(dataDir, 'blobs', path)))]),
-      blobs.map((path, place) => [path, hashOf(whole[place] ?? Buffer.alloc(0))]),
-    );
-    assert.deepEqual(rig.files.requests.map(({ path }) => path).sort(), [
-      ...['/a.png', '/a.png', '/b.png', '/b.png', '/notes.txt', '/notes.txt'],
-    ]);
-
-    for (const path of blobs) rmSync(join(dataDir, 'blobs', path));
-    rig.files.serve('/notes.txt', 'It changed.', 'text/plain');
-    const third = await rig.rig.answer({ chatId: 'c', message: 'And now?' });
-    assert.match(JSON.stringify(attachmentsShown(third.call)[0]), /It changed\./);
-    const asked = rig.files.requests.length;
-    const fourth = await rig.rig.answer({ chatId: 'c', message: 'So?' });
-    assert.ok(beginsWith(fourth.call, third.call));
-    assert.equal(rig.files.requests.length, asked);
-  });
-
-  test('a PDF that was sent as it is becomes text for a model that takes none, and stays so', async () => {
-    const dataDir = temporaryFolder();
-    const attach = { chatId: 'c', message: 'Read' };
-    let url = '';
-    const turn = async (takesPdf: boolean, more: object = {}) => {
-      await using rig = await AttachmentRig.start({ store, dataDir }, { takesPdf });
-      if (url === '') url = rig.files.serve('/report.pdf', pdf, 'application/pdf');
-      const attachments = 'isFirst' in more ? [fileAt(url)] : [];
-      const { call } = await rig.rig.answer({ ...attach, attachments });
-      return { call, asked: rig.files.requests.length };
-    };
-    const first = await turn(true, { isFirst: true });
-    assert.deepEqual([kindsShown(first.call)[0], first.asked], [['pdf report.pdf'], 1]);
-    const second = await turn(false);
-    assert.deepEqual([kindsShown(second.call)[0], second.asked], [['text report.pdf'], 0]);
-    const third = await turn(true);
-    assert.deepEqual([kindsShown(third.call)[0], third.asked], [['text report.pdf'], 0]);
-    assert.ok(beginsWith(third.call, second.call));
-    rmSync(dataDir, { recursive: true, force: true });
-  });
-
   for (const keepAttachments of [true, false]) {
     test(`a scan of an earlier turn does not end the chat for a model that takes no PDFs, ${keepAttachments ? 'with' : 'without'} copies`, async () => {
       const dataDir = temporaryFolder();
@@ -233,19 +186,78 @@ function tests(store: StoreName): void {
       rmSync(dataDir, { recursive: true, force: true });
     });
   }
-
-  test('attachments of turns that the model’s window leaves out are not fetched', async () => {
-    await using rig = await AttachmentRig.start({ store, env: { RUNWIRE_MODEL_WINDOW: '4000' } });
-    const apiIntegrationId = await rig.rig.integration({ keepAttachments: false });
-    const text = (words: string) => words.padEnd(4000, ' word');
-    for (const name of ['1', '2', '3', '4']) {
-      const attachments = [fileAt(rig.files.serve(`/${name}.txt`, text(name), 'text/plain'))];
-      await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Read', attachments });
-    }
-    const before = rig.files.requests.length;
-    const { call } = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'And?' });
-    const shown = attachmentsShown(call).flat();
-    assert.ok(shown.length > 0 && shown.length < 4, String(shown.length));
-    assert.equal(rig.files.requests.length - before, shown.length);
-  });
 }
+
+test('a copy that was lost or damaged is fetched again and mended under its name', async () => {
+  await using rig = await AttachmentRig.start();
+  const { dataDir } = rig.rig.server;
+  const attachments = [
+    imageAt(rig.files.serve('/a.png', pngOf(3000, 1), 'image/png')),
+    imageAt(rig.files.serve('/b.png', pngOf(4000, 2), 'image/png')),
+    fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain')),
+  ];
+  const first = await rig.rig.answer({ chatId: 'c', message: 'Look', attachments });
+  const blobs = blobsIn(dataDir).sort();
+  const whole = blobs.map((path) => readFileSync(join(dataDir, 'blobs', path)));
+  for (const [place, path] of blobs.entries()) {
+    const bytes = whole[place] ?? Buffer.alloc(0);
+    if (bytes.length === 3000) writeFileSync(join(dataDir, 'blobs', path), Buffer.alloc(3000, 7));
+    else rmSync(join(dataDir, 'blobs', path));
+  }
+  const second = await rig.rig.answer({ chatId: 'c', message: 'And?' });
+  assert.ok(beginsWith(second.call, first.call));
+  assert.deepEqual(
+    blobsIn(dataDir)
+      .sort()
+      .map((path) => [path, hashOf(readFileSync(join(dataDir, 'blobs', path)))]),
+    blobs.map((path, place) => [path, hashOf(whole[place] ?? Buffer.alloc(0))]),
+  );
+  assert.deepEqual(rig.files.requests.map(({ path }) => path).sort(), [
+    ...['/a.png', '/a.png', '/b.png', '/b.png', '/notes.txt', '/notes.txt'],
+  ]);
+
+  for (const path of blobs) rmSync(join(dataDir, 'blobs', path));
+  rig.files.serve('/notes.txt', 'It changed.', 'text/plain');
+  const third = await rig.rig.answer({ chatId: 'c', message: 'And now?' });
+  assert.match(JSON.stringify(attachmentsShown(third.call)[0]), /It changed\./);
+  const asked = rig.files.requests.length;
+  const fourth = await rig.rig.answer({ chatId: 'c', message: 'So?' });
+  assert.ok(beginsWith(fourth.call, third.call));
+  assert.equal(rig.files.requests.length, asked);
+});
+
+test('a PDF that was sent as it is becomes text for a model that takes none, and stays so', async () => {
+  const dataDir = temporaryFolder();
+  const attach = { chatId: 'c', message: 'Read' };
+  let url = '';
+  const turn = async (takesPdf: boolean, more: object = {}) => {
+    await using rig = await AttachmentRig.start({ dataDir }, { takesPdf });
+    if (url === '') url = rig.files.serve('/report.pdf', pdf, 'application/pdf');
+    const attachments = 'isFirst' in more ? [fileAt(url)] : [];
+    const { call } = await rig.rig.answer({ ...attach, attachments });
+    return { call, asked: rig.files.requests.length };
+  };
+  const first = await turn(true, { isFirst: true });
+  assert.deepEqual([kindsShown(first.call)[0], first.asked], [['pdf report.pdf'], 1]);
+  const second = await turn(false);
+  assert.deepEqual([kindsShown(second.call)[0], second.asked], [['text report.pdf'], 0]);
+  const third = await turn(true);
+  assert.deepEqual([kindsShown(third.call)[0], third.asked], [['text report.pdf'], 0]);
+  assert.ok(beginsWith(third.call, second.call));
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+test('attachments of turns that the model’s window leaves out are not fetched', async () => {
+  await using rig = await AttachmentRig.start({ env: { RUNWIRE_MODEL_WINDOW: '4000' } });
+  const apiIntegrationId = await rig.rig.integration({ keepAttachments: false });
+  const text = (words: string) => words.padEnd(4000, ' word');
+  for (const name of ['1', '2', '3', '4']) {
+    const attachments = [fileAt(rig.files.serve(`/${name}.txt`, text(name), 'text/plain'))];
+    await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'Read', attachments });
+  }
+  const before = rig.files.requests.length;
+  const { call } = await rig.rig.answer({ apiIntegrationId, chatId: 'c', message: 'And?' });
+  const shown = attachmentsShown(call).flat();
+  assert.ok(shown.length > 0 && shown.length < 4, String(shown.length));
+  assert.equal(rig.files.requests.length - before, shown.length);
+});

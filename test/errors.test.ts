@@ -2,15 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { type ErrorEntry, errors } from '@runwire/contract';
 import { type Operation, operations } from '@runwire/contract/schemas';
 import {
   type ApiClient,
   type Overrides,
-  STORES,
   type Store,
-  type StoreName,
   startTestServer,
   TEST_API_KEY,
   type TestServer,
@@ -101,413 +99,409 @@ const brokenChunk = (line: string) =>
     '',
   ].join('\r\n');
 
-for (const store of STORES) describe(store, () => tests(store));
+const SECRET_OF_OURS = 'disk I/O error at /srv/data/runwire.db';
 
-function tests(store: StoreName): void {
-  const SECRET_OF_OURS = 'disk I/O error at /srv/data/runwire.db';
-
-  function failingReads(store: Store): Store {
-    return {
-      kind: store.kind,
-      reads: {
-        all: (statement, params) => {
-          if (failing.has(statement.name)) return Promise.reject(new Error(SECRET_OF_OURS));
-          return store.reads.all(statement, params);
-        },
-        query: (build) => store.reads.query(build),
+function failingReads(store: Store): Store {
+  return {
+    kind: store.kind,
+    reads: {
+      all: (statement, params) => {
+        if (failing.has(statement.name)) return Promise.reject(new Error(SECRET_OF_OURS));
+        return store.reads.all(statement, params);
       },
-      transact: (name, job) => store.transact(name, job),
-      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-    };
+      query: (build) => store.reads.query(build),
+    },
+    transact: (name, job) => store.transact(name, job),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
+
+let server: TestServer;
+let api: ApiClient;
+before(async () => {
+  server = await startTestServer({ wrapStore: failingReads, logger: recorder });
+  api = server.api;
+});
+after(() => server[Symbol.asyncDispose]());
+
+test('an internal error says nothing more, and the log says all', async (t) => {
+  cites(t, 'contract-8-500-internal-error', 'spec-2.4-error');
+  const fault = async (statement: string, path: string, call: () => ReturnType<ApiClient['get']>) => {
+    failing.add(statement);
+    const before = logged.length;
+    const { status, body, headers } = await call();
+    failing.delete(statement);
+    assert.equal(status, 500);
+    assert.deepEqual(body, { error: errors.internal_error.sentence, code: 'internal_error' });
+    assert.ok(!JSON.stringify([...headers]).includes('disk'));
+    const [line, ...more] = logged.slice(before).filter(({ text }) => text !== 'request');
+    assert.deepEqual([line?.level, more.length], ['error', 0]);
+    const error = line?.fields.err;
+    assert.ok(error instanceof Error);
+    assert.equal(error.message, SECRET_OF_OURS);
+    assert.match(error.stack ?? '', /errors\.test\.ts/, 'with where it came from');
+    assert.equal(line?.fields.requestId, headers.get('x-request-id'), 'found by the id that the caller has');
+    assert.equal(line?.fields.path, path);
+    return headers;
+  };
+  const member = '/v2/integrations/:apiIntegrationId/members/:consumerId';
+  await fault('member by id', member, () => api.get('/v2/integrations/demo/members/ann'));
+  // One whose owner nobody has asked for yet.
+  const { apiIntegrationId } = (await api.post('/v2/integrations', {})).body;
+  const body = { apiIntegrationId, message: 'Hi' };
+  const headers = await fault('integration by id', '/get_completion_v2', () => api.post('/get_completion_v2', body));
+  assert.equal(headers.get('x-agent-run-admitted'), 'false');
+  const reader = await api.complete(body);
+  assert.equal(reader.status, 200, 'and the next request is answered');
+  await reader.whole();
+});
+
+test('health and readiness answer without a key', async (t) => {
+  cites(t, 'contract-3-health');
+  const nobody = api.as(null);
+  assert.deepEqual((await nobody.get('/healthz')).body, { status: 'ok' });
+  const ready = await nobody.get('/readyz');
+  assert.deepEqual([ready.status, ready.body], [200, { status: 'ok', store: 'sqlite' }]);
+});
+
+test('unknown paths are 404 and unknown methods 405 with Allow, both as ApiErrorResponse', async (t) => {
+  cites(t, 'contract-3-errors', 'contract-8-404-not-found', 'contract-8-405-method-not-allowed', 'spec-4-json');
+  for (const [method, path, body] of [
+    ['GET', '/nowhere', undefined],
+    ['POST', '/v2/nowhere', { a: 1 }],
+    ['DELETE', '/v2/integrations/demo/nowhere', undefined],
+    ['GET', '/V2/me', undefined],
+    ['POST', '/get_completion', {}],
+    ['GET', '/v2//me', undefined],
+  ] as const) {
+    const answer = await api.call(method, path, body);
+    assert.deepEqual([answer.status, answer.body.code], [404, 'not_found'], path);
+    assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
   }
-
-  let server: TestServer;
-  let api: ApiClient;
-  before(async () => {
-    server = await startTestServer({ store, wrapStore: failingReads, logger: recorder });
-    api = server.api;
-  });
-  after(() => server[Symbol.asyncDispose]());
-
-  test('an internal error says nothing more, and the log says all', async (t) => {
-    cites(t, 'contract-8-500-internal-error', 'spec-2.4-error');
-    const fault = async (statement: string, path: string, call: () => ReturnType<ApiClient['get']>) => {
-      failing.add(statement);
-      const before = logged.length;
-      const { status, body, headers } = await call();
-      failing.delete(statement);
-      assert.equal(status, 500);
-      assert.deepEqual(body, { error: errors.internal_error.sentence, code: 'internal_error' });
-      assert.ok(!JSON.stringify([...headers]).includes('disk'));
-      const [line, ...more] = logged.slice(before).filter(({ text }) => text !== 'request');
-      assert.deepEqual([line?.level, more.length], ['error', 0]);
-      const error = line?.fields.err;
-      assert.ok(error instanceof Error);
-      assert.equal(error.message, SECRET_OF_OURS);
-      assert.match(error.stack ?? '', /errors\.test\.ts/, 'with where it came from');
-      assert.equal(line?.fields.requestId, headers.get('x-request-id'), 'found by the id that the caller has');
-      assert.equal(line?.fields.path, path);
-      return headers;
-    };
-    const member = '/v2/integrations/:apiIntegrationId/members/:consumerId';
-    await fault('member by id', member, () => api.get('/v2/integrations/demo/members/ann'));
-    // One whose owner nobody has asked for yet.
-    const { apiIntegrationId } = (await api.post('/v2/integrations', {})).body;
-    const body = { apiIntegrationId, message: 'Hi' };
-    const headers = await fault('integration by id', '/get_completion_v2', () => api.post('/get_completion_v2', body));
-    assert.equal(headers.get('x-agent-run-admitted'), 'false');
-    const reader = await api.complete(body);
-    assert.equal(reader.status, 200, 'and the next request is answered');
-    await reader.whole();
-  });
-
-  test('health and readiness answer without a key', async (t) => {
-    cites(t, 'contract-3-health');
-    const nobody = api.as(null);
-    assert.deepEqual((await nobody.get('/healthz')).body, { status: 'ok' });
-    const ready = await nobody.get('/readyz');
-    assert.deepEqual([ready.status, ready.body], [200, { status: 'ok', store: store }]);
-  });
-
-  test('unknown paths are 404 and unknown methods 405 with Allow, both as ApiErrorResponse', async (t) => {
-    cites(t, 'contract-3-errors', 'contract-8-404-not-found', 'contract-8-405-method-not-allowed', 'spec-4-json');
-    for (const [method, path, body] of [
-      ['GET', '/nowhere', undefined],
-      ['POST', '/v2/nowhere', { a: 1 }],
-      ['DELETE', '/v2/integrations/demo/nowhere', undefined],
-      ['GET', '/V2/me', undefined],
-      ['POST', '/get_completion', {}],
-      ['GET', '/v2//me', undefined],
-    ] as const) {
-      const answer = await api.call(method, path, body);
-      assert.deepEqual([answer.status, answer.body.code], [404, 'not_found'], path);
-      assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
+  const byPath = Map.groupBy(Object.values(operations as Record<string, Operation>), (operation) => operation.path);
+  for (const [pattern, known] of byPath) {
+    const path = pattern.replace(':apiIntegrationId', 'demo').replace(/:[A-Za-z]+/g, 'some-id');
+    const allowed = known.map((operation) => operation.method).sort();
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const) {
+      if (allowed.includes(method as Operation['method'])) continue;
+      const answer = await api.call(method, path);
+      assert.deepEqual([answer.status, answer.body.code], [405, 'method_not_allowed'], `${method} ${path}`);
+      assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), allowed);
+      const [, named] = /^This path does not support [A-Z]+; use (.*)\.$/.exec(answer.body.error) ?? [];
+      assert.deepEqual(named?.split(/, | or /).sort(), allowed, 'the sentence names the methods too');
     }
-    const byPath = Map.groupBy(Object.values(operations as Record<string, Operation>), (operation) => operation.path);
-    for (const [pattern, known] of byPath) {
-      const path = pattern.replace(':apiIntegrationId', 'demo').replace(/:[A-Za-z]+/g, 'some-id');
-      const allowed = known.map((operation) => operation.method).sort();
-      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const) {
-        if (allowed.includes(method as Operation['method'])) continue;
-        const answer = await api.call(method, path);
-        assert.deepEqual([answer.status, answer.body.code], [405, 'method_not_allowed'], `${method} ${path}`);
-        assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), allowed);
-        const [, named] = /^This path does not support [A-Z]+; use (.*)\.$/.exec(answer.body.error) ?? [];
-        assert.deepEqual(named?.split(/, | or /).sort(), allowed, 'the sentence names the methods too');
-      }
-    }
-  });
+  }
+});
 
-  test('HEAD answers like GET without a body, or 405 if it is not allowed', async (t) => {
-    cites(t, 'contract-3-head');
-    const all = Object.values(operations as Record<string, Operation>);
-    const withHead = [
-      '/healthz',
-      '/readyz',
-      '/openapi.json',
-      '/docs',
-      '/v2/integrations/:apiIntegrationId/files/content',
-    ];
-    assert.deepEqual(
-      all
-        .filter(({ method }) => method === 'HEAD')
-        .map(({ path }) => path)
-        .sort(),
-      withHead.sort(),
-    );
-    for (const path of withHead.slice(0, 4)) {
-      const [get, head] = [await api.as(null).get(path), await api.as(null).call('HEAD', path)];
-      assert.deepEqual([head.status, head.body], [200, ''], path);
-      for (const name of ['content-type', 'content-length', 'content-security-policy']) {
-        assert.equal(head.headers.get(name), get.headers.get(name), `${path}: ${name}`);
-      }
+test('HEAD answers like GET without a body, or 405 if it is not allowed', async (t) => {
+  cites(t, 'contract-3-head');
+  const all = Object.values(operations as Record<string, Operation>);
+  const withHead = [
+    '/healthz',
+    '/readyz',
+    '/openapi.json',
+    '/docs',
+    '/v2/integrations/:apiIntegrationId/files/content',
+  ];
+  assert.deepEqual(
+    all
+      .filter(({ method }) => method === 'HEAD')
+      .map(({ path }) => path)
+      .sort(),
+    withHead.sort(),
+  );
+  for (const path of withHead.slice(0, 4)) {
+    const [get, head] = [await api.as(null).get(path), await api.as(null).call('HEAD', path)];
+    assert.deepEqual([head.status, head.body], [200, ''], path);
+    for (const name of ['content-type', 'content-length', 'content-security-policy']) {
+      assert.equal(head.headers.get(name), get.headers.get(name), `${path}: ${name}`);
     }
-    const others = new Set(all.filter(({ path }) => !withHead.includes(path)).map(({ path }) => path));
-    for (const pattern of others) {
-      const path = pattern.replace(':apiIntegrationId', 'demo').replace(/:[A-Za-z]+/g, 'some-id');
-      const { status, headers } = await api.call('HEAD', path);
-      assert.deepEqual([status, headers.get('allow')?.includes('HEAD')], [405, false], path);
-    }
-  });
+  }
+  const others = new Set(all.filter(({ path }) => !withHead.includes(path)).map(({ path }) => path));
+  for (const pattern of others) {
+    const path = pattern.replace(':apiIntegrationId', 'demo').replace(/:[A-Za-z]+/g, 'some-id');
+    const { status, headers } = await api.call('HEAD', path);
+    assert.deepEqual([status, headers.get('allow')?.includes('HEAD')], [405, false], path);
+  }
+});
 
-  test('an encoded slash belongs to its segment', async (t) => {
-    cites(t, 'contract-3-encoded-slash');
-    for (const id of ['a%2Fb', 'a%2fb', '%2F', 'a%252Fb', 'a%3Fb']) {
-      const answer = await api.call('PUT', `/v2/integrations/demo/chats/${id}`, {});
-      assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'DELETE, GET'], id);
-    }
-    const chatId = 'a/b';
-    assert.equal((await api.post('/v2/integrations/demo/chats', { chatId })).status, 201);
-    assert.equal((await api.get('/v2/integrations/demo/chats/a%2Fb')).body.chatId, chatId);
-    assert.equal((await api.get('/v2/integrations/demo/chats/a%2Fb/messages')).status, 200);
-    assert.equal((await api.get('/v2/integrations/demo/chats/a/b')).status, 404);
-  });
+test('an encoded slash belongs to its segment', async (t) => {
+  cites(t, 'contract-3-encoded-slash');
+  for (const id of ['a%2Fb', 'a%2fb', '%2F', 'a%252Fb', 'a%3Fb']) {
+    const answer = await api.call('PUT', `/v2/integrations/demo/chats/${id}`, {});
+    assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'DELETE, GET'], id);
+  }
+  const chatId = 'a/b';
+  assert.equal((await api.post('/v2/integrations/demo/chats', { chatId })).status, 201);
+  assert.equal((await api.get('/v2/integrations/demo/chats/a%2Fb')).body.chatId, chatId);
+  assert.equal((await api.get('/v2/integrations/demo/chats/a%2Fb/messages')).status, 200);
+  assert.equal((await api.get('/v2/integrations/demo/chats/a/b')).status, 404);
+});
 
-  test('the absolute form of a request target behaves like the path alone', async (t) => {
-    cites(t, 'contract-3-encoded-slash');
-    const key = `authorization: Bearer ${TEST_API_KEY}\r\n`;
-    const ask = (method: string, target: string, more = '') =>
-      raw(`${method} ${target} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n${key}${more}\r\n`);
-    const status = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
-    for (const [method, path] of [
-      ['GET', '/v2/me'],
-      ['GET', '/v2/integrations?limit=1'],
-      ['GET', '/v2/integrations/demo/chats/none%2Fhere'],
-      ['PUT', '/v2/me/'],
-      ['GET', '/nowhere'],
-      ['PUT', '/get_completion_v2'],
-    ] as const) {
-      const plain = await ask(method, path);
-      for (const authority of ['http://a', 'https://other.example.com:99', 'HTTP://A', 'http://user@a']) {
-        const absolute = await ask(method, authority + path);
-        const comparable = (answer: string) => answer.replaceAll(/^(x-request-id|date): .*\r\n/gim, '');
-        assert.equal(comparable(absolute), comparable(plain), `${method} ${authority}${path}`);
-      }
+test('the absolute form of a request target behaves like the path alone', async (t) => {
+  cites(t, 'contract-3-encoded-slash');
+  const key = `authorization: Bearer ${TEST_API_KEY}\r\n`;
+  const ask = (method: string, target: string, more = '') =>
+    raw(`${method} ${target} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n${key}${more}\r\n`);
+  const status = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
+  for (const [method, path] of [
+    ['GET', '/v2/me'],
+    ['GET', '/v2/integrations?limit=1'],
+    ['GET', '/v2/integrations/demo/chats/none%2Fhere'],
+    ['PUT', '/v2/me/'],
+    ['GET', '/nowhere'],
+    ['PUT', '/get_completion_v2'],
+  ] as const) {
+    const plain = await ask(method, path);
+    for (const authority of ['http://a', 'https://other.example.com:99', 'HTTP://A', 'http://user@a']) {
+      const absolute = await ask(method, authority + path);
+      const comparable = (answer: string) => answer.replaceAll(/^(x-request-id|date): .*\r\n/gim, '');
+      assert.equal(comparable(absolute), comparable(plain), `${method} ${authority}${path}`);
     }
-    const length = 'content-type: application/json\r\ncontent-length: 2\r\n';
-    const refused = await ask('POST', 'http://a/get_completion_v2', `${length}\r\n{}`.slice(0, -2));
-    assert.deepEqual([status(refused), /^x-agent-run-admitted: false\r$/m.test(refused)], [400, true], refused);
-    assert.equal(status(await ask('GET', 'http://a')), status(await ask('GET', '/')));
-    assert.equal(status(await ask('GET', 'http://a?x=1')), status(await ask('GET', '/?x=1')));
-  });
+  }
+  const length = 'content-type: application/json\r\ncontent-length: 2\r\n';
+  const refused = await ask('POST', 'http://a/get_completion_v2', `${length}\r\n{}`.slice(0, -2));
+  assert.deepEqual([status(refused), /^x-agent-run-admitted: false\r$/m.test(refused)], [400, true], refused);
+  assert.equal(status(await ask('GET', 'http://a')), status(await ask('GET', '/')));
+  assert.equal(status(await ask('GET', 'http://a?x=1')), status(await ask('GET', '/?x=1')));
+});
 
-  test('two `Host` headers are 400, whatever the path', async (t) => {
-    cites(t, 'contract-8-400-invalid-request');
-    for (const [line, code] of [
-      ['GET /healthz', 400],
-      ['GET /nowhere', 400],
-      ['POST /get_completion_v2', 400],
-      ['POST /uploads/demo', 400],
-    ] as const) {
-      const answer = await raw(`${line} HTTP/1.1\r\nHost: a\r\nhost: a\r\ncontent-length: 0\r\n\r\n`);
-      assert.match(answer, new RegExp(`^HTTP/1\\.1 ${code} `), line);
-      assert.match(answer, /more than one `Host` header/, line);
-      assert.equal(/^x-agent-run-admitted: false\r$/m.test(answer), line.includes('completion'), line);
-    }
-  });
+test('two `Host` headers are 400, whatever the path', async (t) => {
+  cites(t, 'contract-8-400-invalid-request');
+  for (const [line, code] of [
+    ['GET /healthz', 400],
+    ['GET /nowhere', 400],
+    ['POST /get_completion_v2', 400],
+    ['POST /uploads/demo', 400],
+  ] as const) {
+    const answer = await raw(`${line} HTTP/1.1\r\nHost: a\r\nhost: a\r\ncontent-length: 0\r\n\r\n`);
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${code} `), line);
+    assert.match(answer, /more than one `Host` header/, line);
+    assert.equal(/^x-agent-run-admitted: false\r$/m.test(answer), line.includes('completion'), line);
+  }
+});
 
-  test('every answer forbids browsers to guess its type', async () => {
-    const nosniff = (headers: Headers) => headers.get('x-content-type-options');
-    for (const [method, path, body] of [
-      ['GET', '/healthz', undefined],
-      ['GET', '/docs', undefined],
-      ['GET', '/metrics', undefined],
-      ['GET', '/v2/integrations/demo/usage?format=csv', undefined],
-      ['GET', '/v2/integrations/demo/chats', undefined],
-      ['GET', '/nowhere', undefined],
-      ['PUT', '/healthz', undefined],
-      ['GET', '/v2/%zz', undefined],
-      ['POST', '/uploads/demo', 'x'],
-      ['OPTIONS', '/uploads/demo', undefined],
-      ['POST', '/get_completion_v2', {}],
-      ['POST', '/get_completion_v2', { apiIntegrationId: 'demo', message: 'Hi' }],
-    ] as const) {
-      assert.equal(nosniff((await api.call(method, path, body)).headers), 'nosniff', `${method} ${path}`);
-    }
-    assert.equal(nosniff((await api.as(null).get('/v2/me')).headers), 'nosniff');
-    const { items } = (await api.get('/v2/integrations/demo/runs?limit=1')).body;
-    const events = await api.events(items[0].runId, null);
-    assert.equal(events.headers['x-content-type-options'], 'nosniff');
-    await events.whole();
-    for (const request of ['nonsense\r\n\r\n', brokenChunk('POST /v2/integrations')]) {
-      assert.match(await raw(request), /^x-content-type-options: nosniff\r$/m, request);
-    }
-  });
+test('every answer forbids browsers to guess its type', async () => {
+  const nosniff = (headers: Headers) => headers.get('x-content-type-options');
+  for (const [method, path, body] of [
+    ['GET', '/healthz', undefined],
+    ['GET', '/docs', undefined],
+    ['GET', '/metrics', undefined],
+    ['GET', '/v2/integrations/demo/usage?format=csv', undefined],
+    ['GET', '/v2/integrations/demo/chats', undefined],
+    ['GET', '/nowhere', undefined],
+    ['PUT', '/healthz', undefined],
+    ['GET', '/v2/%zz', undefined],
+    ['POST', '/uploads/demo', 'x'],
+    ['OPTIONS', '/uploads/demo', undefined],
+    ['POST', '/get_completion_v2', {}],
+    ['POST', '/get_completion_v2', { apiIntegrationId: 'demo', message: 'Hi' }],
+  ] as const) {
+    assert.equal(nosniff((await api.call(method, path, body)).headers), 'nosniff', `${method} ${path}`);
+  }
+  assert.equal(nosniff((await api.as(null).get('/v2/me')).headers), 'nosniff');
+  const { items } = (await api.get('/v2/integrations/demo/runs?limit=1')).body;
+  const events = await api.events(items[0].runId, null);
+  assert.equal(events.headers['x-content-type-options'], 'nosniff');
+  await events.whole();
+  for (const request of ['nonsense\r\n\r\n', brokenChunk('POST /v2/integrations')]) {
+    assert.match(await raw(request), /^x-content-type-options: nosniff\r$/m, request);
+  }
+});
 
-  test('a trailing slash works as without it', async (t) => {
-    cites(t, 'contract-3-trailing-slash');
-    await api.post('/v2/integrations/demo/chats', { chatId: 'slash' });
-    for (const path of [
-      '/healthz',
-      '/openapi.json',
-      '/v2/me',
-      '/v2/agencies',
-      '/v2/integrations',
-      '/v2/integrations/demo',
-      '/v2/integrations/demo/chats/slash',
-      '/v2/integrations/nowhere',
-      '/nowhere',
-    ]) {
-      const [without, with_] = [await api.get(path), await api.get(`${path}/`)];
-      assert.deepEqual([with_.status, with_.body], [without.status, without.body], path);
-    }
-    const listed = await api.get('/v2/integrations/?limit=1');
-    assert.deepEqual([listed.status, listed.body.items.length], [200, 1]);
-    const reader = await api.call('POST', '/get_completion_v2/', { apiIntegrationId: 'demo', message: 'Hi' });
-    assert.equal(reader.status, 200);
-    assert.equal(reader.headers.get('x-agent-run-admitted'), 'true');
-    const refused = await api.call('POST', '/get_completion_v2/', {});
-    assert.deepEqual([refused.status, refused.headers.get('x-agent-run-admitted')], [400, 'false']);
-    assert.equal((await api.call('PUT', '/v2/me/')).headers.get('allow'), 'GET');
-  });
+test('a trailing slash works as without it', async (t) => {
+  cites(t, 'contract-3-trailing-slash');
+  await api.post('/v2/integrations/demo/chats', { chatId: 'slash' });
+  for (const path of [
+    '/healthz',
+    '/openapi.json',
+    '/v2/me',
+    '/v2/agencies',
+    '/v2/integrations',
+    '/v2/integrations/demo',
+    '/v2/integrations/demo/chats/slash',
+    '/v2/integrations/nowhere',
+    '/nowhere',
+  ]) {
+    const [without, with_] = [await api.get(path), await api.get(`${path}/`)];
+    assert.deepEqual([with_.status, with_.body], [without.status, without.body], path);
+  }
+  const listed = await api.get('/v2/integrations/?limit=1');
+  assert.deepEqual([listed.status, listed.body.items.length], [200, 1]);
+  const reader = await api.call('POST', '/get_completion_v2/', { apiIntegrationId: 'demo', message: 'Hi' });
+  assert.equal(reader.status, 200);
+  assert.equal(reader.headers.get('x-agent-run-admitted'), 'true');
+  const refused = await api.call('POST', '/get_completion_v2/', {});
+  assert.deepEqual([refused.status, refused.headers.get('x-agent-run-admitted')], [400, 'false']);
+  assert.equal((await api.call('PUT', '/v2/me/')).headers.get('allow'), 'GET');
+});
 
-  /** Bytes to the server and back, for what no client would send; `then` follows the first bytes of the answer. */
-  function raw(request: string, then?: string): Promise<string> {
-    const { hostname, port } = new URL(server.url);
-    return new Promise((resolve, reject) => {
-      const socket = connect(Number(port), hostname);
-      let answer = '';
-      socket.once('data', () => then !== undefined && socket.write(then));
-      socket.on('data', (chunk) => {
-        answer += chunk.toString();
-        if (/\r\n\r\n.*\}$/s.test(answer)) socket.end();
-      });
-      socket.on('close', () => resolve(answer));
-      socket.on('error', reject);
-      socket.write(request);
+/** Bytes to the server and back, for what no client would send; `then` follows the first bytes of the answer. */
+function raw(request: string, then?: string): Promise<string> {
+  const { hostname, port } = new URL(server.url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let answer = '';
+    socket.once('data', () => then !== undefined && socket.write(then));
+    socket.on('data', (chunk) => {
+      answer += chunk.toString();
+      if (/\r\n\r\n.*\}$/s.test(answer)) socket.end();
     });
-  }
-
-  test('every answer carries an X-Request-Id of its own, whatever was asked', async (t) => {
-    cites(t, 'contract-3-request-id');
-    const seen = new Set<string>();
-    const note = (id: string | null | undefined, what: string) => {
-      assert.match(id ?? '', /^req_\w+$/, what);
-      assert.ok(!seen.has(id ?? ''), `${what}: its own`);
-      seen.add(id ?? '');
-    };
-    const member = '/v2/integrations/demo/members/x';
-    for (const [method, path, body] of [
-      ['GET', '/healthz', undefined],
-      ['GET', '/openapi.json', undefined],
-      ['GET', '/v2/me', undefined],
-      ['PUT', member, {}],
-      ['DELETE', member, undefined],
-      ['GET', '/nowhere', undefined],
-      ['PUT', '/healthz', undefined],
-      ['POST', '/get_completion_v2', {}],
-      ['POST', '/get_completion_v2', { apiIntegrationId: 'demo', message: 'Hi' }],
-      ['POST', '/v2/api_keys', '{'],
-      ['GET', `/v2/integrations/${'a'.repeat(5000)}`, undefined],
-    ] as const) {
-      note((await api.call(method, path, body)).headers.get('x-request-id'), `${method} ${path.slice(0, 40)}`);
-    }
-    note((await api.as(null).get('/v2/me')).headers.get('x-request-id'), 'without a key');
-    const reader = await api.complete({});
-    note(String(reader.headers['x-request-id']), 'a stream');
-    await reader.whole();
-    const again = await api.events(String(reader.headers['x-run-id']), null);
-    note(String(again.headers['x-request-id']), 'its events');
-    await again.whole();
-    for (const request of [
-      'GET /v2/%zz HTTP/1.1\r\nhost: a\r\n\r\n',
-      'POST /get_completion_v2 HTTP/1.1\r\n\r\n',
-      'POST /get_completion_v2 HTTP/1.1\r\nhost: a\r\nexpect: wonders\r\ncontent-length: 0\r\n\r\n',
-      'nonsense\r\n\r\n',
-      `GET /v2/me HTTP/1.1\r\nhost: a\r\nlong: ${'a'.repeat(20_000)}\r\n\r\n`,
-    ]) {
-      const answer = await raw(request);
-      note(/^x-request-id: (\S+)\r$/m.exec(answer)?.[1], `${request.slice(0, 40)} → ${answer}`);
-      const { error, code } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
-      assert.deepEqual([typeof error, typeof code], ['string', 'string']);
-      if (request.startsWith('POST /get_completion_v2')) assert.match(answer, /^x-agent-run-admitted: false\r$/m);
-    }
-  });
-
-  test('every answer has the X-Request-Id of its caller, if it is valid', async (t) => {
-    cites(t, 'contract-3-request-id-of-caller');
-    const mine = (place: string) => `mine/${place}`;
-    for (const [method, path, body] of [
-      ['GET', '/healthz', undefined],
-      ['GET', '/nowhere', undefined],
-      ['PUT', '/healthz', undefined],
-      ['POST', '/get_completion_v2', {}],
-      ['POST', '/v2/api_keys', '{'],
-      ['OPTIONS', '/uploads/demo', undefined],
-      ['POST', '/uploads/demo', 'no form'],
-    ] as const) {
-      const { headers } = await api.call(method, path, body, { 'x-request-id': mine(path) });
-      assert.equal(headers.get('x-request-id'), mine(path), path);
-      if (path.startsWith('/uploads')) assert.equal(headers.get('x-amz-request-id'), mine(path), path);
-    }
-    const reader = await api.complete({}, { 'x-request-id': mine('stream') });
-    assert.equal(reader.headers['x-request-id'], mine('stream'));
-    await reader.whole();
-    for (const request of [
-      'GET /v2/%zz HTTP/1.1\r\nhost: a\r\nx-request-id: mine/raw\r\n\r\n',
-      // This request breaks off in its body, after its headers were read.
-      'POST /v2/api_keys HTTP/1.1\r\nhost: a\r\nx-request-id: mine/raw\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
-    ]) {
-      assert.match(await raw(request), /^HTTP\/1\.1 400 .*^x-request-id: mine\/raw\r$/ms, request);
-    }
-    for (const unusable of ['', ' ', 'two words', 'a'.repeat(129), 'caf\u00e9']) {
-      const { headers } = await api.call('GET', '/healthz', undefined, { 'x-request-id': unusable });
-      assert.match(headers.get('x-request-id') ?? '', /^req_\w+$/, unusable);
-    }
-  });
-
-  test('the six refusals of a completion are JSON with the header, each with its code', async (t) => {
-    cites(t, 'spec-4.1-error-responses', 'spec-2.4-error', 'spec-2.4-code', 'contract-3-errors');
-    const allowances = { unit: 'runs', limit: 0, period: 'day' };
-    const other = api.as((await api.post('/v2/owners', { email: 'six@example.com' })).body.apiKey);
-    const { apiIntegrationId } = (await api.post('/v2/integrations', { allowances })).body;
-    await api.put(`/v2/integrations/${apiIntegrationId}/members/ann`, {});
-    const busy = await api.complete({ chatId: 'busy', message: '/slow 60' });
-    const body = { apiIntegrationId: 'demo', message: 'Hi' };
-    const spent = { ...body, apiIntegrationId, consumerId: 'ann', usageRequestId: 'u1' };
-    const cases: readonly (readonly [number, string, ApiClient, object])[] = [
-      [400, 'invalid_request', api, { message: 'Hi' }],
-      [401, 'invalid_api_key', api.as(null), body],
-      [403, 'integration_forbidden', other, body],
-      [404, 'integration_not_found', api, { ...body, apiIntegrationId: 'nowhere' }],
-      [404, 'member_not_found', api, { ...body, consumerId: 'nobody' }],
-      [409, 'run_active', api, { ...body, chatId: 'busy' }],
-      [429, 'consumer_allowance_exhausted', api, spent],
-    ];
-    for (const [status, code, client, sent] of cases) {
-      const answer = await client.post('/get_completion_v2', sent);
-      assert.deepEqual([answer.status, answer.body.code], [status, code]);
-      assert.match(answer.body.error, /\.$/);
-      assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
-      assert.equal(answer.headers.get('x-agent-run-admitted'), 'false', code);
-    }
-    const runId = String(busy.headers['x-run-id']);
-    assert.equal((await api.post(`/v2/integrations/demo/runs/${runId}/cancel`)).status, 200);
-  });
-
-  test('a body that is not HTTP is answered with 400, and starts nothing', async (t) => {
-    cites(t, 'contract-4-header-false', 'contract-8-400-invalid-request');
-    for (const [line, completion] of [
-      ['POST /get_completion_v2', true],
-      ['POST /get_completion_v2/?x=y', true],
-      ['POST /v2/integrations', false],
-    ] as const) {
-      // In one piece, and with the head alone first: by `Expect` the server says that it has it.
-      const whole = brokenChunk(line);
-      const head = whole.indexOf('1\r\n{');
-      const expecting = whole.slice(0, head).replace('host: a', 'host: a\r\nexpect: 100-continue');
-      for (const said of [await raw(whole), await raw(expecting, whole.slice(head))]) {
-        const answer = said.replace('HTTP/1.1 100 Continue\r\n\r\n', '');
-        const what = `${line}: ${said}`;
-        assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/, what);
-        assert.match(answer, /^content-type: application\/json/im, what);
-        assert.match(answer, /^x-request-id: req_\w+\r$/m, what);
-        assert.equal(/^x-agent-run-admitted: false\r$/m.test(answer), completion, what);
-        assert.deepEqual(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))), {
-          error: 'The request is not valid HTTP; send well-formed HTTP/1.1.',
-          code: 'invalid_request',
-        });
-      }
-    }
-    const refused = await raw(brokenChunk('POST /v2/nowhere').slice(0, -15), 'no size either\r\n');
-    assert.match(refused, /^HTTP\/1\.1 404 /, 'answered before its body came whole');
-    assert.equal(refused.split('HTTP/1.1').length, 2, 'and once');
-    const { body } = await api.get('/v2/integrations/demo/runs?status=running');
-    assert.deepEqual(body.items, []);
-  });
-
-  test('nothing is written into an answer that is under way when what follows it is not HTTP', async () => {
-    const body = JSON.stringify({ apiIntegrationId: 'demo', message: '/slow 600', usageRequestId: 'then-nonsense' });
-    const head = `POST /get_completion_v2 HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${TEST_API_KEY}\r\n`;
-    const type = `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
-    const under = await raw(`${head}${type}${body}`, 'nonsense\r\n\r\n');
-    assert.match(under, /^HTTP\/1\.1 200 OK\r\n/);
-    assert.equal(under.split('HTTP/1.1').length, 2);
-    assert.ok(!under.includes('not valid HTTP'));
-    // Of a whole request whose answer has not begun nobody can say that it reserved nothing.
-    const before = await raw(`${head}${type}${body}nonsense\r\n\r\n`);
-    assert.ok(!before.includes('x-agent-run-admitted: false'), before);
-    const { body: status } = await api.get('/v2/integrations/demo/chat_status?usageRequestId=then-nonsense');
-    await api.post(`/v2/integrations/demo/runs/${status.run.runId}/cancel`);
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+    socket.write(request);
   });
 }
+
+test('every answer carries an X-Request-Id of its own, whatever was asked', async (t) => {
+  cites(t, 'contract-3-request-id');
+  const seen = new Set<string>();
+  const note = (id: string | null | undefined, what: string) => {
+    assert.match(id ?? '', /^req_\w+$/, what);
+    assert.ok(!seen.has(id ?? ''), `${what}: its own`);
+    seen.add(id ?? '');
+  };
+  const member = '/v2/integrations/demo/members/x';
+  for (const [method, path, body] of [
+    ['GET', '/healthz', undefined],
+    ['GET', '/openapi.json', undefined],
+    ['GET', '/v2/me', undefined],
+    ['PUT', member, {}],
+    ['DELETE', member, undefined],
+    ['GET', '/nowhere', undefined],
+    ['PUT', '/healthz', undefined],
+    ['POST', '/get_completion_v2', {}],
+    ['POST', '/get_completion_v2', { apiIntegrationId: 'demo', message: 'Hi' }],
+    ['POST', '/v2/api_keys', '{'],
+    ['GET', `/v2/integrations/${'a'.repeat(5000)}`, undefined],
+  ] as const) {
+    note((await api.call(method, path, body)).headers.get('x-request-id'), `${method} ${path.slice(0, 40)}`);
+  }
+  note((await api.as(null).get('/v2/me')).headers.get('x-request-id'), 'without a key');
+  const reader = await api.complete({});
+  note(String(reader.headers['x-request-id']), 'a stream');
+  await reader.whole();
+  const again = await api.events(String(reader.headers['x-run-id']), null);
+  note(String(again.headers['x-request-id']), 'its events');
+  await again.whole();
+  for (const request of [
+    'GET /v2/%zz HTTP/1.1\r\nhost: a\r\n\r\n',
+    'POST /get_completion_v2 HTTP/1.1\r\n\r\n',
+    'POST /get_completion_v2 HTTP/1.1\r\nhost: a\r\nexpect: wonders\r\ncontent-length: 0\r\n\r\n',
+    'nonsense\r\n\r\n',
+    `GET /v2/me HTTP/1.1\r\nhost: a\r\nlong: ${'a'.repeat(20_000)}\r\n\r\n`,
+  ]) {
+    const answer = await raw(request);
+    note(/^x-request-id: (\S+)\r$/m.exec(answer)?.[1], `${request.slice(0, 40)} → ${answer}`);
+    const { error, code } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
+    assert.deepEqual([typeof error, typeof code], ['string', 'string']);
+    if (request.startsWith('POST /get_completion_v2')) assert.match(answer, /^x-agent-run-admitted: false\r$/m);
+  }
+});
+
+test('every answer has the X-Request-Id of its caller, if it is valid', async (t) => {
+  cites(t, 'contract-3-request-id-of-caller');
+  const mine = (place: string) => `mine/${place}`;
+  for (const [method, path, body] of [
+    ['GET', '/healthz', undefined],
+    ['GET', '/nowhere', undefined],
+    ['PUT', '/healthz', undefined],
+    ['POST', '/get_completion_v2', {}],
+    ['POST', '/v2/api_keys', '{'],
+    ['OPTIONS', '/uploads/demo', undefined],
+    ['POST', '/uploads/demo', 'no form'],
+  ] as const) {
+    const { headers } = await api.call(method, path, body, { 'x-request-id': mine(path) });
+    assert.equal(headers.get('x-request-id'), mine(path), path);
+    if (path.startsWith('/uploads')) assert.equal(headers.get('x-amz-request-id'), mine(path), path);
+  }
+  const reader = await api.complete({}, { 'x-request-id': mine('stream') });
+  assert.equal(reader.headers['x-request-id'], mine('stream'));
+  await reader.whole();
+  for (const request of [
+    'GET /v2/%zz HTTP/1.1\r\nhost: a\r\nx-request-id: mine/raw\r\n\r\n',
+    // This request breaks off in its body, after its headers were read.
+    'POST /v2/api_keys HTTP/1.1\r\nhost: a\r\nx-request-id: mine/raw\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+  ]) {
+    assert.match(await raw(request), /^HTTP\/1\.1 400 .*^x-request-id: mine\/raw\r$/ms, request);
+  }
+  for (const unusable of ['', ' ', 'two words', 'a'.repeat(129), 'caf\u00e9']) {
+    const { headers } = await api.call('GET', '/healthz', undefined, { 'x-request-id': unusable });
+    assert.match(headers.get('x-request-id') ?? '', /^req_\w+$/, unusable);
+  }
+});
+
+test('the six refusals of a completion are JSON with the header, each with its code', async (t) => {
+  cites(t, 'spec-4.1-error-responses', 'spec-2.4-error', 'spec-2.4-code', 'contract-3-errors');
+  const allowances = { unit: 'runs', limit: 0, period: 'day' };
+  const other = api.as((await api.post('/v2/owners', { email: 'six@example.com' })).body.apiKey);
+  const { apiIntegrationId } = (await api.post('/v2/integrations', { allowances })).body;
+  await api.put(`/v2/integrations/${apiIntegrationId}/members/ann`, {});
+  const busy = await api.complete({ chatId: 'busy', message: '/slow 60' });
+  const body = { apiIntegrationId: 'demo', message: 'Hi' };
+  const spent = { ...body, apiIntegrationId, consumerId: 'ann', usageRequestId: 'u1' };
+  const cases: readonly (readonly [number, string, ApiClient, object])[] = [
+    [400, 'invalid_request', api, { message: 'Hi' }],
+    [401, 'invalid_api_key', api.as(null), body],
+    [403, 'integration_forbidden', other, body],
+    [404, 'integration_not_found', api, { ...body, apiIntegrationId: 'nowhere' }],
+    [404, 'member_not_found', api, { ...body, consumerId: 'nobody' }],
+    [409, 'run_active', api, { ...body, chatId: 'busy' }],
+    [429, 'consumer_allowance_exhausted', api, spent],
+  ];
+  for (const [status, code, client, sent] of cases) {
+    const answer = await client.post('/get_completion_v2', sent);
+    assert.deepEqual([answer.status, answer.body.code], [status, code]);
+    assert.match(answer.body.error, /\.$/);
+    assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
+    assert.equal(answer.headers.get('x-agent-run-admitted'), 'false', code);
+  }
+  const runId = String(busy.headers['x-run-id']);
+  assert.equal((await api.post(`/v2/integrations/demo/runs/${runId}/cancel`)).status, 200);
+});
+
+test('a body that is not HTTP is answered with 400, and starts nothing', async (t) => {
+  cites(t, 'contract-4-header-false', 'contract-8-400-invalid-request');
+  for (const [line, completion] of [
+    ['POST /get_completion_v2', true],
+    ['POST /get_completion_v2/?x=y', true],
+    ['POST /v2/integrations', false],
+  ] as const) {
+    // In one piece, and with the head alone first: by `Expect` the server says that it has it.
+    const whole = brokenChunk(line);
+    const head = whole.indexOf('1\r\n{');
+    const expecting = whole.slice(0, head).replace('host: a', 'host: a\r\nexpect: 100-continue');
+    for (const said of [await raw(whole), await raw(expecting, whole.slice(head))]) {
+      const answer = said.replace('HTTP/1.1 100 Continue\r\n\r\n', '');
+      const what = `${line}: ${said}`;
+      assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/, what);
+      assert.match(answer, /^content-type: application\/json/im, what);
+      assert.match(answer, /^x-request-id: req_\w+\r$/m, what);
+      assert.equal(/^x-agent-run-admitted: false\r$/m.test(answer), completion, what);
+      assert.deepEqual(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))), {
+        error: 'The request is not valid HTTP; send well-formed HTTP/1.1.',
+        code: 'invalid_request',
+      });
+    }
+  }
+  const refused = await raw(brokenChunk('POST /v2/nowhere').slice(0, -15), 'no size either\r\n');
+  assert.match(refused, /^HTTP\/1\.1 404 /, 'answered before its body came whole');
+  assert.equal(refused.split('HTTP/1.1').length, 2, 'and once');
+  const { body } = await api.get('/v2/integrations/demo/runs?status=running');
+  assert.deepEqual(body.items, []);
+});
+
+test('nothing is written into an answer that is under way when what follows it is not HTTP', async () => {
+  const body = JSON.stringify({ apiIntegrationId: 'demo', message: '/slow 600', usageRequestId: 'then-nonsense' });
+  const head = `POST /get_completion_v2 HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${TEST_API_KEY}\r\n`;
+  const type = `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  const under = await raw(`${head}${type}${body}`, 'nonsense\r\n\r\n');
+  assert.match(under, /^HTTP\/1\.1 200 OK\r\n/);
+  assert.equal(under.split('HTTP/1.1').length, 2);
+  assert.ok(!under.includes('not valid HTTP'));
+  // Of a whole request whose answer has not begun nobody can say that it reserved nothing.
+  const before = await raw(`${head}${type}${body}nonsense\r\n\r\n`);
+  assert.ok(!before.includes('x-agent-run-admitted: false'), before);
+  const { body: status } = await api.get('/v2/integrations/demo/chat_status?usageRequestId=then-nonsense');
+  await api.post(`/v2/integrations/demo/runs/${status.run.runId}/cancel`);
+});

@@ -1,0 +1,31 @@
+/** Requirements about stored state, by the beginning of their ids. A gate test must show each of them on both stores. */
+const STORED_STATE: readonly RegExp[] = [
+  /^contract-1-log-days$/,
+  /^contract-2-(key-not-stored|one-owner|revoc)/,
+  /^contract-3-(runs|steps|events|cancel|member|chats|chat-|usage|integration|owners|api-keys)/,
+  /^contract-4-(chat-|alias|replay|same-body|other-body|one-transaction|usage-request-id|refused-no-chat|member-checked)/,
+  /^contract-5-(ids|meta-once|messages-durable|resumed|void)/,
+  /^contract-6-/,
+  /^contract-7-(fetched|refresh|failed|cancelled)/,
+  /^contract-9-/,
+  /^spec-1-(history|failed|other|refused|end|next|metered)/,
+  /^spec-3-/,
+  /^spec-7-rule-2/,
+];
+
+/** Exceptions, each with the reason why one store is enough. */
+const ONE_STORE: Readonly<Record<string, string>> = {
+  'contract-2-revocation-nodes': 'several nodes exist on PostgreSQL only',
+  'contract-3-events-any-node': 'several nodes exist on PostgreSQL only',
+  'contract-9-node': 'several nodes exist on PostgreSQL only',
+  'contract-3-integration-text-only': 'changes the framing of a stream, not what is stored of it',
+  'contract-4-same-body-attachments': 'decides what is compared, before the store is asked',
+  'contract-6-cancelled-before-output': 'concerns the estimate, which is made before the end is stored',
+  'contract-9-characters': 'concerns requests that are refused before the store is asked',
+  'contract-9-file': 'concerns files of the mount, which are not in the store',
+  'contract-9-new-messages-tools': 'concerns the shape of a frame',
+  'contract-9-unknown-field': 'concerns requests that are refused before the store is asked',
+};
+
+export const needsBothStores = (id: string): boolean =>
+  !Object.hasOwn(ONE_STORE, id) && STORED_STATE.some((pattern) => pattern.test(id));
