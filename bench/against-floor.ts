@@ -4,8 +4,8 @@ import { median, type Phase, type PhaseResult, SCENARIOS } from './phases.ts';
 import { type Metric, table } from './table.ts';
 
 /*
- * Our server with everything on against the floor, in one alternating run: floor, ours, floor, ours, … Each time a
- * fresh process, alone, warmed up first; what is told is the median of the rounds.
+ * Compares our server with all features against the floor, in alternating rounds: floor, ours, floor, ours, … Each
+ * round starts a fresh process, alone on the machine, and warms it up. The result is the median of the rounds.
  */
 
 const { values: options } = parseArgs({
@@ -42,7 +42,7 @@ const phases: readonly Phase[] = [
   { ...single, name: 'single', seconds: seconds / 2 },
   { ...slow, name: 'slow', seconds },
 ];
-/** In a process of its own: memory that a busier phase left free would hide what the streams take. */
+/** Measured in a separate process, because memory that a busier phase left free would hide what the streams need. */
 const idlePhases: readonly Phase[] = [
   { ...single, name: 'warm-up', seconds: 0.3 },
   { ...idle, name: 'idle', seconds },

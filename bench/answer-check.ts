@@ -1,9 +1,10 @@
 import { expectedText, type Order } from './model.ts';
 
 /*
- * Reads one answer as it came from the socket. Every answer is unpacked chunk by chunk, must be whole, must hold one
- * frame for each token and must close with `end`; one in `READ_EVERY` is read word for word, ids too. Counting costs
- * the load generator about 0.1 µs a frame, reading every frame would cost more than some servers take to write it.
+ * Checks one answer as read from the socket. Every answer is unpacked chunk by chunk, must be complete, must have one
+ * frame per token and must end with `end`. One in `READ_EVERY` is compared word for word, including its ids. Counting
+ * costs the load generator about 0.1 µs per frame. Comparing every frame would cost more than some servers need to
+ * write it.
  */
 
 const READ_EVERY = 64;
@@ -14,7 +15,7 @@ const CR = 13;
 
 let answers = 0;
 
-/** Throws where the answer is not what it must be. `bytes` is unpacked in place. */
+/** Throws if the answer is wrong. `bytes` is unpacked in place. */
 export function checkAnswer(bytes: Buffer, order: Order): void {
   const { tokens } = order;
   const headEnd = bytes.indexOf(HEAD_END);

@@ -9,24 +9,24 @@ import type { PhaseResult } from './phases.ts';
 const isLinux = process.platform === 'linux';
 const PHASES = ['short', 'long', 'bursts', 'single', 'slow', 'idle'];
 
-interface Told {
+interface BenchReport {
   readonly inProcess: boolean;
   readonly figures: readonly { readonly name: string; readonly floor: number; readonly ours: number }[];
   readonly measured: Readonly<Record<'floor' | 'ours', readonly PhaseResult[]>>;
 }
 
-test('the quick benchmark measures both servers, with whole answers', { skip: !isLinux }, async () => {
+test('the quick benchmark measures both servers with complete answers', { skip: !isLinux }, async () => {
   const args = ['-C', 'runwire', 'bench/main.ts', '--quick', '--seconds', '0.2'];
-  // It fails where one answer is not whole.
+  // The benchmark fails if one answer is incomplete.
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 });
-  const told = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Told;
-  assert.equal(told.inProcess, false);
-  for (const { name, floor, ours } of told.figures) {
-    // What is resident may also shrink, in so few streams.
+  const report = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as BenchReport;
+  assert.equal(report.inProcess, false);
+  for (const { name, floor, ours } of report.figures) {
+    // With so few streams, resident memory may also shrink.
     const isFigure = name.includes('resident') ? Number.isFinite : (value: number) => value > 0;
     assert.ok(isFigure(floor) && isFigure(ours), `${name}: ${floor}, ${ours}`);
   }
-  for (const results of Object.values(told.measured)) {
+  for (const results of Object.values(report.measured)) {
     assert.deepEqual(
       results.map(({ name }) => name),
       PHASES,
@@ -35,7 +35,7 @@ test('the quick benchmark measures both servers, with whole answers', { skip: !i
   }
 });
 
-test('an answer that lacks a token, says another or has no end is not taken for whole', () => {
+test('refuses an answer with a missing or wrong token, or without an end', () => {
   const order: Order = { tokens: 4, burst: 1, everyMs: 0 };
   const frame = (id: number, delta: string) => {
     const event = { data: { data: { type: 'response.output_text.delta', delta } } };
@@ -47,7 +47,7 @@ test('an answer that lacks a token, says another or has no end is not taken for 
     return Buffer.from(`HTTP/1.1 200 OK\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
   };
   const end = 'id: 5\nevent: end\ndata: [DONE]\n\n';
-  // The first answer of a process is read word for word.
+  // The first answer of a process is compared word for word.
   assert.throws(() => checkAnswer(answer([...words.slice(0, 3), ' other'], end), order), /said something else/);
   checkAnswer(answer(words, end), order);
   assert.throws(() => checkAnswer(answer(words.slice(0, 3), end), order), /3 token frames instead of 4/);

@@ -7,23 +7,23 @@ const OK = Buffer.from('HTTP/1.1 200 ');
 const DELTA = Buffer.from('"delta":" ');
 const QUOTE = 34;
 
-/** Where a paced phase keeps how long its tokens were under way. */
+/** Collects the delays of tokens in a paced phase. */
 export interface Lags {
-  /** False: tokens are counted nowhere, since not all streams are open. */
+  /** False while not all streams are open: tokens are not counted then. */
   open: boolean;
   readonly micros: number[];
 }
 
-/** All connections read into this, one after the other, and copy what they keep. */
+/** All connections read into this buffer, one after the other, and copy what they keep. */
 const shared = Buffer.allocUnsafe(1 << 16);
 
-/** One kept connection to a server. It reads into a buffer of its own and unpacks an answer once, at its end. */
+/** A persistent connection to a server. It reads into its own buffer and unpacks an answer once, at its end. */
 export class Connection {
   readonly #socket: Socket;
   readonly #lags: Lags | null;
   #bytes = Buffer.allocUnsafe(1 << 14);
   #length = 0;
-  /** Up to here the tokens' times are read. */
+  /** The offset up to which token times were read. */
   #timedTo = 0;
   #order: Order = { tokens: 0, burst: 0, everyMs: 0 };
   #sentAt = 0;
@@ -46,7 +46,7 @@ export class Connection {
     );
   }
 
-  /** Resolves to the milliseconds until the first token, once the answer is whole and checked. */
+  /** Resolves to the milliseconds until the first token, after the answer is complete and checked. */
   ask(request: string, order: Order, began: (() => void) | null): Promise<number> {
     this.#length = 0;
     this.#timedTo = 0;
@@ -82,7 +82,7 @@ export class Connection {
         this.#began?.();
       }
       if (this.#lags !== null) this.#time(answer, this.#lags);
-      // An answer's own bytes cannot hold this: its JSON has no CR, and no chunk is empty but the last.
+      // These bytes cannot be inside an answer: its JSON has no CR, and only the last chunk is empty.
       const end = answer.length - LAST_CHUNK.length;
       if (end > 0 && answer.compare(LAST_CHUNK, 0, LAST_CHUNK.length, end) === 0) {
         checkAnswer(answer, this.#order);

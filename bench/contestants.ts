@@ -9,7 +9,7 @@ import type { Announcement, Memory, ServerSettings } from './server-process.ts';
 export type ContestantName = 'floor' | 'ours';
 
 export interface Contestant extends AsyncDisposable {
-  /** The first, where it is several. */
+  /** The first process, if there are several. */
   readonly process: ChildProcess;
   readonly order: Omit<LoadOrder, 'phases'>;
 }
@@ -18,13 +18,13 @@ export interface ContestantOptions {
   readonly members: number;
   readonly synchronous: ServerSettings['synchronous'];
   readonly providerPort?: number | null;
-  /** Ours on PostgreSQL, by so many processes that share the data folder. */
+  /** If set, our server runs on PostgreSQL, in this many processes that share the data folder. */
   readonly postgres?: { readonly url: string; readonly nodes: number };
 }
 
 const INTEGRATION = 'bench';
 
-/** An interrupted benchmark leaves no folder behind; the servers go when their channel closes. */
+/** Deleted at exit, so that an interrupted benchmark leaves no folder. The servers exit when their channel closes. */
 const folders = new Set<string>();
 process.on('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
@@ -33,7 +33,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 
 const script = (name: string) => join(import.meta.dirname, name);
 
-/** Starts one server in a process of its own (or several on one database), on a data folder that goes when it goes. */
+/** Starts one server in its own process, or several on one database. Its data folder is deleted with it. */
 export async function startContestant(name: ContestantName, options: ContestantOptions): Promise<Contestant> {
   const dataDir = mkdtempSync(join(tmpdir(), `runwire-bench-${name}-`));
   folders.add(dataDir);
@@ -52,14 +52,14 @@ export async function startContestant(name: ContestantName, options: ContestantO
   const servers: { pid: number; port: number }[] = [];
   let key: string | null = null;
   for (let node = 1; node <= (options.postgres?.nodes ?? 1); node += 1) {
-    // A line a run is part of what it costs; it goes where a server's log goes, into a file.
+    // One log line per run is part of the cost. The log is written to a file, as in production.
     const logFile = join(dataDir, `server-${node}.log`);
     try {
       const child = forkServer(name, settings, logFile);
       children.push(child);
       const { port, apiKey } = await firstMessage<Announcement>(child);
       servers.push({ pid: child.pid ?? 0, port });
-      // The first of several makes the key for all.
+      // The first of several nodes makes the key for all.
       key ??= apiKey;
       if (node === 1 && key !== null) await prepareAccounts(`http://127.0.0.1:${port}`, key, options.members);
     } catch (error) {
@@ -90,14 +90,14 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** The scripted provider, in a process of its own; it goes when the benchmark goes. */
+/** Starts the scripted provider in its own process, which exits with the benchmark. */
 export async function startProvider(): Promise<{ readonly port: number; stop(): void }> {
   const child = fork(script('provider.ts'), [], { execArgv: ['-C', 'runwire'], stdio: ['ignore', 2, 2, 'ipc'] });
   const { port } = await firstMessage<{ port: number }>(child);
   return { port, stop: () => child.disconnect() };
 }
 
-/** The integration counts tokens, and every member has an allowance that the benchmark cannot use up. */
+/** The integration counts tokens, and every member has an allowance that the benchmark cannot exhaust. */
 async function prepareAccounts(url: string, apiKey: string, members: number): Promise<void> {
   const send = async (method: string, path: string, body: unknown) => {
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };

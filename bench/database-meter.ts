@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PostgresServer } from '@runwire/test-kit';
 import { familyCpuMs } from './proc.ts';
 
-/** What PostgreSQL did, between two moments. */
+/** The work of PostgreSQL between two moments. */
 export interface DatabaseWork {
   readonly cpuMs: number;
   readonly statements: number;
   readonly commits: number;
-  /** Transactions that got a number: those that wrote, or were about to. */
+  /** Transactions with an id, because they wrote or were about to. */
   readonly writingTransactions: number;
   readonly rowsWritten: number;
   readonly walBytes: number;
@@ -17,13 +17,13 @@ interface Reading extends DatabaseWork {
   readonly atMs: number;
 }
 
-type Counted = Omit<DatabaseWork, 'cpuMs'>;
+type DatabaseCounts = Omit<DatabaseWork, 'cpuMs'>;
 
 const FIELDS = ['cpuMs', 'statements', 'commits', 'writingTransactions', 'rowsWritten', 'walBytes'] as const;
 
 /**
- * As a user would run it, with every commit synced: the tests' own server syncs nothing. Statements are counted by
- * PostgreSQL's own extension, which costs it a little of the CPU that is measured.
+ * Starts PostgreSQL with every commit synced, as a user would run it; the server of the tests syncs nothing. Statements
+ * are counted by an extension of PostgreSQL, which uses a little of the measured CPU.
  */
 export async function startDurablePostgres(): Promise<PostgresServer> {
   const settings = { fsync: 'on', shared_buffers: '128MB', shared_preload_libraries: 'pg_stat_statements' };
@@ -33,8 +33,8 @@ export async function startDurablePostgres(): Promise<PostgresServer> {
 }
 
 /**
- * Counts what one database is asked. Commits are the calls of `commit`: `pg_stat_database` counts the reads outside
- * transactions with them, and says so only when a connection has rested for up to ten seconds.
+ * Counts the work of one database. Commits are the calls of `commit`: `pg_stat_database` also counts reads outside of
+ * transactions, and reports them up to ten seconds late.
  */
 export class DatabaseMeter {
   readonly #server: PostgresServer;
@@ -46,14 +46,14 @@ export class DatabaseMeter {
     this.#database = new URL(url).pathname.slice(1);
   }
 
-  /** Looks at servers that have nothing to do, for so long: this much of each later figure is not the runs'. */
+  /** Measures idle servers for this time. Later results subtract this rate, because the runs do not cause it. */
   async measureIdle(seconds: number): Promise<void> {
     const before = await this.#before();
     await sleep(seconds * 1000);
     this.#idle = difference(await this.#after(), before);
   }
 
-  /** What was done during `work`, without what would have been done anyway in that time. */
+  /** Measures the work during `work`, without the idle work in that time. */
   async during<T>(work: () => Promise<T>): Promise<{ readonly value: T; readonly done: DatabaseWork }> {
     const before = await this.#before();
     const value = await work();
@@ -64,7 +64,7 @@ export class DatabaseMeter {
     return { value, done: mapped((field) => Math.max(0, all[field] - idle[field] * share)) };
   }
 
-  // To ask is work of PostgreSQL's too: it stands outside of the time whose CPU is read.
+  // The queries of the meter cost CPU of PostgreSQL too, so they run outside of the measured time.
   async #before(): Promise<Reading> {
     const counted = await this.#count();
     return { ...counted, cpuMs: familyCpuMs(this.#server.pid), atMs: performance.now() };
@@ -75,8 +75,8 @@ export class DatabaseMeter {
     return { ...(await this.#count()), ...times };
   }
 
-  /** Asked in another database, so it does not count itself. */
-  async #count(): Promise<Counted> {
+  /** Runs in another database, so that it does not count itself. */
+  async #count(): Promise<DatabaseCounts> {
     const [row] = await this.#server.query(`
       select coalesce(sum(calls), 0) as statements,
         coalesce(sum(calls) filter (where query ~* '^commit'), 0) as commits,
@@ -92,7 +92,7 @@ export class DatabaseMeter {
     };
   }
 
-  /** The statements that took PostgreSQL longest, with their calls and milliseconds. */
+  /** Returns the statements with the longest total time, with their calls and milliseconds. */
   async slowest(count: number): Promise<readonly { query: string; calls: number; ms: number }[]> {
     const rows = await this.#server.query(`
       select query, calls, total_exec_time as ms from pg_stat_statements

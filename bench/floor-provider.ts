@@ -2,8 +2,9 @@ import { Agent } from 'undici';
 import type { Model, ModelOutput, ModelRequest, ModelResult } from '../packages/server/src/agent/ports.ts';
 
 /**
- * The decoding floor of `--provider`: undici's handlers, a cut at each empty line, `JSON.parse`, the delta handed on.
- * No limit of time or size, no line ends but LF, no second attempt, no errors but the connection's.
+ * The decoding floor of `--provider`: it uses the handlers of undici, splits at empty lines, calls `JSON.parse` and
+ * passes on the delta. It has no limits of time or size, only LF as line end, no retries, and only errors of the
+ * connection.
  */
 export function bareProvider(port: number): Model {
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });

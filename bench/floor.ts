@@ -7,11 +7,11 @@ import { benchModel } from './model.ts';
 import { announce, readSettings } from './server-process.ts';
 
 /*
- * The floor: what a server costs that does nothing but this. Bare `node:http`; no key, no check of the body, no
- * member, no allowance, no log, no replay. A frame a token, of the shape and size of ours; all frames of one turn in
- * one write. The chat (its row, the question, the answer) is stored in SQLite before `end` is sent: WAL, and either
- * `full` (as ours: durable when `end` is sent; the runs that end in one turn share a commit) or `normal` (one commit
- * a run, not synced).
+ * The floor: the cost of a server that does nothing else. Bare `node:http`, without key, body check, member, allowance,
+ * log or replay. It sends one frame per token with the shape and size of ours, and all frames of one turn in one write.
+ * The chat (its row, the question, the answer) is stored in SQLite before `end` is sent, in WAL mode with `full` (like
+ * ours: durable when `end` is sent; runs that end in one turn share a commit) or `normal` (one commit per run, not
+ * synced).
  */
 
 const { dataDir, synchronous, providerPort } = readSettings();
@@ -26,16 +26,16 @@ const commit = database.prepare('commit');
 const insertChat = database.prepare('insert into chats values (?, ?)');
 const insertMessage = database.prepare('insert into messages values (?, ?, ?, ?, ?)');
 
-interface Answered {
+interface StoredAnswer {
   readonly chatId: string;
   readonly question: string;
   readonly answer: string;
   readonly stored: () => void;
 }
 
-let waiting: Answered[] = [];
+let waiting: StoredAnswer[] = [];
 
-function store(answered: Answered): void {
+function store(answered: StoredAnswer): void {
   waiting.push(answered);
   if (synchronous === 'normal') storeWaiting();
   else if (waiting.length === 1) setImmediate(storeWaiting);

@@ -7,13 +7,14 @@ import { cpuMs, machineCpuMs } from './proc.ts';
 import type { Memory } from './server-process.ts';
 
 /*
- * The load generator, a process of its own: raw sockets kept open, the next request as soon as the answer before it
- * is whole. The CPU it reads is the server's; its own is told beside it, so that nobody measures the generator instead.
+ * The load generator, a separate process. It keeps raw sockets open and sends the next request when the previous answer
+ * is complete. It measures the CPU of the server, and reports its own CPU separately, so that a busy generator is
+ * noticed.
  */
 
-/** What the server still does after the last answer (a checkpoint, say) belongs to it. */
+/** Work of the server after the last answer, such as a checkpoint, is part of the result. */
 const AFTERWORK_MS = 300;
-/** Between two streams that are opened to stay: a thousand at once would measure the opening. */
+/** The pause between two opened streams. Without it, the phase would measure the opening. */
 const OPENING_MS = 2;
 const MAX_PACED_MS = 60_000;
 
@@ -39,7 +40,7 @@ function requestText(phase: Phase, connection: number): string {
   );
 }
 
-/** CPU since it was made. */
+/** Measures CPU time since its creation. */
 class Meter {
   readonly #server = serversCpuMs();
   readonly #machine = machineCpuMs();
@@ -61,7 +62,7 @@ class Meter {
   }
 }
 
-/** What a phase does not measure is 0. */
+/** Values that a phase does not measure are 0. */
 const NOTHING = {
   ...{ runsPerSecond: 0, cpuMsPerRun: 0, cpuMicrosPerToken: 0, firstTokenMs: 0, slowestMs: 0 },
   ...{ eventsPerSecond: 0, lagMedianMs: 0, lagP99Ms: 0, idleHeldKb: 0, idleResidentKb: 0 },
@@ -99,7 +100,7 @@ async function answers(phase: Phase): Promise<PhaseResult> {
 
 class TooShort extends Error {}
 
-/** Opens all streams of a phase and resolves when each has said something. */
+/** Opens all streams of a phase and resolves when each has sent something. */
 async function openStreams(phase: Phase, lags: Lags | null) {
   const connections = Array.from({ length: phase.atOnce }, (_, i) => new Connection(portOf(i), lags));
   const allBegan = Promise.withResolvers<void>();
@@ -125,7 +126,7 @@ async function openStreams(phase: Phase, lags: Lags | null) {
   return { connections, ended };
 }
 
-/** On a slow machine the first stream may be over before the last one is open: then all are made longer. */
+/** On a slow machine the first stream may end before the last one is open. Then all streams are made longer. */
 async function paced(phase: Phase): Promise<PhaseResult> {
   try {
     return await pacedStreams(phase);
@@ -135,7 +136,7 @@ async function paced(phase: Phase): Promise<PhaseResult> {
   }
 }
 
-/** Measured from when all streams have begun until the first of them ends. */
+/** Measured from the start of the last stream until the first stream ends. */
 async function pacedStreams(phase: Phase): Promise<PhaseResult> {
   const lags: Lags = { open: false, micros: [] };
   const { connections, ended } = await openStreams(phase, lags);
@@ -157,7 +158,7 @@ async function pacedStreams(phase: Phase): Promise<PhaseResult> {
   };
 }
 
-/** The streams are left open: whoever asked for this phase ends the server. */
+/** The streams stay open. The caller of this phase ends the server. */
 async function idle(phase: Phase): Promise<PhaseResult> {
   const before = await serverMemory();
   const meter = new Meter();
@@ -174,7 +175,7 @@ async function idle(phase: Phase): Promise<PhaseResult> {
 }
 
 async function serverMemory(): Promise<Memory> {
-  // What was done just before is over: its sockets, too.
+  // Waits until earlier work is finished and its sockets are closed.
   await sleep(AFTERWORK_MS);
   const answer = once(process, 'message') as Promise<[Memory]>;
   process.send?.(ASK_MEMORY);

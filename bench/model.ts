@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Model, ModelOutput, ModelRequest, ModelResult } from '../packages/server/src/agent/ports.ts';
 
 /*
- * What is said is ordered in the message, `/say TOKENS BURST EVERY_MS`: so many tokens, BURST of them in one turn of
- * the event loop. With EVERY_MS 0 each turn is a `setImmediate` of its own: tokens as fast as the server takes them. With
- * BURST 1 every token then costs a write, as from a provider that sends them one by one; with more, the writes are
- * shared and what is left is the work on each token. Otherwise a turn comes each EVERY_MS, and its tokens are the time
- * at which they were said: whoever reads them knows how long they were under way.
+ * The message orders the output, `/say TOKENS BURST EVERY_MS`: this many tokens, BURST of them in one turn of the event
+ * loop. With EVERY_MS 0 each turn is a separate `setImmediate`: tokens as fast as the server takes them. With BURST 1
+ * every token costs a write, as from a provider that sends them one by one; with more, the tokens share writes, and the
+ * rest is the work per token. Otherwise there is a turn every EVERY_MS, and its tokens contain the time at which they
+ * were sent, so the reader knows their delay.
  *
- * The model below says it in the server's own process (`--in-process`), `provider.ts` over HTTP.
+ * The model below runs in the server's own process (`--in-process`), `provider.ts` serves the same over HTTP.
  */
 
 const WORDS = 'the road from a question to its answer is short when nothing on it waits for somebody else to speak';
@@ -42,7 +42,7 @@ export function token(order: Order, index: number): string {
   return order.everyMs === 0 ? (TOKENS[index % TOKENS.length] as string) : ` ${nowMicros()}`;
 }
 
-/** Null: the words are moments, which nobody knows before. */
+/** Returns null if the tokens contain times, which cannot be known before. */
 export function expectedText(order: Order): string | null {
   if (order.everyMs > 0) return null;
   let text = '';

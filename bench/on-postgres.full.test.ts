@@ -6,7 +6,7 @@ import { missingService } from '../test/support/services.ts';
 
 const skip = process.platform === 'linux' ? ((await missingService('postgres')) ?? false) : 'CPU is read from /proc';
 
-interface Told {
+interface BenchReport {
   readonly columns: readonly string[];
   readonly figures: readonly { readonly name: string; readonly values: readonly (number | null)[] }[];
 }
@@ -21,15 +21,15 @@ const OF_POSTGRES = [
   'round trips a run',
 ];
 
-test('the quick benchmark on PostgreSQL tells every figure, beside the embedded store', {
+test('the quick benchmark on PostgreSQL reports every figure of both stores', {
   skip,
 }, async () => {
   const args = ['-C', 'runwire', 'bench/main.ts', '--postgres', '--nodes', '2', '--quick'];
-  // It fails where one answer is not whole.
+  // The benchmark fails if one answer is incomplete.
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 24 });
-  const told = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Told;
-  assert.deepEqual(told.columns, ['embedded', '2 nodes']);
-  const figures = new Map(told.figures.map(({ name, values }) => [name, values]));
+  const report = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as BenchReport;
+  assert.deepEqual(report.columns, ['embedded', '2 nodes']);
+  const figures = new Map(report.figures.map(({ name, values }) => [name, values]));
   const take = (name: string) => {
     const values = figures.get(name);
     assert.ok(values, name);
@@ -42,16 +42,16 @@ test('the quick benchmark on PostgreSQL tells every figure, beside the embedded 
     assert.ok(values.length === 2 && values.every((value) => (value ?? 0) > 0), `${name}: ${values}`);
   }
   for (const phase of ['short', 'long', 'single']) {
-    const told = new Map(OF_POSTGRES.map((what) => [what, take(`${phase}: ${what}`)]));
-    for (const [what, [embedded, ...nodes]] of told) {
+    const byFigure = new Map(OF_POSTGRES.map((what) => [what, take(`${phase}: ${what}`)]));
+    for (const [what, [embedded, ...nodes]] of byFigure) {
       assert.equal(embedded, null, `${phase}: ${what}`);
-      // So short a phase may cost less than what PostgreSQL happened to do for itself just before.
+      // Such a short phase may cost less than what PostgreSQL did for itself just before.
       const least = what.startsWith('CPU') && phase !== 'short' ? 0 : Number.MIN_VALUE;
       assert.ok(nodes.length === 1 && nodes.every((value) => (value ?? -1) >= least), `${phase}: ${what}: ${nodes}`);
     }
-    // Between a commit of its own for each admission and two statements for each of its rows.
+    // The bounds are one commit per admission, and two statements per row.
     const [commits, rows, statements] = ['commits', 'rows written', 'statements'].map(
-      (what) => told.get(`${what} a run`)?.[1] ?? 0,
+      (what) => byFigure.get(`${what} a run`)?.[1] ?? 0,
     ) as [number, number, number];
     assert.ok(commits > 0.9 && commits < rows && rows < statements * 2, `${phase}: ${commits}, ${rows}, ${statements}`);
   }

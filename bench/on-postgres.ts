@@ -6,8 +6,9 @@ import { grid } from './table.ts';
 import { ANSWER_DELAY_MS, TripCounter } from './trip-counter.ts';
 
 /*
- * Our server on PostgreSQL, by several processes on one database, beside the embedded database, in one alternating run:
- * embedded, one node, two, three, embedded, … Each time fresh processes with a fresh database, warmed up first.
+ * Compares our server on PostgreSQL, in several processes on one database, with the embedded database, in alternating
+ * rounds: embedded, one node, two, three, embedded, … Each round starts fresh processes with a fresh database and warms
+ * them up.
  */
 
 const { values: options } = parseArgs({
@@ -29,7 +30,7 @@ const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
 const seconds = Number(options.seconds ?? (options.quick ? 0.5 : 5));
 const members = Number(options.members);
 const warmUpSeconds = options.quick ? 0.4 : 2;
-/** What nodes do by themselves comes every second or two: some of it is to fall into this. */
+/** Nodes have periodic work every second or two, and this time must include some of it. */
 const idleSeconds = options.quick ? 2 : 6;
 
 const { short, long, single } = SCENARIOS;
@@ -43,8 +44,8 @@ const phases: readonly Phase[] = [
   { ...single, name: 'single', seconds: seconds / 2 },
 ];
 
-interface Measured extends PhaseResult {
-  /** Null: the embedded database, whose work is the server's own. */
+interface PhaseMeasurement extends PhaseResult {
+  /** Null for the embedded database, whose work is part of the server. */
   readonly database: DatabaseWork | null;
 }
 
@@ -52,7 +53,7 @@ interface Metric {
   readonly label: string;
   readonly phase: string;
   readonly digits: number;
-  readonly of: (measured: Measured) => number | undefined;
+  readonly of: (measured: PhaseMeasurement) => number | undefined;
 }
 
 const ofDatabase = (phase: string): readonly Metric[] => [
@@ -70,8 +71,8 @@ const ofDatabase = (phase: string): readonly Metric[] => [
 ];
 const metrics: readonly Metric[] = [
   ...['short', 'long'].flatMap((phase) => [
-    { label: `${phase}: runs/s`, phase, digits: 0, of: (m: Measured) => m.runsPerSecond },
-    { label: `${phase}: CPU ms a run, servers`, phase, digits: 3, of: (m: Measured) => m.cpuMsPerRun },
+    { label: `${phase}: runs/s`, phase, digits: 0, of: (m: PhaseMeasurement) => m.runsPerSecond },
+    { label: `${phase}: CPU ms a run, servers`, phase, digits: 3, of: (m: PhaseMeasurement) => m.cpuMsPerRun },
     ...ofDatabase(phase),
   ]),
   { label: 'single: first token ms', phase: 'single', digits: 2, of: (m) => m.firstTokenMs },
@@ -81,22 +82,22 @@ const metrics: readonly Metric[] = [
 const provider = await startProvider();
 await using postgres = await startDurablePostgres();
 const columns = ['embedded', ...nodeCounts.map((count) => `${count} ${count === 1 ? 'node' : 'nodes'}`)];
-const results = new Map<string, Measured[]>(columns.map((column) => [column, []]));
+const results = new Map<string, PhaseMeasurement[]>(columns.map((column) => [column, []]));
 const common = { members, synchronous: 'full', providerPort: provider.port } as const;
 
-async function measureEmbedded(): Promise<Measured[]> {
+async function measureEmbedded(): Promise<PhaseMeasurement[]> {
   await using contestant = await startContestant('ours', common);
   await load(contestant, warmUps);
   return (await load(contestant, phases)).map((result) => ({ ...result, database: null }));
 }
 
-async function measurePostgres(nodes: number): Promise<Measured[]> {
+async function measurePostgres(nodes: number): Promise<PhaseMeasurement[]> {
   const url = await postgres.database();
   await using contestant = await startContestant('ours', { ...common, postgres: { url, nodes } });
   await load(contestant, warmUps);
   const meter = new DatabaseMeter(postgres, url);
   await meter.measureIdle(idleSeconds);
-  const measured: Measured[] = [];
+  const measured: PhaseMeasurement[] = [];
   for (const phase of phases) {
     const { value, done } = await meter.during(() => loadOne(contestant, phase));
     measured.push({ ...value, database: perRun(done, value.runs) });
@@ -110,7 +111,7 @@ async function loadOne(contestant: Contestant, phase: Phase): Promise<PhaseResul
   return result;
 }
 
-/** How many trips a run costs, by phase; with those that the nodes make by themselves, one or two a second. */
+/** Returns the round trips per run, by phase, including those of the nodes' periodic work, one or two per second. */
 async function countTrips(nodes: number): Promise<ReadonlyMap<string, number>> {
   await using counter = await TripCounter.start(postgres.port);
   const url = counter.url(await postgres.database());
@@ -141,7 +142,7 @@ provider.stop();
 interface Figure {
   readonly name: string;
   readonly digits: number;
-  /** By column; null where there is none: the embedded database has no trips. */
+  /** By column. Null if there is no value: the embedded database has no round trips. */
   readonly values: readonly (number | null)[];
 }
 

@@ -3,7 +3,7 @@ import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { benchModel } from './model.ts';
 import { announce, readSettings } from './server-process.ts';
 
-/** Our server as it is, with its default limits; only the model, or its provider, is the benchmark's. */
+/** Our unchanged server with its default limits. Only the model, or its provider, belongs to the benchmark. */
 const { dataDir, providerPort, databaseUrl } = readSettings();
 const provider =
   providerPort === null

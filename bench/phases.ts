@@ -1,20 +1,20 @@
 import type { Order } from './model.ts';
 
-/** What the load generator is asked to do, and what it tells. */
+/** A task for the load generator, and its result. */
 
 export interface Phase extends Order {
   readonly name: string;
   /**
-   * `answers`: one after the other on each connection, none begun after `seconds`. `paced`: one on each connection,
-   * all at the same time. `idle`: one on each connection that says a word and no more; the server's memory is looked
-   * at while all of them are open, and they are left there.
+   * `answers`: one after the other on each connection, none started after `seconds`. `paced`: one on each connection,
+   * all concurrently. `idle`: one on each connection, which sends one word and then nothing; the memory of the server
+   * is measured while all of them are open, and they stay open.
    */
   readonly kind: 'answers' | 'paced' | 'idle';
   readonly atOnce: number;
   readonly seconds: number;
 }
 
-/** The scenarios by their names; how many tokens a slow stream has follows from how long it is to last. */
+/** The scenarios by name. The number of tokens of a slow stream depends on its duration. */
 export const SCENARIOS = {
   short: { kind: 'answers', tokens: 20, burst: 1, everyMs: 0, atOnce: 32 },
   long: { kind: 'answers', tokens: 500, burst: 1, everyMs: 0, atOnce: 16 },
@@ -25,17 +25,17 @@ export const SCENARIOS = {
 } as const satisfies Readonly<Record<string, Omit<Phase, 'name' | 'seconds'>>>;
 
 export interface LoadOrder {
-  /** Connection i goes to server i modulo their number. */
+  /** Connection i uses server i modulo their number. */
   readonly servers: readonly { readonly pid: number; readonly port: number }[];
   readonly path: string;
   readonly apiKey: string | null;
   readonly integrationId: string;
-  /** Connection i speaks for member i modulo this. */
+  /** Connection i uses member i modulo this number. */
   readonly members: number;
   readonly phases: readonly Phase[];
 }
 
-/** The load generator asks for the server's memory by this word. */
+/** The load generator requests the memory of the server with this word. */
 export const ASK_MEMORY = 'memory';
 
 export interface PhaseResult {
@@ -45,16 +45,16 @@ export interface PhaseResult {
   readonly cpuMsPerRun: number;
   readonly cpuMicrosPerToken: number;
   readonly firstTokenMs: number;
-  /** From the request to the end of the answer that took longest: a stall of the whole server shows here. */
+  /** The longest time from a request to the end of its answer. It shows a stall of the whole server. */
   readonly slowestMs: number;
-  /** Of a paced phase, while all its streams were open: tokens read, and how long each was under way. Else 0. */
+  /** For a paced phase, while all its streams are open: the tokens and their delays. Otherwise 0. */
   readonly eventsPerSecond: number;
   readonly lagMedianMs: number;
   readonly lagP99Ms: number;
-  /** Of the idle phase: what each open stream adds to what the server holds, and to its resident memory. Else 0. */
+  /** For the idle phase: what each open stream adds to the memory in use and to resident memory. Otherwise 0. */
   readonly idleHeldKb: number;
   readonly idleResidentKb: number;
-  /** Of one core: the server's, the load generator's own, and that of everything else on the machine. */
+  /** In cores: the CPU of the server, of the load generator, and of everything else on the machine. */
   readonly serverLoad: number;
   readonly generatorLoad: number;
   readonly othersLoad: number;

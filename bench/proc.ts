@@ -5,13 +5,14 @@ const TICK_MS = 10;
 
 interface Times {
   readonly ownMs: number;
-  /** Of children that have ended and were waited for. */
+  /** The CPU time of ended children that were waited for. */
   readonly endedChildrenMs: number;
 }
 
 function times(pid: number): Times {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name stands in parentheses and may hold anything; utime, stime, cutime and cstime are fields 14 to 17 of the line.
+  // The name is in parentheses and may contain anything. utime, stime, cutime and cstime are fields 14 to 17 of the
+  // line.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = fields.slice(11, 15).map(Number);
   return { ownMs: (user + system) * TICK_MS, endedChildrenMs: (childrenUser + childrenSystem) * TICK_MS };
@@ -22,7 +23,9 @@ export function cpuMs(pid: number): number {
   return times(pid).ownMs;
 }
 
-/** CPU time of a process and its children, those too that have ended. None of them has threads: it is exact. */
+/**
+ * Returns the CPU time of a process and its children, including ended ones. None of them has threads, so it is exact.
+ */
 export function familyCpuMs(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
   const { endedChildrenMs } = times(pid);
@@ -34,14 +37,14 @@ function exactMs(pid: string): number {
     const [nanoseconds] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ', 1);
     return Number(nanoseconds) / 1e6;
   } catch (error) {
-    // One that has ended meanwhile is missing once, and counted the next time.
+    // A process that has just ended is missing now and is counted the next time.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' || (error as NodeJS.ErrnoException).code === 'ESRCH')
       return 0;
     throw error;
   }
 }
 
-/** CPU time of everything on this machine, all processors together; idle and waiting left out. */
+/** Returns the CPU time of the whole machine, all processors together, without idle and waiting time. */
 export function machineCpuMs(): number {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1);
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.trim().split(/\s+/).slice(1).map(Number);

@@ -9,10 +9,10 @@ import { type Phase, SCENARIOS } from './phases.ts';
 import type { ProfileCommand } from './server-process.ts';
 
 /*
- * Where a server's time goes: `node -C runwire bench/profile.ts short|long|bursts|single|slow [--who floor]`.
- * `--in-process`: with the model in the server's own process. `--postgres`: on PostgreSQL, with its slowest statements.
- * Prints self times by function and by file, in µs a run (short, single) or a token, and leaves the profile for
- * Chromium's developer tools.
+ * Profiles a server: `node -C runwire bench/profile.ts short|long|bursts|single|slow [--who floor]`. With
+ * `--in-process` the model runs in the server's own process. With `--postgres` it uses PostgreSQL and prints the
+ * slowest statements. Prints self times by function and by file, in µs per run (short, single) or token, and writes the
+ * profile for the developer tools of Chromium.
  */
 
 const { values: options, positionals } = parseArgs({
@@ -67,7 +67,7 @@ function label(id: number): { readonly name: string; readonly path: string } {
   const path = (frame?.url ?? '').replace(/^.*\/(packages|node_modules|bench)\//, '$1/');
   const name = frame?.functionName || '(anonymous)';
   if (path !== '') return { name: `${name} ${path}:${(frame?.lineNumber ?? 0) + 1}`, path };
-  // The runtime's own functions say little without their caller.
+  // Functions of the runtime mean little without their caller.
   const parent = parents.get(id);
   if (parent === undefined || name.startsWith('(')) return { name, path: name };
   return { name: `${name} ← ${label(parent).name}`, path: name };

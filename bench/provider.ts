@@ -3,9 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { type Order, readOrder, token } from './model.ts';
 
 /*
- * The scripted provider, a process of its own that speaks OpenAI's Responses protocol: what is ordered in the last
- * message, BURST events in one write, each write in a turn of its own, or each EVERY_MS. Both servers ask it over
- * loopback.
+ * The scripted provider, a separate process with the Responses protocol of OpenAI. It sends what the last message
+ * orders: BURST events in one write, each write in its own turn or every EVERY_MS. Both servers call it over loopback.
  */
 
 const event = (data: Readonly<Record<string, unknown>>) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -30,7 +29,7 @@ class Answer {
     response.flushHeaders();
   }
 
-  /** Says the next tokens. False: it was the last turn. */
+  /** Sends the next tokens. Returns false after the last turn. */
   turn(): boolean {
     const { tokens, burst } = this.#order;
     if (this.#response.destroyed) return false;
@@ -40,7 +39,7 @@ class Answer {
       this.#bytes += `${DELTA}${this.#said + 1}${PLACE}${delta},"logprobs":[]}\n\n`;
     }
     if (this.#said < tokens) {
-      // A chunk in one piece, past `response.write`, which makes three of it: the provider is to cost little.
+      // Writes the chunk in one piece. `response.write` would write three pieces, and the provider must cost little.
       this.#response.socket?.write(`${this.#bytes.length.toString(16)}\r\n${this.#bytes}\r\n`, 'latin1');
       this.#bytes = '';
       return true;
@@ -52,7 +51,7 @@ class Answer {
   }
 }
 
-/** Answers of one pace share a timer that looks each millisecond whose turn it is. */
+/** Answers with the same interval share a timer that checks every millisecond whose turn it is. */
 class Pace {
   readonly #slots: Set<Answer>[];
   readonly #start = performance.now();
@@ -64,7 +63,7 @@ class Pace {
   }
 
   add(answer: Answer): void {
-    // The slot just passed: its next turn is a whole period away.
+    // Uses the previous slot, so its next turn is a whole period later.
     this.#slots[(this.#done + this.#slots.length - 1) % this.#slots.length]?.add(answer);
   }
 

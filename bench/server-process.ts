@@ -1,31 +1,31 @@
 import { Session } from 'node:inspector/promises';
 
-/** The side of a measured server that speaks to the benchmark: what it is told, where it listens, its profile. */
+/** The part of a measured server that talks to the benchmark: its settings, its port, its profile. */
 
 export interface ServerSettings {
   readonly dataDir: string;
-  /** Of the floor; ours is always `full`. */
+  /** For the floor. Our server always uses `full`. */
   readonly synchronous: 'full' | 'normal';
-  /** Where the scripted provider listens; null: the model is in the server's own process. */
+  /** The port of the scripted provider. Null if the model runs in the server's own process. */
   readonly providerPort: number | null;
-  /** Of ours: the PostgreSQL that it stores in; null: the embedded database. */
+  /** For our server: the PostgreSQL to use. Null for the embedded database. */
   readonly databaseUrl: string | null;
 }
 
 export interface Announcement {
   readonly port: number;
-  /** Null: none is asked for. */
+  /** Null if the server needs no key. */
   readonly apiKey: string | null;
 }
 
 export type ProfileCommand = 'start-profile' | 'stop-profile';
-/** Asks for the memory, with everything collected that is garbage. */
+/** Requests the memory after a garbage collection. */
 export type MemoryCommand = 'memory';
 
 export interface Memory {
-  /** What the process has of the machine; free places in its heap, too. */
+  /** Resident memory, including free space in the heap. */
   readonly residentBytes: number;
-  /** What JavaScript holds, its buffers with it. */
+  /** The memory that JavaScript uses, including buffers. */
   readonly heldBytes: number;
 }
 
@@ -35,7 +35,7 @@ export function readSettings(): ServerSettings {
 
 export function announce(announcement: Announcement): void {
   process.send?.(announcement);
-  // Whoever started this process is gone: so is the reason for it.
+  // The parent process has ended, so this process ends too.
   process.on('disconnect', () => process.exit());
   const session = new Session();
   process.on('message', async (command: ProfileCommand | MemoryCommand) => {

@@ -5,7 +5,7 @@ export interface Metric {
   readonly phase: string;
   readonly field: Exclude<keyof PhaseResult, 'name'>;
   readonly digits: number;
-  /** More is better. */
+  /** True if a larger number is better. */
   readonly more: boolean;
 }
 
@@ -13,7 +13,7 @@ export interface Row {
   readonly metric: Metric;
   readonly floor: number;
   readonly ours: number;
-  /** How many times the floor's cost is ours: 1 is as good as the floor. */
+  /** Our cost divided by the cost of the floor: 1 is as good as the floor. */
   readonly ratio: number;
 }
 
@@ -27,7 +27,7 @@ export function table(rows: readonly Row[]): string {
   return grid(['', 'floor', 'ours', 'ours to floor'], cells);
 }
 
-/** As Markdown has it: the first column is of words, the others of numbers. */
+/** A Markdown table. The first column contains words, the others contain numbers. */
 export function grid(head: readonly string[], cells: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]) =>

@@ -1,11 +1,14 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Without it the answer to the first word of a trip comes before the second is said, now and then. */
+/**
+ * Without a delay, the answer to the first statement of a trip sometimes arrives before the second statement is sent.
+ */
 export const ANSWER_DELAY_MS = 3;
 
 /**
- * Stands between servers and PostgreSQL and counts trips: each time a connection speaks after it was answered. What it
- * says before the answer comes belongs to the same trip. It costs time, so nothing else is measured through it.
+ * A proxy between servers and PostgreSQL that counts round trips: each time a connection sends after it was answered.
+ * Everything that it sends before the answer belongs to the same trip. The proxy costs time, so nothing else is
+ * measured through it.
  */
 export class TripCounter implements AsyncDisposable {
   readonly port: number;
@@ -30,7 +33,7 @@ export class TripCounter implements AsyncDisposable {
     return this.#trips;
   }
 
-  /** The same database by way of here. */
+  /** Returns the URL of the same database through this proxy. */
   url(databaseUrl: string): string {
     const url = new URL(databaseUrl);
     url.port = String(this.port);
@@ -45,7 +48,7 @@ export class TripCounter implements AsyncDisposable {
       answered = false;
       database.write(said);
     });
-    // Timers of one length go off in the order in which they were set.
+    // Timers with the same delay fire in the order in which they were set.
     database.on('data', (said) => {
       setTimeout(() => {
         answered = true;

@@ -4,7 +4,7 @@ export type LaterIssue = 'Agents' | 'Console';
 export interface Requirement {
   /** Stable: tests cite it. */
   readonly id: string;
-  /** The section of the document that the quote stands in. */
+  /** The section of the document that contains the quote. */
   readonly section: string;
   /** The sentence or row itself, white space folded; `[…]` stands for the part that another id quotes. */
   readonly quote: string;

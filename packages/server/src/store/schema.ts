@@ -72,7 +72,10 @@ export interface RunReadersTable {
   node_id: string;
 }
 
-/** Where an installation stores its files. `mark` identifies the folder or bucket that all nodes share. */
+/**
+ * The kind of place in which an installation stores its files. `mark` identifies the folder or bucket that all nodes
+ * share.
+ */
 export type FilesKind = 'disk' | 's3';
 
 export interface BlobFolderTable {

@@ -97,7 +97,7 @@ export class PostgresStore implements Store {
     return found.marked ? 'current' : 'earlier';
   }
 
-  /** Transactions handed in and not answered yet, and those that wait for a connection. */
+  /** The number of transactions that were handed in and not answered yet, including jobs that wait for a connection. */
   get queueLength(): number {
     return this.#writer.queueLength + this.#pool.waitingCount;
   }

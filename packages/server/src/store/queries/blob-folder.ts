@@ -4,7 +4,7 @@ import { statement } from '../statement.ts';
 /** The id of the valid mark. All other rows are drafts of starts that are in progress or failed. */
 export const VALID_MARK_ID = 1;
 
-/** The valid mark comes first in this order. */
+/** The valid mark is first in this order. */
 export const knownMarks = statement('known marks', (db, _: Record<string, never>) =>
   db.selectFrom('blob_folder').select(['id', 'mark', 'kind']).orderBy('id'),
 );
