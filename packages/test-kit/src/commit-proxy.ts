@@ -42,12 +42,12 @@ export class CommitProxy implements AsyncDisposable {
     return proxy;
   }
 
-  /** How many answers it kept. */
+  /** The number of answers that were held back. */
   get swallowed(): number {
     return this.#swallowed;
   }
 
-  /** From now on keeps the answer to the commit of transactions in which this was said; and then lets nobody in, where asked. */
+  /** From now on holds back the answer to the commit of a transaction that contained this text. If asked to, it then refuses new connections. */
   swallow(count: number, said: string, blockAfter: boolean): void {
     this.#armed = count;
     this.#passes = (text) => !text.includes(said);

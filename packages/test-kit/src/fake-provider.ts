@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request to the provider, answered byte by byte as the test says. */
+/** One request to the provider. The test decides every byte of the answer. */
 export class ProviderCall {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into requests of two protocols.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read requests of two protocols.
   readonly body: any;
-  /** Settles when the connection is gone, or the answer was sent whole; true: whole. */
+  /** Resolves when the connection has closed; true if the whole answer was sent. */
   readonly closed: Promise<boolean>;
   readonly #response: ServerResponse;
 
@@ -20,25 +20,25 @@ export class ProviderCall {
     response.on('error', () => {});
   }
 
-  /** The head, sent at once. */
+  /** Sends the head immediately. */
   head(status = 200, headers: Readonly<Record<string, string>> = {}): void {
     this.#response.writeHead(status, { 'content-type': 'text/event-stream', ...headers });
     this.#response.flushHeaders();
   }
 
-  /** Resolves when the kernel has the bytes, so that the next ones are a piece of their own. */
+  /** Resolves when the kernel has the bytes, so that the next bytes arrive separately. */
   async bytes(bytes: string | Uint8Array): Promise<void> {
     if (!this.#response.headersSent) this.head();
     if (bytes.length === 0) return;
     await new Promise<void>((resolve) => this.#response.write(bytes, () => resolve()));
   }
 
-  /** In pieces that end at these offsets, and wherever the network cuts them. */
+  /** Sends pieces that end at these offsets. The network may split them further. */
   async pieces(bytes: Uint8Array, cuts: readonly number[]): Promise<void> {
     let start = 0;
     for (const end of [...cuts, bytes.length]) {
       await this.bytes(bytes.subarray(start, end));
-      // Without this the receiver reads both pieces at once.
+      // Without this pause the receiver reads both pieces together.
       await new Promise((resolve) => setImmediate(resolve));
       start = end;
     }
@@ -66,7 +66,7 @@ export class ProviderCall {
   }
 }
 
-/** A provider over real HTTP whose every answer a test scripts: it holds each call until it is told what to send. */
+/** A provider over real HTTP. It holds each call until the test sends the answer. */
 export class FakeProvider implements AsyncDisposable {
   readonly #server: Server;
   readonly #waiting: ProviderCall[] = [];
@@ -113,7 +113,7 @@ export class FakeProvider implements AsyncDisposable {
     else this.#waiting.push(call);
   }
 
-  /** The next call that nobody has taken yet. */
+  /** Resolves to the next call that was not returned before. */
   nextCall(): Promise<ProviderCall> {
     const waiting = this.#waiting.shift();
     if (waiting !== undefined) return Promise.resolve(waiting);

@@ -11,10 +11,10 @@ export interface FileRequest {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Each answered one as a test says, byte by byte. */
+/** One request. The test decides every byte of the answer. */
 export class FileCall {
   readonly request: FileRequest;
-  /** Settles when the answer was sent whole (true) or its connection is gone. */
+  /** Resolves when the connection has closed; true if the whole answer was sent. */
   readonly closed: Promise<boolean>;
   readonly #response: ServerResponse;
 
@@ -29,7 +29,7 @@ export class FileCall {
     return this.#response.closed || this.#response.destroyed;
   }
 
-  /** The head, sent at once. */
+  /** Sends the head immediately. */
   head(status = 200, headers: Headers = {}): void {
     this.#response.writeHead(status, headers);
     this.#response.flushHeaders();
@@ -70,7 +70,7 @@ export class HeldFile {
     else taker(call);
   }
 
-  /** The next call that nobody has taken yet. */
+  /** Resolves to the next call that was not returned before. */
   nextCall(): Promise<FileCall> {
     const waiting = this.#waiting.shift();
     if (waiting !== undefined) return Promise.resolve(waiting);

@@ -12,7 +12,7 @@ function fetcherFor(files: FileServer): GuardedFetcher {
 
 const fails = (kind: string) => (error: unknown) => error instanceof FetchFailed && error.kind === kind;
 
-test('is trusted where it is said to be, and nowhere else', async () => {
+test('is trusted only by clients that are set up for it', async () => {
   await using files = await FileServer.start();
   const url = new URL(files.url('/a.txt?b'));
   await assert.rejects(fetcherFor(files).fetch(url, signal), fails('unreachable'));
@@ -30,7 +30,7 @@ test('is trusted where it is said to be, and nowhere else', async () => {
   );
 });
 
-test('redirects, lies, sends without end, compressed, and cuts, as it is told', async () => {
+test('redirects, announces a wrong length, sends without end, compresses and cuts', async () => {
   await using files = await FileServer.start();
   using _ = files.trustHere();
   const fetcher = fetcherFor(files);
@@ -46,7 +46,7 @@ test('redirects, lies, sends without end, compressed, and cuts, as it is told', 
   await assert.rejects(ask(files.url('/nothing')), fails('status'));
 });
 
-test('holds a file until it is told what to send of it', async () => {
+test('holds a file until the test sends it', async () => {
   await using files = await FileServer.start();
   using _ = files.trustHere();
   const held = files.hold('/slow');

@@ -11,24 +11,24 @@ import { type FileAnswer, FileCall, type FileRequest, HeldFile } from './file-ca
 import { type TestCertificate, testCertificate } from './test-certificate.ts';
 
 export interface SignedLinkOptions {
-  /** When it was signed; now where not given. */
+  /** When the link was signed; default: now. */
   readonly at?: Date;
   readonly expiresSeconds?: number;
 }
 
 const HOSTS = ['127.0.0.1', 'localhost', 'files.example.com'];
 
-/** A file server over real TLS on loopback, whose authority nobody trusts but who is told to. */
+/** A file server over real TLS on loopback. A client must be set up to trust its authority. */
 export class FileServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #routes = new Map<string, FileAnswer>();
   readonly #signatures = new Map<string, string>();
   readonly #folder = mkdtempSync(join(tmpdir(), 'runwire-files-'));
-  /** The authority's certificate as PEM. */
+  /** The certificate of the authority as PEM. */
   readonly ca: string;
-  /** Where it lies: what `NODE_EXTRA_CA_CERTS` of a server's process is set to. */
+  /** The path of that certificate, for `NODE_EXTRA_CA_CERTS`. */
   readonly caFile: string;
-  /** Its clock, by which links expire. */
+  /** The clock of this server, which decides when links expire. */
   now: () => number = Date.now;
   /** Every request so far. */
   readonly requests: FileRequest[] = [];
@@ -109,14 +109,14 @@ export class FileServer implements AsyncDisposable {
     return this.url(path);
   }
 
-  /** Answered when and as the test says: a head that comes late, bytes that trickle. */
+  /** Holds each request until the test answers it, for example with a late head or slow bytes. */
   hold(path: string): HeldFile {
     const held = new HeldFile();
     this.route(path, (call) => held.take(call));
     return held;
   }
 
-  /** Says to have `announced` bytes, and sends these; where they are fewer the connection ends behind them. */
+  /** Announces `announced` bytes and sends these. If they are fewer, the connection closes after them. */
   lie(path: string, bytes: Uint8Array, announced: number): string {
     this.route(path, async (call) => {
       call.head(200, { 'content-length': String(announced), 'content-type': 'application/octet-stream' });
@@ -126,27 +126,27 @@ export class FileServer implements AsyncDisposable {
     return this.url(path);
   }
 
-  /** Sends bytes without end, and without saying how many, until the other side has enough. */
+  /** Sends bytes without a length and without end, until the client closes the connection. */
   endless(path: string): string {
     const piece = Buffer.alloc(65_536, 'a');
     this.route(path, async (call) => {
       while (!call.isClosed) {
         await call.bytes(piece);
-        // Where the other side has gone a write is done at once, and that it has gone would never be heard.
+        // After the client has left, writes succeed immediately, so the loop would never see the close event.
         await new Promise((resolve) => setImmediate(resolve));
       }
     });
     return this.url(path);
   }
 
-  /** Compressed, although nobody asked for that. */
+  /** Sends the file compressed, although the request does not accept that. */
   gzipped(path: string, bytes: Uint8Array, contentType = 'text/plain'): string {
     const headers = { 'content-encoding': 'gzip', 'content-type': contentType };
     this.route(path, (call) => call.answer(200, gzipSync(bytes), headers));
     return this.url(path);
   }
 
-  /** Behind links signed as S3's are: 403 for all but the last one signed, and for that too once it has expired. */
+  /** Serves links that are signed as in S3. Only the last signed link works, until it expires; others get 403. */
   serveSigned(path: string, bytes: Uint8Array | string, contentType: string | null = null): void {
     this.route(path, (call) => {
       const query = new URLSearchParams(call.request.query);

@@ -1,15 +1,15 @@
 const TRIES = 3;
-/** The clock of a processor ticks every few milliseconds on some machines. */
+/** On some machines the CPU clock has a resolution of a few milliseconds. */
 const MEASURABLE_MICROSECONDS = 10_000;
 
 /**
- * How many times as much processor four times the input takes, each measured as the least of a few tries in one run: about 4
- * where time grows with the size, 16 where it grows with its square.
+ * Returns how many times more CPU time four times the input takes. Each time is the minimum of a few tries in one
+ * process. The result is about 4 if the time is linear in the size, and 16 if it is quadratic.
  */
 export function growthOf<T>(inputOf: (size: number) => T, work: (input: T) => unknown, size: number): number {
   const [small, large] = [inputOf(size), inputOf(4 * size)];
   let times = 1;
-  // It is compiled by then, too.
+  // After this the code is compiled.
   while (microsecondsOf(work, small, times) < MEASURABLE_MICROSECONDS) times *= 2;
   const least = (input: T) => Math.min(...Array.from({ length: TRIES }, () => microsecondsOf(work, input, times)));
   return least(large) / least(small);

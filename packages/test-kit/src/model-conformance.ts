@@ -10,19 +10,19 @@ export interface ModelHarness extends AsyncDisposable {
   readonly ask: string;
   /** A message that is answered with one piece or more, and then fails. */
   readonly failing: string;
-  /** A message that is answered with one piece at once, and with nothing more for a minute. */
+  /** A message that is answered with one piece immediately, and with nothing more for a minute. */
   readonly endless: string;
-  /** A message that is answered with so much that no single read of a connection holds it. */
+  /** A message whose answer is larger than one read of a connection. */
   readonly long: string;
-  /** How many connections to its provider are open, by the model's own end of them. */
+  /** The number of open connections to the provider, counted at the client's end. */
   openConnections(): number;
 }
 
-export type Heard = readonly ['text' | 'reasoning', string] | readonly ['call', string, string, string];
+export type OutputPart = readonly ['text' | 'reasoning', string] | readonly ['call', string, string, string];
 
-/** What a model hands over, in order. */
+/** One part of the output of a model. */
 export class Listener implements ModelOutput {
-  readonly heard: Heard[] = [];
+  readonly heard: OutputPart[] = [];
   reported: Usage | null = null;
   /** How often the provider began to answer. */
   begins = 0;
@@ -90,7 +90,7 @@ export class Listener implements ModelOutput {
     return this.heard.filter(([kind]) => kind === 'call').map((call) => call.slice(1));
   }
 
-  #hear(one: Heard): void {
+  #hear(one: OutputPart): void {
     this.heard.push(one);
     if (this.#fillsUp && this.heard.length === 1) this.#isFull = true;
     for (const wake of this.#waiting.splice(0)) wake();

@@ -25,7 +25,7 @@ export class NodeGroup implements AsyncDisposable {
     each: (place: number) => Partial<NodeGroupOptions> = () => ({}),
   ): Promise<NodeGroup> {
     const group = new NodeGroup(await migratedDatabase(), options);
-    // All at once: the first start is safe with several.
+    // Concurrently: several nodes may start for the first time together.
     const starts = await Promise.allSettled(Array.from({ length: count }, (_, place) => group.#start(each(place))));
     for (const start of starts) if (start.status === 'fulfilled') group.nodes.push(start.value);
     const failed = starts.find((start) => start.status === 'rejected');
@@ -64,7 +64,7 @@ export class NodeGroup implements AsyncDisposable {
     return node;
   }
 
-  /** What stands in the database itself. */
+  /** Queries the database directly. */
   query(text: string): Promise<Record<string, unknown>[]> {
     return askDatabase(this.#database.url, text);
   }

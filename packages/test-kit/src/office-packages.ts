@@ -65,7 +65,7 @@ export function xlsxOf(rows: string | ZipPart, main = XLSX_MAIN, styles = '<styl
 
 const GIGABYTE = 1_000_000_000;
 
-/** Ten gigabytes of zeros in ten megabytes, as the text of a DOCX. With `said`, its directory says so many bytes. */
+/** Ten gigabytes of zeros in ten megabytes, as the text of a DOCX. With `said`, its directory claims that size. */
 export const docxBomb = (said: number): Uint8Array<ArrayBuffer> =>
   docxOf({ name: 'word/document.xml', deflated: repeated('\0', 10 * GIGABYTE), bytes: said, crc: 0 });
 

@@ -5,22 +5,22 @@ export interface FormPart {
   readonly name: string;
   readonly value: string | Buffer;
   readonly filename?: string;
-  /** Behind the names, such as `; filename*=…`. */
+  /** Added after the names, such as `; filename*=…`. */
   readonly moreDisposition?: string;
   readonly disposition?: string;
   readonly headers?: readonly string[];
 }
 
-/** A form as it goes over the wire, with whatever is to be wrong about it. */
+/** The bytes of a form, possibly with errors that a test wants. */
 export interface RawForm {
   readonly parts: readonly FormPart[];
   readonly boundary?: string;
-  /** In place of `multipart/form-data; boundary=…`. */
+  /** Replaces `multipart/form-data; boundary=…`. */
   readonly contentType?: string;
   readonly lineEnd?: string;
   readonly preamble?: string;
   readonly epilogue?: string;
-  /** Added to the length that the request announces; null: it announces none, and the body is chunked. */
+  /** Added to the `Content-Length`. With null there is none, and the body is chunked. */
   readonly lengthBy?: number | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -29,7 +29,7 @@ export interface FormAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** Of an error; null: there is none. */
+  /** The code of an error; null if there is no error. */
   readonly code: string | null;
 }
 
@@ -53,13 +53,13 @@ export function formBytes(form: RawForm): Buffer {
 export const partsOf = (fields: Readonly<Record<string, string>>): FormPart[] =>
   Object.entries(fields).map(([name, value]) => ({ name, value }));
 
-/** Posts a form. Where `hold` is given, the second half is sent when it settles. */
+/** Posts a form. If `hold` is given, the second half is sent after it settles. */
 export async function postForm(url: string, form: RawForm, hold?: () => Promise<void>): Promise<FormAnswer> {
   const bytes = formBytes(form);
   const { sent, answer } = openForm(url, form, bytes.length);
   if (hold === undefined) sent.end(bytes);
   else {
-    // Behind the fields, within the file.
+    // After the fields, within the file.
     const half = bytes.length - Math.min(bytes.length, (form.boundary ?? BOUNDARY).length + 12);
     sent.write(bytes.subarray(0, half));
     await hold();

@@ -69,7 +69,7 @@ export class PostgresServer implements AsyncDisposable {
     this.#settings = settings;
   }
 
-  /** `settings`: of the server itself, over those that make tests fast. */
+  /** `settings` override the server settings that make tests fast. */
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
     const bin = postgresFolder();
     if (bin === null) throw new Error('PostgreSQL is not installed; get it with: apt-get install -y postgresql');
@@ -246,7 +246,7 @@ export async function dropDatabase(adminUrl: string, url: string): Promise<void>
 /** Any number, the same in every process. */
 const TEMPLATE_LOCK = 7_340_113;
 
-/** Of several processes that want it at once, one makes it and the others wait. It gets its name when it is whole. */
+/** Makes a template database. If several processes need it concurrently, one makes it and the others wait. It is renamed when it is complete. */
 export async function makeTemplate(
   adminUrl: string,
   name: string,

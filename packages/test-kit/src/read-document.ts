@@ -15,7 +15,7 @@ export function documentReader(some: Partial<DocumentLimits> = {}, start?: Start
   return new DocumentReader(limits, new FairBudget(limits.workers, () => false), start);
 }
 
-export interface Asked extends Partial<Omit<SourceFile, 'bytes'>> {
+export interface DocumentOptions extends Partial<Omit<SourceFile, 'bytes'>> {
   readonly pdf?: boolean;
   readonly ownerId?: string;
   readonly signal?: AbortSignal;
@@ -24,13 +24,13 @@ export interface Asked extends Partial<Omit<SourceFile, 'bytes'>> {
 export function readBytes(
   reader: DocumentReader,
   bytes: Uint8Array<ArrayBuffer>,
-  asked: Asked = {},
+  options: DocumentOptions = {},
 ): Promise<FileContent> {
-  const { contentType = null, name = 'file', kind = 'input_file', pdf = false, ownerId = 'a' } = asked;
+  const { contentType = null, name = 'file', kind = 'input_file', pdf = false, ownerId = 'a' } = options;
   return reader.read(
     { bytes, contentType, name, kind },
     { pdf, ownerId },
-    asked.signal ?? new AbortController().signal,
+    options.signal ?? new AbortController().signal,
   );
 }
 
@@ -38,10 +38,10 @@ export function readBytes(
 export async function textOrReason(
   reader: DocumentReader,
   bytes: Uint8Array<ArrayBuffer>,
-  asked: Asked = {},
+  options: DocumentOptions = {},
 ): Promise<{ readonly text: string; readonly mediaType: string } | { readonly reason: string }> {
   try {
-    const file = await readBytes(reader, bytes, asked);
+    const file = await readBytes(reader, bytes, options);
     return {
       text: file.form === 'text' ? new TextDecoder('utf-8', { fatal: true }).decode(file.bytes) : '',
       mediaType: file.mediaType,
@@ -55,9 +55,9 @@ export async function textOrReason(
 export async function textOf(
   reader: DocumentReader,
   bytes: Uint8Array<ArrayBuffer>,
-  asked: Asked = {},
+  options: DocumentOptions = {},
 ): Promise<string> {
-  const outcome = await textOrReason(reader, bytes, asked);
+  const outcome = await textOrReason(reader, bytes, options);
   if ('reason' in outcome) throw new Error(`It was refused: it ${outcome.reason}.`);
   return outcome.text;
 }
@@ -65,9 +65,9 @@ export async function textOf(
 export async function reasonOf(
   reader: DocumentReader,
   bytes: Uint8Array<ArrayBuffer>,
-  asked: Asked = {},
+  options: DocumentOptions = {},
 ): Promise<string> {
-  const outcome = await textOrReason(reader, bytes, asked);
+  const outcome = await textOrReason(reader, bytes, options);
   if ('text' in outcome) throw new Error(`It was read: ${outcome.text.slice(0, 200)}`);
   return outcome.reason;
 }

@@ -5,13 +5,13 @@ const AGAIN_MS = 100;
 
 export interface Followed {
   readonly runId: string;
-  /** Of all connections, each once. */
+  /** The frames of all connections, each frame once. */
   readonly frames: readonly Frame[];
-  /** How many connections it took. */
+  /** The number of connections that were needed. */
   readonly connections: number;
 }
 
-/** Null where the connection broke or the node refused. */
+/** Resolves to null if the connection broke or the node refused it. */
 export async function post(api: ApiClient, body: Completion): Promise<StreamReader | null> {
   const reader = await api.complete(body).catch(() => null);
   if (reader?.status === 200) return reader;
@@ -19,7 +19,7 @@ export async function post(api: ApiClient, body: Completion): Promise<StreamRead
   return null;
 }
 
-/** Reads a run to its `end`, wherever somebody serves it: cut, it goes on at the next node behind the last id; rejects when the signal comes. */
+/** Reads a run to its `end`. After a cut it continues at the next node, after the last id. Rejects if the signal aborts. */
 export async function follow(
   first: StreamReader,
   nodes: () => readonly ApiClient[],

@@ -19,11 +19,11 @@ export interface TestS3Options {
   readonly times?: S3Times;
 }
 
-/** What an installation has in a bucket, and all others beside it. */
+/** The files of one installation in a bucket, which other installations share. */
 export interface TestS3Files extends Disposable {
   readonly bucket: S3Bucket;
   readonly mark: string;
-  /** Where uploads are kept on their way. */
+  /** The folder for uploads in progress. */
   readonly spools: string;
   blobs(): S3BlobStore;
   mount(): Promise<S3MountStore>;

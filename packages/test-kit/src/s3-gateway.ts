@@ -15,7 +15,7 @@ const PROGRAMS = ['radosgw', 'radosgw-admin', 'ceph-mon', 'ceph-osd', 'ceph', 'm
 
 export const hasS3Gateway = (): boolean => PROGRAMS.every((name) => existsSync(join(BIN, name)));
 
-/** Where an S3 is, and with what it is asked. */
+/** The address and the credentials of an S3 server. */
 export interface S3Access {
   readonly endpoint: string;
   readonly region: string;
@@ -25,7 +25,7 @@ export interface S3Access {
   readonly version: string;
 }
 
-/** Everything in memory and on this machine alone; nobody is asked who they are but at the gateway itself. */
+/** Everything is in memory and on this machine. Only the gateway itself asks for credentials. */
 function settings(folder: string, monitorPort: number, gatewayPort: number): string {
   const all: Record<string, string | number | boolean> = {
     fsid: randomUUID(),
@@ -173,7 +173,7 @@ export class S3Gateway implements S3Access, AsyncDisposable {
 
 let own: Promise<S3Gateway> | null = null;
 
-/** The gate's own gateway where it started one; otherwise one of this process, which ends with it. */
+/** Returns the gateway that the gate started; otherwise a gateway of this process, which ends with it. */
 export async function sharedS3(): Promise<S3Access> {
   const given = process.env.TEST_S3;
   if (given !== undefined && given !== '') return JSON.parse(given) as S3Access;
@@ -181,7 +181,7 @@ export async function sharedS3(): Promise<S3Access> {
   return await own;
 }
 
-/** Ends the gateway of this process, if there is one; a process that is killed takes it along anyway. */
+/** Ends the gateway of this process, if there is one. If this process is killed, the gateway ends with it. */
 export async function stopOwnS3(): Promise<void> {
   const gateway = own;
   own = null;
@@ -193,7 +193,7 @@ export function s3Environment({ endpoint, region, accessKeyId, secretAccessKey, 
   return JSON.stringify({ endpoint, region, accessKeyId, secretAccessKey, version });
 }
 
-/** The SDK's own client, for what a test does to a bucket behind a server's back. */
+/** The client of the SDK, for changes to a bucket that the server does not know of. */
 export async function s3Client({ endpoint, region, accessKeyId, secretAccessKey }: S3Access): Promise<S3Client> {
   const { S3Client: Client } = await import('@aws-sdk/client-s3');
   return new Client({

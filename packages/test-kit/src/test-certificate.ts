@@ -2,8 +2,8 @@ import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:cry
 import { isIP } from 'node:net';
 
 /**
- * Certificates for servers of tests, made anew in each process: no private key lies in the repository, and nothing but
- * Node is needed. X.509 as of RFC 5280, with the few fields that a client looks at, signed with ECDSA over P-256.
+ * Certificates for test servers, made in each process with Node alone, so the repository contains no private key.
+ * X.509 as in RFC 5280, with the few fields that a client checks, signed with ECDSA over P-256.
  */
 
 const DAY_MS = 86_400_000;

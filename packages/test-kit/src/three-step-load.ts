@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ModelCall, ModelController, SCRIPTED_USAGE } from '@runwire/server/testing';
 import { ToolController } from './tool-controller.ts';
 
-/** What each run says in the end. */
+/** The answer of each run. */
 const ANSWER = 'One. Two.';
 const TOKENS = 2 * (SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens);
 
 /**
- * Leads any number of runs by itself, each call of which takes `pauseMs`: the model says a text and calls the gate, the
- * gate opens, the model says another text. It outlives the servers that ask, and counts what was asked twice.
+ * Answers the calls of any number of runs, each after `pauseMs`: the model sends a text and calls a tool, the tool call
+ * ends, and the model sends another text. It survives the servers that call it, and counts repeated calls.
  */
 export class ThreeStepLoad implements AsyncDisposable {
   readonly answer = ANSWER;
-  /** Of one run. */
+  /** The calls of one run. */
   readonly tokens = TOKENS;
   readonly model: ModelController;
   readonly gate: ToolController;

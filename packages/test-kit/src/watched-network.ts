@@ -1,10 +1,10 @@
 import { type Duplex, duplexPair } from 'node:stream';
 import type { DialTo, Network } from '@runwire/server/src/guarded-fetch/network.ts';
 
-/** What a server behind a connection does with a request: writes bytes, ends, or keeps silent. */
+/** What the server of a connection does with a request: it writes bytes, closes, or stays silent. */
 export type Serve = (request: string, connection: Duplex) => void;
 
-/** The answers of a name, one list for each time it is asked for; the last one stays. */
+/** The addresses of a name: one list for each lookup. The last list is used for all further lookups. */
 export type Names = Readonly<Record<string, readonly (readonly string[])[]>>;
 
 /**
@@ -48,7 +48,7 @@ export class WatchedNetwork implements Network {
   }
 }
 
-/** An answer as it stands on the wire. */
+/** The bytes of an answer. */
 export function httpAnswer(status: number, headers: Readonly<Record<string, string>> = {}, body = ''): string {
   const lines = Object.entries({ 'content-length': String(Buffer.byteLength(body)), ...headers });
   return `HTTP/1.1 ${status} Said\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;

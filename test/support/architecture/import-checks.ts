@@ -69,7 +69,7 @@ export const checkAdapters: Check = (sources) =>
     if (!inServer(target) || inTestKit(path)) return undefined;
     const adapter = adapters.find((pattern) => matchesPattern(insideServer(target), pattern));
     if (adapter === undefined) return undefined;
-    // The adapter's own folder is the pattern's folder, or the one that its `*` stands for.
+    // The adapter's own folder is the pattern's folder, or the folder that matches its `*`.
     const depth = adapter.split('/').length - 1;
     const home = `${serverRoot}${insideServer(target).split('/').slice(0, depth).join('/')}/`;
     if (path.startsWith(home) || (inServer(path) && matchesAny(insideServer(path), adapterUsers))) return undefined;

@@ -93,9 +93,9 @@ export interface PackageRule {
   readonly own: readonly string[];
   /** Own packages that are loaded when first needed: by `import()`, or for their types alone. */
   readonly lazily?: readonly string[];
-  /** Whether modules of Node and of others may be imported; a list names the only ones. */
+  /** True if modules of Node and third parties may be imported. A list names the allowed modules. */
   readonly others: boolean | readonly string[];
-  /** Those that may be imported for their types alone. */
+  /** Modules from which only types may be imported. */
   readonly types?: readonly string[];
 }
 
@@ -152,7 +152,7 @@ export const outgoingUsers = [
 ];
 export const clientModules = ['undici', '@aws-sdk/**', '@smithy/**', 'node:dns', 'node:dns/promises', 'node:dgram'];
 export const socketModules = ['node:http', 'node:https', 'node:http2', 'node:net', 'node:tls'];
-/** `http/` has the listening half alone; the store's connection to PostgreSQL stands on a socket that gathers writes. */
+/** `http/` only listens. The store's connection to PostgreSQL uses a socket that combines writes. */
 export const socketUsers = [
   ...outgoingUsers,
   'http/**',

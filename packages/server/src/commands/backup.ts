@@ -142,7 +142,7 @@ async function openSnapshot(config: Config, secrets: Secrets, stack: AsyncDispos
   const folder = dataFolder(config.dataDir);
   if (settings === null) {
     if (!existsSync(folder.database)) throw noInstallation(config);
-    // A nightly backup must not continue to copy the database that was left behind.
+    // A nightly backup must not continue to copy the old database after a migration.
     refuseMoved(folder.movedMark);
     return stack.use(new SqliteSnapshot(folder.database));
   }

@@ -94,7 +94,7 @@ export async function openStore(
     };
   }
   const folder = makeDataFolder(config.dataDir);
-  // Checked before anything is written: a start that waits is easier to understand than one that fails halfway.
+  // Checked before anything is written: a start that waits is easier to understand than a start that fails halfway.
   if (!hasDiskSpace(config.dataDir)) throw new DiskFull();
   stack.use(lockDataFolder(folder.lock));
   refuseMoved(folder.movedMark);

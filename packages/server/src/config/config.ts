@@ -126,7 +126,7 @@ export interface Limits {
   readonly unstoredBytes: number;
   readonly pageBytes: number;
   readonly unsentBytes: number;
-  /** How long a reader may stay behind before its stream is cut. */
+  /** How long a reader may be too slow before its stream is cut. */
   readonly slowReaderMs: number;
   readonly heartbeatMs: number;
   readonly accountsVersionMs: number;

@@ -15,7 +15,7 @@ const untilAborted = (signal: AbortSignal, rest: () => void) =>
     });
   });
 
-test('gives all results in their order, with at most so many jobs at once', async () => {
+test('returns all results in order, with at most `limit` concurrent jobs', async () => {
   let running = 0;
   let most = 0;
   const results = await mapConcurrently(2, [3, 1, 2], never, async (item) => {
@@ -28,7 +28,7 @@ test('gives all results in their order, with at most so many jobs at once', asyn
   assert.deepEqual([results, most], [[30, 10, 20], 2]);
 });
 
-test('the first that fails stops the others, and is told when they are at rest; those behind are not begun', async () => {
+test('a failure aborts the other jobs, waits for them, and starts no more', async () => {
   let atRest = 0;
   const begun: string[] = [];
   const job = (item: string, signal: AbortSignal) => {
