@@ -47,7 +47,10 @@ export class CommitProxy implements AsyncDisposable {
     return this.#swallowed;
   }
 
-  /** From now on holds back the answer to the commit of a transaction that contained this text. If asked to, it then refuses new connections. */
+  /**
+   * From now on holds back the answer to the commit of a transaction that contained this text. If asked to, it then
+   * refuses new connections.
+   */
   swallow(count: number, said: string, blockAfter: boolean): void {
     this.#armed = count;
     this.#passes = (text) => !text.includes(said);

@@ -92,7 +92,10 @@ export function slowPdf(bytes: number): Uint8Array<ArrayBuffer> {
   return pdfOf(Array.from({ length: SLOW_PAGES }, (_, index) => `${line(`Page ${index + 1} speaks.`)}${operations}`));
 }
 
-/** Page 1 has text. Page 2 uses a form that uses ten forms, which each use ten, twelve levels deep: no reader can finish it. */
+/**
+ * Page 1 has text. Page 2 uses a form that uses ten forms, which each use ten, twelve levels deep: no reader can
+ * finish it.
+ */
 export function endlessPdf(): Uint8Array<ArrayBuffer> {
   const depth = 12;
   const forms = Array.from({ length: depth }, (_, index) => ({

@@ -46,7 +46,10 @@ export const SHARED_SETTINGS = {
   autovacuum: 'off',
 } as const;
 
-/** A real PostgreSQL for tests, on a free port of this machine; it ends with the process that started it, however that ends. */
+/**
+ * A real PostgreSQL for tests, on a free port of this machine; it ends with the process that started it, however that
+ * ends.
+ */
 export class PostgresServer implements AsyncDisposable {
   readonly port: number;
   readonly #bin: string;
@@ -157,11 +160,15 @@ export class PostgresServer implements AsyncDisposable {
 
   /** An empty database of its own; resolves to its address. */
   async database(): Promise<string> {
-    // The name is unique among all servers: a database is known by its name, also through a proxy, and has its own folder.
+    // The name is unique among all servers: a database is known by its name, also through a proxy, and has its own
+    // folder.
     return makeDatabase(this.url(), `test_${randomBytes(8).toString('hex')}`);
   }
 
-  /** Without a shutdown: SIGQUIT is PostgreSQL's `immediate` stop, which ends every connection and writes no checkpoint. */
+  /**
+   * Without a shutdown: SIGQUIT is PostgreSQL's `immediate` stop, which ends every connection and writes no
+   * checkpoint.
+   */
   async stop(signal: 'SIGQUIT' | 'SIGKILL' = 'SIGQUIT'): Promise<void> {
     const child = this.#child;
     this.#child = null;
@@ -187,7 +194,9 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
-/** Not every kernel lists the children of a process, but each process names its parent, after its own name in brackets. */
+/**
+ * Not every kernel lists the children of a process, but each process names its parent, after its own name in brackets.
+ */
 function childrenOf(parent: number): number[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return pids.filter((pid) => {
@@ -246,7 +255,10 @@ export async function dropDatabase(adminUrl: string, url: string): Promise<void>
 /** Any number, the same in every process. */
 const TEMPLATE_LOCK = 7_340_113;
 
-/** Makes a template database. If several processes need it concurrently, one makes it and the others wait. It is renamed when it is complete. */
+/**
+ * Makes a template database. If several processes need it concurrently, one makes it and the others wait. It is
+ * renamed when it is complete.
+ */
 export async function makeTemplate(
   adminUrl: string,
   name: string,

@@ -19,7 +19,10 @@ export async function post(api: ApiClient, body: Completion): Promise<StreamRead
   return null;
 }
 
-/** Reads a run to its `end`. After a cut it continues at the next node, after the last id. Rejects if the signal aborts. */
+/**
+ * Reads a run to its `end`. After a cut it continues at the next node, after the last id. Rejects if the signal
+ * aborts.
+ */
 export async function follow(
   first: StreamReader,
   nodes: () => readonly ApiClient[],

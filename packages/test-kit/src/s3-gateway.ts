@@ -64,7 +64,9 @@ function settings(folder: string, monitorPort: number, gatewayPort: number): str
   return `[global]\n${lines.join('\n')}\n`;
 }
 
-/** A real S3 for tests: Ceph's gateway over one monitor and one object store. It ends with the process that started it. */
+/**
+ * A real S3 for tests: Ceph's gateway over one monitor and one object store. It ends with the process that started it.
+ */
 export class S3Gateway implements S3Access, AsyncDisposable {
   readonly endpoint: string;
   readonly region = 'us-east-1';

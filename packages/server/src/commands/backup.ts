@@ -29,7 +29,9 @@ interface BackupResult {
   /** Files in the mounts of the integrations. */
   readonly files: number;
   readonly bytes: number;
-  /** Images that messages refer to, but that are missing or damaged in this installation, so the backup lacks them too. */
+  /**
+   * Images that messages refer to, but that are missing or damaged in this installation, so the backup lacks them too.
+   */
   readonly missing: readonly string[];
   /** Files that could not be read. The backup lacks them. */
   readonly unread: readonly OddFile[];

@@ -30,7 +30,10 @@ interface MigrationResult {
   readonly wasDone: boolean;
 }
 
-/** `runwire move`: copies the embedded installation into its PostgreSQL database. Resolves to the text for the operator. */
+/**
+ * `runwire move`: copies the embedded installation into its PostgreSQL database. Resolves to the text for the
+ * operator.
+ */
 export async function migrateToPostgres(env: Environment): Promise<string> {
   const { config, secrets } = prepareProcess(env);
   const { tables, wasDone } = await migrate(config, secrets);

@@ -191,7 +191,10 @@ async function emptyTarget(
   return target;
 }
 
-/** Returns the mark of the interrupted restore in this folder, or a new mark. On S3 the mark is always new. Refuses a folder in use. */
+/**
+ * Returns the mark of the interrupted restore in this folder, or a new mark. On S3 the mark is always new. Refuses a
+ * folder in use.
+ */
 async function markFor(blobs: string, begun: string | null, isNew: boolean): Promise<string> {
   const own = await readMark(blobs);
   if (begun !== null && (own === null || own === begun)) return isNew ? newMark() : begun;

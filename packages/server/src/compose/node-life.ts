@@ -110,7 +110,10 @@ export class NodeLife implements AsyncDisposable {
     return !this.#isDraining && this.node.identity !== null;
   }
 
-  /** True if this process was stalled so long that other nodes may have fenced it. Its streams wait for the next heartbeat. */
+  /**
+   * True if this process was stalled so long that other nodes may have fenced it. Its streams wait for the next
+   * heartbeat.
+   */
   get isUncertain(): boolean {
     return this.#lease?.isUncertain === true;
   }
@@ -120,7 +123,10 @@ export class NodeLife implements AsyncDisposable {
     return this.#lease?.beatAgeMs ?? 0;
   }
 
-  /** Returns null if a model or tool call may start now. Otherwise resolves when it may, and rejects if `signal` aborts first. */
+  /**
+   * Returns null if a model or tool call may start now. Otherwise resolves when it may, and rejects if `signal` aborts
+   * first.
+   */
   mayCall(signal: AbortSignal): Promise<void> | null {
     return this.#lease === null ? null : this.#lease.mayCall(signal);
   }

@@ -61,7 +61,10 @@ export interface MarkedPlaces extends FilePlaces, InstallationMark {
   putMark(): Promise<void>;
 }
 
-/** Opens the folder or bucket that the settings name, for the files of the installation with this mark. `stack` closes it. */
+/**
+ * Opens the folder or bucket that the settings name, for the files of the installation with this mark. `stack` closes
+ * it.
+ */
 export async function openFilesAt(config: Config, mark: string, stack: AsyncDisposableStack): Promise<MarkedPlaces> {
   if (config.s3 === null) {
     const { blobs } = dataFolder(config.dataDir);
@@ -73,7 +76,10 @@ export async function openFilesAt(config: Config, mark: string, stack: AsyncDisp
   return { ...(await openS3Files(config, bucket, mark, undefined)), mark, kind: 's3', putMark };
 }
 
-/** Refuses settings that name another folder or bucket than the one with this mark. `kept` is null for a version without marks. */
+/**
+ * Refuses settings that name another folder or bucket than the one with this mark. `kept` is null for a version
+ * without marks.
+ */
 export async function checkFiles(config: Config, kept: InstallationMark | null): Promise<void> {
   refuseOtherKind(kept ?? { mark: '', kind: 'disk' }, config.s3 === null ? 'disk' : 's3');
   if (kept === null) return;
@@ -82,7 +88,10 @@ export async function checkFiles(config: Config, kept: InstallationMark | null):
   await checkBucket(bucket, kept.mark);
 }
 
-/** Reads the mark of the installation's files. Returns null if there is no installation, or one of a version without marks. */
+/**
+ * Reads the mark of the installation's files. Returns null if there is no installation, or one of a version without
+ * marks.
+ */
 export async function readKeptMark(snapshot: Snapshot): Promise<InstallationMark | null> {
   const columns = await snapshot.columns('blob_folder');
   if (columns.length === 0) return null;

@@ -75,7 +75,8 @@ export async function openStore(
     const settings = { ...config.database, url: secrets.databaseUrl };
     const embedded = unmigratedInstallation(config, settings.place);
     const { PostgresStore, PostgresHeartbeats, PostgresNotifier, PostgresSnapshot } = await postgresParts();
-    // Checked before the database is opened: servers that start concurrently for the first time make the tables first and the files later.
+    // Checked before the database is opened: servers that start concurrently for the first time make the tables first
+    // and the files later.
     const refusedIfEmpty = embedded ?? (await takenFolder(dataFolder(config.dataDir).blobs, FIRST_START_REMEDY));
     const beforeMigrating = () => checkEarlier(config, times, () => PostgresSnapshot.open(settings));
     const checks = { refusedIfEmpty, beforeMigrating };
@@ -121,7 +122,10 @@ export async function openStore(
   };
 }
 
-/** Returns why a new installation must not begin in this database: the data folder has one of its own, which was not migrated. */
+/**
+ * Returns why a new installation must not begin in this database: the data folder has one of its own, which was not
+ * migrated.
+ */
 export function unmigratedInstallation({ dataDir }: Config, place: string): SettingRefused | null {
   const { database, movedMark } = dataFolder(dataDir);
   if (!existsSync(database) || readMovedMark(movedMark)?.state === 'moved') return null;
@@ -140,7 +144,10 @@ function logRefusals(logger: Logger): Pick<SqliteStoreOptions, 'onRefusing' | 'o
   };
 }
 
-/** Returns the secret in the database, and makes it first if there is none. Nodes that make it concurrently get the same one. */
+/**
+ * Returns the secret in the database, and makes it first if there is none. Nodes that make it concurrently get the
+ * same one.
+ */
 export async function sharedSecret(store: Store): Promise<string> {
   const kept = await first(store.reads.all(storedSecret, {}));
   if (kept !== undefined) return kept.secret;

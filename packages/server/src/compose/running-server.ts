@@ -29,7 +29,10 @@ export interface RunningServer extends AsyncDisposable {
     readonly sweepEvents: () => Promise<number>;
     /** Deletes stored files that were unused long enough, immediately. Resolves to the number of files. */
     readonly sweepBlobs: () => Promise<number>;
-    /** Deletes leftovers and files of integrations that were deleted long enough ago, immediately. Resolves to their number. */
+    /**
+     * Deletes leftovers and files of integrations that were deleted long enough ago, immediately. Resolves to their
+     * number.
+     */
     readonly sweepMounts: () => Promise<number>;
     /** Deletes nodes that stopped long enough ago, immediately. Resolves to the number of nodes. */
     readonly sweepNodes: () => Promise<number>;

@@ -87,11 +87,17 @@ export interface Limits {
   /** Maximum size of one fetched attachment, and the time limit of the fetch. */
   readonly attachmentBytes: number;
   readonly attachmentMs: number;
-  /** Maximum pages of a PDF that is sent as text, maximum characters of the text of a file, and the time limit of the conversion. */
+  /**
+   * Maximum pages of a PDF that is sent as text, maximum characters of the text of a file, and the time limit of the
+   * conversion.
+   */
   readonly attachmentPages: number;
   readonly attachmentCharacters: number;
   readonly conversionMs: number;
-  /** Bytes of attachments that are being fetched or read on this node; if there are several owners, each has at most half. */
+  /**
+   * Bytes of attachments that are being fetched or read on this node; if there are several owners, each has at most
+   * half.
+   */
   readonly attachmentsBytes: number;
   readonly stepsPerRun: number;
   /** Other nodes fence a node that sent no heartbeat for this time. The node itself starts no call then. */
@@ -121,7 +127,10 @@ export interface Limits {
   readonly flushMs: number;
   readonly chunkBytes: number;
   readonly heldBytes: number;
-  /** Maximum bytes of events that are not stored yet, of one run and of all runs of this node. Beyond it models are not read. */
+  /**
+   * Maximum bytes of events that are not stored yet, of one run and of all runs of this node. Beyond it models are not
+   * read.
+   */
   readonly unstoredRunBytes: number;
   readonly unstoredBytes: number;
   readonly pageBytes: number;

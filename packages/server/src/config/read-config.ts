@@ -53,7 +53,9 @@ export function prepareProcess(env: Environment): CheckedSettings {
   return readConfig(env);
 }
 
-/** Reads values one by one and keeps no copy of the environment: `RUNWIRE_API_KEY` may stay in memory only as its hash. */
+/**
+ * Reads values one by one and keeps no copy of the environment: `RUNWIRE_API_KEY` may stay in memory only as its hash.
+ */
 export function readConfig(env: Environment): CheckedSettings {
   for (const name of NOT_BUILT) {
     if (isSet(env, name)) throw new SettingRefused(`${name} is not supported by this version of Runwire; unset it.`);
