@@ -13,6 +13,7 @@ import {
   sseText,
 } from '@runwire/test-kit';
 import OpenAI from 'openai';
+import { type ReadAnswer, readByOfficialClient } from '../packages/test-kit/src/official-client.ts';
 import { expectAtLeast, expectEqual, type Proof, within } from './support/proof.ts';
 
 const WAIT_MS = 60_000;
@@ -35,17 +36,6 @@ const REASONING: readonly NonNullable<ModelRequest['reasoning']>[] = [
   { effort: 'low', summary: 'auto' },
   { effort: 'medium', summary: 'detailed' },
 ];
-
-/** What a client has read of a stream. */
-interface Read {
-  text: string;
-  reasoning: string;
-  calls: (readonly string[])[];
-  /** Input, cached, output and reasoning tokens. */
-  usage: readonly number[] | null;
-  /** An error, or an answer that the provider reports as incomplete. */
-  failed: boolean;
-}
 
 /** Is full after each piece, and has room again in the next turn of the event loop. */
 class HaltingListener extends Listener {
@@ -71,7 +61,7 @@ class HaltingListener extends Listener {
   }
 }
 
-async function readByUs(models: OpenAiModels, output = new Listener()): Promise<Read> {
+async function readByUs(models: OpenAiModels, output = new Listener()): Promise<ReadAnswer> {
   let failed = false;
   const call = models.model('openai/m')?.call(modelRequest('Hi'), output, new AbortController().signal);
   const result = await call?.catch((error: Error) => {
@@ -87,57 +77,6 @@ async function readByUs(models: OpenAiModels, output = new Listener()): Promise<
     usage: usage && [usage.inputTokens, usage.cachedTokens, usage.outputTokens, usage.reasoningTokens],
     failed,
   };
-}
-
-/** The official client: its decoder reads the bytes, its accumulator builds the answer. */
-async function readByThem(client: OpenAI, protocol: Protocol): Promise<Read> {
-  const read: Read = { text: '', reasoning: '', calls: [], usage: null, failed: false };
-  try {
-    await (protocol === 'responses' ? readResponses : readChat)(client, read);
-  } catch (error) {
-    if (!(error instanceof OpenAI.OpenAIError)) throw error;
-    read.failed = true;
-  }
-  return read;
-}
-
-async function readResponses(client: OpenAI, read: Read): Promise<void> {
-  for await (const event of client.responses.stream({ model: 'm', input: 'Hi' })) {
-    if (event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta')
-      read.text += event.delta;
-    if (event.type === 'response.reasoning_summary_text.delta') read.reasoning += event.delta;
-    if (event.type === 'error' || event.type === 'response.failed') throw new OpenAI.OpenAIError('failed');
-    if (event.type !== 'response.completed' && event.type !== 'response.incomplete') continue;
-    const { usage, status, output } = event.response;
-    read.failed = status !== 'completed';
-    for (const item of output) {
-      if (item.type === 'function_call') read.calls.push([item.call_id, item.name, item.arguments]);
-    }
-    const { input_tokens_details: input, output_tokens_details: made } = usage ?? {};
-    if (usage) {
-      read.usage = [usage.input_tokens, input?.cached_tokens ?? 0, usage.output_tokens, made?.reasoning_tokens ?? 0];
-    }
-  }
-}
-
-async function readChat(client: OpenAI, read: Read): Promise<void> {
-  const stream = client.chat.completions.stream({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] });
-  for await (const { choices, usage } of stream) {
-    const delta = choices[0]?.delta as { content?: string; refusal?: string; reasoning_content?: string };
-    read.text += (delta?.content ?? '') + (delta?.refusal ?? '');
-    read.reasoning += delta?.reasoning_content ?? '';
-    // Not from the accumulator, for which an incomplete answer is an error.
-    if (usage) {
-      const { prompt_tokens: input, completion_tokens: output } = usage;
-      const cached = usage.prompt_tokens_details?.cached_tokens ?? 0;
-      read.usage = [input, cached, output, usage.completion_tokens_details?.reasoning_tokens ?? 0];
-    }
-    if (['length', 'content_filter'].includes(choices[0]?.finish_reason ?? '')) read.failed = true;
-  }
-  const { choices } = await stream.finalChatCompletion();
-  for (const call of choices[0]?.message.tool_calls ?? []) {
-    if (call.type === 'function') read.calls.push([call.id, call.function.name, call.function.arguments]);
-  }
 }
 
 /** The bytes that a decoder would see that loses the last event. */
@@ -162,7 +101,7 @@ async function compareAll(protocol: Protocol, dropLast: boolean, everyByte: numb
       provider.onCall = (call) => void call.pieces(sent, cuts).then(() => call.end());
       return within(what, WAIT_MS, read());
     };
-    const theirs = await play(bytes, () => readByThem(client, protocol));
+    const theirs = await play(bytes, () => readByOfficialClient(client, protocol));
     const ours = await play(dropLast ? withoutLast(bytes) : bytes, () => readByUs(models));
     for (const field of ['failed', 'text', 'reasoning', 'calls', 'usage'] as const) {
       expectEqual(`${what}: ${field}`, ours[field], theirs[field]);

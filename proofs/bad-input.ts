@@ -3,10 +3,10 @@ import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Operation, operations } from '@runwire/contract/schemas';
 import { imageAttachment, pngOf, type ServerProcess } from '@runwire/test-kit';
+import { type JsonSchema, type Pick, picker, valid, wrong } from '../packages/test-kit/src/wrong-bodies.ts';
 import { inLanes } from './support/lanes.ts';
 import { expectAtMost, expectEqual, expectNumber, type Proof, Shortfall } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
-import { type JsonSchema, type Pick, picker, valid, wrong } from './support/wrong-bodies.ts';
 
 const BATCH = 1_000;
 const LANES = 8;

@@ -1,7 +1,7 @@
-import { Nginx } from './support/nginx.ts';
+import { Relay } from '../packages/test-kit/src/relay.ts';
+import { type Reading, STREAM_CLIENTS, type StreamClient } from '../packages/test-kit/src/stream-clients.ts';
+import { Nginx } from '../test/support/nginx.ts';
 import { expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
-import { type Reading, STREAM_CLIENTS, type StreamClient } from './support/readers.ts';
-import { Relay } from './support/relay.ts';
 import { Rig } from './support/rig.ts';
 
 /** Text that must not be cut, doubled or taken for the end of a line. */

@@ -1,6 +1,6 @@
 import { type ModelCall, parseFrames, type StreamReader, withoutComments } from '@runwire/test-kit';
+import { keptFrames } from '../packages/test-kit/src/stream-clients.ts';
 import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
-import { keptFrames } from './support/readers.ts';
 import { Rig } from './support/rig.ts';
 
 /*

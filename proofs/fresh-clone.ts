@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, parseFrames } from '@runwire/test-kit';
+import { machinePath, newcomersEnvironment, withoutHosts } from '../test/support/newcomer.ts';
 import { linkPackages } from './support/link-packages.ts';
-import { machinePath, newcomersEnvironment, withoutHosts } from './support/newcomer.ts';
 import { expectEqual, type Proof, Shortfall, within } from './support/proof.ts';
 
 /*

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { hash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Answer, storeEnvironment } from '@runwire/test-kit';
-import { askStore } from '../test/support/ask-store.ts';
+import type { Answer } from '@runwire/test-kit';
+import { storedState } from '../test/support/ask-store.ts';
 import { type SignedForm, sendForm, signing } from '../test/support/uploads.ts';
 import { expectEqual, expectNumber, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
@@ -32,9 +31,6 @@ const ON_DISK: Readonly<Record<string, string>> = {
   '{SYMLINK_TO_OUTSIDE}': '/app/mnt/special/link.txt',
   '{FIFO_OR_DEVICE}': '/app/mnt/special/fifo',
 };
-/** Tables that change by themselves: heartbeats, and the last use of a key. */
-const OWN_LIFE = /^(nodes|node_beats|commit_marks|api_keys|installation|kysely_.*|sqlite_.*)$/;
-
 const itemsOf = (field: string) => items.filter((item) => item.field.split(' | ').includes(field));
 const shown = ({ id, field, reason }: Item) => `${id} (${field}: ${reason})`;
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
@@ -54,25 +50,6 @@ function layBait(dataDir: string): void {
   writeFileSync(join(dataDir, 'outside.txt'), 'secret');
   symlinkSync(join(dataDir, 'outside.txt'), join(files, 'special', 'link.txt'));
   execFileSync('mkfifo', [join(files, 'special', 'fifo')]);
-}
-
-/** Every row, file, folder and link of the installation. */
-async function storedState(dataDir: string): Promise<Set<string>> {
-  const isEmbedded = (await storeEnvironment(dataDir)).DATABASE_URL === undefined;
-  const catalogue = isEmbedded
-    ? "select name from sqlite_master where type = 'table'"
-    : "select tablename as name from pg_tables where schemaname = 'public'";
-  const state = new Set<string>();
-  for (const { name } of await askStore(dataDir, catalogue)) {
-    if (OWN_LIFE.test(String(name))) continue;
-    for (const row of await askStore(dataDir, `select * from ${name}`)) state.add(`${name} ${JSON.stringify(row)}`);
-  }
-  for (const entry of readdirSync(dataDir, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (!/\/(runwire|lock)\.db/.test(path))
-      state.add(`${path} ${entry.isFile() ? hash('sha256', readFileSync(path)) : ''}`);
-  }
-  return state;
 }
 
 /** Sends paths to the server and compares what happens with what must happen. */

@@ -14,10 +14,9 @@ import {
   storeEnvironment,
   uploadKey,
 } from '@runwire/test-kit';
-import { DataFolder } from './support/data-folder.ts';
+import { buildForm, comparisonsOf, KEY, type Sending, type Target } from '../packages/test-kit/src/policy-forms.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall } from './support/proof.ts';
-import { startServer } from './support/start-server.ts';
-import { type BuiltForm, buildForm, KEY, type Sending, type Target } from './support/upload-form.ts';
+import { Rig } from './support/rig.ts';
 
 interface Case {
   readonly id: string;
@@ -32,12 +31,7 @@ const { ceph, cases }: Record<'ceph' | 'cases', readonly Case[]> = read('post-po
 const knownToDiffer: readonly string[] = read('post-policy-differs.json');
 /** How long a form lives that must expire while it is sent: longer if the machine was too slow for its first half. */
 const PATIENCES_S = [2, 8, 32];
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-
 const inShort = ({ status, code }: FormAnswer) => (code === null ? `${status}` : `${status} ${code}`);
-const element = (xml: string, name: string): string | null =>
-  new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1]?.replace(/&(\w+);/g, (_, e) => ENTITIES[e] ?? '') ?? null;
-
 /** Sends one form as often as its case says. */
 async function send(sending: Sending, target: Target, patiences: readonly number[]) {
   for (const patienceS of patiences) {
@@ -51,55 +45,6 @@ async function send(sending: Sending, target: Target, patiences: readonly number
     if (!isLate || patienceS === patiences.at(-1)) return { answers, built };
   }
   throw new Error('No patience is given.');
-}
-
-/** The answer has the status, code, message, headers and XML of the case. */
-function checkAnswer(
-  id: string,
-  { status, headers, body, code }: FormAnswer,
-  expect: Sending['expect'],
-  built: BuiltForm,
-  target: Target,
-): void {
-  const { extra = {} } = expect;
-  const equal = (what: string, found: unknown, wanted: unknown) => expectEqual(`${id}: ${what}`, found, wanted);
-  if (status !== expect.status && status !== extra.alternative_status) {
-    throw new Shortfall(`${id}: expected status ${expect.status}, found ${status} ${body.slice(0, 300)}.`);
-  }
-  const partOf = (name: string) => String(built.form.parts.find((part) => part.name === name)?.value);
-  const fill = (text: string) =>
-    text
-      .replace('{REGION}', target.key.region)
-      .replace('{BUCKET}', target.bucket)
-      .replace('{CREDENTIAL}', partOf('x-amz-credential'));
-  if (expect.code !== undefined) equal('code', code, expect.code);
-  if (expect.message !== undefined) equal('message', element(body, 'Message'), fill(expect.message));
-  const present = status >= 400 ? ['Code', 'Message', 'RequestId', 'HostId'] : [];
-  if (status >= 400) equal('content type', headers['content-type'], 'application/xml');
-  equal('CORS', headers['access-control-allow-origin'], '*');
-  if (extra.no_header !== undefined) equal(extra.no_header, headers[extra.no_header.toLowerCase()], undefined);
-  if (Array.isArray(extra.headers)) {
-    for (const name of extra.headers) equal(`has ${name}`, headers[name.toLowerCase()] !== undefined, true);
-  } else {
-    for (const [name, value] of Object.entries(extra.headers ?? {})) equal(name, headers[name.toLowerCase()], value);
-  }
-  if (extra.xml_root !== undefined) equal(`has <${extra.xml_root}>`, body.includes(`<${extra.xml_root}>`), true);
-  const wanted: Record<string, unknown> = { ...extra.children, ...(Array.isArray(extra.xml) ? {} : extra.xml) };
-  for (const rule of Array.isArray(extra.xml) ? extra.xml : []) {
-    const [name] = rule.split(' ');
-    if (rule.includes('sent signature')) wanted[name] = built.signature;
-    else if (rule.includes('policy field')) wanted[name] = partOf('policy');
-    else present.push(name);
-  }
-  for (const [name, value] of Object.entries(wanted)) {
-    const isLocation = name === 'Location' && extra.children !== undefined;
-    equal(`<${name}>`, element(body, name), isLocation ? headers.location : fill(String(value)));
-  }
-  for (const name of present) equal(`has <${name}>`, element(body, name) !== null, true);
-  if (extra.location_query !== undefined) {
-    equal('query', [...new URL(String(headers.location)).searchParams.keys()], extra.location_query);
-  }
-  if (extra.body === 'empty') equal('body', body, '');
 }
 
 /** After a form the folder has exactly its file, or nothing; then it is emptied. */
@@ -139,7 +84,11 @@ async function play(
   const all: string[] = [];
   for (const sending of sendings) {
     const { answers, built } = await send(sending, target, PATIENCES_S);
-    for (const answer of answers) checkAnswer(id, answer, sending.expect, built, target);
+    for (const answer of answers) {
+      for (const [what, found, wanted] of comparisonsOf(answer, sending.expect, built, target)) {
+        expectEqual(`${id}: ${what}`, found, wanted);
+      }
+    }
     all.push(...answers.map(inShort));
     const { children, object_key: named } = sending.expect.extra ?? {};
     const name = `${target.bucket}/files/${children?.Key ?? named?.replace('{KEY}', KEY) ?? built.key}`;
@@ -196,20 +145,19 @@ export const proof: Proof = {
   name: 'post-policy',
   minutes: 0.5,
   faults: {
-    'take-extra-fields': /^aws\.uncovered_field: expected status 403, found 204/m,
+    'take-extra-fields': /^aws\.uncovered_field: status: expected 403, found 204/m,
     'forget-difference': /^cases that only the gateway .*: expected \[\], found \["ceph\.\S+"\]\.$/m,
     'invent-difference': /^cases that are listed .*: expected \[\], found \["ceph\.\S+"\]\.$/m,
   },
   async run({ fault }) {
-    using folder = new DataFolder();
-    const mounts = join(folder.path, 'mounts');
     const env = { RUNWIRE_SECRET: randomBytes(32).toString('base64url') };
     const ours = new Map<string, readonly string[]>();
     const isOfList = fault === 'forget-difference' || fault === 'invent-difference';
     {
-      await using server = await startServer(isOfList ? null : fault, { dataDir: folder.path, env });
-      await server.api.post('/v2/integrations', { apiIntegrationId: 'other', name: 'Other', agency: 'test' });
-      const settings = { RUNWIRE_DATA_DIR: folder.path, ...(await storeEnvironment(folder.path)), ...env };
+      await using rig = await Rig.start({ fault: isOfList ? null : fault, env });
+      const [server, mounts] = [rig.server(), join(rig.dataDir, 'mounts')];
+      await rig.prepare({ apiIntegrationId: 'other' });
+      const settings = { RUNWIRE_DATA_DIR: rig.dataDir, ...(await storeEnvironment(rig.dataDir)), ...env };
       const secretNumber = Number(/number (\d+)/.exec(await rotateUploads(settings))?.[1]);
       const url = (bucket: string) => `${server.url}/uploads/${bucket}`;
       const key = uploadKey(env.RUNWIRE_SECRET, secretNumber);

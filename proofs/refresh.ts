@@ -183,47 +183,6 @@ async function refuses(stage: AttachmentStage): Promise<void> {
     await chat.isRefused(name, refreshes, '`attachmentUrlRefreshes`');
 }
 
-/** The file of a failed turn is not sent later; the file of a cancelled turn is. */
-async function otherEnds(stage: AttachmentStage): Promise<void> {
-  for (const integration of ['kept', 'off']) {
-    const failing = new SignedChat(stage, integration, 'failed');
-    const link = failing.sign();
-    const fresh = failing.sign();
-    await failing.fails(`${integration}, void immediately`, { link });
-    const what = `${integration}, after a failed turn`;
-    const { asked } = await stage.completes(what, failing.body({ refreshes: { [failing.key]: fresh } }));
-    expectEqual(`${what}: the file is in the prompt`, shownTo(asked).text.includes(failing.sentence), false);
-    failing.expectRequests(what, 1);
-    await failing.turn(`${integration}, attached again`, { link: fresh });
-
-    const cancelling = new SignedChat(stage, integration, 'cancelled');
-    stage.provider.onCall = null;
-    const reader = await stage.post(cancelling.body({ link: cancelling.sign() }));
-    const call = await within('call of the run to cancel', WAIT_MS, stage.provider.nextCall());
-    const path = `/v2/integrations/${integration}/runs/${reader.headers['x-run-id']}/cancel`;
-    expectNumber(`${integration}: status of the cancel`, (await stage.api.post(path)).status, 200);
-    await within('end of the cancelled run', WAIT_MS, Promise.all([reader.over, call.closed]));
-    stage.answerAll();
-    await cancelling.turn(`${integration}, after a cancelled turn`);
-  }
-}
-
-/** The same request with links that were signed again is a replay. */
-async function replays(stage: AttachmentStage): Promise<void> {
-  const chat = new SignedChat(stage, 'kept', 'replayed');
-  const body = (refreshes?: Refreshes) => {
-    const message = { link: chat.sign(), ...(refreshes === undefined ? {} : { refreshes }) };
-    return { ...chat.body(message), usageRequestId: 'replayed' };
-  };
-  const { runId } = await stage.completes('replay, the first', body());
-  for (const again of [body(), body({ [chat.key]: chat.sign() })]) {
-    const { headers, over, status } = await stage.post(again);
-    await within('end of the replay', WAIT_MS, over);
-    expectEqual('replay', [status, headers['x-run-id'], headers['x-run-replayed']], [200, runId, 'true']);
-  }
-  chat.expectRequests('replay', 1);
-}
-
 /** Two integrations with the same bytes share nothing, and a deleted chat leaves nothing. */
 async function apart(stage: AttachmentStage): Promise<void> {
   const copies = copiesIn(stage);
@@ -259,8 +218,6 @@ async function play(fault: string | null, protocol: Protocol, env: Readonly<Reco
   await refuses(stage);
   await apart(stage);
   await notKept(stage, 'swept');
-  await otherEnds(stage);
-  await replays(stage);
   expectEqual('a query is in the log', /X-Amz-Signature=/.test(stage.server.said), false);
   figures.stores += 1;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { byCurl, byFetch, type Transport } from '../packages/test-kit/src/stream-clients.ts';
 import { expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
-import { byCurl, byFetch, type Transport } from './support/readers.ts';
 import { Rig } from './support/rig.ts';
 
 const WAIT_MS = 60_000;

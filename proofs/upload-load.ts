@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerProcess } from '@runwire/test-kit';
+import { Nginx, temporaryPaths } from '../test/support/nginx.ts';
 import { type RawUpload, rawUpload, sendRaw } from './support/multipart-load.ts';
-import { Nginx, temporaryPaths } from './support/nginx.ts';
 import { expectAtMost, expectEqual, expectNumber, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { signed } from './support/signed-form.ts';

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { answerOf, makeBucket, s3Client, sharedS3 } from '@runwire/test-kit';
 import { CURL, missingService } from '../test/support/services.ts';
+import { Browser } from '../test/support/upload-browser.ts';
 import { sendForm } from '../test/support/uploads.ts';
-import { Browser } from './support/browser.ts';
 import { expectEqual, expectNumber, LeftOut, type Proof, within } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { type SignedForm, signed } from './support/signed-form.ts';
@@ -69,7 +69,7 @@ async function stored(rig: Rig, path: string): Promise<Stored | undefined> {
 /** Sends one file, and reads it back equal. */
 async function sendWhole(rig: Rig, send: Send, filename: string, contentType: string, bytes: Buffer): Promise<Stored> {
   const form = await signed(rig.api(), { folder: FOLDER, filename, contentType, sizeBytes: bytes.length });
-  const status = await send(form, bytes, false);
+  const status = await within(`upload of ${filename}`, 60_000, send(form, bytes, false));
   if (status !== null) expectNumber(`status of ${filename}`, status, 204);
   const look = async () => {
     for (;;) {
@@ -92,7 +92,7 @@ async function sendWhole(rig: Rig, send: Send, filename: string, contentType: st
 async function sendTooMuch(rig: Rig, place: Place, send: Send, filename: string, was: Stored): Promise<void> {
   const contentType = 'application/octet-stream';
   const form = await signed(rig.api(), { folder: FOLDER, filename, contentType, sizeBytes: LARGEST });
-  const status = await send(form, randomBytes(LARGEST + 1), true);
+  const status = await within(`upload of ${filename}`, 60_000, send(form, randomBytes(LARGEST + 1), true));
   // A gateway may hide its refusals from pages of another origin; this server does not.
   const isHidden = status === null || (status === 0 && place === 's3-direct');
   if (!isHidden) expectNumber(`status of ${filename} with a byte too many`, status, 400);

@@ -13,7 +13,7 @@ import {
   TEST_API_KEY,
   withoutComments,
 } from '@runwire/test-kit';
-import { Nginx } from '../proofs/support/nginx.ts';
+import { Nginx } from './support/nginx.ts';
 import { BreakingNode, balancerConfiguration } from './support/balancer.ts';
 import { folderOf } from './support/cli-process.ts';
 import { missingServices } from './support/services.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { startTestServer, TEST_API_KEY, type TestServer, temporaryFolder } from '@runwire/test-kit';
-import { Chromium } from '../proofs/support/chromium.ts';
+import { Chromium } from './support/chromium.ts';
 import { root } from './support/cli-process.ts';
 import { missingService } from './support/services.ts';
 

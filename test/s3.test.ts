@@ -16,7 +16,7 @@ import {
   temporaryFolder,
   useS3Credentials,
 } from '@runwire/test-kit';
-import { Relay } from '../proofs/support/relay.ts';
+import { Relay } from '../packages/test-kit/src/relay.ts';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, folderOf, runwire } from './support/cli-process.ts';
 import { missingService } from './support/services.ts';

@@ -9,6 +9,7 @@ import {
   type StreamReader,
   sseText,
 } from '@runwire/test-kit';
+import { SECRET } from '../../packages/test-kit/src/attachment-samples.ts';
 import { expectEqual, expectNumber, within } from './proof.ts';
 import { Rig, type RigOptions } from './rig.ts';
 
@@ -18,9 +19,6 @@ type Body = ProviderCall['body'];
 export const WAIT_MS = 60_000;
 const USAGE = { requestCount: 1, inputTokens: 40, cachedTokens: 0, outputTokens: 6, reasoningTokens: 0 };
 export const ANSWER = 'Good day';
-/** Is in the query of every URL, and only the file server may see it. */
-export const SECRET = 'secret-0123456789abcdef01234567';
-
 /** A turn that has ended. */
 export interface Turn {
   readonly runId: string;

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { askDatabase, storeEnvironment } from '@runwire/test-kit';
@@ -12,4 +14,26 @@ export async function askStore(dataDir: string, statement: string): Promise<Reco
   } finally {
     database.close();
   }
+}
+
+/** Tables that change by themselves: heartbeats, and the last use of a key. */
+const OWN_LIFE = /^(nodes|node_beats|commit_marks|api_keys|installation|kysely_.*|sqlite_.*)$/;
+
+/** Every row, file, folder and link of the installation. */
+export async function storedState(dataDir: string): Promise<Set<string>> {
+  const isEmbedded = (await storeEnvironment(dataDir)).DATABASE_URL === undefined;
+  const catalogue = isEmbedded
+    ? "select name from sqlite_master where type = 'table'"
+    : "select tablename as name from pg_tables where schemaname = 'public'";
+  const state = new Set<string>();
+  for (const { name } of await askStore(dataDir, catalogue)) {
+    if (OWN_LIFE.test(String(name))) continue;
+    for (const row of await askStore(dataDir, `select * from ${name}`)) state.add(`${name} ${JSON.stringify(row)}`);
+  }
+  for (const entry of readdirSync(dataDir, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (!/\/(runwire|lock)\.db/.test(path))
+      state.add(`${path} ${entry.isFile() ? hash('sha256', readFileSync(path)) : ''}`);
+  }
+  return state;
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { temporaryPaths } from '../../proofs/support/nginx.ts';
 import { root } from './cli-process.ts';
+import { temporaryPaths } from './nginx.ts';
 
 const NODES = /^( *server) node-\d+:8787( [^\n]*)$/gm;
 

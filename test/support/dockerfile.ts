@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join, matchesGlob, resolve } from 'node:path';
-import { machinePath, newcomersEnvironment, withoutHosts } from '../../proofs/support/newcomer.ts';
 import { root, run } from './cli-process.ts';
+import { machinePath, newcomersEnvironment, withoutHosts } from './newcomer.ts';
 
 /*
  * A Dockerfile's steps without a container engine: each stage is a folder, and the paths of the image are paths in it.

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { testS3Files } from '@runwire/test-kit/s3-files.ts';
 import { sharedS3, stopOwnS3 } from '@runwire/test-kit/s3-gateway.ts';
-import { Relay } from '../../../../../proofs/support/relay.ts';
+import { Relay } from '../../../../test-kit/src/relay.ts';
 import { missingService } from '../../../../../test/support/services.ts';
 import { DEFAULT_LIMITS } from '../../config/config.ts';
 import { StoreUnavailable } from '../../domain/unavailable.ts';

@@ -2,10 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Chromium } from './chromium.ts';
-import { within } from './proof.ts';
-import type { SignedForm } from './signed-form.ts';
-
-const WAIT_MS = 60_000;
+import type { SignedForm } from './uploads.ts';
 
 /** Asks for its next task, does it and reports the status. No script sees the answer to an HTML form, only its frame. */
 const PAGE = `<!doctype html><meta charset="utf-8"><title>Uploads</title><iframe name="answer"></iframe><script>
@@ -59,12 +56,12 @@ export class Browser implements AsyncDisposable {
 
   /** Resolves to the status: 0 if the page may not see it, null if no page can. */
   async upload(by: 'fetch' | 'form', form: SignedForm, bytes: Uint8Array, isRefused: boolean): Promise<number | null> {
-    const asking = await within('page in the browser', WAIT_MS, this.#asks.promise);
+    const asking = await this.#asks.promise;
     this.#asks = Promise.withResolvers();
     this.#done = Promise.withResolvers();
     this.#bytes = bytes;
     asking.end(JSON.stringify({ by, form, isRefused }));
-    return within('upload by the browser', WAIT_MS, this.#done.promise);
+    return this.#done.promise;
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,4 +1,5 @@
-import { BOUNDARY, type FormPart, type RawForm, signatureOf } from '@runwire/test-kit';
+import { signatureOf } from '@runwire/server/src/files/post-policy/sign-form.ts';
+import { BOUNDARY, type FormAnswer, type FormPart, type RawForm } from './post-form.ts';
 
 /** Where forms are sent, and the key that signs them. */
 export interface Target {
@@ -184,4 +185,57 @@ function policyText(change: Data, document: { readonly expiration: string; reado
   const inner = JSON.stringify(document.conditions).slice(1, -1);
   const raw = change.policy_raw.replace('{EXP}', document.expiration);
   return base64(raw.replace(/\{full base conditions\}|\{base\}/, () => inner));
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+const element = (xml: string, name: string): string | null =>
+  new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1]?.replace(/&(\w+);/g, (_, e) => ENTITIES[e] ?? '') ?? null;
+
+/** What a case says about the status, code, message, headers and XML of an answer, each beside what was found. */
+export function comparisonsOf(
+  { status, headers, body, code }: FormAnswer,
+  expect: Data,
+  built: BuiltForm,
+  target: Target,
+): [what: string, found: unknown, wanted: unknown][] {
+  const { extra = {} } = expect;
+  const all: [string, unknown, unknown][] = [];
+  const equal = (what: string, found: unknown, wanted: unknown) => all.push([what, found, wanted]);
+  equal('status', status === extra.alternative_status ? expect.status : status, expect.status);
+  const partOf = (name: string) => String(built.form.parts.find((part) => part.name === name)?.value);
+  const fill = (text: string) =>
+    text
+      .replace('{REGION}', target.key.region)
+      .replace('{BUCKET}', target.bucket)
+      .replace('{CREDENTIAL}', partOf('x-amz-credential'));
+  if (expect.code !== undefined) equal('code', code, expect.code);
+  if (expect.message !== undefined) equal('message', element(body, 'Message'), fill(expect.message));
+  const present = status >= 400 ? ['Code', 'Message', 'RequestId', 'HostId'] : [];
+  if (status >= 400) equal('content type', headers['content-type'], 'application/xml');
+  equal('CORS', headers['access-control-allow-origin'], '*');
+  if (extra.no_header !== undefined) equal(extra.no_header, headers[extra.no_header.toLowerCase()], undefined);
+  if (Array.isArray(extra.headers)) {
+    for (const name of extra.headers) equal(`has ${name}`, headers[name.toLowerCase()] !== undefined, true);
+  } else {
+    for (const [name, value] of Object.entries(extra.headers ?? {})) equal(name, headers[name.toLowerCase()], value);
+  }
+  if (extra.xml_root !== undefined) equal(`has <${extra.xml_root}>`, body.includes(`<${extra.xml_root}>`), true);
+  const wanted: Record<string, unknown> = { ...extra.children, ...(Array.isArray(extra.xml) ? {} : extra.xml) };
+  for (const rule of Array.isArray(extra.xml) ? extra.xml : []) {
+    const [name] = rule.split(' ');
+    if (rule.includes('sent signature')) wanted[name] = built.signature;
+    else if (rule.includes('policy field')) wanted[name] = partOf('policy');
+    else present.push(name);
+  }
+  for (const [name, value] of Object.entries(wanted)) {
+    const isLocation = name === 'Location' && extra.children !== undefined;
+    equal(`<${name}>`, element(body, name), isLocation ? headers.location : fill(String(value)));
+  }
+  for (const name of present) equal(`has <${name}>`, element(body, name) !== null, true);
+  if (extra.location_query !== undefined) {
+    equal('query', [...new URL(String(headers.location)).searchParams.keys()], extra.location_query);
+  }
+  if (extra.body === 'empty') equal('body', body, '');
+  return all;
 }

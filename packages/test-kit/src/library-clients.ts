@@ -1,4 +1,4 @@
-import type { ReadRequest } from './readers.ts';
+import type { ReadRequest } from './stream-clients.ts';
 
 /*
  * One client library in a process of its own, as it comes from the registry. What it hands to its user leaves as a line

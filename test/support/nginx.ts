@@ -1,28 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { temporaryFolder } from '@runwire/test-kit';
-import { missingService, NGINX } from '../../test/support/services.ts';
-import { Shortfall } from './proof.ts';
+import { freePort, temporaryFolder } from '@runwire/test-kit';
+import { missingService, NGINX } from './services.ts';
 
 const DEBIAN_CONFIGURATION = '/etc/nginx/nginx.conf';
 const TRIES = 5;
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
-
 function replaceLine(text: string, line: RegExp, by: string): string {
-  if (!line.test(text)) throw new Shortfall(`Debian's nginx.conf: expected a line ${line}, found none.`);
+  if (!line.test(text)) throw new Error(`Debian's nginx.conf: expected a line ${line}, found none.`);
   return text.replace(line, by);
 }
 
@@ -80,7 +68,7 @@ export class Nginx implements AsyncDisposable {
   /** With a file of one's own, which writes to this folder and listens on this port. */
   static async startWith(configure: (folder: string, port: number) => string): Promise<Nginx> {
     const missing = await missingService('nginx');
-    if (missing !== null) throw new Shortfall(`${missing}.`);
+    if (missing !== null) throw new Error(`${missing}.`);
     let said = '';
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
       const port = await freePort();
@@ -108,7 +96,7 @@ export class Nginx implements AsyncDisposable {
       // Somebody else may have taken the port in between: another one is tried.
       rmSync(folder, { recursive: true, force: true });
     }
-    throw new Shortfall(`nginx: expected to start, found: ${said.trim()}`);
+    throw new Error(`nginx: expected to start, found: ${said.trim()}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
