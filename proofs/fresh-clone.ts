@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { freePort, parseFrames } from '@runwire/test-kit';
 import { machinePath, newcomersEnvironment, withoutHosts } from '../test/support/newcomer.ts';
 import { linkPackages } from './support/link-packages.ts';
@@ -18,68 +19,55 @@ const PROGRAMS = ['node', 'npm', 'sh', 'git', 'curl'];
 const START_MS = 60_000;
 const INSTALL_MS = 600_000;
 const TEST_MS = 1_800_000;
+/** A line that ends in a backslash continues in the next. */
+const PRINTED_CURL = /^ *curl (?:.*\\\n)*.*[^\\\n](?=\n)/m;
 
-/** A command in its own process group, so that nothing of it is left. */
-class Command implements AsyncDisposable {
-  readonly #child;
-  readonly #name: string;
-  /** Settles when the process has ended, with its exit code or its signal. */
-  readonly gone: Promise<number | NodeJS.Signals | null>;
-  out = '';
-  #all = '';
+type Environment = Readonly<Record<string, string>>;
 
-  constructor(line: string, cwd: string, env: Readonly<Record<string, string>>) {
-    this.#name = line.slice(0, 60);
-    this.#child = spawn('sh', ['-c', `exec ${line}`], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      this.out += text;
-      this.#all += text;
-    });
-    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#all += text;
-    });
-    this.gone = new Promise((resolve, reject) => {
-      // At `close`, unlike at `exit`, all output has arrived.
-      this.#child.once('error', reject).once('close', (code, signal) => resolve(code ?? signal));
-    });
+/** Runs a command to its end; returns its output. */
+async function run(line: string, cwd: string, env: Environment, limitMs = START_MS): Promise<string> {
+  const options = { cwd, env, timeout: limitMs, killSignal: 'SIGKILL', maxBuffer: 2 ** 28 } as const;
+  try {
+    return (await promisify(execFile)('sh', ['-c', line], options)).stdout;
+  } catch (error) {
+    const { stdout, stderr, code } = error as { stdout: string; stderr: string; code: unknown };
+    const output = withoutHosts(`${stdout}${stderr}`.slice(-4000));
+    throw new Shortfall(`\`${line.slice(0, 60)}\`: expected to succeed, found exit ${code}:\n${output}`);
   }
+}
 
-  #failure(end: number | NodeJS.Signals | null): Shortfall {
-    const output = withoutHosts(this.#all.slice(-4000));
-    return new Shortfall(`\`${this.#name}\`: expected to succeed, found that it ended with ${end}:\n${output}`);
-  }
-
-  /** Resolves when the output has what is waited for; rejects if the command ends before. */
-  async printing(what: RegExp): Promise<string> {
-    const looking = new Promise<string>((resolve, reject) => {
-      const look = () => {
-        const found = what.exec(this.out);
-        if (found !== null) resolve(found[0]);
+/** `npm start`, the `curl` that it prints, and SIGTERM; returns the number of frames of the stream. */
+async function startAndStream(clone: string, env: Environment): Promise<number> {
+  const port = await freePort();
+  const options = { cwd: clone, env: { ...env, PORT: String(port) }, detached: true } as const;
+  const start = spawn('npm', ['start'], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const gone = new Promise((resolve) => start.once('close', resolve));
+  try {
+    let output = '';
+    const printed = new Promise<string>((resolve, reject) => {
+      const look = (text: string) => {
+        output += text;
+        const curl = PRINTED_CURL.exec(output)?.[0];
+        if (curl !== undefined) resolve(curl);
       };
-      this.#child.stdout.on('data', look);
-      this.gone.then((end) => reject(this.#failure(end)), reject);
+      for (const stream of [start.stdout, start.stderr]) stream.setEncoding('utf8').on('data', look);
+      void gone.then(() =>
+        reject(new Shortfall(`\`npm start\`: expected a \`curl\`, found:\n${withoutHosts(output)}`)),
+      );
     });
-    return within(`\`${this.#name}\` to print ${what}`, START_MS, looking);
-  }
-
-  async success(limitMs: number): Promise<string> {
-    const end = await within(`\`${this.#name}\``, limitMs, this.gone);
-    if (end !== 0) throw this.#failure(end);
-    return this.out;
-  }
-
-  /** SIGTERM to the command alone, as a supervisor sends it. */
-  terminate(): void {
-    this.#child.kill('SIGTERM');
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      process.kill(-(this.#child.pid ?? 0), 'SIGKILL');
-    } catch {
-      // The group has ended.
-    }
-    await this.gone.catch(() => {});
+    const curl = await within('the `curl` that `npm start` prints', START_MS, printed);
+    const frames = parseFrames(await run(curl, clone, env));
+    const ends = [frames[0]?.event, frames.at(-1)?.event];
+    expectEqual('first and last frame of the stream', ends, ['meta', 'end']);
+    // To the command alone, as a supervisor sends it.
+    start.kill('SIGTERM');
+    await within('the end of `npm start` after SIGTERM', 20_000, gone);
+    const isOpen = await fetch(`http://127.0.0.1:${port}/healthz`).then(() => true, () => false); // biome-ignore format: short
+    expectEqual('the port is open after SIGTERM', isOpen, false);
+    return frames.length;
+  } finally {
+    // The whole group, so that nothing is left. It has ended if all went well.
+    await run(`kill -9 -- -${start.pid} || true`, clone, env);
   }
 }
 
@@ -103,39 +91,22 @@ export const proof: Proof = {
       const [bin, clone] = [join(folder, 'bin'), join(folder, 'runwire')];
       mkdirSync(bin);
       for (const program of PROGRAMS) {
-        const found = machinePath().map((entry) => join(entry, program)).find(existsSync); // biome-ignore format: short
+        const found = machinePath().find((entry) => existsSync(join(entry, program)));
         if (found === undefined) throw new Error(`There is no \`${program}\` on the path.`);
-        symlinkSync(found, join(bin, program));
+        symlinkSync(join(found, program), join(bin, program));
       }
       const env = newcomersEnvironment(bin);
-      const run = async (line: string, limitMs = START_MS, cwd = clone) => {
-        await using command = new Command(line, cwd, env);
-        return await command.success(limitMs);
-      };
-      await run(`git clone --quiet ${REPOSITORY} ${clone}`, START_MS, folder);
-      const node = Number.parseInt((await run('node --version')).slice(1), 10);
+      await run(`git clone --quiet '${REPOSITORY}' '${clone}'`, folder, env);
+      const node = Number.parseInt((await run('node --version', clone, env)).slice(1), 10);
       if (fault !== null) breakStart(clone);
       // The short form uses the packages that are installed here.
       if (scale(true, false)) linkPackages(REPOSITORY, clone);
-      else await run('npm ci', INSTALL_MS);
-      const port = await freePort();
-      let frames: ReturnType<typeof parseFrames>;
-      {
-        await using start = new Command('npm start', clone, { ...env, PORT: String(port) });
-        // A line that ends in a backslash continues in the next.
-        const curl = await start.printing(/^ *curl (?:.*\\\n)*.*[^\\\n](?=\n)/m);
-        frames = parseFrames(await run(curl));
-        const ends = [frames[0]?.event, frames.at(-1)?.event];
-        expectEqual('first and last frame of the stream', ends, ['meta', 'end']);
-        start.terminate();
-        await within('the end of `npm start` after SIGTERM', 20_000, start.gone);
-        const isListening = await fetch(`http://127.0.0.1:${port}/healthz`).then(() => true, () => false); // biome-ignore format: short
-        expectEqual('the port is open after SIGTERM', isListening, false);
-      }
-      const figures = { node, started: 1, streamed: 1, frames: frames.length, stopped: 1 };
+      else await run('npm ci', clone, env, INSTALL_MS);
+      const frames = await startAndStream(clone, env);
+      const figures = { node, started: 1, streamed: 1, frames, stopped: 1 };
       if (scale(true, false)) return figures;
-      await run('npm ci', INSTALL_MS);
-      await run('npm test', TEST_MS);
+      await run('npm ci', clone, env, INSTALL_MS);
+      await run('npm test', clone, env, TEST_MS);
       return { ...figures, tests_green: 1 };
     } finally {
       rmSync(folder, { recursive: true, force: true });

@@ -8,99 +8,84 @@ import { tamper } from './tampered-store.ts';
 type Fetch = GuardedFetcher['fetch'];
 type Read = DocumentReader['read'];
 
-const ownFetch: Fetch = GuardedFetcher.prototype.fetch;
-const ownRead: Read = DocumentReader.prototype.read;
+/** Replaces what a fetch does after it failed. */
+function afterFailedFetch(replace: (error: FetchFailed, url: URL) => ReturnType<Fetch>): void {
+  const own: Fetch = GuardedFetcher.prototype.fetch;
+  GuardedFetcher.prototype.fetch = function fetch(this: GuardedFetcher, url, signal, onSize) {
+    return own.call(this, url, signal, onSize).catch((error: unknown) => {
+      if (!(error instanceof FetchFailed)) throw error;
+      return replace(error, url);
+    });
+  };
+}
 
-const LEFT_OUT = () => new TextEncoder().encode('There is nothing here.');
-
-/** What cannot be had or read is left out, and nobody is told. */
+/** A file that cannot be fetched or read is left out, and the run continues. */
 export function skipUnreadable(): Overrides {
-  GuardedFetcher.prototype.fetch = async function fetch(this: GuardedFetcher, url, signal, onSize) {
-    try {
-      return await ownFetch.call(this, url, signal, onSize);
-    } catch (error) {
-      if (!(error instanceof FetchFailed)) throw error;
-      return { bytes: LEFT_OUT(), contentType: 'text/plain', url };
-    }
-  };
-  DocumentReader.prototype.read = async function read(this: DocumentReader, given, options, signal) {
-    try {
-      return await ownRead.call(this, given, options, signal);
-    } catch (error) {
+  const bytes = () => new TextEncoder().encode('There is nothing here.');
+  afterFailedFetch(async (_, url) => ({ bytes: bytes(), contentType: 'text/plain', url }));
+  const own: Read = DocumentReader.prototype.read;
+  DocumentReader.prototype.read = function read(this: DocumentReader, given, options, signal) {
+    return own.call(this, given, options, signal).catch((error: unknown) => {
       if (!(error instanceof Unreadable)) throw error;
-      return { form: 'text', mediaType: 'text/plain', pages: null, bytes: LEFT_OUT() };
-    }
+      return { form: 'text', mediaType: 'text/plain', bytes: bytes(), pages: null };
+    });
   };
   return {};
 }
 
-/** Whoever reads why a file could not be had also reads the key to it. */
+/** The sentence about a failed fetch has the whole URL. */
 export function leakQuery(): Overrides {
-  GuardedFetcher.prototype.fetch = async function fetch(this: GuardedFetcher, url, signal, onSize) {
-    try {
-      return await ownFetch.call(this, url, signal, onSize);
-    } catch (error) {
-      if (!(error instanceof FetchFailed)) throw error;
-      const why = error.message.replace('could not be fetched: ', '');
-      throw new FetchFailed(error.kind, `${why}; it was asked for as ${url.href}`, { isFinal: error.isFinal });
-    }
-  };
+  afterFailedFetch(async (error, url) => {
+    const why = error.message.replace('could not be fetched: ', '');
+    throw new FetchFailed(error.kind, `${why}; it was asked for as ${url.href}`, { isFinal: error.isFinal });
+  });
   return {};
 }
 
-/** PDFs are converted where everything else is done. */
+/** PDFs are converted on the main thread. */
 export function convertHere(): Overrides {
+  const own: Read = DocumentReader.prototype.read;
   DocumentReader.prototype.read = async function read(this: DocumentReader, given, options, signal) {
-    if (Buffer.from(given.bytes.subarray(0, 5)).toString() !== '%PDF-')
-      return ownRead.call(this, given, options, signal);
+    const isPdf = Buffer.from(given.bytes.subarray(0, 5)).toString() === '%PDF-';
+    if (!isPdf) return own.call(this, given, options, signal);
     const { convert } = await import('../../packages/documents/src/convert.ts');
     return convert({ ...given, ...options, limits: DEFAULT_DOCUMENT_LIMITS, wholePart: () => {} });
   };
   return {};
 }
 
-/** No copy is known by the turn after the one that made it. */
-export function fetchAgain(): Overrides {
-  return {
-    wrapStore: tamper({
-      rows: (statement, rows) =>
-        statement === 'history attachments' ? rows.map((row) => ({ ...row, blob_key: null })) : rows,
-    }),
-  };
-}
+type Tampering = Parameters<typeof tamper>[0];
+const tampered = (tampering: Tampering): Overrides => ({ wrapStore: tamper(tampering) });
 
-/** A fresh link is checked, and the old one stays. */
-export function forgetRefreshes(): Overrides {
-  return {
-    wrapStore: tamper({
-      params: (statement, params) => (statement === 'refresh url' ? { ...params, chatKey: '' } : params),
-    }),
-  };
-}
+/** No copy is found in the turn after the one that made it. */
+export const fetchAgain = (): Overrides =>
+  tampered({
+    rows: (statement, rows) =>
+      statement === 'history attachments' ? rows.map((row) => ({ ...row, blob_key: null })) : rows,
+  });
 
-/** What any chat attaches is an earlier attachment of every chat. */
+/** A fresh link is checked but not stored. */
+export const forgetRefreshes = (): Overrides =>
+  tampered({ params: (statement, params) => (statement === 'refresh url' ? { ...params, chatKey: '' } : params) });
+
+/** An attachment of any chat counts as an earlier attachment of every chat. */
 export function takeAnyKey(): Overrides {
   const keys = new Set<string>();
-  return {
-    wrapStore: tamper({
-      params: (statement, params) => {
-        if (statement === 'insert attachment') keys.add(String(params.urlKey));
-        return params;
-      },
-      rows: (statement, rows) =>
-        statement === 'urls of chat'
-          ? [...rows, ...[...keys].map((key) => ({ run_id: '', position: 0, url: key, url_key: key }))]
-          : rows,
-    }),
-  };
+  return tampered({
+    params: (statement, params) => {
+      if (statement === 'insert attachment') keys.add(String(params.urlKey));
+      return params;
+    },
+    rows: (statement, rows) =>
+      statement === 'urls of chat'
+        ? [...rows, ...[...keys].map((key) => ({ run_id: '', position: 0, url: key, url_key: key }))]
+        : rows,
+  });
 }
 
 /** The same bytes are one copy for all integrations. */
-export function shareCopies(): Overrides {
-  const ofBlobs = ['blob by hash', 'insert blob'];
-  return {
-    wrapStore: tamper({
-      params: (statement, params) => (ofBlobs.includes(statement) ? { ...params, integrationId: 'demo' } : params),
-    }),
-  };
-}
+export const shareCopies = (): Overrides =>
+  tampered({
+    params: (statement, params) =>
+      ['blob by hash', 'insert blob'].includes(statement) ? { ...params, integrationId: 'demo' } : params,
+  });

@@ -76,11 +76,7 @@ const bytes =
   (content: Uint8Array | string, contentType: string | null = null): Serve =>
   (files, path) =>
     files.serve(path, content, contentType);
-const sample = (name: string): RefusedFile => [
-  `/${name}`,
-  REFUSED_SAMPLES[name] ?? '?',
-  bytes(sampleDocument(name)),
-];
+const sample = (name: string): RefusedFile => [`/${name}`, REFUSED_SAMPLES[name] ?? '?', bytes(sampleDocument(name))];
 const half = (name: string): Serve => {
   const whole = sampleDocument(name);
   return bytes(whole.subarray(0, whole.length >> 1));
