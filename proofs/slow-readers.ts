@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ModelCall, ServerProcess } from '@runwire/test-kit';
+import { IdleReader } from '../packages/test-kit/src/idle-reader.ts';
 import { expectAtLeast, expectAtMost, expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
@@ -35,73 +34,16 @@ const DRAIN_MS = 2_000;
 const COLLECT_EARLY = `import v8 from 'node:v8';v8.setFlagsFromString('--heap-growing-percent=10')`;
 const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(COLLECT_EARLY)}` };
 
-/** Has the head of a stream, and leaves its socket alone until it reads. */
-class Reader {
-  readonly message: IncomingMessage;
-  bytes = 0;
-  tail = '';
-  #over = false;
-  #news = Promise.withResolvers<void>();
-  readonly #hash = createHash('sha1');
-
-  constructor(message: IncomingMessage) {
-    this.message = message;
-    const isOver = () => {
-      this.#over = true;
-      this.#news.resolve();
-    };
-    message.on('error', () => {}).on('close', isOver);
-  }
-
-  static open({ url, api }: ServerProcess, path: string, body?: object): Promise<Reader> {
-    const headers = { ...api.authorization, 'content-type': 'application/json' };
-    return new Promise((resolve, reject) => {
-      const sent = request(url + path, { method: body === undefined ? 'GET' : 'POST', agent: false, headers });
-      sent.on('response', (message) => resolve(new Reader(message))).on('error', reject);
-      sent.end(body === undefined ? undefined : JSON.stringify(body));
-    });
-  }
-
-  read(): void {
-    this.message.on('data', (chunk: Buffer) => {
-      this.bytes += chunk.length;
-      this.tail = (this.tail + chunk.toString('latin1')).slice(-64);
-      this.#hash.update(chunk);
-      this.#news.resolve();
-    });
-  }
-
-  async until(what: string, condition: () => boolean): Promise<void> {
-    const wait = async () => {
-      while (!condition() && !this.#over) {
-        this.#news = Promise.withResolvers();
-        await this.#news.promise;
-      }
-    };
-    await within(what, 120_000, wait());
-  }
-
-  /** Waits for the end; resolves to a digest of the stream. */
-  async end(): Promise<string> {
-    await this.until('the end of a stream', () => false);
-    expectEqual('the last bytes of a stream', this.tail.endsWith('event: end\ndata: [DONE]\n\n'), true);
-    return `${this.bytes} bytes ${this.#hash.digest('hex')}`;
-  }
-
-  whole(): Promise<string> {
-    this.read();
-    return this.end();
-  }
-}
+const wait = <T>(what: string, work: Promise<T>) => within(what, 120_000, work);
 
 /** One run, its normal reader, and the readers that do not read. */
 class Run {
   readonly call: ModelCall;
-  readonly reader: Reader;
+  readonly reader: IdleReader;
   readonly path: string;
-  readonly slow: Reader[] = [];
+  readonly slow: IdleReader[] = [];
 
-  private constructor(call: ModelCall, reader: Reader) {
+  private constructor(call: ModelCall, reader: IdleReader) {
     this.call = call;
     this.reader = reader;
     this.path = `/v2/integrations/demo/runs/${call.request.runId}/events`;
@@ -109,12 +51,12 @@ class Run {
   }
 
   static async start(rig: Rig, slowReaders: number): Promise<Run> {
-    const reader = await Reader.open(rig.server(), '/get_completion_v2', {
+    const reader = await IdleReader.open(rig.server(), '/get_completion_v2', {
       apiIntegrationId: 'demo',
       message: 'Write.',
     });
-    const run = new Run(await within('call of the model', 120_000, rig.model.nextCall()), reader);
-    for (let i = 0; i < slowReaders; i += 1) run.slow.push(await Reader.open(rig.server(), run.path));
+    const run = new Run(await wait('call of the model', rig.model.nextCall()), reader);
+    for (let i = 0; i < slowReaders; i += 1) run.slow.push(await IdleReader.open(rig.server(), run.path));
     return run;
   }
 
@@ -123,10 +65,16 @@ class Run {
     const { reader } = this;
     const before = reader.bytes;
     for (let sent = 0; sent < bytes; sent += DELTA.length) {
-      await reader.until('the normal reader', () => reader.bytes >= before + sent - WINDOW_BYTES);
+      await wait(
+        'the normal reader',
+        reader.until(() => reader.bytes >= before + sent - WINDOW_BYTES),
+      );
       await this.call.text(DELTA);
     }
-    await reader.until('all of the text', () => reader.bytes >= before + bytes);
+    await wait(
+      'all of the text',
+      reader.until(() => reader.bytes >= before + bytes),
+    );
   }
 }
 
@@ -168,7 +116,10 @@ async function play(fault: string | null, load: Load, slowReaders: number, witho
   const other = await Run.start(rig, 0);
   for (let n = 0; n < LOCK_STEP_TOKENS; n += 1) {
     await other.call.text(`<token ${n}>`);
-    await other.reader.until(`token ${n}`, () => other.reader.tail.includes(`<token ${n}>`));
+    await wait(
+      `token ${n}`,
+      other.reader.until(() => other.reader.tail.includes(`<token ${n}>`)),
+    );
   }
   const held = peakMb(server);
   // The end of the runs would make an excess many times larger.
@@ -178,14 +129,18 @@ async function play(fault: string | null, load: Load, slowReaders: number, witho
   const digests: string[] = [];
   for (const run of [...runs, other]) {
     await run.call.end();
-    digests.push(await run.reader.end());
+    digests.push(await wait('the end of a stream', run.reader.end()));
   }
   const ended = peakMb(server);
   expectNumber('blocked after the end', (await probeUntil(server, isBlocked, settleMs)).fullStreams, readers);
   for (const [index, { slow, path }] of runs.entries()) {
     if (slow[0] === undefined) continue;
-    expectEqual('the stream of a slow reader that reads on', await slow[0].whole(), digests[index]);
-    expectEqual('the replay', await (await Reader.open(server, path)).whole(), digests[index]);
+    expectEqual(
+      'the stream of a slow reader that reads on',
+      await wait('a slow reader', slow[0].whole()),
+      digests[index],
+    );
+    expectEqual('the replay', await wait('a replay', (await IdleReader.open(server, path)).whole()), digests[index]);
     for (const reader of slow) reader.message.destroy();
   }
   return { blocked, peaks: [held, ended] };
@@ -222,7 +177,10 @@ async function disconnect(fault: string | null): Promise<void> {
   expectAtLeast('milliseconds from the block to the disconnect', performance.now() - blockedAt, DRAIN_MS / 2);
   await said;
   await run.call.end();
-  await run.reader.until('the end of the run', () => run.reader.tail.includes('[DONE]'));
+  await wait(
+    'the end of the run',
+    run.reader.until(() => run.reader.tail.includes('[DONE]')),
+  );
   slow.resume();
   expectEqual('a disconnected stream came whole', await slow.over, false);
   const after = async (id: number | null) => (await rig.api().events(run.call.request.runId, id)).whole();

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { type IncomingMessage, request } from 'node:http';
+import type { ServerProcess } from './test-server.ts';
+
+/** Has the head of a stream, and leaves its socket alone until it reads. */
+export class IdleReader {
+  readonly message: IncomingMessage;
+  bytes = 0;
+  tail = '';
+  #over = false;
+  #news = Promise.withResolvers<void>();
+  readonly #hash = createHash('sha1');
+
+  constructor(message: IncomingMessage) {
+    this.message = message;
+    const isOver = () => {
+      this.#over = true;
+      this.#news.resolve();
+    };
+    message.on('error', () => {}).on('close', isOver);
+  }
+
+  static open({ url, api }: ServerProcess, path: string, body?: object): Promise<IdleReader> {
+    const headers = { ...api.authorization, 'content-type': 'application/json' };
+    return new Promise((resolve, reject) => {
+      const sent = request(url + path, { method: body === undefined ? 'GET' : 'POST', agent: false, headers });
+      sent.on('response', (message) => resolve(new IdleReader(message))).on('error', reject);
+      sent.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  }
+
+  read(): void {
+    this.message.on('data', (chunk: Buffer) => {
+      this.bytes += chunk.length;
+      this.tail = (this.tail + chunk.toString('latin1')).slice(-64);
+      this.#hash.update(chunk);
+      this.#news.resolve();
+    });
+  }
+
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition() && !this.#over) {
+      this.#news = Promise.withResolvers();
+      await this.#news.promise;
+    }
+  }
+
+  /** Waits for the end; resolves to the length and a digest of the stream. */
+  async end(): Promise<string> {
+    await this.until(() => false);
+    if (!this.tail.endsWith('event: end\ndata: [DONE]\n\n')) throw new Error('The stream ended without `end`.');
+    return `${this.bytes} bytes ${this.#hash.digest('hex')}`;
+  }
+
+  whole(): Promise<string> {
+    this.read();
+    return this.end();
+  }
+}
