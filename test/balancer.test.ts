@@ -13,9 +13,9 @@ import {
   TEST_API_KEY,
   withoutComments,
 } from '@runwire/test-kit';
-import { Nginx } from './support/nginx.ts';
 import { BreakingNode, balancerConfiguration } from './support/balancer.ts';
 import { folderOf } from './support/cli-process.ts';
+import { Nginx } from './support/nginx.ts';
 import { missingServices } from './support/services.ts';
 
 /* deploy/nginx.conf, read by a real nginx. */
