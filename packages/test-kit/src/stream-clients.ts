@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { parseFrames, withoutComments } from './sse-reader.ts';
+import { parseFrames, withoutComments } from '@runwire/server/testing';
 
 // Under `-C runwire` the package's name leads to TypeScript in node_modules, which Node does not run.
 const parserBuild = new URL('./dist/index.js', import.meta.resolve('eventsource-parser/package.json'));
