@@ -172,7 +172,7 @@ test('a drain ends with exit code 0; a second SIGTERM ends it at once', async (t
     await reader.untilText('output_text.delta');
     const { code, signal, stdout } = await server.stop();
     assert.deepEqual([code, signal], [0, null]);
-    assert.match(stdout, /a second signal ends the server immediately/);
+    assert.match(stdout, /a second signal ends the process immediately/);
     await reader.whole();
     assert.equal(messagesFrame(reader).status, 'completed');
   }

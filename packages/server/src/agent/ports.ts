@@ -57,7 +57,7 @@ export interface Room {
   /** True if nothing more must be read from the provider for now. Reading it costs a comparison. */
   readonly isFull: boolean;
   /** Calls back once when there is room again. Never calls back if the run ends first. */
-  onceRoom(goOn: () => void): void;
+  onceRoom(callback: () => void): void;
 }
 
 /** The model calls these methods immediately when its output arrives. A call costs no promise. */
