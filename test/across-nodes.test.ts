@@ -320,7 +320,7 @@ test('a revoked key and a changed or deleted integration are seen on every node'
   assert.equal((await here.api.delete(`/v2/api_keys/${made.keyId}`)).status, 204);
   const revokedAt = performance.now();
   await until('the key is refused', async () => (await other.get('/v2/me')).status === 401);
-  assert.ok(performance.now() - revokedAt < 5000 + 2000, 'with a little for a busy machine');
+  assert.ok(performance.now() - revokedAt < 15_000, '5 s on an idle machine');
 
   await here.api.patch(`/v2/integrations/${integration}`, { textOnly: true });
   const text = await there.api.complete({ apiIntegrationId: integration });
@@ -347,7 +347,7 @@ test('a revoked key ends its streams on every node; the run continues', { skip }
     assert.equal(await stream.over, false, 'the connection is cut: the answer did not end');
     assert.ok(!stream.text.includes('event: end'));
   }
-  assert.ok(performance.now() - revokedAt < 5000 + 2000, 'with a little for a busy machine');
+  assert.ok(performance.now() - revokedAt < 15_000, '5 s on an idle machine');
   await inStep(call, 'two', [reader, others]);
   await call.end();
   for (const stream of [reader, others]) assert.equal(await stream.over, true);
