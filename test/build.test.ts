@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { globSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { before, test } from 'node:test';
 import { temporaryFolder } from '@runwire/test-kit';
 import { publishedPackages } from '../scripts/build/packages.ts';
@@ -77,6 +77,16 @@ test('the build', async (t) => {
     );
     const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', script, ...files]);
     assert.deepEqual(stdout.trim().split('\n'), ['text true', 'text true', 'text true'], stderr);
+  });
+
+  await t.test('has every thread and process that its code starts', () => {
+    const started = globSync('packages/{server,documents}/dist/*.js', { cwd: root }).flatMap((path) =>
+      [...readFileSync(join(root, path), 'utf8').matchAll(/"\.\/[\w-]+\.ts" : "\.\/([\w-]+\.js)"/g)].map(
+        ([, file = '']) => join(root, dirname(path), file),
+      ),
+    );
+    assert.ok(started.length >= 5);
+    for (const file of started) assert.ok(existsSync(file), file);
   });
 
   await t.test('names the licence of every package that is in a bundle', () => {

@@ -55,8 +55,8 @@ test('npx runwire serve works from the tarballs in an empty folder', async (t) =
   const project = temporaryFolder();
   t.after(() => rmSync(project, { recursive: true, force: true }));
   writeFileSync(join(project, 'package.json'), '{ "private": true }');
-  const needed = ['documents', 'server', 'cli'].map((name) => tarballs.get(name) ?? '');
-  // Offline: nothing but the three tarballs is needed.
+  const needed = ['agency', 'documents', 'server', 'cli'].map((name) => tarballs.get(name) ?? '');
+  // Offline: nothing but these tarballs is needed.
   const installed = await run('npm', ['install', '--offline', '--ignore-scripts', ...needed], {
     cwd: project,
     ...environment,

@@ -57,9 +57,10 @@ export const publishedPackages: readonly PublishedPackage[] = [
   {
     folder: 'server',
     description: 'Runs agents for your own backend. Every request runs once, is charged once and is never lost.',
-    files: { index: 'index.ts', ...serverThreads('') },
-    exports: { '.': 'index' },
+    files: { index: 'index.ts', 'testing/index': 'testing/index.ts', ...serverThreads('') },
+    exports: { '.': 'index', './testing': 'testing/index' },
     needs: ['@runwire/documents'],
+    types: ['@runwire/agency'],
   },
   {
     folder: 'cli',
