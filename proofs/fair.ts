@@ -1,26 +1,30 @@
-import { type ApiClient, FileServer, ModelController, pdfOfPages } from '@runwire/test-kit';
-import { DataFolder } from './support/data-folder.ts';
-import { type Assault, HANG, startAssault } from './support/one-owners-assault.ts';
-import { expectAtLeast, expectAtMost, expectNumber, type Proof, within } from './support/proof.ts';
-import { startServer } from './support/start-server.ts';
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ApiClient, endlessPdf, FileServer, pdfOfPages, type StreamReader } from '@runwire/test-kit';
+import { askStore } from '../test/support/ask-store.ts';
+import { expectAtLeast, expectAtMost, expectNumber, type Proof, until, within } from './support/proof.ts';
+import { Rig } from './support/rig.ts';
+
+/*
+ * One owner with four integrations does everything with which it can delay others, concurrently: stalled bodies, hanging
+ * files and runs, large lists and replays. Then another owner's completions are measured.
+ */
 
 const MEBIBYTE = 1024 * 1024;
 const WAIT_MS = 120_000;
 const ANSWER = 'At your service.';
+/** The model never answers a run with this message. */
+const HANG = 'Never answer this.';
 /** The limit of a run with two files. A process that may have to start converts one of them. */
 const FILES_MS = 30_000;
+const INTEGRATIONS = ['one', 'two', 'three', 'four'];
+const PAUSE_MS = 500;
+const STALLED = 10;
+const LIST_READERS = 2;
+/** Each stalled body is smaller than its limit by so much, to leave room for the bodies of the replays. */
+const LEFT_BYTES = 64 * 1024;
 
-interface Sizes {
-  readonly activeRuns: number;
-  readonly bodyBytes: number;
-  readonly members: number;
-  readonly memberBytes: number;
-  readonly replays: number;
-  readonly completions: number;
-  readonly medianMs: number;
-}
-
-const FULL: Sizes = {
+const FULL = {
   activeRuns: 200,
   bodyBytes: 32 * MEBIBYTE,
   members: 24,
@@ -30,7 +34,7 @@ const FULL: Sizes = {
   medianMs: 2000,
 };
 /** Smaller sizes, and three times the time, because the machine runs other tests too. */
-const SHORT: Sizes = {
+const SHORT: typeof FULL = {
   activeRuns: 20,
   bodyBytes: MEBIBYTE,
   members: 4,
@@ -40,101 +44,163 @@ const SHORT: Sizes = {
   medianMs: 6000,
 };
 
-/** Measures what another owner gets during the assault. */
-class OtherOwner {
-  readonly #api: ApiClient;
-  readonly #apiIntegrationId: string;
-  readonly admittedMs: number[] = [];
-  readonly filesMs: number[] = [];
-  refused = 0;
-  unread = 0;
+const inputFile = (url: string) => ({ type: 'input_file', file_url: url });
 
-  constructor(api: ApiClient, apiIntegrationId: string) {
+/** Sends a body up to its last byte; resolves to the status of the answer, 0 if the connection closed without one. */
+function stall({ url, authorization }: ApiClient, bytes: number, signal: AbortSignal): Promise<number> {
+  const headers = { ...authorization, 'content-type': 'application/json', 'content-length': String(bytes) };
+  return new Promise((resolve) => {
+    const sent = request(`${url}/get_completion_v2`, { method: 'POST', agent: false, headers, signal });
+    sent.on('response', (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    });
+    sent.on('error', () => resolve(0));
+    sent.write(Buffer.alloc(bytes - 1, ' '));
+  });
+}
+
+class Assault implements Disposable {
+  readonly counts = { hanging_runs: 0, runs_refused: 0, bodies_refused: 0, lists: 0, list_mb: 0, replays: 0 };
+  readonly #over = new AbortController();
+  readonly #open: StreamReader[] = [];
+  readonly #api: ApiClient;
+
+  constructor(api: ApiClient) {
     this.#api = api;
-    this.#apiIntegrationId = apiIntegrationId;
   }
 
-  /** Sends one completion and reads it to its end. */
-  async complete(attachments: readonly object[]): Promise<void> {
-    const began = performance.now();
-    const reader = await this.#api.complete({ apiIntegrationId: this.#apiIntegrationId, attachments });
-    this.admittedMs.push(performance.now() - began);
-    if (reader.status !== 200 || reader.headers['x-agent-run-admitted'] !== 'true') {
-      this.refused += 1;
-      reader.cut();
-      return;
+  /** Resolves when every part of the assault has reached its limit. */
+  async start(files: FileServer, dataDir: string, sizes: typeof FULL): Promise<void> {
+    const api = this.#api;
+    const { members, memberBytes, replays, activeRuns, bodyBytes } = sizes;
+    const { counts } = this;
+    for (const apiIntegrationId of INTEGRATIONS) await api.post('/v2/integrations', { apiIntegrationId });
+    const replayed = { apiIntegrationId: 'one', usageRequestId: 'replayed', message: 'Hello' };
+    await (await api.complete(replayed)).whole();
+    // Earlier versions accepted metadata of this size.
+    for (let member = 0; member < members; member += 1) await api.put(`/v2/integrations/one/members/m${member}`, {});
+    const metadata = JSON.stringify({ note: 'x'.repeat(memberBytes) });
+    await askStore(dataDir, `update members set metadata_json = '${metadata}'`);
+    // Files whose server never answers, and documents that take as long as the reader lets them.
+    for (let place = 0; place < Math.min(16, activeRuns / 4); place += 1) {
+      files.hold(`/hang-${place}`);
+      await this.#complete(place, files.url(`/hang-${place}`));
     }
-    await within('the end of a run of the other owner', WAIT_MS, reader.whole());
-    if (attachments.length === 0) return;
-    this.filesMs.push(performance.now() - began);
-    if (reader.answer !== ANSWER) this.unread += 1;
+    for (let place = 0; place < 4; place += 1)
+      await this.#complete(place, files.serve(`/endless-${place}.pdf`, endlessPdf(), 'application/pdf'));
+
+    this.#repeat(1, async () => {
+      for (let turn = 0; await this.#complete(turn); turn += 1) counts.hanging_runs += 1;
+      counts.runs_refused += 1;
+    });
+    // Bodies that stop before their last byte, together larger than the limit of all bodies.
+    this.#repeat(STALLED, async () => {
+      const status = await stall(api, bodyBytes - LEFT_BYTES, this.#over.signal);
+      if (status === 503 || status === 0) counts.bodies_refused += 1;
+    });
+    this.#repeat(LIST_READERS, async () => {
+      const path = `${api.url}/v2/integrations/one/members?limit=200`;
+      const answer = await fetch(path, { headers: api.authorization, signal: this.#over.signal });
+      counts.list_mb += (await answer.arrayBuffer()).byteLength / 1e6;
+      counts.lists += 1;
+    });
+    this.#repeat(1, async () => {
+      const readers = await Promise.all(Array.from({ length: replays }, () => api.complete(replayed)));
+      await Promise.all(readers.map(({ over }) => over));
+      counts.replays += readers.filter(({ headers }) => headers['x-run-replayed'] === 'true').length;
+      await sleep(PAUSE_MS);
+    });
+    const isAtItsHeight = () =>
+      counts.runs_refused > 0 && counts.bodies_refused > 1 && counts.lists >= LIST_READERS && counts.replays >= replays;
+    await until('the assault at its height', isAtItsHeight, { limitMs: WAIT_MS });
+  }
+
+  #repeat(lanes: number, job: () => Promise<void>): void {
+    const loop = async () => {
+      for (; !this.#over.signal.aborted; await sleep(PAUSE_MS)) await job().catch(() => {});
+    };
+    for (let lane = 0; lane < lanes; lane += 1) void loop();
+  }
+
+  /** Starts a run that hangs; false if it was refused. */
+  async #complete(turn: number, url?: string): Promise<boolean> {
+    const apiIntegrationId = INTEGRATIONS[turn % INTEGRATIONS.length] ?? '';
+    const attachments = url === undefined ? [] : [inputFile(url)];
+    const reader = await this.#api.complete({ apiIntegrationId, message: HANG, attachments });
+    if (reader.status === 200) this.#open.push(reader);
+    else reader.cut();
+    return reader.status === 200;
+  }
+
+  /** Requests that are still waiting end with the server. */
+  [Symbol.dispose](): void {
+    this.#over.abort();
+    for (const reader of this.#open) reader.cut();
   }
 }
 
-const at = (sorted: readonly number[], share: number) =>
-  Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN);
-const inOrder = (times: readonly number[]) => times.toSorted((a, b) => a - b);
-
-async function measure(other: OtherOwner, files: FileServer, assault: Assault, sizes: Sizes) {
+async function measure(api: ApiClient, files: FileServer, sizes: typeof FULL) {
+  const [admittedMs, filesMs]: [number[], number[]] = [[], []];
+  let refused = 0;
+  let unread = 0;
   for (let done = 0; done < sizes.completions; done += 1) {
     // Each file is new, so that none is sent from a stored copy.
-    const attachments =
-      done % 10 === 5
-        ? [
-            files.serve(`/notes-${done}.txt`, `Note ${done}. `.repeat(4000), 'text/plain'),
-            files.serve(`/letter-${done}.pdf`, pdfOfPages(1 + (done % 7)), 'application/pdf'),
-          ]
-        : [];
-    await other.complete(attachments.map((file_url) => ({ type: 'input_file', file_url })));
-    if (other.refused > 0) break;
+    const urls = () => [
+      files.serve(`/notes-${done}.txt`, `Note ${done}. `.repeat(4000), 'text/plain'),
+      files.serve(`/letter-${done}.pdf`, pdfOfPages(1 + (done % 7)), 'application/pdf'),
+    ];
+    const attachments = done % 10 === 5 ? urls().map(inputFile) : [];
+    const began = performance.now();
+    const reader = await api.complete({ apiIntegrationId: 'other', attachments });
+    admittedMs.push(performance.now() - began);
+    if (reader.status !== 200 || reader.headers['x-agent-run-admitted'] !== 'true') {
+      refused += 1;
+      reader.cut();
+      break;
+    }
+    await within('the end of a run of the other owner', WAIT_MS, reader.whole());
+    if (attachments.length === 0) continue;
+    filesMs.push(performance.now() - began);
+    if (reader.answer !== ANSWER) unread += 1;
   }
-  const admitted = inOrder(other.admittedMs);
+  const at = (times: readonly number[], share: number) =>
+    Math.round(times.toSorted((a, b) => a - b)[Math.floor((times.length - 1) * share)] ?? Number.NaN);
   return {
-    completions: admitted.length,
-    refused: expectNumber('completions of the other owner refused', other.refused, 0),
-    median_ms: expectAtMost('median until a completion is admitted, in ms', at(admitted, 0.5), sizes.medianMs),
-    p95_ms: at(admitted, 0.95),
-    max_ms: at(admitted, 1),
-    with_files: expectAtLeast('completions with files', other.filesMs.length, 1),
-    files_unread: expectNumber('files of the other owner that were not read', other.unread, 0),
-    files_max_ms: expectAtMost('longest completion with files, in ms', at(inOrder(other.filesMs), 1), FILES_MS),
-    ...assault.figures(),
+    completions: admittedMs.length,
+    refused: expectNumber('completions of the other owner refused', refused, 0),
+    median_ms: expectAtMost('median until a completion is admitted, in ms', at(admittedMs, 0.5), sizes.medianMs),
+    p95_ms: at(admittedMs, 0.95),
+    max_ms: at(admittedMs, 1),
+    with_files: expectAtLeast('completions with files', filesMs.length, 1),
+    files_unread: expectNumber('files of the other owner that were not read', unread, 0),
+    files_max_ms: expectAtMost('longest completion with files, in ms', at(filesMs, 1), FILES_MS),
   };
 }
 
 export const proof: Proof = {
   name: 'fair',
   minutes: 2,
-  faults: {
-    'shared-by-integration': /^completions of the other owner refused: expected 0, found \d+\.$/m,
-  },
+  faults: { 'shared-by-integration': /^completions of the other owner refused: expected 0, found \d+\.$/m },
   async run({ fault, scale }) {
-    const short = scale(true, false);
-    const sizes = short ? SHORT : FULL;
-    await using stack = new AsyncDisposableStack();
-    const files = stack.use(await FileServer.start());
-    const model = stack.use(await ModelController.start());
-    model.onCall = async (call) => {
-      const said = JSON.stringify(call.request.prompt);
-      if (said.includes(HANG)) return;
+    const sizes = scale(SHORT, FULL);
+    const { bodyBytes, activeRuns } = sizes;
+    await using files = await FileServer.start();
+    const limits = { bodyBytes, bodiesBytes: 8 * bodyBytes, activeRuns };
+    await using rig = await Rig.start({ fault, limits, env: files.env });
+    rig.model.onCall = async (call) => {
+      if (JSON.stringify(call.request.prompt).includes(HANG)) return;
       await call.text(ANSWER);
       await call.end();
     };
-    const folder = stack.use(new DataFolder());
-    const { bodyBytes, activeRuns } = sizes;
-    const server = stack.use(
-      await startServer(fault, {
-        dataDir: folder.path,
-        controllerPort: model.port,
-        limits: { bodyBytes, bodiesBytes: 8 * bodyBytes, activeRuns },
-        env: files.env,
-      }),
-    );
-    const { body: owner } = await server.api.post('/v2/owners', { email: 'other@example.com' });
-    const api = server.api.as(owner.apiKey);
-    await api.post('/v2/integrations', { apiIntegrationId: 'other' });
-    const assault = stack.use(await startAssault({ api: server.api, files, dataDir: folder.path, ...sizes }));
-    await within('the assault at its height', WAIT_MS, assault.atItsHeight);
-    return await measure(new OtherOwner(api, 'other'), files, assault, sizes);
+    const { body: owner } = await rig.api().post('/v2/owners', { email: 'other@example.com' });
+    const other = rig.api().as(owner.apiKey);
+    await other.post('/v2/integrations', { apiIntegrationId: 'other' });
+    using assault = new Assault(rig.api());
+    await assault.start(files, rig.dataDir, sizes);
+    const figures = await measure(other, files, sizes);
+    const { counts } = assault;
+    expectAtLeast('hanging runs', counts.hanging_runs, 1);
+    return { ...figures, ...counts, list_mb: Math.round(counts.list_mb) };
   },
 };

@@ -1,29 +1,23 @@
-import { type ApiClient, ModelController, type NodeGroup, type StreamReader, withoutComments } from '@runwire/test-kit';
-import { DataFolder } from './support/data-folder.ts';
-import { LockWaits, retriesOf } from './support/lock-waits.ts';
-import { expectAtLeast, expectAtMost, expectNumber, type Proof, within } from './support/proof.ts';
-import { startNodes } from './support/start-nodes.ts';
-import { startServer } from './support/start-server.ts';
+import { type StreamReader, withoutComments } from '@runwire/test-kit';
+import { LockWaits } from './support/lock-waits.ts';
+import { expectAtLeast, expectAtMost, expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
+import { Rig } from './support/rig.ts';
 
 const WAIT_MS = 120_000;
 const REQUEST = { usageRequestId: 'request-1', message: 'Only once, please.' };
 const WORDS = Array.from({ length: 50 }, (_, i) => `word ${i} `);
+const PATH = '/v2/integrations/demo';
 
-const distinct = (values: Iterable<unknown>) => new Set(values).size;
-const many = <T>(count: number, make: (place: number) => Promise<T>) =>
-  Array.from({ length: count }, (_, place) => make(place));
+/** Posts to the servers by turns, concurrently. */
+const post = (what: string, rig: Rig, count: number, request = REQUEST) =>
+  within(what, WAIT_MS, Promise.all(Array.from({ length: count }, (_, turn) => rig.api(turn).complete(request))));
 
-/** Every post's answer says what it must: admitted, one run, and all but `firsts` of them replays. */
+/** Every answer was admitted, all name one run, and all but `firsts` of them are replays. */
 function checkHeads(prefix: string, readers: readonly StreamReader[], firsts: number): number {
   const count = (holds: (reader: StreamReader) => boolean) => readers.filter(holds).length;
-  expectNumber(
-    `${prefix}answers of status 200`,
-    count(({ status }) => status === 200),
-    readers.length,
-  );
-  const admitted = count(({ headers }) => headers['x-agent-run-admitted'] === 'true');
-  expectNumber(`${prefix}answers with X-Agent-Run-Admitted: true`, admitted, readers.length);
-  const runs = expectNumber(`${prefix}runs`, distinct(readers.map(({ headers }) => headers['x-run-id'])), 1);
+  const admitted = count(({ status, headers }) => status === 200 && headers['x-agent-run-admitted'] === 'true');
+  expectNumber(`${prefix}answers 200 with X-Agent-Run-Admitted: true`, admitted, readers.length);
+  const runs = expectNumber(`${prefix}runs`, new Set(readers.map(({ headers }) => headers['x-run-id'])).size, 1);
   const replayed = count(({ headers }) => headers['x-run-replayed'] === 'true');
   expectNumber(`${prefix}answers with X-Run-Replayed: true`, replayed, readers.length - firsts);
   return runs;
@@ -39,143 +33,107 @@ async function countEqual(prefix: string, readers: readonly StreamReader[]): Pro
   return expectNumber(`${prefix}equal streams`, equal, readers.length);
 }
 
-/** What the server itself lists: one run and one usage record, of the run that all were told. */
-async function countRecords(prefix: string, api: ApiClient, runId: unknown) {
-  const { body: runs } = await api.get('/v2/integrations/demo/runs');
-  expectNumber(`${prefix}runs listed`, runs.items.length, 1);
-  expectNumber(`${prefix}runs listed under the id that was told`, Number(runs.items[0].runId === runId), 1);
-  const { body: all } = await api.get('/v2/integrations/demo/usage');
-  const { body: own } = await api.get(`/v2/integrations/demo/usage?usageRequestId=${REQUEST.usageRequestId}`);
-  expectNumber(`${prefix}usage records under the request's id`, own.items.length, 1);
-  return { usageRecords: expectNumber(`${prefix}usage records`, all.items.length, 1), run: runs.items[0] };
-}
-
-/** All posts at once, by turns to each server; the model holds its first token until every one of them is answered. */
-async function together(prefix: string, api: (place: number) => ApiClient, model: ModelController, posts: number) {
-  const readers = await within(
-    `${prefix}heads of all posts`,
-    WAIT_MS,
-    Promise.all(many(posts, (place) => api(place).complete(REQUEST))),
-  );
-  const runs = checkHeads(prefix, readers, 1);
-  const call = await within('call of the model', WAIT_MS, model.nextCall());
+/** The model sends its words; then streams and lists have one completed run and one usage record. */
+async function finish(prefix: string, rig: Rig, readers: readonly StreamReader[]) {
+  const call = await within(`${prefix}call of the model`, WAIT_MS, rig.model.nextCall());
   const early = readers.filter(({ answer }) => answer !== '').length;
   expectNumber(`${prefix}streams with a token before all were attached`, early, 0);
   for (const word of WORDS) await call.text(word);
   await call.end();
   const equalStreams = await countEqual(prefix, readers);
-  expectNumber(`${prefix}answers with every token`, Number(readers[0]?.answer === WORDS.join('')), 1);
-  const { usageRecords, run } = await countRecords(prefix, api(1), readers[0]?.headers['x-run-id']);
-  expectNumber(`${prefix}runs completed`, Number(run.status === 'completed'), 1);
-  const modelCalls = expectNumber(`${prefix}model calls`, model.calls.length, 1);
-  return { posts, runs, model_calls: modelCalls, usage_records: usageRecords, equal_streams: equalStreams };
+  expectEqual(`${prefix}answer`, readers[0]?.answer, WORDS.join(''));
+  const api = rig.servers.at(-1)?.api ?? rig.api();
+  const { items: runs } = (await api.get(`${PATH}/runs`)).body;
+  expectNumber(`${prefix}runs listed`, runs.length, 1);
+  expectEqual(`${prefix}run`, [runs[0].runId, runs[0].status], [readers[0]?.headers['x-run-id'], 'completed']);
+  const { items: own } = (await api.get(`${PATH}/usage?usageRequestId=${REQUEST.usageRequestId}`)).body;
+  expectNumber(`${prefix}usage records under the request's id`, own.length, 1);
+  const { items: all } = (await api.get(`${PATH}/usage`)).body;
+  const usageRecords = expectNumber(`${prefix}usage records`, all.length, 1);
+  return { run: runs[0], usage_records: usageRecords, equal_streams: equalStreams };
 }
 
-async function onOne(fault: string | null, posts: number) {
-  using folder = new DataFolder();
-  await using model = await ModelController.start();
-  await using server = await startServer(fault, { dataDir: folder.path, controllerPort: model.port });
-  return await together('', () => server.api, model, posts);
+/** All posts concurrently; the model holds its first token until every one of them is answered. */
+async function together(prefix: string, rig: Rig, posts: number) {
+  const readers = await post(`${prefix}heads of all posts`, rig, posts);
+  const runs = checkHeads(prefix, readers, 1);
+  const { run, ...figures } = await finish(prefix, rig, readers);
+  return { posts, runs, model_calls: expectNumber(`${prefix}model calls`, rig.model.calls.length, 1), ...figures };
 }
 
-/** One equal post to each node at once, again and again: how their admissions meet in the database. */
-async function meet(prefix: string, nodes: NodeGroup, model: ModelController, rounds: number) {
-  const calls = model.calls.length;
-  model.answerAll('Once.');
+/** One equal post to each node concurrently, again and again: their admissions meet in the database. */
+async function meet(prefix: string, rig: Rig, rounds: number): Promise<number> {
+  const calls = rig.model.calls.length;
+  rig.model.answerAll('Once.');
   for (let round = 1; round <= rounds; round += 1) {
     const request = { ...REQUEST, usageRequestId: `meeting-${round}` };
-    const posts = many(nodes.nodes.length, (place) => nodes.api(place).complete(request));
-    const readers = await within(`${prefix}heads of a meeting`, WAIT_MS, Promise.all(posts));
+    const readers = await post(`${prefix}heads of a meeting`, rig, rig.servers.length, request);
     checkHeads(`${prefix}meeting: `, readers, 1);
     await countEqual(`${prefix}meeting: `, readers);
   }
-  return expectNumber(`${prefix}model calls of all meetings`, model.calls.length - calls, rounds);
+  return expectNumber(`${prefix}model calls of all meetings`, rig.model.calls.length - calls, rounds);
 }
 
-async function onSeveral(fault: string | null, posts: number, meetings: number, nodes: number, dropHints: boolean) {
-  const prefix = dropHints ? 'without hints: ' : '';
-  await using model = await ModelController.start();
-  await using all = await startNodes(nodes, fault, { controllerPort: model.port, dropHints });
-  await using waits = await LockWaits.start(all.databaseUrl);
-  const figures = await together(prefix, (place) => all.api(place), model, posts);
-  const met = await meet(prefix, all, model, meetings);
-  const retries = await retriesOf(all);
-  expectAtLeast(`${prefix}lock waits and retries`, waits.count + retries, 1);
-  return { ...figures, meetings: met, lock_waits: waits.count, retries };
-}
-
-/** Half of the posts are attached and half under way when the process dies; then all are sent again, and the run goes on. */
+/** Half of the posts are attached and half in progress when the process dies. All are sent again, and the run continues. */
 async function killed(fault: string | null, posts: number) {
-  using folder = new DataFolder();
-  await using model = await ModelController.start();
-  const options = { dataDir: folder.path, controllerPort: model.port };
-  const half = posts / 2;
-  await using doomed = await startServer(fault, options);
-  const attached = await within(
-    'heads of half the posts',
-    WAIT_MS,
-    Promise.all(many(half, () => doomed.api.complete(REQUEST))),
-  );
-  const runId = attached[0]?.headers['x-run-id'];
-  await within('call of the model', WAIT_MS, model.nextCall());
-  const underWay = many(posts - half, () => doomed.api.complete(REQUEST));
-  const answers = Promise.allSettled(underWay);
+  await using rig = await Rig.start({ fault });
+  const attached = await post('heads of half the posts', rig, posts / 2);
+  await within('call of the model', WAIT_MS, rig.model.nextCall());
+  const inProgress = Array.from({ length: posts / 2 }, () => rig.api().complete(REQUEST));
+  const answers = Promise.allSettled(inProgress);
   // By now some of them are answered, some are read and some have not even connected.
-  await within('head of one more post', WAIT_MS, Promise.race(underWay));
-  await doomed.kill('SIGKILL');
-  for (const answer of await within('end of the posts under way', WAIT_MS, answers)) {
+  await within('head of one more post', WAIT_MS, Promise.race(inProgress));
+  await rig.server().kill('SIGKILL');
+  for (const answer of await within('end of the posts in progress', WAIT_MS, answers)) {
     if (answer.status === 'fulfilled') attached.push(answer.value);
   }
   const cut = await within('end of the cut streams', WAIT_MS, Promise.all(attached.map(({ over }) => over)));
-  expectNumber('kill: streams cut by the kill', cut.filter((whole) => !whole).length, attached.length);
+  expectNumber('kill: streams cut by the kill', cut.filter((isWhole) => !isWhole).length, attached.length);
   checkHeads('kill: before it, ', attached, 1);
 
-  await using server = await startServer(fault, options);
-  const again = await within(
-    'heads of all posts',
-    WAIT_MS,
-    Promise.all(many(posts, () => server.api.complete(REQUEST))),
-  );
+  rig.servers.length = 0;
+  await rig.add();
+  const again = await post('heads of all posts', rig, posts);
   const runs = checkHeads('kill: ', again, 0);
-  expectNumber('kill: runs other than before', Number(again[0]?.headers['x-run-id'] !== runId), 0);
-  const call = await within('call of the model after the kill', WAIT_MS, model.nextCall());
-  for (const word of WORDS) await call.text(word);
-  await call.end();
-  const equalStreams = await countEqual('kill: ', again);
-  expectNumber('kill: answers with every token', Number(again[0]?.answer === WORDS.join('')), 1);
-  const { usageRecords, run } = await countRecords('kill: ', server.api, runId);
-  expectNumber('kill: runs completed', Number(run.status === 'completed'), 1);
-  const perAttempt = new Map<number, number>();
-  for (const { request } of model.calls) perAttempt.set(request.attempt, (perAttempt.get(request.attempt) ?? 0) + 1);
-  expectAtMost('kill: model calls of one attempt', Math.max(...perAttempt.values()), 1);
-  expectAtLeast('kill: model calls', model.calls.length, 2);
+  expectEqual('kill: run', again[0]?.headers['x-run-id'], attached[0]?.headers['x-run-id']);
+  const { run, usage_records, equal_streams } = await finish('kill: ', rig, again);
+  const calls = rig.model.calls.map(({ request }) => request.attempt);
+  expectNumber('kill: model calls of one attempt', calls.length - new Set(calls).size, 0);
+  expectAtLeast('kill: model calls', calls.length, 2);
   return {
     kill_posts: posts,
     kill_attached: attached.length,
     kill_runs: runs,
-    kill_model_calls: expectAtMost('kill: model calls', model.calls.length, run.attempt),
-    kill_usage_records: usageRecords,
-    kill_equal_streams: equalStreams,
+    kill_model_calls: expectAtMost('kill: model calls', calls.length, run.attempt),
+    kill_usage_records: usage_records,
+    kill_equal_streams: equal_streams,
   };
 }
 
 export const proof: Proof = {
   name: 'one-run',
   minutes: 0.25,
-  faults: {
-    'forget-requests': /^(runs|usage records under the request's id): expected 1, found \d+\.$/m,
-  },
+  faults: { 'forget-requests': /^(runs|usage records under the request's id): expected 1, found \d+\.$/m },
   spreads: true,
   async run({ fault, scale, nodes }) {
-    const short = scale(true, false);
-    const posts = short ? 100 : 1000;
-    if (nodes === null) return { ...(await onOne(fault, posts)), ...(await killed(fault, posts)) };
-    const meetings = short ? 10 : 50;
-    const heard = await onSeveral(fault, posts, meetings, nodes, false);
-    const deaf = await onSeveral(fault, posts, meetings, nodes, true);
+    const posts = scale(100, 1000);
+    const play = async (dropHints: boolean) => {
+      const prefix = dropHints ? 'without hints: ' : '';
+      await using rig = await Rig.start({ fault, nodes, dropHints });
+      await using waits = nodes === null ? null : await LockWaits.start(rig);
+      const figures = await together(prefix, rig, posts);
+      if (waits === null) return { ...figures, meetings: 0, lock_waits: 0, retries: 0 };
+      return { ...figures, meetings: await meet(prefix, rig, scale(10, 50)), ...(await waits.figures()) };
+    };
+    const { meetings, lock_waits, retries, ...figures } = await play(false);
+    if (nodes === null) return { ...figures, ...(await killed(fault, posts)) };
+    const deaf = await play(true);
     return {
       nodes,
-      ...heard,
+      ...figures,
+      meetings,
+      lock_waits,
+      retries,
       deaf_runs: deaf.runs,
       deaf_equal_streams: deaf.equal_streams,
       deaf_lock_waits: deaf.lock_waits,

@@ -1,183 +1,255 @@
+import { hash } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ApiClient, freshDatabase, ModelController, postgresFolder, stopOwnPostgres } from '@runwire/test-kit';
+import {
+  type ApiClient,
+  imageAttachment,
+  type ModelCall,
+  pngOf,
+  postgresFolder,
+  type ShownImage,
+  temporaryFolder,
+} from '@runwire/test-kit';
 import { backup } from '../packages/server/src/commands/backup.ts';
 import { restore } from '../packages/server/src/commands/restore.ts';
-import { INTEGRATION, Load, MEMBERS, PATH, Script } from './support/backup-load.ts';
-import { DataFolder } from './support/data-folder.ts';
-import { MountLoad } from './support/mount-load.ts';
-import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall } from './support/proof.ts';
-import { checkDays, checkNextTurns, checkReplays, checkRuns, ended, runsOf } from './support/restored-checks.ts';
-import { startServer } from './support/start-server.ts';
+import { INTEGRATION, MountLoad } from './support/mount-load.ts';
+import {
+  addTo,
+  expectAtLeast,
+  expectEqual,
+  expectNumber,
+  type Proof,
+  Shortfall,
+  until,
+  WAIT_MS,
+  within,
+} from './support/proof.ts';
+import { Rig } from './support/rig.ts';
+import { type Body, checkReplay, checkStory, expectAllowance, listAll, whole } from './support/story.ts';
 
 /*
- * A back-up of servers under load. Between its tables the callers' runs go on, and some of them end: what is in the
- * back-up must be of one moment all the same. Files are uploaded, replaced and deleted meanwhile. It is restored into an empty place, a server starts there, and is
- * asked everything from outside.
+ * A backup of servers under load. While it is taken, runs end and files are uploaded, replaced and deleted: what the backup
+ * holds must be of one moment. It is restored into an empty place, and a server there is asked everything.
  */
 
 type Overrides = NonNullable<Parameters<typeof backup>[2]>;
 
+const PATH = `/v2/integrations/${INTEGRATION}`;
+const MEMBERS = ['ann', 'bob', 'eve'];
 const CALLERS = 3;
 const HELD = 2;
-const SHORT = { before: 4, between: 1 };
-const LONG = { before: 200, between: 20 };
-
-/** What one end of a run writes, spread over the back-up. */
+/** A run with this message stays at its second call of the model until it may continue. */
+const HOLD = 'hold';
+/** The tables that one end of a run writes, spread over the backup. */
 const PAUSES = ['messages', 'runs', 'usage_days', 'attachments'];
 
-/** Waits at these tables until more runs have ended. A fault is planted here. */
-function slowly(load: Load, files: MountLoad, between: number, fault: string | null): Overrides {
-  return {
-    wrapSnapshot: (snapshot, again) => {
-      const read = new Set<string>();
-      return {
-        kind: snapshot.kind,
-        migrations: () => snapshot.migrations(),
-        columns: (table) => snapshot.columns(table),
-        async *rows(table, columns) {
-          if (PAUSES.includes(table)) await Promise.all([load.more(between), files.change()]);
-          // Planted: the images are looked for where none is listed.
-          if (fault === 'forget-images' && read.has('blobs') && table === 'blobs') return;
-          // Planted: files are looked for in no integration.
-          if (fault === 'forget-files' && read.has('integrations') && table === 'integrations') return;
-          read.add(table);
-          // Planted: each table is read at a moment of its own.
-          yield* (fault === 'torn' ? await again() : snapshot).rows(table, columns);
-        },
-      };
-    },
-  };
+/** Callers that send one message after the other, and the model of all servers: each run calls a tool, and answers. */
+class Load {
+  /** Every request that was sent, by its `usageRequestId`. */
+  readonly sent = new Map<string, Body>();
+  completed = 0;
+  held = 0;
+  readonly #mayEnd = Promise.withResolvers<void>();
+  readonly #rig: Rig;
+  readonly #callers: Promise<void>[];
+  #isStopped = false;
+
+  constructor(rig: Rig) {
+    this.#rig = rig;
+    this.answer(rig);
+    this.#callers = Array.from({ length: CALLERS }, (_, caller) => this.#call(caller));
+  }
+
+  answer({ model }: Rig): void {
+    model.onCall = async (call: ModelCall) => {
+      const { prompt, step, runId } = call.request;
+      const said = prompt.findLast((item) => item.kind === 'user')?.text ?? '';
+      if (step === 1) {
+        await call.text('Let me see. ');
+        await call.toolCall(`call-${runId}`, 'echo', JSON.stringify({ said }));
+      } else {
+        if (said === HOLD) {
+          this.held += 1;
+          await call.text('So far ');
+          await this.#mayEnd.promise;
+        }
+        await call.text(`You said ${said}.`);
+      }
+      await call.end();
+    };
+  }
+
+  letEnd(): void {
+    this.#mayEnd.resolve();
+  }
+
+  async #post(chat: string, turn: number, message: string, hasImage: boolean) {
+    const consumerId = MEMBERS[turn % MEMBERS.length] ?? '';
+    const attachments = hasImage ? [imageAttachment(pngOf(2000 + this.sent.size, turn % 256))] : [];
+    const ids = { apiIntegrationId: INTEGRATION, consumerId, chatId: `${chat}-${consumerId}` };
+    const body = { ...ids, message, attachments, usageRequestId: `${chat}/${turn}` };
+    this.sent.set(body.usageRequestId, body);
+    return await within('head of a post', WAIT_MS, this.#rig.api(this.sent.size).complete(body));
+  }
+
+  async #call(caller: number): Promise<void> {
+    for (let turn = 1; !this.#isStopped; turn += 1) {
+      const reader = await this.#post(`chat-${caller}`, turn, `word ${turn}`, turn % 3 === 0);
+      await within('end of a stream', WAIT_MS, reader.over);
+      this.completed += 1;
+    }
+  }
+
+  /** Sends messages whose runs do not end. */
+  async hold(): Promise<void> {
+    for (let place = 0; place < HELD; place += 1) await this.#post(`held-${place}`, place, HOLD, place % 2 === 0);
+  }
+
+  /** Resolves when so many more runs have ended. */
+  async more(runs: number): Promise<void> {
+    const target = this.completed + runs;
+    const failed = Promise.all(this.#callers).then(() => {});
+    await Promise.race([until(`${runs} more runs`, () => this.completed >= target, { pauseMs: 5 }), failed]);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all(this.#callers);
+  }
 }
 
-async function furnish(api: ApiClient): Promise<void> {
+/** Waits at some tables until more runs have ended. The faults are planted here. */
+const slowly = (load: Load, files: MountLoad, between: number, fault: string | null): Overrides => ({
+  wrapSnapshot: (snapshot, again) => {
+    const read = new Set<string>();
+    // The second time that a table is read, its files are looked for.
+    const forgotten = { 'forget-images': 'blobs', 'forget-files': 'integrations' }[fault ?? ''];
+    return {
+      kind: snapshot.kind,
+      migrations: () => snapshot.migrations(),
+      columns: (table) => snapshot.columns(table),
+      async *rows(table, columns) {
+        if (PAUSES.includes(table)) await Promise.all([load.more(between), files.change()]);
+        if (table === forgotten && read.has(table)) return;
+        read.add(table);
+        yield* (fault === 'torn' ? await again() : snapshot).rows(table, columns);
+      },
+    };
+  },
+});
+
+/** Each chat continues: the model sees its images again, and ids grow. */
+async function checkNextTurns(rig: Rig, api: ApiClient, runs: readonly Body[]): Promise<number> {
+  let images = 0;
+  const newest =
+    runs
+      .map(({ runId }) => String(runId))
+      .toSorted()
+      .at(-1) ?? '';
+  for (const [chatId, [{ consumerId } = { consumerId: '' }]] of Map.groupBy(runs, (run) => String(run.chatId))) {
+    const messages = await listAll(api, `${PATH}/chats/${chatId}/messages`);
+    const kept = messages.flatMap(({ attachments }) =>
+      attachments.map(({ image_url: url }: { image_url: string }) => /sha256=([0-9a-f]{64})/.exec(url)?.[1]),
+    );
+    const ids = { apiIntegrationId: INTEGRATION, consumerId, chatId, usageRequestId: `next in ${chatId}` };
+    const reader = await whole(api.complete({ ...ids, message: 'And now?' }));
+    const runId = String(reader.headers['x-run-id']);
+    const prompt = rig.model.calls.findLast(({ request }) => request.runId === runId)?.request.prompt ?? [];
+    const shown = prompt.flatMap((item) =>
+      item.kind === 'user' ? ((item.attachments ?? []) as unknown as ShownImage[]) : [],
+    );
+    const hashes = shown.map(({ base64 }) => hash('sha256', Buffer.from(base64, 'base64')));
+    expectEqual(`images of ${chatId}`, hashes.toSorted(), kept.toSorted());
+    expectEqual('ids that grow', runId > newest, true);
+    const status = `${PATH}/chat_status?usageRequestId=${encodeURIComponent(ids.usageRequestId)}`;
+    const { run, numMessages } = (await api.get(status)).body;
+    expectEqual('next turn', [run.status, numMessages], ['completed', messages.length + 2]);
+    images += hashes.length;
+  }
+  return images;
+}
+
+interface Size {
+  readonly before: number;
+  readonly between: number;
+}
+
+async function backUpAndRestore(nodes: number | null, fault: string | null, size: Size) {
+  await using rig = await Rig.start({ nodes });
+  await using target = await Rig.open({ nodes: nodes === null ? null : 0 });
+  const placeOf = (of: Rig) => ({ RUNWIRE_DATA_DIR: of.dataDir, DATABASE_URL: nodes === null ? '' : of.databaseUrl });
   const allowances = { unit: 'runs', limit: 1_000_000, period: 'lifetime' };
-  const fields = { apiIntegrationId: INTEGRATION, name: 'House', agency: 'test', allowances };
-  expectNumber('status of the integration', (await api.post('/v2/integrations', fields)).status, 201);
-  for (const member of MEMBERS)
-    expectNumber('status of a member', (await api.put(`${PATH}/members/${member}`, {})).status, 201);
-}
+  await rig.prepare({ apiIntegrationId: INTEGRATION, agency: 'test', allowances });
+  for (const member of MEMBERS) await rig.api().put(`${PATH}/members/${member}`, {});
+  const load = new Load(rig);
+  await load.hold();
+  await load.more(size.before);
+  await until('held runs', () => load.held >= HELD);
+  const before = load.completed;
+  const files = await MountLoad.start(rig.dataDir);
+  const parent = temporaryFolder();
+  using _ = { [Symbol.dispose]: () => rmSync(parent, { recursive: true }) };
+  const folder = join(parent, 'backup');
+  await backup(placeOf(rig), folder, slowly(load, files, size.between, fault));
+  const during = load.completed - before;
+  await files.stop();
+  await load.stop();
+  await Promise.all(rig.servers.map((server) => server.kill()));
+  await restore(placeOf(target), folder);
+  const restoredFiles = await files.check(target.dataDir);
 
-interface Counts {
-  readonly runs: number;
-  readonly unfinished: number;
-  readonly during: number;
-  readonly events: number;
-  readonly images: number;
-  readonly files: number;
-}
-
-async function backUpAndRestore(
-  places: { readonly from: Env; readonly to: Env; readonly servers: number },
-  fault: string | null,
-  size: typeof SHORT,
-): Promise<Counts> {
-  using folder = new DataFolder();
-  await using model = await ModelController.start();
-  const script = new Script(model);
-  const options = ({ RUNWIRE_DATA_DIR: dataDir, ...env }: Env, more = {}) =>
-    startServer(null, { dataDir, controllerPort: model.port, env: { ...env, ...more } });
-  const to = join(folder.path, 'backup');
-  let load: Load;
-  let files: MountLoad;
-  let during: number;
-  {
-    await using stack = new AsyncDisposableStack();
-    const starts = Array.from({ length: places.servers }, async () => stack.use(await options(places.from)));
-    await Promise.allSettled(starts);
-    const apis = (await Promise.all(starts)).map(({ api }) => api);
-    await furnish(apis[0] as ApiClient);
-    load = new Load(apis, CALLERS);
-    for (let place = 0; place < HELD; place += 1) await load.hold(place);
-    await load.more(size.before);
-    while (script.held < HELD) await load.more(1);
-    const before = load.completed;
-    files = await MountLoad.start(places.from.RUNWIRE_DATA_DIR);
-    await backup(places.from, to, slowly(load, files, size.between, fault));
-    during = load.completed - before;
-    await files.stop();
-    await load.stop();
+  load.answer(target);
+  // A run in progress did not crash: it continues even if one crash is one too many.
+  const { api } = await target.add({ env: { RUNWIRE_MAX_ATTEMPTS: '1' } });
+  const isActive = ({ status }: Body) => status === 'admitted' || status === 'running';
+  const list = () => listAll(api, `${PATH}/runs`);
+  let events = 0;
+  const check = async (runs: readonly Body[]) => {
+    for (const { runId, usageRequestId } of runs) {
+      const { run, charged, stream } = await checkStory(api, { integration: INTEGRATION, runId, model: target.model });
+      expectEqual('end of a run', [run.status, run.error, charged], ['completed', null, { unit: 'runs', amount: 1 }]);
+      const request = load.sent.get(usageRequestId);
+      if (request === undefined) throw new Shortfall(`request of run ${runId}: expected 1, found 0.`);
+      await checkReplay(api, target.model, request, stream);
+      events += stream.frames.length;
+    }
+  };
+  const found = await list();
+  const completed = new Set(found.filter(({ status }) => status === 'completed').map(({ runId }) => runId));
+  await check(found.filter(({ runId }) => completed.has(runId)));
+  load.letEnd();
+  await until('end of all runs', async () => !(await list()).some(isActive), { pauseMs: 100 });
+  const runs = await list();
+  expectNumber('runs after the restore', runs.length, found.length);
+  await check(runs.filter(({ runId }) => !completed.has(runId)));
+  expectNumber('usage records', (await listAll(api, `${PATH}/usage`)).length, runs.length);
+  for (const member of MEMBERS) {
+    const count = runs.filter(({ consumerId }) => consumerId === member).length;
+    await expectAllowance(api, `${PATH}/members/${member}`, count);
   }
-  await restore(places.to, to);
-  const restoredFiles = await files.check(places.to.RUNWIRE_DATA_DIR);
-  const calls = model.calls.length;
-  // A run that was under way did not crash: where one crash is one too many, it goes on all the same.
-  await using server = await options(places.to, { RUNWIRE_MAX_ATTEMPTS: '1' });
-  const { api } = server;
-  const found = await runsOf(api);
-  const completed = found.filter(({ status }) => status === 'completed');
-  const first = await checkRuns(api, completed);
-  const unfinished = found.filter(({ attempt }) => attempt > 1);
-  expectAtLeast('runs that were under way', unfinished.length, HELD);
-  script.letGo();
-  const runs = await ended(api);
-  const rest = await checkRuns(
-    api,
-    runs.filter(({ runId }) => completed.every((run) => run.runId !== runId)),
-  );
-  expectAtLeast('runs of the back-up', runs.length, size.before + HELD);
-  await checkDays(api, runs);
-  const held = runs.filter(({ runId }) => unfinished.some((run) => run.runId === runId));
-  expectEqual('attempts of the runs that went on', [...new Set(held.map(({ attempt }) => attempt))], [2]);
-  const repeated = model.calls.slice(calls).filter(({ request }) => request.step === 1 && isHeld(request.runId));
-  function isHeld(runId: string): boolean {
-    return held.some((run) => run.runId === runId && run.chatId.startsWith('held-'));
-  }
-  expectNumber('finished steps that were repeated', repeated.length, 0);
-  await checkReplays(api, model, runs, load);
-  const images = await checkNextTurns(api, model, runs);
   return {
-    runs: runs.length,
-    unfinished: unfinished.length,
+    runs: expectAtLeast('runs of the backup', runs.length, size.before + HELD),
+    unfinished: expectAtLeast('runs in progress', found.filter(({ attempt }) => attempt > 1).length, HELD),
     during,
-    events: first.events + rest.events,
-    images,
+    events,
+    images: await checkNextTurns(target, api, runs),
     files: restoredFiles,
   };
-}
-
-type Env = { readonly RUNWIRE_DATA_DIR: string; readonly DATABASE_URL: string };
-
-async function ofEmbedded(fault: string | null, size: typeof SHORT): Promise<Counts> {
-  using from = new DataFolder();
-  using to = new DataFolder();
-  const place = (folder: DataFolder) => ({ RUNWIRE_DATA_DIR: folder.path, DATABASE_URL: '' });
-  return await backUpAndRestore({ from: place(from), to: place(to), servers: 1 }, fault, size);
-}
-
-async function ofPostgres(fault: string | null, size: typeof SHORT): Promise<Counts> {
-  using from = new DataFolder();
-  using to = new DataFolder();
-  await using source = await freshDatabase();
-  await using target = await freshDatabase();
-  const place = (folder: DataFolder, { url }: { url: string }) => ({
-    RUNWIRE_DATA_DIR: folder.path,
-    DATABASE_URL: url,
-  });
-  return await backUpAndRestore({ from: place(from, source), to: place(to, target), servers: 2 }, fault, size);
 }
 
 export const proof: Proof = {
   name: 'restore',
   minutes: 3,
   faults: {
-    torn: /: expected .*, found /,
-    'forget-images': /: expected .*, found /,
-    'forget-files': /files.*: expected .*, found /,
+    torn: /^[^:]+: expected (?!within).*, found /m,
+    'forget-images': /^(end of a run|images of .*): expected .*, found /m,
+    'forget-files': /^(whole )?files.*: expected .*, found /m,
   },
   async run({ fault, scale }) {
-    const short = scale(true, false);
     if (postgresFolder() === null) throw new Shortfall('PostgreSQL on this machine: expected 1, found 0.');
-    const size = short ? SHORT : LONG;
+    const size = scale({ before: 4, between: 1 }, { before: 200, between: 20 });
     const sum = { runs: 0, unfinished: 0, during: 0, events: 0, images: 0, files: 0 };
-    const stores = [ofEmbedded, ofPostgres];
-    try {
-      for (const prove of stores) {
-        const counts = await prove(fault, size);
-        for (const key of Object.keys(sum) as (keyof Counts)[]) sum[key] += counts[key];
-      }
-    } finally {
-      await stopOwnPostgres();
-    }
-    return { stores: stores.length, ...sum };
+    for (const nodes of [null, 2]) addTo(sum, await backUpAndRestore(nodes, fault, size));
+    return { stores: 2, ...sum };
   },
 };

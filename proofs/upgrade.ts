@@ -1,156 +1,149 @@
-import { ModelController, PostgresServer, postgresFolder, ServerProcess, ToolController } from '@runwire/test-kit';
-import { DataFolder } from './support/data-folder.ts';
-import { findEarlierCommit, OldVersion } from './support/old-version.ts';
-import { expectAtLeast, expectEqual, expectNumber, LeftOut, type Proof, within } from './support/proof.ts';
-import { SHORT_LEASE } from './support/start-nodes.ts';
-import { countUsage, UpgradeDatabase } from './support/upgrade-checks.ts';
-import { UpgradeLoad } from './support/upgrade-load.ts';
-import { UpgradeModel } from './support/upgrade-model.ts';
-import { type UpgradeNode, UpgradeNodes, unknownThen } from './support/upgrade-nodes.ts';
+import { postgresFolder, ServerProcess } from '@runwire/test-kit';
+import { OldVersion } from './support/old-version.ts';
+import {
+  addTo,
+  expectAtLeast,
+  expectEqual,
+  expectNumber,
+  LeftOut,
+  type Proof,
+  type Scale,
+  WAIT_MS,
+  within,
+} from './support/proof.ts';
+import { Rig, SHORT_LEASE } from './support/rig.ts';
+import { checkStory } from './support/story.ts';
+import { UpgradeLoad, type UpgradeNode } from './support/upgrade-load.ts';
 
 /*
  * An installation is brought from an earlier version to this one as docs/upgrade.md says, under load: servers of both
- * versions work on one database for a while, and the older ones are stopped one after the other. Model and tools are
- * served, and their calls counted, in this process.
+ * versions work on one database for a while, and the older ones are stopped one after the other.
  */
 
-const WAIT_MS = 60_000;
-/** Held on each server that is stopped: they are not done by the end of its drain. */
+/** Runs held on each server that is stopped: they are not done when its drain ends. */
 const HELD = 2;
-/** Longer than the silence, 3 s or 8 s, after which a server that beats is taken for dead. */
-const BESIDE_MS = { short: 5000, full: 30_000 };
-const WORK = { short: 6, full: 40 };
-const REST_MS = { short: 800, full: 200 };
-/** For a run that is held no end of its step is worth waiting for; in full it is waited for as everywhere, 30 s. */
-const SHORT_HAND_OVER_MS = 1000;
+const ALIVE = 0;
+const RELEASED = 2;
 
-/** Whether the old servers run beside all the new ones for a while, or each goes as soon as a new one is there. */
-type Order = 'together' | 'in turn';
-
-class Upgrade {
-  readonly load: UpgradeLoad;
-  readonly #nodes: UpgradeNodes;
-  readonly #database: UpgradeDatabase;
-  readonly #ids = new Map<UpgradeNode, string>();
-  readonly #gone: UpgradeNode[] = [];
-  readonly #held = new Map<UpgradeNode, () => Promise<void>>();
-  readonly #work: number;
-
-  constructor(load: UpgradeLoad, nodes: UpgradeNodes, database: UpgradeDatabase, work: number) {
-    this.load = load;
-    this.#nodes = nodes;
-    this.#database = database;
-    this.#work = work;
-  }
-
-  async start(version: 'old' | 'new'): Promise<UpgradeNode> {
-    const before = new Set(await this.#database.nodeIds().catch(() => []));
-    const starting = version === 'old' ? this.#nodes.startOld() : this.#nodes.startNew();
-    const node = await within(`start of a server of the ${version} version`, WAIT_MS, starting);
-    const [id] = (await this.#database.nodeIds()).filter((each) => !before.has(each));
-    this.#ids.set(node, id ?? '');
-    return node;
-  }
-
-  async work(): Promise<void> {
-    await this.load.goOn(this.#work);
-  }
-
-  async hold(node: UpgradeNode): Promise<void> {
-    this.#held.set(node, await this.load.hold(node, HELD));
-  }
-
-  /** Its drain ends with runs under way, which go on elsewhere. */
-  async stop(node: UpgradeNode): Promise<void> {
-    await this.checkNodes();
-    await within('stop in good order', WAIT_MS, this.#nodes.stop(node));
-    this.#gone.push(node);
-    await this.#held.get(node)?.();
-    await this.work();
-  }
-
-  /** A new server beside old ones goes and comes back: what it lets go of is not theirs. */
-  async restart(node: UpgradeNode): Promise<void> {
-    await this.hold(node);
-    await this.stop(node);
-    await this.start('new');
-  }
-
-  async checkNodes(): Promise<void> {
-    const ids = (nodes: readonly UpgradeNode[]) => nodes.map((node) => this.#ids.get(node) ?? '');
-    await this.#database.checkNodes(ids(this.#nodes.open), ids(this.#gone));
-  }
+interface Plan {
+  readonly old: OldVersion;
+  readonly fault: string | null;
+  readonly scale: Scale;
+  /** The old servers run beside all the new ones for a while, or each stops as soon as a new one is there. */
+  readonly order: 'together' | 'in turn';
 }
 
-async function upgrade(order: Order, old: OldVersion, isOtherSchema: boolean, fault: string | null, short: boolean) {
-  const form = short ? 'short' : 'full';
-  using folder = new DataFolder();
-  await using postgres = await PostgresServer.start();
-  await using gate = await ToolController.start();
-  await using controller = await ModelController.start();
-  const database = new UpgradeDatabase(postgres, await postgres.database());
-  const options = { databaseUrl: database.url, dataDir: folder.path, controllerPort: controller.port };
-  const limits = short ? { ...SHORT_LEASE, handOverMs: SHORT_HAND_OVER_MS } : {};
-  await using nodes = new UpgradeNodes({ ...options, limits, oldEntry: old.entry, fault });
-  const load = new UpgradeLoad(nodes, REST_MS[form]);
-  const model = new UpgradeModel(controller, gate, load.mayTry, load.fail);
-  const steps = new Upgrade(load, nodes, database, WORK[form]);
+async function upgrade({ old, fault, scale, order }: Plan) {
+  // A held run has no end of a step to wait for; at full scale it is waited for as everywhere, 30 s.
+  const limits = scale<object>({ ...SHORT_LEASE, handOverMs: 1000 }, {});
+  await using rig = await Rig.open({ nodes: 0, fault, limits, env: { RUNWIRE_DRAIN_SECONDS: '2' } });
+  const load = new UpgradeLoad(rig, scale(800, 200));
+  const work = () => load.goOn(scale(6, 40));
+  const ids = new Map<string, UpgradeNode>();
+  const held = new Map<UpgradeNode, () => Promise<void>>();
 
-  const oldNodes = [await steps.start('old'), await steps.start('old')] as const;
-  await load.prepare();
-  try {
-    load.start();
-    for (const node of oldNodes) await steps.hold(node);
-    await steps.work();
-    await steps.start('new');
-    await steps.work();
-    if (order === 'in turn') await steps.stop(oldNodes[0]);
-    const second = await steps.start('new');
-    await steps.work();
-    if (order === 'together') {
-      await load.goOnFor(BESIDE_MS[form]);
-      if (!short) await steps.restart(second);
-      await steps.stop(oldNodes[0]);
+  /** No living server was declared dead, and those that stopped let go of their runs themselves. */
+  const checkNodes = async () => {
+    const rows = await rig.query('select node_id, dead from nodes');
+    const count = (state: number, isOpen: boolean) =>
+      rows.filter(({ node_id: id, dead }) => {
+        const node = ids.get(String(id));
+        return node !== undefined && load.open.includes(node) === isOpen && Number(dead) !== state;
+      }).length;
+    expectNumber('living servers that were taken for dead', count(ALIVE, true), 0);
+    expectNumber('servers that stopped in good order and were taken for dead', count(RELEASED, false), 0);
+  };
+  const start = async (isOld: boolean): Promise<UpgradeNode> => {
+    const options = isOld ? { entry: old.entry, env: old.env, fault: null } : {};
+    const process = await within(`start of a server, old: ${isOld}`, WAIT_MS, rig.add(options));
+    const node = { process, isOld, isStopping: false };
+    const rows = await rig.query('select node_id from nodes order by started_at');
+    for (const { node_id: id } of rows) if (!ids.has(String(id))) ids.set(String(id), node);
+    load.open.push(node);
+    return node;
+  };
+  const hold = async (node: UpgradeNode) => held.set(node, await load.hold(node, HELD));
+  /** Its drain ends with runs in progress, which continue elsewhere. */
+  const stop = async (node: UpgradeNode) => {
+    await checkNodes();
+    node.isStopping = true;
+    await within('stop in good order', WAIT_MS, node.process.kill('SIGTERM'));
+    load.open = load.open.filter((other) => other !== node);
+    await held.get(node)?.();
+    await work();
+  };
+
+  const [one, two] = [await start(true), await start(true)];
+  await load.start();
+  for (const node of [one, two]) await hold(node);
+  await work();
+  await start(false);
+  await work();
+  if (order === 'in turn') await stop(one);
+  const second = await start(false);
+  await work();
+  if (order === 'together') {
+    // Longer than a lease of 3 s, or 8 s.
+    await load.goOn(0, scale(5000, 30_000));
+    if (scale(false, true)) {
+      // A new server beside old ones stops and starts again: the old ones do not get its runs.
+      await hold(second);
+      await stop(second);
+      await start(false);
     }
-    await steps.stop(oldNodes[1]);
-    await load.end();
-    await steps.checkNodes();
-  } finally {
-    await load.settle();
+    await stop(one);
   }
+  await stop(two);
+  await load.end();
+  await checkNodes();
+  const counts = await checkRuns(rig, load);
+  if (old.isOtherSchema) await checkRefusal(old, rig);
+  return { ...load.tally, ...counts };
+}
 
-  const { runs, handedOver } = await database.checkRuns(load);
-  await database.checkMoney();
-  const records = (await countUsage(nodes, 'load')) + (await countUsage(nodes, 'race'));
-  expectNumber('usage records', records, runs);
-  expectAtLeast('runs that went on elsewhere', handedOver, HELD * oldNodes.length);
-  expectAtLeast('cancelled runs', load.cancelled, 1);
-  const { modelCalls, toolCalls } = model.checkCalls();
-  if (isOtherSchema) await checkRefusal(old, options);
+/** Every admitted request is one run, ended and charged once, no call was made twice, and there are no other runs. */
+async function checkRuns(rig: Rig, load: UpgradeLoad) {
+  const { model, gate } = rig;
+  const api = load.open[0]?.process.api ?? rig.api();
+  let handedOver = 0;
+  for (const [runId, { body, frames }] of load.runs) {
+    const { run } = await checkStory(api, { integration: body.apiIntegrationId, runId, model, seen: frames });
+    expectEqual(`request of ${runId}`, run.usageRequestId, body.usageRequestId);
+    const mayBeCancelled = body.message.startsWith('talk') && run.status === 'cancelled';
+    if (mayBeCancelled) load.tally.cancelled += 1;
+    else expectEqual(`end of ${runId}`, run.status, 'completed');
+    if (run.attempt > 1) handedOver += 1;
+  }
+  const rows = await rig.query('select crashes, charged_runs from runs');
+  expectNumber('runs', rows.length, load.runs.size);
+  const once = rows.filter((row) => Number(row.crashes) === 0 && Number(row.charged_runs) === 1);
+  expectNumber('runs that did not crash and were charged once', once.length, rows.length);
+  const wrong = await rig.query(`select * from
+    (select integration_id, consumer_id, day, sum(charged_runs)::bigint as runs, sum(charged_tokens)::bigint as tokens
+      from runs group by 1, 2, 3) r
+    full join (select integration_id, consumer_id, day, runs::bigint, tokens::bigint from usage_days) d
+      using (integration_id, consumer_id, day)
+    where r.runs is distinct from d.runs or r.tokens is distinct from d.tokens`);
+  expectEqual('day totals that are not the sum of what was charged', wrong, []);
+  const tools = new Set(gate.calls.map(({ callId }) => callId)).size;
   return {
-    ...load.tally,
-    runs,
-    records,
-    refused: load.refused.length,
-    cancelled: load.cancelled,
-    handedOver,
-    modelCalls,
-    toolCalls,
+    runs: expectAtLeast('runs', rows.length, 21),
+    // checkStory has found exactly one for each run.
+    usage_records: load.runs.size,
+    handed_over: expectAtLeast('runs that continued elsewhere', handedOver, 2 * HELD),
+    model_calls: model.calls.length,
+    tool_calls: expectNumber('calls of tools', gate.calls.length, tools),
   };
 }
 
 /** The database is not the older version's any more. */
-async function checkRefusal(
-  old: OldVersion,
-  options: { databaseUrl: string; dataDir: string; controllerPort: number },
-) {
-  const { databaseUrl, ...rest } = options;
-  const env = { DATABASE_URL: databaseUrl, ...unknownThen(old.entry) };
-  const start = ServerProcess.start({ ...rest, env, entry: old.entry });
+async function checkRefusal(old: OldVersion, rig: Rig): Promise<void> {
+  const env = { DATABASE_URL: rig.databaseUrl, ...old.env };
+  const start = ServerProcess.start({ dataDir: rig.dataDir, env, entry: old.entry });
   const said = await start.then(
     async (server) => {
       await server.kill();
-      return 'it came up';
+      return 'it started';
     },
     (error: Error) => error.message,
   );
@@ -161,38 +154,30 @@ async function checkRefusal(
 export const proof: Proof = {
   name: 'upgrade',
   minutes: 3,
+  // Which is found first depends on the earlier version: a server that hears that it was fenced gives its runs up.
   faults: {
     'fence-old-nodes':
       /^(Runs taken from a living server of the earlier version: expected 0, found run_|living servers that were taken for dead: expected 0, found [1-9])/m,
   },
   async run({ fault, scale }) {
-    const short = scale(true, false);
-    const earlier = findEarlierCommit();
-    if (typeof earlier === 'string') throw new LeftOut(`upgrade: ${earlier}.`);
     if (postgresFolder() === null)
       throw new LeftOut('upgrade: PostgreSQL is not installed (apt-get install postgresql).');
-    process.stdout.write(`from ${earlier.commit}${earlier.isOtherSchema ? '' : ', which has the same tables'}\n`);
-    using old = new OldVersion(earlier.commit);
-    const sum = new Map<string, number>();
-    const orders: readonly Order[] = short ? ['together'] : ['together', 'in turn'];
-    for (const order of orders) {
-      const counts = await upgrade(order, old, earlier.isOtherSchema, fault, short);
-      for (const [name, count] of Object.entries(counts)) sum.set(name, (sum.get(name) ?? 0) + count);
-    }
-    const figure = (name: string) => sum.get(name) ?? 0;
-    return {
-      upgrades: orders.length,
-      posts: figure('posts'),
-      runs: figure('runs'),
-      usage_records: figure('records'),
-      replays: figure('replays'),
-      refused: figure('refused'),
-      cancelled: figure('cancelled'),
-      unavailable: figure('unavailable'),
-      reattached: figure('reattached'),
-      handed_over: figure('handedOver'),
-      model_calls: figure('modelCalls'),
-      tool_calls: figure('toolCalls'),
+    using old = new OldVersion();
+    process.stdout.write(`from ${old.commit}${old.isOtherSchema ? '' : ', which has the same tables'}\n`);
+    const orders = scale<readonly Plan['order'][]>(['together'], ['together', 'in turn']);
+    const none = {
+      posts: 0,
+      runs: 0,
+      usage_records: 0,
+      replays: 0,
+      refused: 0,
+      cancelled: 0,
+      unavailable: 0,
+      reattached: 0,
     };
+    const sum = { ...none, handed_over: 0, model_calls: 0, tool_calls: 0 };
+    for (const order of orders) addTo(sum, await upgrade({ order, old, fault, scale }));
+    expectAtLeast('cancelled runs', sum.cancelled, 1);
+    return { upgrades: orders.length, ...sum };
   },
 };

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { filesOf, type MountStore, openTestMount, putFile } from '@runwire/test-kit';
-import { INTEGRATION } from './backup-load.ts';
 import { expectAtLeast, expectEqual, Shortfall } from './proof.ts';
 
+export const INTEGRATION = 'house';
 const OTHER = 'demo';
 const FIXED = 10;
 const TYPES = ['text/plain', 'text/csv', 'application/pdf'];
@@ -13,7 +13,7 @@ const LARGE_BYTES = 300_000;
 const version = (number: number) => Buffer.alloc(LARGE_BYTES, `version ${number} `);
 const sum = (bytes: Uint8Array) => hash('sha256', bytes);
 
-/** Files of an installation: some stay as they are, one is replaced all the time, some come and go during the back-up. */
+/** Files of an installation: some stay as they are, one is replaced all the time, some come and go during the backup. */
 export class MountLoad {
   readonly #mount: MountStore;
   /** What must be there, by integration and path: type and hash. */
@@ -56,11 +56,11 @@ export class MountLoad {
     for (let number = 1; !this.#stopped; number += 1) await this.#replace(number);
   }
 
-  /** While the back-up is taken, and before it comes to the files. */
+  /** While the backup is taken, and before it comes to the files. */
   async change(): Promise<void> {
     if (this.#kept.has(`${INTEGRATION}: during`)) return;
     await this.#mount.delete(INTEGRATION, 'deleted');
-    await this.#keep(INTEGRATION, 'during', Buffer.from('came during the back-up'));
+    await this.#keep(INTEGRATION, 'during', Buffer.from('came during the backup'));
   }
 
   async stop(): Promise<void> {

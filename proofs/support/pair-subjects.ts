@@ -2,67 +2,92 @@ import type { Answer, ApiClient, ModelCall, ModelController, StreamReader } from
 import { type SignedForm, sendForm, signing } from '../../test/support/uploads.ts';
 
 /*
- * What the proof `pairs` runs concurrently. A subject is what two operations are about, in one state. To add an operation,
- * add a line to `operations` of each subject that it can meet: the proof runs it against every operation there, itself
- * included. An operation resolves to its answer; `state` shows what it changed.
+ * What the proof `pairs` runs concurrently. A subject is what two operations are about, in one state. To add an operation, add
+ * a line to each subject that it can meet: the proof runs it against every operation there, itself included.
  */
 
-export interface PairSubject {
-  readonly operations: Readonly<Record<string, () => Promise<unknown>>>;
-  state(): Promise<unknown>;
-}
+type Body = Readonly<Record<string, unknown>>;
+type Request = readonly [method: string, below: string, body?: Body];
+/** A request below the integration, or what else a caller does; the result is compared. */
+type Operation = Request | ((subject: Subject) => Promise<unknown>);
 
-/** Makes a fresh subject; `name` is unique in the installation, and the id of its integration. */
-export type MakeSubject = (stage: PairStage, name: string) => Promise<PairSubject>;
+interface SubjectPlan {
+  readonly prepare: (subject: Subject) => Promise<unknown>;
+  readonly operations: Readonly<Record<string, Operation>>;
+  /** Lists below the integration that show what the operations changed. */
+  readonly state: readonly string[] | ((subject: Subject) => Promise<unknown>);
+}
 
 /** The forms of one integration may promise so much: one file of `FILE_BYTES`, not two. */
 export const QUOTA_BYTES = 100;
 const FILE_BYTES = 60;
 
-type Body = Readonly<Record<string, unknown>>;
+const told = async (answer: Promise<Answer>) => {
+  const { status, body } = await answer;
+  return { status, body };
+};
 
-/** A server, and the model whose calls wait until a round is over. */
-export class PairStage {
-  readonly api: ApiClient;
+/** The calls of a model that wait until a round is over, by their runs. */
+export class HeldCalls {
   readonly #calls = new Map<string, PromiseWithResolvers<ModelCall>>();
 
-  constructor(api: ApiClient, model: ModelController) {
-    this.api = api;
-    model.onCall = (call) => this.#callOf(call.request.runId).resolve(call);
+  constructor(model: ModelController) {
+    model.onCall = (call) => this.#of(call.request.runId).resolve(call);
   }
 
-  #callOf(runId: string): PromiseWithResolvers<ModelCall> {
+  #of(runId: string): PromiseWithResolvers<ModelCall> {
     const known = this.#calls.get(runId) ?? Promise.withResolvers<ModelCall>();
     this.#calls.set(runId, known);
     return known;
   }
 
-  /** The call of the model that this run waits in. */
-  call(runId: string): Promise<ModelCall> {
-    return this.#callOf(runId).promise;
+  of(runId: string): Promise<ModelCall> {
+    return this.#of(runId).promise;
   }
 
-  /** Lets a run end that a round has left; it may have been cancelled before its model was called. */
+  /** Ends a run that a round has left; it may have been cancelled before its model was called. */
   release(runId: string): void {
-    this.#callOf(runId)
-      .promise.then((call) => call.end())
+    void this.of(runId)
+      .then((call) => call.end())
       .finally(() => this.#calls.delete(runId));
   }
 }
 
-/** The requests of one subject, and the runs that they started. */
-class Requests {
-  readonly stage: PairStage;
-  readonly id: string;
-  readonly runs: string[] = [];
+interface HeldRun {
+  readonly reader: StreamReader;
+  readonly call: ModelCall;
+  readonly runId: string;
+}
 
-  constructor(stage: PairStage, id: string) {
-    this.stage = stage;
-    this.id = id;
+/** One fresh subject. Its name is unique in the installation, and the id of its integration. */
+export class Subject {
+  readonly api: ApiClient;
+  readonly name: string;
+  readonly #calls: HeldCalls;
+  readonly #runs: string[] = [];
+  /** The run that waits in its chat. */
+  #run: HeldRun | null = null;
+  form: SignedForm | null = null;
+  /** The owner's two keys. */
+  keys: readonly { readonly api: ApiClient; readonly id: string }[] = [];
+
+  constructor(api: ApiClient, calls: HeldCalls, name: string) {
+    this.api = api;
+    this.#calls = calls;
+    this.name = name;
   }
 
-  get path(): string {
-    return `/v2/integrations/${this.id}`;
+  async do(operation: Operation): Promise<unknown> {
+    if (typeof operation === 'function') return operation(this);
+    const [method, below, body] = operation;
+    return told(this.api.call(method, `/v2/integrations/${this.name}${below}`, body));
+  }
+
+  async state(plan: SubjectPlan): Promise<unknown> {
+    if (typeof plan.state === 'function') return plan.state(this);
+    const answers = await Promise.all(plan.state.map((below) => this.do(['GET', below])));
+    for (const runId of this.#runs) this.#calls.release(runId);
+    return answers;
   }
 
   async made(answer: Promise<Answer>): Promise<Body> {
@@ -72,317 +97,232 @@ class Requests {
   }
 
   integration(fields: Body = {}): Promise<Body> {
-    return this.made(this.stage.api.post('/v2/integrations', { apiIntegrationId: this.id, ...fields }));
+    return this.made(this.api.post('/v2/integrations', { apiIntegrationId: this.name, ...fields }));
   }
 
-  async post(fields: Body): Promise<StreamReader> {
-    const reader = await this.stage.api.complete({ apiIntegrationId: this.id, ...fields });
-    const runId = reader.headers['x-run-id'];
-    if (reader.status === 200 && reader.headers['x-run-replayed'] === undefined) this.runs.push(String(runId));
+  member(): Promise<Body> {
+    return this.made(this.api.put(`/v2/integrations/${this.name}${ANN}`, {}));
+  }
+
+  async #post(fields: Body): Promise<StreamReader> {
+    const reader = await this.api.complete({ apiIntegrationId: this.name, ...fields });
+    const { 'x-run-id': runId, 'x-run-replayed': replayed } = reader.headers;
+    if (reader.status === 200 && replayed === undefined) this.#runs.push(String(runId));
     return reader;
   }
 
   /** A completion up to the head of its answer; its run waits for its model. */
   async complete(fields: Body): Promise<unknown> {
-    const reader = await this.post(fields);
+    const reader = await this.#post(fields);
     const { status, headers } = reader;
-    if (status !== 200) await reader.over;
-    else reader.cut();
-    const body = status === 200 ? null : JSON.parse(reader.text);
-    return {
-      status,
-      body,
-      run: headers['x-run-id'],
-      chat: headers['x-chat-id'],
-      admitted: headers['x-agent-run-admitted'],
-    };
+    if (status === 200) reader.cut();
+    else await reader.over;
+    const { 'x-run-id': run, 'x-chat-id': chat, 'x-agent-run-admitted': admitted } = headers;
+    return { status, body: status === 200 ? null : JSON.parse(reader.text), run, chat, admitted };
   }
 
-  /**
-   * The request of an ended run again, read to its end. If the chat is deleted under the stream, the server cuts it; then
-   * the request is sent once more, as a client does.
-   */
+  /** The request of an ended run again, read to its end. A stream that is cut by a delete is asked for again. */
   async replay(fields: Body): Promise<unknown> {
     for (;;) {
-      const reader = await this.post(fields);
+      const reader = await this.#post(fields);
       const isWhole = await reader.over;
       if (reader.status !== 200) return { status: reader.status, body: JSON.parse(reader.text) };
       if (isWhole) return { status: 200, last: reader.frames.at(-1)?.event, answer: reader.answer };
     }
   }
 
-  /** A run whose model waits. */
-  async held(
-    fields: Body,
-  ): Promise<{ readonly reader: StreamReader; readonly call: ModelCall; readonly runId: string }> {
-    const reader = await this.post(fields);
-    const runId = String(reader.headers['x-run-id']);
+  /** Starts a run whose model waits. */
+  async hold(fields: Body): Promise<void> {
+    const reader = await this.#post(fields);
     if (reader.status !== 200) throw new Error(`A run was not admitted: ${reader.status}`);
-    return { reader, call: await this.stage.call(runId), runId };
+    const runId = String(reader.headers['x-run-id']);
+    this.#run = { reader, runId, call: await this.#calls.of(runId) };
   }
 
-  async ended(fields: Body): Promise<void> {
-    const { reader, call } = await this.held(fields);
-    await call.text('Hi');
-    await call.end();
+  /** The model ends its answer; the result is how the stream ended. */
+  async finish(): Promise<unknown> {
+    const { reader, call } = this.#run as HeldRun;
+    await Promise.race([call.end(), call.closed]);
     await reader.over;
+    const messages = reader.frames.find(({ event }) => event === 'messages');
+    return { status: messages === undefined ? null : JSON.parse(messages.data).status };
   }
 
-  send = async (method: string, below: string, body?: unknown): Promise<unknown> => {
-    const answer = await this.stage.api.call(method, `${this.path}${below}`, body);
-    return { status: answer.status, body: answer.body };
-  };
-
-  sign(fields: Body): Promise<Answer> {
-    return this.stage.api.post('/create_agency_upload', signing(FILE_BYTES, { apiIntegrationId: this.id, ...fields }));
+  cancel(): Promise<unknown> {
+    return this.do(['POST', `/runs/${this.#run?.runId}/cancel`]);
   }
 
-  async signed(fields: Body = {}): Promise<unknown> {
-    const { status, body } = await this.sign(fields);
-    return { status, body };
+  sign(fields: Body = {}): Promise<Answer> {
+    return this.api.post('/create_agency_upload', signing(FILE_BYTES, { apiIntegrationId: this.name, ...fields }));
   }
-
-  /** The lists below the integration. Order by time is left out: it is not what a pair is about. */
-  state =
-    (...below: readonly string[]) =>
-    async (): Promise<unknown> => {
-      const answers = await Promise.all(below.map((path) => this.send('GET', path)));
-      for (const runId of this.runs) this.stage.release(runId);
-      return answers;
-    };
-}
-
-/** A run that waits in its chat, and what can happen to it. */
-async function busyChat(requests: Requests, fields: Body) {
-  const { reader, call, runId } = await requests.held(fields);
-  return {
-    cancel: () => requests.send('POST', `/runs/${runId}/cancel`),
-    /** The model ends its answer: the answer is how the stream ended. */
-    finish: async () => {
-      await Promise.race([call.end(), call.closed]);
-      await reader.over;
-      const messages = reader.frames.find(({ event }) => event === 'messages');
-      return { status: messages === undefined ? null : JSON.parse(messages.data).status };
-    },
-  };
 }
 
 const RUNS = { allowances: { unit: 'runs', limit: 1, period: 'lifetime' } };
 const ANN = '/members/ann';
+const FILE = '/app/mnt/u/a.txt';
+const IN_FILE = { folder: FILE };
+const path = encodeURIComponent(FILE);
+const folder = encodeURIComponent('/app/mnt/u');
+const bytes = Buffer.alloc(FILE_BYTES, 'x');
+const FIRST = { chatId: 'c', aliasChatId: 'a', usageRequestId: 'u0' };
 
-/** A member with an allowance of one run. */
-const member =
-  (registered: boolean): MakeSubject =>
-  async (stage, name) => {
-    const requests = new Requests(stage, name);
-    await requests.integration(RUNS);
-    if (registered) await requests.made(stage.api.put(requests.path + ANN, {}));
-    const { send } = requests;
-    return {
-      operations: {
-        'put name': () => send('PUT', ANN, { name: 'Ann' }),
-        'put inactive': () => send('PUT', ANN, { active: false }),
-        'put limit': () => send('PUT', ANN, { allowance: { limit: 5 } }),
-        delete: () => send('DELETE', ANN),
-        complete: () => requests.complete({ consumerId: 'ann', chatId: 'c1', usageRequestId: 'u1' }),
-        'complete elsewhere': () => requests.complete({ consumerId: 'ann', chatId: 'c2', usageRequestId: 'u2' }),
-        'create chat': () => send('POST', '/chats', { chatId: 'c1', consumerId: 'ann' }),
-      },
-      state: requests.state(ANN, '/chats', '/runs'),
-    };
-  };
-
-const newChat: MakeSubject = async (stage, name) => {
-  const requests = new Requests(stage, name);
-  await requests.integration();
-  const { send } = requests;
-  return {
-    operations: {
-      create: () => send('POST', '/chats', { chatId: 'c', aliasChatId: 'a' }),
-      'create another': () => send('POST', '/chats', { chatId: 'd', aliasChatId: 'a' }),
-      complete: () => requests.complete({ chatId: 'c', usageRequestId: 'u1' }),
-      'complete by alias': () => requests.complete({ aliasChatId: 'a', usageRequestId: 'u2' }),
-      'complete by both': () => requests.complete({ chatId: 'c', aliasChatId: 'a', usageRequestId: 'u3' }),
-      'same request': () => requests.complete({ chatId: 'c', usageRequestId: 'u1' }),
-      'another body': () => requests.complete({ chatId: 'c', usageRequestId: 'u1', message: 'Another' }),
-      delete: () => send('DELETE', '/chats/c'),
-    },
-    state: requests.state('/chats', '/runs', '/usage'),
-  };
-};
-
-const idleChat: MakeSubject = async (stage, name) => {
-  const requests = new Requests(stage, name);
-  await requests.integration();
-  const first = { chatId: 'c', aliasChatId: 'a', usageRequestId: 'u0' };
-  await requests.ended(first);
-  const { send } = requests;
-  return {
-    operations: {
-      complete: () => requests.complete({ chatId: 'c', usageRequestId: 'u1' }),
-      'complete by alias': () => requests.complete({ aliasChatId: 'a', usageRequestId: 'u2' }),
-      create: () => send('POST', '/chats', { chatId: 'c' }),
-      replay: () => requests.replay(first),
-      delete: () => send('DELETE', '/chats/c'),
-    },
-    state: requests.state('/chats', '/runs', '/chats/c/messages'),
-  };
-};
-
-const runningChat: MakeSubject = async (stage, name) => {
-  const requests = new Requests(stage, name);
-  await requests.integration();
-  const first = { chatId: 'c', usageRequestId: 'u0' };
-  const run = await busyChat(requests, first);
-  return {
-    operations: {
-      ...run,
-      complete: () => requests.complete({ chatId: 'c', usageRequestId: 'u1' }),
-      replay: () => requests.complete(first),
-      delete: () => requests.send('DELETE', '/chats/c'),
-    },
-    state: requests.state('/chats', '/runs', '/usage'),
-  };
-};
-
-const newIntegration: MakeSubject = async (stage, name) => {
-  const requests = new Requests(stage, name);
-  const { send } = requests;
-  const create = async (apiIntegrationId: string, fields: Body) => {
-    const { status, body } = await stage.api.post('/v2/integrations', { apiIntegrationId, ...fields });
-    return { status, body };
-  };
-  return {
-    operations: {
-      create: () => create(name, { name: 'One' }),
-      'create with an allowance': () => create(name, RUNS),
-      'create in upper case': () => create(name.toUpperCase(), {}),
-      patch: () => send('PATCH', '', { name: 'Two' }),
-      delete: () => send('DELETE', ''),
-      complete: () => requests.complete({ usageRequestId: 'u' }),
-    },
-    state: requests.state('', '/runs'),
-  };
-};
-
-const integration: MakeSubject = async (stage, name) => {
-  const requests = new Requests(stage, name);
-  await requests.integration();
-  const { send } = requests;
-  return {
-    operations: {
-      'patch name': () => send('PATCH', '', { name: 'Two' }),
-      'patch text': () => send('PATCH', '', { textOnly: true }),
-      'patch allowances': () => send('PATCH', '', RUNS),
-      delete: () => send('DELETE', ''),
-      complete: () => requests.complete({ chatId: 'c', usageRequestId: 'u' }),
-      'put member': () => send('PUT', ANN, { name: 'Ann' }),
-      'create chat': () => send('POST', '/chats', { chatId: 'd' }),
-      sign: () => requests.signed(),
-    },
-    state: requests.state('', '/members', '/chats', '/runs'),
-  };
-};
-
-const runningIntegration: MakeSubject = async (stage, name) => {
-  const requests = new Requests(stage, name);
-  await requests.integration(RUNS);
-  await requests.made(stage.api.put(requests.path + ANN, {}));
-  const run = await busyChat(requests, { chatId: 'c', consumerId: 'ann', usageRequestId: 'u' });
-  return {
-    operations: {
-      cancel: run.cancel,
-      finish: run.finish,
-      delete: () => requests.send('DELETE', ''),
-      'raise the limit': () => requests.send('PATCH', '', { allowances: { ...RUNS.allowances, limit: 9 } }),
-      'delete member': () => requests.send('DELETE', ANN),
-      complete: () => requests.complete({ chatId: 'd', consumerId: 'ann', usageRequestId: 'u2' }),
-    },
-    state: requests.state('', '/members', '/runs', '/usage'),
-  };
-};
+const complete = (fields: Body) => (subject: Subject) => subject.complete(fields);
+const sign = (fields: Body) => (subject: Subject) => told(subject.sign(fields));
+const create = (change: (name: string) => string, fields: Body) => (subject: Subject) =>
+  told(subject.api.post('/v2/integrations', { apiIntegrationId: change(subject.name), ...fields }));
+const same = (text: string) => text;
+const upper = (text: string) => text.toUpperCase();
+const revoke = (by: number, key: number) => (subject: Subject) =>
+  told(subject.keys[by]?.api.delete(`/v2/api_keys/${subject.keys[key]?.id}`) as Promise<Answer>);
+const newOwner = (change: (name: string) => string) => (subject: Subject) =>
+  told(subject.api.post('/v2/owners', { email: change(`new-${subject.name}@example.com`) }));
+const run = { cancel: (subject: Subject) => subject.cancel(), finish: (subject: Subject) => subject.finish() };
 
 /** An owner with two keys, each of which revokes itself: one of them must stay. */
-const owner: MakeSubject = async (stage, name) => {
-  const requests = new Requests(stage, name);
-  const email = `${name}@example.com`;
-  const made = await requests.made(stage.api.post('/v2/owners', { email }));
-  const first = stage.api.as(String(made.apiKey));
-  const key = await requests.made(first.post('/v2/api_keys', { name: 'second' }));
-  const second = stage.api.as(String(key.apiKey));
-  const keyOf = async (api: ApiClient) => (await api.get('/v2/me')).body.key.keyId;
-  const [firstId, secondId] = [await keyOf(first), await keyOf(second)];
-  const told = async (answer: Promise<Answer>) => {
-    const { status, body } = await answer;
-    return { status, body };
-  };
-  return {
-    operations: {
-      'revoke first': () => told(first.delete(`/v2/api_keys/${firstId}`)),
-      'revoke second': () => told(second.delete(`/v2/api_keys/${secondId}`)),
-      'revoke second by first': () => told(first.delete(`/v2/api_keys/${secondId}`)),
-      'create owner': () => told(stage.api.post('/v2/owners', { email: `new-${email}` })),
-      'create owner in upper case': () => told(stage.api.post('/v2/owners', { email: `NEW-${email.toUpperCase()}` })),
-    },
-    state: async () => {
-      const usable = await Promise.all([first, second].map(async (api) => (await api.get('/v2/me')).status));
-      return { usable };
-    },
-  };
+async function makeOwner(subject: Subject): Promise<void> {
+  const made = await subject.made(subject.api.post('/v2/owners', { email: `${subject.name}@example.com` }));
+  const first = subject.api.as(String(made.apiKey));
+  const key = await subject.made(first.post('/v2/api_keys', { name: 'second' }));
+  const apis = [first, subject.api.as(String(key.apiKey))];
+  subject.keys = await Promise.all(apis.map(async (api) => ({ api, id: (await api.get('/v2/me')).body.key.keyId })));
+}
+
+const MEMBER: Pick<SubjectPlan, 'operations' | 'state'> = {
+  operations: {
+    'put name': ['PUT', ANN, { name: 'Ann' }],
+    'put inactive': ['PUT', ANN, { active: false }],
+    'put limit': ['PUT', ANN, { allowance: { limit: 5 } }],
+    delete: ['DELETE', ANN],
+    complete: complete({ consumerId: 'ann', chatId: 'c1', usageRequestId: 'u1' }),
+    'complete elsewhere': complete({ consumerId: 'ann', chatId: 'c2', usageRequestId: 'u2' }),
+    'create chat': ['POST', '/chats', { chatId: 'c1', consumerId: 'ann' }],
+  },
+  state: [ANN, '/chats', '/runs'],
 };
 
-const FILE = '/app/mnt/u/a.txt';
-const bytes = Buffer.alloc(FILE_BYTES, 'x');
-
-/** A path that a form was signed for, with or without its file. */
-const file =
-  (stored: boolean): MakeSubject =>
-  async (stage, name) => {
-    const requests = new Requests(stage, name);
-    await requests.integration();
-    const form = (await requests.made(requests.sign({}))) as unknown as SignedForm;
-    if (stored) await sendForm(form, bytes);
-    const path = encodeURIComponent(FILE);
-    return {
-      operations: {
-        sign: () => requests.signed(),
-        'sign below it': () => requests.signed({ folder: FILE }),
-        send: async () => ({ status: await sendForm(form, bytes) }),
-        delete: () => requests.send('DELETE', `/files?path=${path}`),
-        'delete folder': () =>
-          requests.send('DELETE', `/files?path=${encodeURIComponent('/app/mnt/u')}&recursive=true`),
-        complete: () => requests.complete({ usageRequestId: 'u', sandboxFiles: [{ name: 'a.txt', path: FILE }] }),
-      },
-      state: requests.state('/files', `/files?folder=${encodeURIComponent('/app/mnt/u')}`, '/runs'),
-    };
-  };
-
-/** A quota with room for one of two files. */
-const quota: MakeSubject = async (stage, name) => {
-  const requests = new Requests(stage, name);
-  await requests.integration();
-  return {
-    operations: {
-      'sign a': () => requests.signed({ filename: 'a.txt' }),
-      'sign b': () => requests.signed({ filename: 'b.txt' }),
-      'sign a as folder': () => requests.signed({ folder: FILE, filename: 'c.txt' }),
-    },
-    state: requests.state('/files'),
-  };
+const FILES: Pick<SubjectPlan, 'operations' | 'state'> = {
+  operations: {
+    sign: sign({}),
+    'sign below it': sign(IN_FILE),
+    send: async ({ form }) => ({ status: await sendForm(form as SignedForm, bytes) }),
+    delete: ['DELETE', `/files?path=${path}`],
+    'delete folder': ['DELETE', `/files?path=${folder}&recursive=true`],
+    complete: complete({ usageRequestId: 'u', sandboxFiles: [{ name: 'a.txt', path: FILE }] }),
+  },
+  state: ['/files', `/files?folder=${folder}`, '/runs'],
 };
+
+async function signFile(subject: Subject): Promise<SignedForm> {
+  await subject.integration();
+  subject.form = (await subject.made(subject.sign())) as unknown as SignedForm;
+  return subject.form;
+}
 
 /** Every subject by its name: what it is, and its state. */
-export const PAIR_SUBJECTS: Readonly<Record<string, MakeSubject>> = {
-  'new member': member(false),
-  member: member(true),
-  'new chat': newChat,
-  'idle chat': idleChat,
-  'running chat': runningChat,
-  'new integration': newIntegration,
-  integration,
-  'running integration': runningIntegration,
-  owner,
-  'new file': file(false),
-  file: file(true),
-  quota,
+export const PAIR_SUBJECTS: Readonly<Record<string, SubjectPlan>> = {
+  'new member': { prepare: (subject) => subject.integration(RUNS), ...MEMBER },
+  member: { prepare: (subject) => subject.integration(RUNS).then(() => subject.member()), ...MEMBER },
+  'new chat': {
+    prepare: (subject) => subject.integration(),
+    operations: {
+      create: ['POST', '/chats', { chatId: 'c', aliasChatId: 'a' }],
+      'create another': ['POST', '/chats', { chatId: 'd', aliasChatId: 'a' }],
+      complete: complete({ chatId: 'c', usageRequestId: 'u1' }),
+      'complete by alias': complete({ aliasChatId: 'a', usageRequestId: 'u2' }),
+      'complete by both': complete({ chatId: 'c', aliasChatId: 'a', usageRequestId: 'u3' }),
+      'same request': complete({ chatId: 'c', usageRequestId: 'u1' }),
+      'another body': complete({ chatId: 'c', usageRequestId: 'u1', message: 'Another' }),
+      delete: ['DELETE', '/chats/c'],
+    },
+    state: ['/chats', '/runs', '/usage'],
+  },
+  'idle chat': {
+    prepare: async (subject) => {
+      await subject.integration();
+      await subject.hold(FIRST);
+      await subject.finish();
+    },
+    operations: {
+      complete: complete({ chatId: 'c', usageRequestId: 'u1' }),
+      'complete by alias': complete({ aliasChatId: 'a', usageRequestId: 'u2' }),
+      create: ['POST', '/chats', { chatId: 'c' }],
+      replay: (subject) => subject.replay(FIRST),
+      delete: ['DELETE', '/chats/c'],
+    },
+    state: ['/chats', '/runs', '/chats/c/messages'],
+  },
+  'running chat': {
+    prepare: (subject) => subject.integration().then(() => subject.hold(FIRST)),
+    operations: {
+      ...run,
+      complete: complete({ chatId: 'c', usageRequestId: 'u1' }),
+      replay: complete(FIRST),
+      delete: ['DELETE', '/chats/c'],
+    },
+    state: ['/chats', '/runs', '/usage'],
+  },
+  'new integration': {
+    prepare: async () => {},
+    operations: {
+      create: create(same, { name: 'One' }),
+      'create with an allowance': create(same, RUNS),
+      'create in upper case': create(upper, {}),
+      patch: ['PATCH', '', { name: 'Two' }],
+      delete: ['DELETE', ''],
+      complete: complete({ usageRequestId: 'u' }),
+    },
+    state: ['', '/runs'],
+  },
+  integration: {
+    prepare: (subject) => subject.integration(),
+    operations: {
+      'patch name': ['PATCH', '', { name: 'Two' }],
+      'patch text': ['PATCH', '', { textOnly: true }],
+      'patch allowances': ['PATCH', '', RUNS],
+      delete: ['DELETE', ''],
+      complete: complete({ chatId: 'c', usageRequestId: 'u' }),
+      'put member': ['PUT', ANN, { name: 'Ann' }],
+      'create chat': ['POST', '/chats', { chatId: 'd' }],
+      sign: sign({}),
+    },
+    state: ['', '/members', '/chats', '/runs'],
+  },
+  'running integration': {
+    prepare: async (subject) => {
+      await subject.integration(RUNS);
+      await subject.member();
+      await subject.hold({ chatId: 'c', consumerId: 'ann', usageRequestId: 'u' });
+    },
+    operations: {
+      ...run,
+      delete: ['DELETE', ''],
+      'raise the limit': ['PATCH', '', { allowances: { ...RUNS.allowances, limit: 9 } }],
+      'delete member': ['DELETE', ANN],
+      complete: complete({ chatId: 'd', consumerId: 'ann', usageRequestId: 'u2' }),
+    },
+    state: ['', '/members', '/runs', '/usage'],
+  },
+  owner: {
+    prepare: makeOwner,
+    operations: {
+      'revoke first': revoke(0, 0),
+      'revoke second': revoke(1, 1),
+      'revoke second by first': revoke(0, 1),
+      'create owner': newOwner(same),
+      'create owner in upper case': newOwner(upper),
+    },
+    state: ({ keys }) => Promise.all(keys.map(async ({ api }) => (await api.get('/v2/me')).status)),
+  },
+  'new file': { prepare: signFile, ...FILES },
+  file: { prepare: async (subject) => sendForm(await signFile(subject), bytes), ...FILES },
+  // Room for one of two files.
+  quota: {
+    prepare: (subject) => subject.integration(),
+    operations: {
+      'sign a': sign({ filename: 'a.txt' }),
+      'sign b': sign({ filename: 'b.txt' }),
+      'sign a as folder': sign({ ...IN_FILE, filename: 'c.txt' }),
+    },
+    state: ['/files'],
+  },
 };

@@ -1,3 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How long a proof waits for something that must happen. */
+export const WAIT_MS = 60_000;
+
 /** Returns `small` in the short form and `full` at full scale. */
 export type Scale = <T>(small: T, full: T) => T;
 
@@ -69,4 +74,27 @@ export async function within<T>(what: string, limitMs: number, work: Promise<T>)
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Asks again until it holds; throws a `Shortfall` after the limit. */
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  { limitMs = WAIT_MS, pauseMs = 50 } = {},
+): Promise<void> {
+  for (const end = performance.now() + limitMs; !(await holds()); await sleep(pauseMs)) {
+    if (performance.now() > end) throw new Shortfall(`${what}: expected within ${limitMs} ms, found later.`);
+  }
+}
+
+/** Puts what was being done in front of the sentence. */
+export async function named<T>(label: string, work: Promise<T>): Promise<T> {
+  return await work.catch((error: unknown) => {
+    throw error instanceof Shortfall ? new Shortfall(`${label}: ${error.message}`) : error;
+  });
+}
+
+/** Adds the counts to the sums of the same names. */
+export function addTo<T extends Record<string, number>>(sums: T, counts: Readonly<Partial<T>>): void {
+  for (const [key, count] of Object.entries(counts) as [keyof T, number][]) (sums[key] as number) += count;
 }
