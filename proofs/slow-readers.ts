@@ -78,7 +78,7 @@ class Run {
   }
 }
 
-/** The least peaks count: garbage that was not collected yet only adds. */
+/** What the runs say, and by how much slow readers may raise the peak. */
 interface Load {
   readonly figure: string;
   readonly extraMb: number;
@@ -146,7 +146,7 @@ async function play(fault: string | null, load: Load, slowReaders: number, witho
   return { blocked, peaks: [held, ended] };
 }
 
-/** By how many MB slow readers raise the peak. If the bound is passed, both loads are repeated. */
+/** By how many MB slow readers raise the peak. Above the bound both loads are repeated: garbage only adds to a peak. */
 async function compare(fault: string | null, load: Load): Promise<{ blocked: number; extraMb: number }> {
   let [without, withThem] = [
     [Infinity, Infinity],

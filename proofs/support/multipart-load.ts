@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Shortfall } from './proof.ts';
 
-/** A whole request, the file in the middle as it stands. */
+/** A whole request: the file is between head and tail. */
 export interface RawUpload {
   readonly head: Buffer;
   readonly file: Buffer;
@@ -28,19 +28,19 @@ export function rawUpload(path: string, fields: Readonly<Record<string, string>>
   return { head: Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), before]), file, tail };
 }
 
-/** Sends it over a connection of its own; resolves to the status. */
+/** Sends it over a new connection; resolves to the status. */
 export async function sendRaw(url: string, { head, file, tail }: RawUpload): Promise<number> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  let said = '';
+  let output = '';
   socket.on('data', (chunk: Buffer) => {
-    said += chunk.toString('latin1');
+    output += chunk.toString('latin1');
   });
   const over = once(socket, 'close');
   for (const piece of [head, file, tail]) socket.write(piece);
   await over;
-  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(said)?.[1]);
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(output)?.[1]);
   if (Number.isNaN(status))
-    throw new Shortfall(`answer to an upload: expected a status, found \`${said.slice(0, 100)}\`.`);
+    throw new Shortfall(`answer to an upload: expected a status, found \`${output.slice(0, 100)}\`.`);
   return status;
 }

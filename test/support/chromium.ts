@@ -13,7 +13,7 @@ export class Chromium implements AsyncDisposable {
   readonly #gone: Promise<unknown>;
 
   private constructor(url: string) {
-    // Without a port for its tools it would print the page and go.
+    // Without this port it would print the page and exit.
     const own = ['--remote-debugging-port=0', `--user-data-dir=${this.#folder}`];
     this.#child = spawn(CHROMIUM, [...QUIET, ...own, url], { stdio: 'ignore' });
     this.#gone = new Promise((resolve) => this.#child.once('exit', resolve));

@@ -1,11 +1,11 @@
 import { delimiter } from 'node:path';
 
-/** The folders of the machine's own programs: what npm scripts put on the path is the project's. */
+/** The folders on the path, without those that npm scripts add. */
 export function machinePath(): string[] {
   return (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'));
 }
 
-/** What npm and curl need to reach the world from this machine, and nothing of this process's own settings. */
+/** The variables that npm and curl need for the network of this machine, and no other setting of this process. */
 export function newcomersEnvironment(path: string): Record<string, string> {
   const env: Record<string, string> = { PATH: path };
   for (const [name, value] of Object.entries(process.env)) {
@@ -18,5 +18,5 @@ export function newcomersEnvironment(path: string): Record<string, string> {
   return env;
 }
 
-/** Registries are nobody's business. */
+/** Hides the hosts of registries. */
 export const withoutHosts = (text: string) => text.replace(/https?:\/\/(?!127\.0\.0\.1)[^\s/]+/g, 'https://…');

@@ -16,14 +16,14 @@ function replaceLine(text: string, line: RegExp, by: string): string {
 
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
-/** For somebody who is not root: where nginx keeps what it does not keep in memory. For `http`. */
+/** The lines for `http` that say where nginx writes temporary files, if it does not run as root. */
 export function temporaryPaths(folder: string): string {
   return process.getuid?.() === 0 ? '' : TEMPORARY.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
 }
 
 /**
- * Debian's own file with its own settings. Only where it writes, where it listens and, for somebody who is not root,
- * its user are others; the one site passes everything on.
+ * Debian's own file with its own settings. Only the folders that it writes to, the port and, without root,
+ * the user differ; its one site passes everything on.
  */
 function configuration(folder: string, port: number, upstream: string, more: string): string {
   let text = readFileSync(DEBIAN_CONFIGURATION, 'utf8');
@@ -60,16 +60,16 @@ export class Nginx implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** As Debian ships it, in front of one server; `more` stands in its one `location`. */
+  /** As Debian ships it, in front of one server; `more` is added to its one `location`. */
   static start(upstream: string, more = ''): Promise<Nginx> {
     return Nginx.startWith((folder, port) => configuration(folder, port, upstream, more));
   }
 
-  /** With a file of one's own, which writes to this folder and listens on this port. */
+  /** With another configuration, which writes to this folder and listens on this port. */
   static async startWith(configure: (folder: string, port: number) => string): Promise<Nginx> {
     const missing = await missingService('nginx');
     if (missing !== null) throw new Error(`${missing}.`);
-    let said = '';
+    let output = '';
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
       const port = await freePort();
       const folder = temporaryFolder();
@@ -80,7 +80,7 @@ export class Nginx implements AsyncDisposable {
         stdio: ['ignore', 'ignore', 'pipe'],
       });
       child.stderr.on('data', (chunk: Buffer) => {
-        said += chunk.toString();
+        output += chunk.toString();
       });
       let isGone = false;
       const gone = new Promise<void>((resolve) =>
@@ -93,10 +93,10 @@ export class Nginx implements AsyncDisposable {
         if (await accepts(port)) return new Nginx(`http://127.0.0.1:${port}`, child, gone, folder);
         await sleep(20);
       }
-      // Somebody else may have taken the port in between: another one is tried.
+      // Another process may have taken the port: try another one.
       rmSync(folder, { recursive: true, force: true });
     }
-    throw new Error(`nginx: expected to start, found: ${said.trim()}`);
+    throw new Error(`nginx: expected to start, found: ${output.trim()}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

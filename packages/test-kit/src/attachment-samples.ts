@@ -69,7 +69,7 @@ export const ATTACHED_KINDS: readonly AttachedKind[] = [
 ];
 
 type Serve = (files: FileServer, path: string) => unknown;
-/** Path, the reason in the sentence, and what its server does. */
+/** Its path, a part of the sentence about it, what its server does, and its URL if that is another one. */
 export type RefusedFile = readonly [path: string, says: string, serve: Serve, url?: (files: FileServer) => string];
 
 const bytes =

@@ -1,15 +1,15 @@
 import type { ReadRequest } from './stream-clients.ts';
 
 /*
- * One client library in a process of its own, as it comes from the registry. What it hands to its user leaves as a line
- * of JSON. It reconnects by itself, as it does for its users, and ends when the library says that it is over.
+ * One client library in its own process, unchanged. Each event that it reports is printed as a line of JSON. It reconnects
+ * by itself, and the process ends when the library ends.
  */
 
 function say(id: string, event: string | null, data: string): void {
   process.stdout.write(`${JSON.stringify({ id: Number(id), event, data })}\n`);
 }
 
-/** Written for browsers: it asks whether the page is hidden, and takes timers and `fetch` from the window. */
+/** It is written for browsers: it reads whether the page is hidden, and takes timers and `fetch` from the window. */
 async function fetchEventSource({ url, headers, body }: ReadRequest): Promise<void> {
   const page = Object.assign(new EventTarget(), { hidden: false });
   Object.assign(globalThis, { window: globalThis, document: page });
@@ -19,13 +19,13 @@ async function fetchEventSource({ url, headers, body }: ReadRequest): Promise<vo
     headers: { ...headers },
     ...(body === null ? {} : { body }),
     onmessage: ({ id, event, data }) => {
-      // It hands a comment to its user as a message without data, which its users have to pass over.
+      // It reports a comment as a message without data.
       if (data !== '') say(id, event === '' ? null : event, data);
     },
   });
 }
 
-/** It only ever asks with GET; what else a request needs is given by way of its `fetch`. */
+/** It sends only GET; the headers are added by its `fetch`. */
 async function eventSource({ url, headers }: ReadRequest): Promise<void> {
   const { EventSource } = await import('eventsource');
   const source = new EventSource(url, {
@@ -37,7 +37,7 @@ async function eventSource({ url, headers }: ReadRequest): Promise<void> {
   }
   await new Promise<void>((resolve, reject) => {
     source.onerror = ({ code, message }) => {
-      // It comes back after every end; that there is nothing more is told by 204 alone.
+      // It reconnects after every end, until it is answered 204.
       if (code === 204) resolve();
       else if (source.readyState === EventSource.CLOSED) reject(new Error(`${code} ${message}`));
     };

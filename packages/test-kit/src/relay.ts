@@ -1,11 +1,11 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A wire that can be cut: whoever is on it loses the connection, and new ones get no further until it is mended. */
+/** A TCP relay that can be cut: open connections are reset, and new ones wait until it is mended. */
 export class Relay implements AsyncDisposable {
   readonly url: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Connections that wait for the wire. */
+  /** Connections that wait until the relay is mended. */
   #waiting: Socket[] = [];
   #isCut = false;
   #came = Promise.withResolvers<void>();
@@ -54,7 +54,7 @@ export class Relay implements AsyncDisposable {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  /** Since the cut somebody has come back, and waits. */
+  /** Resolves when a client has reconnected after the cut. */
   cameBack(): Promise<void> {
     return this.#came.promise;
   }
