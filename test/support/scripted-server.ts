@@ -35,9 +35,12 @@ export class ScriptedServer implements AsyncDisposable {
   }
 
   static async start({ modelOf = scriptedModel, ...options }: ServerOptions = {}): Promise<ScriptedServer> {
-    const controller = await ModelController.start();
+    // Closes the controller if the server does not start: its listener would keep the test file running.
+    await using stack = new AsyncDisposableStack();
+    const controller = stack.use(await ModelController.start());
     const model = modelOf(controller.port);
     const server = await startTestServer({ model, agencies: { test: testAgency }, ...options });
+    stack.move();
     return new ScriptedServer(controller, server);
   }
 
