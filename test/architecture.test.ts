@@ -56,6 +56,7 @@ const rules: readonly Rule[] = [
       server({ 'store/writer.ts': "new Worker(new URL('../engine/beat.ts', import.meta.url));" }),
       server({ 'runs/end-run.ts': "import type { Run } from '@runwire/contract';" }),
       server({ 'http/route.ts': "import { defineAgent } from '@runwire/agency';" }),
+      server({ 'commands/backup.ts': "import { buildApp } from '../http/app.ts';" }),
       server({ 'services/run-service.ts': '' }),
     ],
     allowed: server({

@@ -31,10 +31,10 @@ const agentPorts = ['agent/ports.ts', 'agent/files-port.ts'];
  * not listed here must not exist.
  */
 export const serverImports: Readonly<Record<string, readonly string[]>> = {
-  'main.ts': ['compose', 'commands', 'config', ...base],
+  'main.ts': ['compose', 'config', ...base],
   'index.ts': everything,
   compose: everything,
-  commands: everything,
+  commands: ['compose', 'config', 'accounts', 'files', 'storage', 'store', ...base],
   testing: everything,
   config: ['domain', 'lib'],
   http: ['admission', 'runs', 'chats', 'accounts', 'agencies', 'files', 'attachments', 'nodes', 'eventlog', ...base],
