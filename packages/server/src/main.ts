@@ -108,7 +108,7 @@ function startSentence(error: Error & { code?: string; syscall?: string; errcode
   if (error instanceof StartRefused) return error.message;
   if (error instanceof StoreUnavailable) {
     const reason = error.message.replace(/\.$/, '');
-    return `The server did not start because the store cannot be used now (${reason}); start it again when the store is available.`;
+    return `The start failed because the store cannot be used now (${reason}); start again when it is available.`;
   }
   if (error.errcode !== undefined) {
     return `The data folder ${dataDir} cannot be used (${error.message}); fix it, or set RUNWIRE_DATA_DIR to another.`;

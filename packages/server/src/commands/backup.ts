@@ -55,7 +55,7 @@ export async function backup(env: Environment, to: string, overrides: BackupOver
   const lines = [`Backed up ${rows} rows, ${images} images and ${files} files, ${bytes} bytes, to ${to}.`];
   if (missing.length > 0) {
     lines.push(
-      `Images that messages refer to, but that are missing or damaged here, so they are not in the backup: ${missing.length}. ${to}/missing-images.jsonl lists them all; the first:`,
+      `Images that messages refer to but that are missing or damaged here, so they are not in the backup: ${missing.length}. ${to}/missing-images.jsonl lists them all; the first:`,
       ...missing.slice(0, NAMED_FILES).map((key) => `  ${key}`),
     );
   }

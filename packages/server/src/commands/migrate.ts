@@ -74,7 +74,7 @@ async function migrate(config: Config, secrets: Secrets): Promise<MigrationResul
   const kept = await readKeptMark(snapshot);
   if (level !== LATEST_MIGRATION || kept === null) {
     throw new SettingRefused(
-      `The installation in ${config.dataDir} is of an older version; start this version on it once without DATABASE_URL, stop it, and run the command again.`,
+      `The installation in ${config.dataDir} was made by an older version; start this version on it once without DATABASE_URL, stop it, and run the command again.`,
     );
   }
   await checkFiles(config, kept);

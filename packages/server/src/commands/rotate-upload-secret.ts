@@ -15,5 +15,5 @@ export async function rotateUploads(env: Environment): Promise<string> {
       `Forms that are posted to this server itself are signed with secret number ${number} from now on.`
     );
   }
-  return `Upload forms are signed with secret number ${number} from now on; those signed before stay valid until they expire, 15 minutes at most.`;
+  return `Upload forms are signed with secret number ${number} from now on; forms signed before stay valid until they expire, 15 minutes at most.`;
 }

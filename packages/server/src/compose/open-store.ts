@@ -130,7 +130,7 @@ export function unmigratedInstallation({ dataDir }: Config, place: string): Sett
   const { database, movedMark } = dataFolder(dataDir);
   if (!existsSync(database) || readMovedMark(movedMark)?.state === 'moved') return null;
   return new SettingRefused(
-    `The data folder ${dataDir} holds an embedded installation, and the database ${place} holds none; run \`runwire move\` to copy it there, or set RUNWIRE_DATA_DIR to another folder.`,
+    `The data folder ${dataDir} contains an embedded installation, and the database ${place} contains none; run \`runwire move\` to copy it there, or set RUNWIRE_DATA_DIR to another folder.`,
   );
 }
 
