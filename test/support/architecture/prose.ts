@@ -71,7 +71,8 @@ export function passagesOf(sources: Sources): Passage[] {
     else if (path.endsWith('.yaml')) passages.push(...readAlerts(path, text));
     else passages.push(...readSource(path, text));
   }
-  return passages;
+  // The setting is replaced together with the code that is excluded.
+  return passages.filter(({ kind, text }) => kind === 'docs' || !text.includes('RUNWIRE_SHARED_DISK'));
 }
 
 function readPage(path: string, text: string): Passage[] {
