@@ -1,4 +1,4 @@
-import { postgresFolder, ServerProcess } from '@runwire/test-kit';
+import { postgresFolder, SCRIPTED_USAGE, ServerProcess } from '@runwire/test-kit';
 import { OldVersion } from './support/old-version.ts';
 import {
   addTo,
@@ -22,6 +22,7 @@ import { UpgradeLoad, type UpgradeNode } from './support/upgrade-load.ts';
 
 /** Runs held on each server that is stopped: they are not done when its drain ends. */
 const HELD = 2;
+const PER_CALL = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
 const ALIVE = 0;
 const RELEASED = 2;
 
@@ -113,6 +114,10 @@ async function checkRuns(rig: Rig, load: UpgradeLoad) {
     if (mayBeCancelled) load.tally.cancelled += 1;
     else expectEqual(`end of ${runId}`, run.status, 'completed');
     if (run.attempt > 1) handedOver += 1;
+    else if (run.status === 'completed') {
+      const calls = model.calls.filter(({ request }) => request.runId === runId).length;
+      expectNumber(`tokens of ${runId}`, run.usage.total_tokens, calls * PER_CALL);
+    }
   }
   const rows = await rig.query('select crashes, charged_runs from runs');
   expectNumber('runs', rows.length, load.runs.size);

@@ -253,6 +253,8 @@ export class UpgradeLoad {
     },
     // More requests of a member than its allowance.
     async () => {
+      // A name of its own: two backends may race concurrently.
+      this.#ids += 1;
       const consumerId = `racer-${this.#ids}`;
       await this.#put(`/v2/integrations/race/members/${consumerId}`, {});
       const make = () => this.#request('plain', { apiIntegrationId: 'race', consumerId });
