@@ -227,7 +227,7 @@ function tests(store: StoreName): void {
     assert.equal(elsewhere.code, 0, elsewhere.stderr);
     assert.match(
       elsewhere.stdout,
-      /^With S3_UPLOADS=direct .* AWS credentials .* another access key .* secret number 4 /,
+      /^With S3_UPLOADS=direct .* AWS credentials, .* another access key .* secret number 4 /,
     );
     const through = await runwire(['uploads', 'rotate'], { env: { ...direct, S3_UPLOADS: 'through' } });
     assert.match(through.stdout, /^Upload forms are signed with secret number 5 from now on/, through.stderr);
