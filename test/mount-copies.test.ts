@@ -178,6 +178,6 @@ test('what is kept has no name of a caller, is readable by its owner alone, and 
   const files = (readdirSync(folder, { recursive: true }) as string[]).filter((path) => path.includes('/'));
   assert.deepEqual(files, [`${lines[0]?.sha256.slice(0, 2)}/${lines[0]?.sha256}`]);
   assert.equal(readFileSync(join(folder, files[0] ?? ''), 'utf8'), 'same');
-  assert.throws(() => kept.read('../secret'), /is no hash of a file/);
+  assert.throws(() => kept.read('../secret'), /is not the hash of a file/);
   assert.ok(!existsSync(join(folder, 'drafts')));
 });

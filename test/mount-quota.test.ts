@@ -23,7 +23,7 @@ function tests(store: StoreName): void {
     const { status, body } = await sign(api, 'more', 11);
     assert.deepEqual([status, body.code], [409, 'mount_quota_exceeded']);
     assert.deepEqual([body.usedBytes, body.foreseenBytes, body.quotaBytes], [40, 101, 100]);
-    assert.match(body.error, /\b40 bytes.*\b101\b.*\b11\b.*\b100: delete files/);
+    assert.match(body.error, /\b40 bytes.*\b11\b.*\b101\b.*\b100; delete files/);
     assert.equal((await sign(api, 'more', 10)).status, 200, 'to the last byte');
     assert.equal((await sign(api, 'one', 1)).status, 409);
   });

@@ -149,7 +149,7 @@ test('a read that is cut while the file is replaced ends with an error, and neve
       relay.mend();
     }
   };
-  await assert.rejects(read, /^StoreUnavailable: The file was replaced or deleted while it was read\.$/);
+  await assert.rejects(read, /^StoreUnavailable: The file was replaced or deleted while it was being read\.$/);
 });
 
 test('bytes that are damaged on their way are refused by S3, and nothing is there', { skip }, async () => {
