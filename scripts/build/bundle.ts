@@ -33,6 +33,8 @@ export async function bundle({
     platform: isPortable ? 'neutral' : 'node',
     target: isPortable ? 'es2022' : loadsOn,
     conditions: ['runwire'],
+    // Modules of their own kind, if a package has both: the CommonJS form of the S3 client hides its exports from a bundle.
+    mainFields: ['module', 'main'],
     external: [...needs],
     banner: isPortable ? {} : { js: REQUIRE },
     plugins: [withPrecompiledValidators],
