@@ -167,7 +167,7 @@ function tests(store: StoreName): void {
     assert.equal((await api.get('/v2/integrations/demo')).body.agency, 'demo');
   });
 
-  test('a member is registered with 201, changed with 200, keeps what is not given, and begins active', async (t) => {
+  test('registers a member with 201, changes it with 200, keeps omitted fields', async (t) => {
     cites(
       t,
       'contract-3-member-put',
@@ -239,7 +239,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test("a member's own limit stands in ownLimit and in the allowance that is read back; null is the integration's", async (t) => {
+  test("ownLimit is the member's own limit; null uses the integration's", async (t) => {
     cites(t, 'contract-3-member-limit');
     const { apiIntegrationId: id } = await created('/v2/integrations', { allowances: MONTHLY });
     const path = `/v2/integrations/${id}/members/ann`;
@@ -285,7 +285,7 @@ function tests(store: StoreName): void {
     assert.deepEqual((await api.get(`${path}/ann`)).body.allowance, allowance);
   });
 
-  test('a key is shown once, listed without itself, and stays listed when it is revoked', async (t) => {
+  test('a key is shown once, and stays listed without itself after its revocation', async (t) => {
     cites(
       t,
       'contract-3-api-keys',
@@ -361,7 +361,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('me says whose key this is and which', async (t) => {
+  test('me returns the owner and the id of the key', async (t) => {
     cites(t, 'contract-3-me', 'contract-3-key-good', 'contract-9-me');
     const { ownerId, ...opaque } = (await api.get('/v2/me')).body;
     assert.deepEqual(opaque, {
@@ -414,7 +414,7 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('lists are {items, nextCursor}, newest first, 1 to 200 at a time and 50 where nothing is said', async (t) => {
+  test('lists are {items, nextCursor}, newest first, with 50 items by default', async (t) => {
     cites(t, 'contract-3-lists', 'contract-9-newest-first', 'contract-3-limit-digits');
     const { apiIntegrationId: id } = await created('/v2/integrations');
     const lists = {

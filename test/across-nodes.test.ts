@@ -191,7 +191,7 @@ for (const hints of both) {
   });
 }
 
-test('a run that ends between the last look and the attaching is read whole all the same', { skip }, async () => {
+test('a run that ends between the last query and the attach is read whole', { skip }, async () => {
   for (const hints of both) {
     const here = cluster(hints).node(0);
     const looked = Promise.withResolvers<void>();
@@ -227,7 +227,7 @@ test('a run that ends between the last look and the attaching is read whole all 
   }
 });
 
-test('a slow reader on another node holds up nobody, and gets everything in the end', { skip }, async () => {
+test('a slow reader on another node delays no other reader and gets everything', { skip }, async () => {
   const [here, there] = [cluster(true).node(0), cluster(true).node(1)];
   const { reader, call, runId } = await here.hold({});
   const slow = await there.api.events(runId, 0);
@@ -247,7 +247,7 @@ test('a slow reader on another node holds up nobody, and gets everything in the 
   equalFrames([reader, quick, slow]);
 });
 
-test('a compacted run is read from its start on every node, and refused from a cursor within', { skip }, async () => {
+test('every node serves a compacted run from its start, not from a cursor in it', { skip }, async () => {
   const here = cluster(true).node(0);
   const { runId } = await here.answer({});
   const there = await cluster(true).join({ limits: { logMs: 0 } });
@@ -271,7 +271,7 @@ test('silent runs of other nodes are kept alive by comments', { skip }, async ()
   await cluster(true).leave(there);
 });
 
-test('while the database is away a reader on another node is kept, and gets the rest when it is back', {
+test('a reader on another node survives an outage and gets the rest after it', {
   skip,
 }, async () => {
   await using postgres = await PostgresServer.start();
@@ -296,7 +296,7 @@ test('while the database is away a reader on another node is kept, and gets the 
   equalFrames([reader, far]);
 });
 
-test('a cancel that takes longer than its patience is 202 on another node, and true afterwards', { skip }, async () => {
+test('a slow cancel on another node is answered 202 and takes effect later', { skip }, async () => {
   const there = await cluster(true).join({ limits: { cancelPatienceMs: 300 } });
   const { reader, call, runId } = await cluster(true).node(0).hold({ chatId: 'c' });
   const cancel = () => there.api.post(`/v2/integrations/demo/runs/${runId}/cancel`, { mode: 'after_step' });
@@ -354,7 +354,7 @@ test('a revoked key ends its streams on every node; the run continues', { skip }
   assert.equal(statusOf(reader), 'completed');
 });
 
-test('a run is not cancelled for want of readers while somebody reads it on another node', { skip }, async (t) => {
+test('a run with a reader on another node is not cancelled as unread', { skip }, async (t) => {
   cites(t, 'contract-4-disconnect-any-node', 'contract-4-disconnect-cancel');
   const disconnectMs = 2000;
   await using all = await Cluster.start(2, { limits: { disconnectMs } });
@@ -414,7 +414,7 @@ test('readers of a node that is gone do not count, whether it stopped or died', 
 });
 
 const noBouncer = (await missingService('pgbouncer')) ?? false;
-test('behind PgBouncer, where nobody hears hints, runs are followed and cancelled by the clock', {
+test('runs are followed and cancelled by polling behind PgBouncer', {
   skip: skip || noBouncer,
 }, async () => {
   await using bouncer = await PgBouncer.start(Number(new URL(cluster(true).url).port));

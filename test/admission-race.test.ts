@@ -114,7 +114,7 @@ test('with images too, who lost the race for a new chat finds the winner: 409', 
   assert.equal(body.runId, await winner.promise);
 });
 
-test('a message to a chat that is deleted meanwhile begins a new one, which ends and goes on', { skip }, async () => {
+test('a message to a chat that is deleted concurrently starts a new chat', { skip }, async () => {
   await using database = await migratedDatabase();
   const between = new Between();
   await using rig = await ScriptedServer.start({ env: { DATABASE_URL: database.url }, wrapStore: between.wrapStore });
@@ -135,7 +135,7 @@ test('a message to a chat that is deleted meanwhile begins a new one, which ends
   ]);
 });
 
-test('copies that the sweep lets go of meanwhile are asked for: 400, and no run', { skip }, async () => {
+test('asks for copies that a concurrent sweep released: 400, and no run', { skip }, async () => {
   await using database = await migratedDatabase();
   const between = new Between();
   await using rig = await AttachmentRig.start({

@@ -57,7 +57,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.get(`/v2/integrations/demo/runs/${runId}`)).status, 404);
   });
 
-  test('refuses what fails two checks for the one that stands first', async (t) => {
+  test('a request that fails two checks is refused for the first one', async (t) => {
     cites(t, 'contract-4-order', 'contract-8-404-member-not-found', 'contract-8-404-chat-not-found');
     const limit = { unit: 'runs', limit: 2, period: 'day' };
     const integration = await rig.metered(limit);
@@ -139,7 +139,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(await replays(), expected);
   });
 
-  test('answers each refusal with its status, a sentence and header false, and reserves nothing', async (t) => {
+  test('each refusal has its status, a sentence and header false; none reserves', async (t) => {
     cites(
       t,
       'spec-7-error-bodies',
@@ -187,7 +187,7 @@ function tests(store: StoreName): void {
     await busy.reader.whole();
   });
 
-  test('carries the header in every answer at the path, also to what is no request for a run', async (t) => {
+  test('every answer at the path has the header, also to other requests', async (t) => {
     cites(t, 'contract-4-header-always');
     const headerOf = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
       const response = await fetch(rig.server.url + path, { method, headers, ...(body === undefined ? {} : { body }) });
@@ -221,14 +221,14 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('carries the header also where Node would answer by itself', async (t) => {
+  test('answers that Node would send by itself have the header', async (t) => {
     cites(t, 'contract-4-header-always');
     const post = 'POST /get_completion_v2 HTTP/1.1\r\nConnection: close\r\n';
     assert.equal((await raw(`${post}\r\n`))[1], 'false', 'no host');
     assert.equal((await raw(`${post}Host: x\r\nExpect: cake\r\n\r\n`))[1], 'false', 'an unknown expectation');
   });
 
-  test('demands member and usage request id where allowances are on, and takes blank ones for missing', async (t) => {
+  test('needs non-blank member and usage request id if allowances are on', async (t) => {
     cites(
       t,
       'spec-1-attribution',
@@ -251,7 +251,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([meta.consumerId, meta.usageRequestId], [null, null]);
   });
 
-  test('asks for a registered, active member whenever one is named, allowances on or off', async (t) => {
+  test('a named member must be registered and active, allowances on or off', async (t) => {
     cites(t, 'contract-4-member-checked', 'spec-4.1-rule-2', 'spec-1-refused-consumer', 'spec-7-404');
     const off = await rig.integration();
     const on = await rig.integration({ allowances: { unit: 'runs', limit: 10, period: 'day' } });
@@ -278,7 +278,7 @@ function tests(store: StoreName): void {
     assert.equal(reader.status, 200);
   });
 
-  test('refuses a second run in a busy chat and names the active one, which can be waited for or cancelled', async (t) => {
+  test('refuses a second run in a busy chat and names the active one', async (t) => {
     cites(
       t,
       'contract-4-busy',
@@ -323,7 +323,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(messagesFrame(reader).error, { code: 'model_error', message: 'No.' });
   });
 
-  test('goes on when its reader goes away, also one that saw no event at all', async (t) => {
+  test('continues after its reader has left, even before the first event', async (t) => {
     cites(t, 'contract-4-disconnect-continue');
     const integration = await rig.integration();
     for (const seen of ['nothing', 'meta', 'text'] as const) {
@@ -345,7 +345,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('admits everything or reserves nothing when the transaction breaks at its last write', async (t) => {
+  test('admits everything or reserves nothing if the last write fails', async (t) => {
     cites(t, 'contract-4-one-transaction', 'contract-4-header-false');
     let broken = true;
     const wrapStore = (store: Store): Store => ({
@@ -375,7 +375,7 @@ function tests(store: StoreName): void {
     assert.equal(own.controller.calls.length, 1);
   });
 
-  test('admits exactly three of twenty parallel requests where the member has three runs left', async (t) => {
+  test('admits exactly three of twenty parallel requests if three runs are left', async (t) => {
     cites(t, 'contract-4-one-transaction');
     const integration = await rig.metered({ unit: 'runs', limit: 3, period: 'month' });
     const readers = await Promise.all(

@@ -68,7 +68,7 @@ function problems(rules: readonly Rule[], { names, series }: Shown): string[] {
   });
 }
 
-test('every alert looks at metrics that a server shows, and says what is wrong and what to do', async () => {
+test('every alert uses existing metrics and explains the problem and the fix', async () => {
   const rules = rulesIn(alerts);
   const shown = await shownMetrics();
   assert.ok(rules.length >= 15);

@@ -29,7 +29,7 @@ function tests(store: StoreName): void {
     return { used, reserved, remaining, exhausted };
   };
 
-  test('meters runs: reserves one at admission, counts one at the end, refuses when none is left', async (t) => {
+  test('meters runs: reserves one, counts one, refuses if none is left', async (t) => {
     cites(
       t,
       'spec-1-metered',
@@ -52,7 +52,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([status, body.code], [429, 'consumer_allowance_exhausted']);
   });
 
-  test('meters tokens: reserves a quarter of the bytes of message and earlier texts, settles the real usage', async (t) => {
+  test('meters tokens: reserves a quarter of the bytes, settles the real usage', async (t) => {
     cites(
       t,
       'contract-6-allowance-units',
@@ -147,7 +147,7 @@ function tests(store: StoreName): void {
     assert.equal(status, 429);
   });
 
-  test('is exact at once after a change of unit, period or limit, and counts runs made while it was off', async (t) => {
+  test('is exact immediately after unit, period or limit change', async (t) => {
     cites(t, 'contract-6-charged-while-off', 'contract-6-allowance', 'contract-6-allowance-units');
     const integration = await rig.integration();
     await rig.member(integration, 'ann');
@@ -269,7 +269,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(await usedOf(), [0, 0]);
   });
 
-  test('tells in a 429 when to come back: at the reset, at once where only reservations fill it, never for a lifetime', async (t) => {
+  test('a 429 tells when to retry: at the reset, immediately, or never', async (t) => {
     cites(t, 'contract-6-429', 'contract-9-refusal-exhausted', 'contract-6-periods', 'contract-6-allowance-read-back');
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2030-05-15T10:30:00.500Z') }); // a Wednesday
     const day = 86_400;
@@ -312,7 +312,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('begins day, week and month at 00:00 UTC, and counts a run in the period of its admission', async (t) => {
+  test('day, week and month begin at 00:00 UTC; the admission decides the period', async (t) => {
     cites(t, 'contract-6-periods', 'contract-6-period-of-admission', 'contract-6-allowance');
     // A Sunday that is the last of its month: with it end a day, a week and a month.
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2030-03-31T23:59:59.999Z') });

@@ -25,7 +25,7 @@ function tests(store: StoreName): void {
   const start = (options = {}) =>
     AttachmentRig.start({ store, limits: { unusedBlobMs: 0, sweepMs: NEVER_MS }, ...options });
 
-  test('is fetched once and sent from its copy as long as the chat; deleting the chat frees what no other refers to', async (t) => {
+  test('a copy serves all turns; deleting the chat frees unreferenced copies', async (t) => {
     cites(t, 'contract-7-fetched-once');
     await using rig = await start();
     const first = rig.files.serve('/1.png', one);
@@ -52,7 +52,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(hashesIn(rig), []);
   });
 
-  test('two integrations that attach the same bytes have a copy each: what one deletes the other still has', async () => {
+  test('two integrations that attach the same bytes have a copy each', async () => {
     await using rig = await start();
     const other = await rig.rig.integration();
     const url = rig.files.serve('/same.png', one);
@@ -67,7 +67,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(hashesIn(rig), hashesOf(one));
   });
 
-  test('an integration that keeps none has no copy once a run is over, and fetches again for each turn', async () => {
+  test('an integration that keeps no copies fetches again for each turn', async () => {
     await using rig = await start();
     const integration = await rig.rig.integration({ keepAttachments: false });
     const url = rig.files.serve('/a.txt', 'The harbour opens at six.', 'text/plain');
@@ -80,7 +80,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(hashesIn(rig), []);
   });
 
-  test('copies go where an integration is told to keep none any more; inline images stay, and so do those of others', async () => {
+  test('copies are deleted if the integration stops keeping them; images stay', async () => {
     await using rig = await start();
     const integration = await rig.rig.integration();
     const url = rig.files.serve('/1.png', one);
@@ -147,7 +147,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([Number(row?.all_of_them), Number(row?.kept)], [251, 0]);
   });
 
-  test('copies stay where the integration is told to keep them again before their turn comes', async () => {
+  test('copies stay if the integration keeps them again before the sweep', async () => {
     let meanwhile = async () => {};
     const wrapStore = reading(async (statement, _, rows) => {
       if (statement === 'chats with copies to let go' && rows.length > 0) await meanwhile();
@@ -173,7 +173,7 @@ function tests(store: StoreName): void {
     assert.equal(rig.files.asked('/1.png').length, 1, 'sent from its copy');
   });
 
-  test('a chat whose copies cannot be let go keeps neither the others from it nor the bytes that are free', async () => {
+  test('a chat whose copies cannot be released delays no other chat', async () => {
     let failures = 0;
     const wrapStore = (store: Store): Store => ({
       kind: store.kind,

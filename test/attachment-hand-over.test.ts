@@ -16,7 +16,7 @@ for (const [keepAttachments, fetches] of [
   [false, 2],
 ] as const) {
   const how = keepAttachments ? 'the copy is sent elsewhere' : 'without copies it is fetched again elsewhere';
-  test(`a run that fetches while its server ends is handed over before any model is asked, and ${how}`, {
+  test(`a run that fetches while its server stops is handed over, and ${how}`, {
     skip,
     timeout: 60_000,
   }, async () => {
@@ -54,7 +54,7 @@ for (const [keepAttachments, fetches] of [
   });
 }
 
-test('cancelled after its step while it fetches, a run ends before any model is asked', {
+test('a run that is cancelled while it fetches ends without a model call', {
   timeout: 60_000,
 }, async () => {
   await using rig = await AttachmentRig.start({ limits: { cancelPatienceMs: 100 } });

@@ -28,7 +28,7 @@ for (const point of ['attachment.before-commit', 'attachment.after-commit'] as c
   });
 }
 
-test('without copies a run that goes on elsewhere fetches again, and a killed one leaves only what is swept', async () => {
+test('a run that another process resumes fetches again if no copy is kept', async () => {
   await using files = await FileServer.start();
   const url = files.serve('/notes.txt', 'Milk.', 'text/plain');
   await using server = await KillableServer.start({ env: files.env });
@@ -46,7 +46,7 @@ test('without copies a run that goes on elsewhere fetches again, and a killed on
   await eventually('what this run put aside is gone', async () => blobsIn(server.dataDir).length === 1);
 });
 
-test('a call that a kill cut short is charged with what its attachments say, as with any text', async () => {
+test('a call that a kill interrupted is charged with the text of its attachments', async () => {
   await using files = await FileServer.start();
   const attachments = [
     fileAt(files.serve('/long.txt', 'word '.repeat(8000), 'text/plain')),

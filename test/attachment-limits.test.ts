@@ -54,7 +54,7 @@ test('the time that a run may take ends a fetch too, and leaves no connection', 
   await eventually('nothing is left', async () => blobsIn(rig.rig.server.dataDir).length === 0);
 });
 
-test('two runs that have put the same bytes before either records them both send them', async () => {
+test('two runs that store the same bytes concurrently both send them', async () => {
   let left = 2;
   const both = Promise.withResolvers<void>();
   const recorded: boolean[] = [];
@@ -91,7 +91,7 @@ test('two runs that have put the same bytes before either records them both send
   assert.deepEqual(recorded.sort(), [false, true, true], 'one of them kept its bytes again, as the other has them');
 });
 
-test('a run that another has taken meanwhile records nothing of what it fetched, and asks no model', async () => {
+test('a run that another node took over records no attachment, asks no model', async () => {
   await using rig = await AttachmentRig.start();
   const { dataDir, server } = rig.rig.server;
   const held = rig.files.hold('/notes.txt');

@@ -50,7 +50,7 @@ function tests(store: StoreName): void {
     assert.equal(await count(), before, 'nothing is reserved');
   }
 
-  test('a file without copy whose link has expired must be listed; the fresh link is used then and from then on', async (t) => {
+  test('an expired link without a copy must be refreshed; the fresh link is used', async (t) => {
     cites(
       t,
       'contract-7-refreshes',
@@ -77,7 +77,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(attachmentsShown(third.call)[0], attachmentsShown(first.call)[0]);
   });
 
-  test('where a copy is kept nothing has to be refreshed, and what is refreshed is taken', async () => {
+  test('a kept copy needs no refresh, and a refresh is accepted', async () => {
     const file = signedFile();
     await rig.rig.answer({ chatId: 'kept', attachments: [fileAt(file.expired())] });
     await rig.rig.answer({ chatId: 'kept', message: 'And?' });
@@ -88,7 +88,7 @@ function tests(store: StoreName): void {
     assert.equal(row?.url, good, 'for when the copy is lost');
   });
 
-  test('a link that does not say when it expires has to be listed by nobody', async () => {
+  test('a link without an expiry never has to be refreshed', async () => {
     const url = rig.files.serve('/plain/a.txt', 'Plain.');
     await rig.rig.answer(forgetful('plain', { attachments: [fileAt(`${url}?token=1`)] }));
     await rig.rig.answer(forgetful('plain', { message: 'And?' }));
@@ -100,7 +100,7 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('a key is an earlier attachment of this chat, of a failed turn too; a value has its host and path', async (t) => {
+  test('a refresh names an earlier attachment with the same host and path', async (t) => {
     cites(t, 'contract-7-refreshes', 'spec-2.1-refreshes');
     const file = signedFile();
     const gone = rig.files.url('/gone.txt');
@@ -147,7 +147,7 @@ function tests(store: StoreName): void {
     ]);
   });
 
-  test('the link of a failed turn is asked of nobody, that of a cancelled one is', async () => {
+  test('a failed turn needs no fresh links, a cancelled turn does', async () => {
     const failing = signedFile();
     const failed = await rig.rig.hold(forgetful('failed', { attachments: [fileAt(failing.expired())] }));
     await failed.call.fail('server_error', 'It broke.');
@@ -163,7 +163,7 @@ function tests(store: StoreName): void {
     await refused(forgetful('cancelled'), new RegExp(`must list ${RegExp.escape(stopped.key)}`));
   });
 
-  test('refreshes are looked at behind agent and sandbox files, and before whether the chat is busy', async (t) => {
+  test('checks refreshes after agent and sandbox files, before the busy chat', async (t) => {
     cites(t, 'contract-4-order-refreshes');
     const file = signedFile();
     await rig.rig.answer(forgetful('order', { attachments: [fileAt(file.expired())] }));

@@ -54,7 +54,7 @@ async function paste(t: TestContext, sample: string, env: Readonly<Record<string
   });
 }
 
-test('the samples about attachments work as pasted: files by URL, no copies, and fresh links of each cloud', {
+test('the samples about attachments work as pasted', {
   skip,
 }, async (t) => {
   cites(t, 'contract-7-refresh-missing');

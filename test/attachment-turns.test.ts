@@ -36,7 +36,7 @@ const hashOf = (bytes: Buffer) => hash('sha256', bytes);
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  test('later turns are sent the kept copies, byte for byte, and nothing is fetched again', async (t) => {
+  test('later turns send the stored copies byte for byte and fetch nothing', async (t) => {
     cites(t, 'contract-7-fetched-once', 'spec-1-other-attachments');
     await using rig = await AttachmentRig.start({ store });
     const attachments = [
@@ -79,7 +79,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([used, reserved], [0, 0]);
   });
 
-  test('a cancelled turn’s fetched attachments are sent again, and those it did not wait for are not', async (t) => {
+  test('only the fetched attachments of a cancelled turn are sent again', async (t) => {
     cites(t, 'contract-7-cancelled-turn');
     const recorded = Promise.withResolvers<void>();
     const waitAt = (point: string) => {
@@ -102,7 +102,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(kindsShown(second.call), [['text notes.txt'], []]);
   });
 
-  test('without copies each turn fetches again, the prompt stays the same, and nothing is left behind', async (t) => {
+  test('fetches again in each turn if no copies are kept; the prompt stays equal', async (t) => {
     cites(t, 'contract-7-fetched-once');
     await using rig = await AttachmentRig.start({ store });
     const { dataDir } = rig.rig.server;
@@ -140,7 +140,7 @@ function tests(store: StoreName): void {
   });
 
   for (const keepAttachments of [true, false]) {
-    test(`a scan of an earlier turn does not end the chat for a model that takes no PDFs, ${keepAttachments ? 'with' : 'without'} copies`, async () => {
+    test(`an earlier scan does not break the chat for a model without PDFs, ${keepAttachments ? 'with' : 'without'} copies`, async () => {
       const dataDir = temporaryFolder();
       await using rig = await AttachmentRig.start({ store, dataDir }, { takesPdf: true });
       const url = rig.files.serve('/scan.pdf', scan, 'application/pdf');
@@ -188,7 +188,7 @@ function tests(store: StoreName): void {
   }
 }
 
-test('a copy that was lost or damaged is fetched again and mended under its name', async () => {
+test('fetches a lost or damaged copy again and stores it under its name', async () => {
   await using rig = await AttachmentRig.start();
   const { dataDir } = rig.rig.server;
   const attachments = [
@@ -226,7 +226,7 @@ test('a copy that was lost or damaged is fetched again and mended under its name
   assert.equal(rig.files.requests.length, asked);
 });
 
-test('a PDF that was sent as it is becomes text for a model that takes none, and stays so', async () => {
+test('a PDF becomes text for a model that takes no PDFs, and stays text', async () => {
   const dataDir = temporaryFolder();
   const attach = { chatId: 'c', message: 'Read' };
   let url = '';

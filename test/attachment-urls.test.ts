@@ -42,7 +42,7 @@ async function unavailable(attachments: readonly object[]): Promise<void> {
   assert.equal(messagesFrame(reader).error?.code, 'attachment_unavailable', reader.text);
 }
 
-test('what the text of a URL shows is refused, the field named, and nothing is reserved', async (t) => {
+test('an invalid URL is refused by its field, and nothing is reserved', async (t) => {
   cites(t, 'contract-7-url-text', 'spec-2.2-file-url', 'spec-2.2-image-url');
   const wrong: [string, RegExp][] = [
     ['http://files.example.com/a.pdf', /must be an https URL/],
@@ -116,7 +116,7 @@ test('a file name is one segment by the path rule', async (t) => {
   }
 });
 
-test('of one URL that is attached in several ways the failure names the one that cannot be read', async () => {
+test('the failure names the attachment that cannot be read, not its other uses', async () => {
   const url = rig.files.serve('/ways/notes.txt', 'Note.', 'text/plain');
   for (const [wrong, why] of [
     [imageAt(url), 'is not a PNG, JPEG, GIF or WebP image, judged by its content'],
@@ -131,7 +131,7 @@ test('of one URL that is attached in several ways the failure names the one that
   }
 });
 
-test('messages list what was attached by its URL as it was given, without query and fragment', async () => {
+test('messages list attachments by URL, without query and fragment', async () => {
   const notes = rig.files.serve('/list/notes.txt', 'Note.');
   const picture = rig.files.serve('/list/picture.png', png, 'image/png');
   await rig.rig.answer({
@@ -156,7 +156,7 @@ test('messages list what was attached by its URL as it was given, without query 
   assert.ok(!JSON.stringify(body).includes('hush'));
 });
 
-test('sent again with links that are signed anew it is the same request; with another path or fragment it is not', async (t) => {
+test('fresh signatures make the same request; another path or fragment does not', async (t) => {
   cites(t, 'contract-4-same-body-attachments');
   const url = rig.files.serve('/again/notes.txt', 'Note.');
   const body = (link: string, more: object = {}) => ({

@@ -29,7 +29,7 @@ function tests(store: StoreName): void {
     return AttachmentRig.start({ store, ...others, limits: { unusedBlobMs, sweepMs: NEVER_MS } });
   };
 
-  test('a day after an integration was deleted nothing is left of its attachments: copies, inline images, links', async (t) => {
+  test('nothing is left of attachments a day after their integration is deleted', async (t) => {
     const dataDir = folderOf(t);
     {
       await using rig = await start({ dataDir, unusedBlobMs: DAY_MS });

@@ -30,7 +30,7 @@ function shownText(name: string, mediaType: string, text: string): string {
   return `[File ${mark}: ${JSON.stringify(name)}, ${mediaType}. Its text follows, up to the line [End of file ${mark}]]\n${text}\n[End of file ${mark}]`;
 }
 
-test('an image and a text file by URL reach the model in their order, without their URLs', async (t) => {
+test('an image and a text file by URL reach the model in order, without URLs', async (t) => {
   cites(t, 'spec-1-files-by-url', 'spec-2.2-file-url', 'spec-2.2-image-url', 'spec-2.2-filename');
   await using rig = await AttachmentRig.start();
   const picture = rig.files.serve('/a/picture.png', png, 'image/png');
@@ -57,7 +57,7 @@ test('an image and a text file by URL reach the model in their order, without th
   );
 });
 
-test('text, CSV, HTML, PDF, DOCX and XLSX reach a model that takes no files as their text', async () => {
+test('documents reach a model without file input as their text', async () => {
   await using rig = await AttachmentRig.start();
   const serve = (name: string, type: string) => fileAt(rig.files.serve(`/${name}`, fixture(name), type));
   const { call } = await rig.rig.answer({
@@ -135,7 +135,7 @@ test('a URL that a message names several times is fetched once', async () => {
   assert.equal(blobsIn(rig.rig.server.dataDir).length, 1);
 });
 
-test('what cannot be had or read fails the run, names it without its query, and is not charged', async (t) => {
+test('a file that cannot be fetched or read fails the run, free of charge', async (t) => {
   cites(t, 'contract-7-url-unavailable');
   const lines: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
@@ -181,7 +181,7 @@ test('what cannot be had or read fails the run, names it without its query, and 
   assert.equal(rig.rig.server.server.probes.attachmentsBytes(), 0);
 });
 
-test('the offline model says which files came, and how a text begins', async () => {
+test('the offline model names its files and quotes the start of a text', async () => {
   await using files = await FileServer.start();
   using _ = files.trustHere();
   await using server = await startTestServer({ env: files.env });
@@ -222,7 +222,7 @@ test('tools are handed the texts of attached files with the messages, and no byt
   assert.deepEqual(handed, [[{ role: 'user', content }]]);
 });
 
-test('only public addresses are dialled: a host that has a private one fails the run, and nothing is sent there', async () => {
+test('a host with a private address fails the run, and is not dialled', async () => {
   await using files = await FileServer.start();
   files.serve('/notes.txt', 'Milk.', 'text/plain');
   const dialled: string[] = [];

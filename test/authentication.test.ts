@@ -99,7 +99,7 @@ function tests(store: StoreName): void {
     return body;
   }
 
-  test('an API key is a JWT signed with the secret of the installation: sub is the owner, jti the key', async (t) => {
+  test('an API key is a JWT: sub is the owner, jti the key', async (t) => {
     cites(t, 'contract-2-jwt', 'spec-5-token-format');
     const { keyId, apiKey } = await newKey();
     const { ownerId } = (await api.get('/v2/me')).body;
@@ -130,7 +130,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('a revoked, expired, foreign-signed or unsigned token is refused, and so is whatever is no token', async (t) => {
+  test('refuses a revoked, expired, foreign or unsigned token, and any other text', async (t) => {
     cites(t, 'contract-2-bad-token', 'contract-8-401-invalid-api-key', 'spec-5-401', 'spec-5-scheme', 'spec-5-header');
     const { keyId, apiKey } = await newKey();
     const header = decoded(apiKey, 0);
@@ -239,7 +239,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('a verified key is remembered: the hundredth request asks the store nothing about it', async (t) => {
+  test('the hundredth request with a verified key asks the store nothing', async (t) => {
     cites(t, 'contract-2-verification-cached');
     const { keyId, apiKey } = await newKey();
     const client = api.as(apiKey);
@@ -264,7 +264,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test("everywhere below an integration unknown is 404 and another owner's is 403, for the administrator too", async (t) => {
+  test('unknown integrations are 404, those of another owner 403', async (t) => {
     cites(
       t,
       'contract-2-one-owner',
@@ -308,7 +308,7 @@ function tests(store: StoreName): void {
     reader.cut();
   });
 
-  test('one place in the code says whose an integration is', (t) => {
+  test('one module of the code decides who owns an integration', (t) => {
     cites(t, 'contract-2-one-place');
     const sources = [...readSources(root)].filter(
       ([path]) => path.startsWith('packages/server/src/') && !path.endsWith('.test.ts'),

@@ -56,7 +56,7 @@ async function goesOn(env: Env, files: FileServer, seen: readonly unknown[]): Pr
   assert.equal(files.asked('/notes.txt').length, before + 1);
 }
 
-test('chats with attachments by URL go on where a back-up of them is restored, on either store', {
+test('chats with attachments by URL continue after a restore, on either store', {
   skip,
 }, async (t) => {
   await using files = await FileServer.start();
@@ -102,7 +102,7 @@ function toEarlier(backup: string): void {
   writeFileSync(path, JSON.stringify({ sha256: hash('sha256', JSON.stringify(manifest)), manifest }));
 }
 
-test('a back-up of the version before them is restored on either store: its images are attachments', {
+test('a backup of the previous version is restored: its images are attachments', {
   skip,
 }, async (t) => {
   await using files = await FileServer.start();

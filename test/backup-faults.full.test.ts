@@ -13,7 +13,7 @@ const skip = (await missingService('postgres')) ?? false;
 const noBouncer = (await missingService('pgbouncer')) ?? skip;
 const OTHER = /^The folder \S+\/blobs is not the one in which this installation keeps its files /;
 
-test('a lost folder of files is brought back from a back-up, with its mark', { skip }, async (t) => {
+test('a restore brings a lost folder of files back, with its mark', { skip }, async (t) => {
   await using database = await freshDatabase();
   const place = { dataDir: folderOf(t), url: database.url };
   await useOnce(place);
@@ -27,7 +27,7 @@ test('a lost folder of files is brought back from a back-up, with its mark', { s
   assert.equal(imagesIn(place.dataDir).length, 1);
 });
 
-test('an installation whose images are lost is backed up, and the back-up says which; a wrong folder is refused', {
+test('a backup of an installation with lost images names them', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();
@@ -61,7 +61,7 @@ test('an installation whose images are lost is backed up, and the back-up says w
   );
 });
 
-test('a restore whose commit is not answered says so, and the next one finds it done', { skip }, async (t) => {
+test('a restore with an unanswered commit reports it; the next one finds it done', { skip }, async (t) => {
   const source: Place = { dataDir: folderOf(t), url: '' };
   await useOnce(source);
   const from = join(folderOf(t), 'backup');
@@ -82,7 +82,7 @@ test('a restore whose commit is not answered says so, and the next one finds it 
   await goesOn(place);
 });
 
-test('a restore says where RUNWIRE_SECRET makes all keys of the back-up void', async (t) => {
+test('a restore reports if RUNWIRE_SECRET makes all keys of the backup void', async (t) => {
   const source: Place = { dataDir: folderOf(t), url: '' };
   await (await startAt(source))[Symbol.asyncDispose]();
   const from = join(folderOf(t), 'backup');
@@ -96,7 +96,7 @@ test('a restore says where RUNWIRE_SECRET makes all keys of the back-up void', a
   assert.doesNotMatch(await said(''), VOID);
 });
 
-test('back-up, restore and move work through PgBouncer in transaction mode', { skip: noBouncer }, async (t) => {
+test('backup, restore and move work through PgBouncer in transaction mode', { skip: noBouncer }, async (t) => {
   await using database = await freshDatabase();
   await using second = await freshDatabase();
   const { port } = new URL(database.url);

@@ -35,7 +35,7 @@ async function say(env: Readonly<Record<string, string>>, dataDir: string, more 
   return messagesFrame(reader).status;
 }
 
-test('a back-up goes from the disk into a bucket and back, with images and files; a move leaves them there', {
+test('a backup moves images and files from the disk into a bucket and back', {
   skip,
 }, async (t) => {
   const access = await sharedS3();
@@ -90,7 +90,7 @@ test('a back-up goes from the disk into a bucket and back, with images and files
 
 const isAlive = ({ state }: { state: string }) => state === 'alive';
 
-test('a file and a folder of one name, which S3 can hold, are backed up; a restore places one and names the other', {
+test('a restore of a file and a folder of one name places one, names the other', {
   skip,
 }, async (t) => {
   const access = await sharedS3();

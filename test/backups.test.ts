@@ -84,7 +84,7 @@ const tablesOf = (folder: string) =>
       ]),
   );
 
-test('a restored back-up serves the same keys, chats, usage and streams, and its unfinished run goes on uncrashed', async (t) => {
+test('a restored backup serves the same data and resumes its unfinished run', async (t) => {
   const restored = { RUNWIRE_DATA_DIR: folderOf(t) };
   assert.match(
     await done(['restore', '--from', backup], restored),
@@ -103,7 +103,7 @@ test('a restored back-up serves the same keys, chats, usage and streams, and its
   assert.match(again.stdout, /now resumed: 1/);
 });
 
-test('a back-up goes from either store to either store and stays what it is', { skip }, async (t) => {
+test('a backup restores from either store to either store unchanged', { skip }, async (t) => {
   await using database = await freshDatabase();
   const postgres = { RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: database.url };
   const folder = folderOf(t);
@@ -215,7 +215,7 @@ function fileOf(folder: string): string {
   return paths.toSorted((a, b) => statSync(b).size - statSync(a).size)[0] ?? '';
 }
 
-test('a back-up of a version without mounts is restored as before', async (t) => {
+test('a backup of a version without mounts is restored as before', async (t) => {
   const old = join(folderOf(t), 'old');
   cpSync(backup, old, { recursive: true });
   rmSync(join(old, 'mount'), { recursive: true });
@@ -229,7 +229,7 @@ test('a back-up of a version without mounts is restored as before', async (t) =>
   assert.match((await restore(place, old)).text, /^Restored \d+ rows, 2 images and 0 files, /);
 });
 
-test('files that change whenever they are read are named by the back-up, which exits 3', async (t) => {
+test('a backup names files that change during every read, and exits 3', async (t) => {
   const folder = folderOf(t);
   const place = { RUNWIRE_DATA_DIR: join(folder, 'data') };
   cpSync(env.RUNWIRE_DATA_DIR, place.RUNWIRE_DATA_DIR, { recursive: true });
@@ -270,7 +270,7 @@ function imageOf(folder: string): string {
 }
 
 for (const [damage, inflict, sentence] of DAMAGES) {
-  test(`refuses a back-up with ${damage} and leaves the place empty`, async (t) => {
+  test(`refuses a backup with ${damage} and leaves the place empty`, async (t) => {
     const damaged = join(folderOf(t), 'damaged');
     cpSync(backup, damaged, { recursive: true });
     inflict(damaged);
@@ -280,7 +280,7 @@ for (const [damage, inflict, sentence] of DAMAGES) {
   });
 }
 
-test('refuses to take or to restore a back-up where something is already, or nothing', async (t) => {
+test('refuses a backup or restore over existing data, or of nothing', async (t) => {
   const folder = folderOf(t);
   await refused(['backup', '--to', backup], env, /is not empty; name a new or empty folder with --to/);
   await refused(

@@ -29,7 +29,7 @@ async function nowhere(): Promise<string> {
   return node.url;
 }
 
-test('streams pass token by token from two nodes on one PostgreSQL, while a third is gone', { skip }, async (t) => {
+test('streams pass token by token from two nodes while a third is gone', { skip }, async (t) => {
   await using database = await migratedDatabase();
   await using controller = await ModelController.start();
   const env = { DATABASE_URL: database.url };
@@ -68,7 +68,7 @@ test('streams pass token by token from two nodes on one PostgreSQL, while a thir
   }
 });
 
-test('a body that is too large is refused by Runwire, with its header, and not by nginx', { skip }, async (t) => {
+test('Runwire refuses a body that is too large, with its header; nginx does not', { skip }, async (t) => {
   await using database = await migratedDatabase();
   await using node = await ServerProcess.start({ dataDir: folderOf(t), env: { DATABASE_URL: database.url } });
   await using nginx = await Nginx.startWith(balancerConfiguration([node.url, node.url, node.url]));
@@ -140,7 +140,7 @@ async function uploadInHalves(
   }
 }
 
-test('an upload passes to the node as it comes', { skip }, async () => {
+test('an upload reaches the node while it is still being sent', { skip }, async () => {
   assert.equal(await uploadInHalves(60_000), 'a'.repeat(100_000) + 'b'.repeat(100_000));
 });
 

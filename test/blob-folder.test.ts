@@ -12,7 +12,7 @@ const markOf = (dataDir: string) => join(dataDir, 'blobs', 'installation');
 const ANOTHER =
   /^The folder \S+\/blobs is not the one in which this installation keeps its files .* RUNWIRE_DATA_DIR [^\n]+\.$/;
 
-test('servers of one database share one folder for files: one that has another does not start', { skip }, async (t) => {
+test('a server with another folder for files than its database does not start', { skip }, async (t) => {
   await using database = await freshDatabase();
   const env = { DATABASE_URL: database.url };
   const [shared, own] = [folderOf(t), folderOf(t)];
@@ -38,7 +38,7 @@ test('servers of one database share one folder for files: one that has another d
   assert.notEqual(readFileSync(markOf(own), 'utf8'), readFileSync(markOf(shared), 'utf8'));
 });
 
-test('of servers that first start at the same moment on different folders exactly one comes up', {
+test('one of two concurrent first starts on different folders succeeds', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();
@@ -68,7 +68,7 @@ test('of servers that first start at the same moment on one folder all come up',
   assert.match(readFileSync(markOf(dataDir), 'utf8'), /^[0-9a-f]{32}\n$/);
 });
 
-test('a first start that died between its marks is gone on with, a damaged mark is refused, and no sweep touches it', {
+test('completes a first start that died between its marks; refuses a damaged mark', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();

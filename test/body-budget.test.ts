@@ -27,7 +27,7 @@ async function sendWhole(server: TestServer, fields: object, isFree: () => boole
   return socket;
 }
 
-test('images of callers who leave while their bodies are parsed are not held for ever, however the request ends', async () => {
+test('images of callers that leave during parsing are released', async () => {
   const limits = { bodiesBytes: 40 * MEBIBYTE, bodyThreadBytes: 64 * 1024, bodyValues: 10_000_000 };
   await using server = await startTestServer({ limits });
   const { heldBodyBytes } = server.server.probes;

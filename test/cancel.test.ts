@@ -17,7 +17,7 @@ function tests(store: StoreName): void {
   });
   after(() => rig[Symbol.asyncDispose]());
 
-  test('answers once the run has stopped: model closed, end durable, chat idle, partial text kept and marked', async (t) => {
+  test('answers after the run has stopped, with its partial text stored', async (t) => {
     cites(
       t,
       'contract-3-cancel',
@@ -72,7 +72,7 @@ function tests(store: StoreName): void {
     assert.equal(frames.at(-1)?.event, 'end');
   });
 
-  test('cancels exactly that run and no other, of the same member or chat or integration', async (t) => {
+  test('cancels exactly this run and no other run of member, chat or integration', async (t) => {
     cites(t, 'contract-3-cancel', 'contract-8-404-run-not-found');
     const [integration, elsewhere] = [await rig.integration(), await rig.integration()];
     const one = await rig.hold({ apiIntegrationId: integration, chatId: 'c1' });
@@ -97,7 +97,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('says the same however often it is asked, also of a run that had ended before', async (t) => {
+  test('repeats the same answer, also for a run that had ended before', async (t) => {
     cites(t, 'contract-6-cancel-cancelled', 'contract-6-run-states');
     const integration = await rig.integration();
     const held = await rig.hold({ apiIntegrationId: integration });

@@ -17,7 +17,7 @@ function tests(store: StoreName): void {
   });
   after(() => rig[Symbol.asyncDispose]());
 
-  test('makes a new chat, one of the given id, or one bound to the given alias, and finds it again', async (t) => {
+  test('starts a chat with a new id, a given id or a given alias, and finds it', async (t) => {
     cites(t, 'contract-4-chat-new', 'contract-4-chat-unknown-id', 'contract-4-chat-unknown-alias');
     const integration = await rig.integration();
     const below = `/v2/integrations/${integration}`;
@@ -35,7 +35,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.get(`${below}/chats`)).body.items.length, 5);
   });
 
-  test('binds an alias once, keeps aliases unique, and refuses one that leads elsewhere', async (t) => {
+  test('binds an alias once and refuses an alias that names another chat', async (t) => {
     cites(t, 'contract-4-alias-unique', 'contract-4-chat-bind-alias', 'contract-4-chat-alias-conflict');
     const integration = await rig.integration();
     const of = (body: object) => ({ apiIntegrationId: integration, ...body });
@@ -67,7 +67,7 @@ function tests(store: StoreName): void {
     assert.notEqual(chatOf(other), 'c1');
   });
 
-  test('shows a chat to nobody but the consumer that began it', async (t) => {
+  test('shows a chat only to the consumer that started it', async (t) => {
     cites(t, 'contract-4-chat-consumer', 'contract-8-404-chat-not-found');
     const integration = await rig.integration();
     for (const member of ['ann', 'ben']) await rig.member(integration, member);
@@ -87,7 +87,7 @@ function tests(store: StoreName): void {
     await rig.answer(of({ chatId: 'nobodys' }));
   });
 
-  test('keeps the history of each chat, a failed response in it, and gives it to the next turn', async (t) => {
+  test('keeps the history, failed responses included, for the next turn', async (t) => {
     cites(
       t,
       'spec-1-history',
@@ -274,7 +274,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.delete(chat)).status, 204);
   });
 
-  test('a deleted chat frees its id and alias; its runs stay, without their text and events', async (t) => {
+  test('a deleted chat frees its id and alias; its runs stay without text', async (t) => {
     cites(t, 'contract-9-deleted-chat-frees', 'contract-9-deleted-chat-runs', 'contract-4-replay-deleted-chat');
     const integration = await rig.integration();
     const below = `/v2/integrations/${integration}`;

@@ -6,7 +6,7 @@ import { root } from './support/cli-process.ts';
 import { type ComposeFile, readCompose } from './support/compose-file.ts';
 import { composeProblems } from './support/compose-problems.ts';
 
-test('compose.yaml fits together: settings that exist, one data folder, nodes that nginx finds, time enough to drain', () => {
+test('the settings, folders, nodes and drain time of compose.yaml fit together', () => {
   assert.deepEqual(composeProblems(readCompose()), []);
 });
 
@@ -39,7 +39,7 @@ test('sees planted faults in compose.yaml', () => {
   );
 });
 
-test('the docs run commands of the image as its entry point does, in a node that keeps its address', () => {
+test('the docs run commands of the image with the arguments of its entry point', () => {
   const entry = /^ENTRYPOINT (\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.[1] ?? '[]';
   const command = `docker compose exec node-1 ${(JSON.parse(entry) as string[]).join(' ')} `;
   for (const page of ['docs/deploy.md', 'docs/backup.md']) {

@@ -51,7 +51,7 @@ function tests(store: StoreName): void {
     return Number(rows[0]?.forms);
   };
 
-  test('signs a form: 200 with the path, the address and the fields, as strings in the order to send', async (t) => {
+  test('signs a form: 200 with path, address and fields in the order to send', async (t) => {
     cites(
       t,
       'spec-4.2-path',
@@ -100,7 +100,7 @@ function tests(store: StoreName): void {
     ]);
   });
 
-  test('what is wrong is told in the order 401, 400, 404, 403, and nothing is noted', async (t) => {
+  test('refuses in the order 401, 400, 404, 403 and stores nothing', async (t) => {
     cites(t, 'contract-3-upload');
     const { body: other } = await api.post('/v2/owners', { email: 'other@example.com' });
     const theirs = api.as(other.apiKey);
@@ -197,7 +197,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(sent.sandboxFiles, [file]);
   });
 
-  test('a body that is no JSON is 415, one that is too large 413', async () => {
+  test('a body that is not JSON is 415, a body that is too large is 413', async () => {
     const type = { 'content-type': 'text/plain' };
     assert.equal((await api.call('POST', '/create_agency_upload', 'x', type)).status, 415);
     await using small = await startTestServer({ store, env: { RUNWIRE_MAX_BODY_BYTES: '1024' } });
@@ -207,7 +207,7 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('the upload address lies under RUNWIRE_PUBLIC_URL, or else under the host of the request', async (t) => {
+  test("the upload address is under RUNWIRE_PUBLIC_URL, or the request's host", async (t) => {
     cites(t, 'contract-7-upload-url');
     const forwarded = ['X-Forwarded-Host: evil.example', 'X-Forwarded-Proto: https', 'Forwarded: host=evil.example'];
     const answer = await raw(server, ['Host: files.internal:9000', ...forwarded]);
@@ -224,7 +224,7 @@ function tests(store: StoreName): void {
     assert.match(await raw(named, ['Host: a b']), /"uploadUrl":"https:\/\/agents\.example\.com\/api\/uploads\/demo"/);
   });
 
-  test('two forms for a file and a folder of one name exclude each other, at once too', async (t) => {
+  test('concurrent forms for a file and a folder of one name exclude each other', async (t) => {
     cites(t, 'contract-7-file-and-folder');
     const inTheWay = async (fields: object) => {
       const { status, body } = await sign(fields);
@@ -258,7 +258,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('forms that are over are in nobody’s way, and are forgotten by a sweep', async () => {
+  test('expired forms block no upload, and a sweep deletes them', async () => {
     await using own = await startTestServer({ store });
     const first = await sign({ folder: '/app/mnt/old', filename: 'x' }, own.api);
     assert.equal(first.status, 200);

@@ -69,7 +69,7 @@ function tests(store: StoreName): void {
   });
   after(() => rig[Symbol.asyncDispose]());
 
-  test('meters credits: reserves at the entry agent’s input price, settles the real usage by model', async (t) => {
+  test("meters credits: reserves at the entry agent's price, settles by model", async (t) => {
     cites(
       t,
       'contract-6-allowance-credits',
@@ -183,7 +183,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('a run that its process left behind and that cannot go on is free in every unit, and holds nothing', async (t) => {
+  test('an orphaned run that cannot be resumed is free and reserves nothing', async (t) => {
     cites(t, 'contract-6-charged-zero', 'contract-6-reservation-ends');
     await using server = await KillableServer.start({ store, env });
     for (const unit of UNITS) {
@@ -202,7 +202,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('an integration cannot count in credits with a model that has no price, and the model is named', async (t) => {
+  test('refuses credits if a model has no price, and names the model', async (t) => {
     cites(t, 'contract-6-credit-prices', 'contract-1-wrong-settings');
     const dataDir = folderOf(t);
     const prices = (...models: string[]) => ({

@@ -29,7 +29,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([body.status, body.message, body.cancelRequested], ['completed', 'Whole', null]);
   });
 
-  test('a run that goes on after a crash waits for its readers anew, and is cancelled where none comes', async (t) => {
+  test('a resumed run waits for readers again, and is cancelled if none connects', async (t) => {
     cites(t, 'contract-4-disconnect-cancel');
     await using killable = await KillableServer.start({ store });
     await killable.api.post('/v2/integrations', { apiIntegrationId: 'mine', onDisconnect: 'cancel' });

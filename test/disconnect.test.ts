@@ -30,7 +30,7 @@ function tests(store: StoreName): void {
     return runOf(integration, runId);
   }
 
-  test('a run that nobody reads any more is cancelled: intent, provider, partial text and charge', async (t) => {
+  test('a run without readers is cancelled: intent, provider, text and charge', async (t) => {
     cites(t, 'contract-4-disconnect-cancel', 'contract-3-integration-run-limits');
     const allowances = { unit: 'tokens', limit: 1000, period: 'lifetime' };
     const integration = await server.metered(allowances, { onDisconnect: 'cancel' });
@@ -67,7 +67,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([run.status, run.message], ['completed', 'onetwo']);
   });
 
-  test('a caller that leaves before its answer began leaves no run behind', async (t) => {
+  test('a caller that leaves before its answer begins leaves no run', async (t) => {
     cites(t, 'contract-4-disconnect-cancel');
     // Of its own: where no run comes of it, this test waits for a call that never comes.
     await using rig = await ScriptedServer.start({ store, limits: { disconnectMs: PATIENCE_MS } });
@@ -96,7 +96,7 @@ function tests(store: StoreName): void {
     assert.equal(rig.server.server.probes.openStreams(), 0);
   });
 
-  test('whoever reads counts: a replay or a resumed stream keeps the run', async (t) => {
+  test('a replay or a resumed stream counts as a reader and keeps the run', async (t) => {
     cites(t, 'contract-4-disconnect-cancel');
     const integration = await server.integration({ onDisconnect: 'cancel' });
     const body = { apiIntegrationId: integration, usageRequestId: 'kept' };
@@ -116,7 +116,7 @@ function tests(store: StoreName): void {
     assert.equal((await runOf(integration, runId)).message, 'Still here');
   });
 
-  test('whoever comes back in time keeps the run', async (t) => {
+  test('a reader that reconnects in time keeps the run', async (t) => {
     cites(t, 'contract-4-disconnect-cancel');
     await using patient = await ScriptedServer.start({ store, limits: { disconnectMs: LONG_PATIENCE_MS } });
     const integration = await patient.integration({ onDisconnect: 'cancel' });
@@ -133,7 +133,7 @@ function tests(store: StoreName): void {
     assert.equal(messagesFrame(resumed).status, 'completed');
   });
 
-  test('where the integration does not say so, a run without readers goes on', async (t) => {
+  test('a run without readers continues unless the integration is set to cancel', async (t) => {
     cites(t, 'contract-4-disconnect-continue');
     const integration = await server.integration();
     const { reader, call, runId } = await server.hold({ apiIntegrationId: integration });

@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => server[Symbol.asyncDispose]());
 
-test('the reference is one page, served without a key, with every operation and schema at an anchor of its own', async (t) => {
+test('the reference is one public page with an anchor for each operation', async (t) => {
   cites(t, 'contract-1-run-reference', 'contract-3-docs', 'contract-2-without-key-docs');
   assert.match(headers.get('content-type') ?? '', /^text\/html; charset=utf-8$/);
   const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
@@ -59,7 +59,7 @@ test('it needs no script and nothing of any other host, and the policy allows no
   assert.match(page, /<meta name="viewport"/);
 });
 
-test('whatever stands in a description is shown, never run', () => {
+test('markup in a description is shown, never run', () => {
   const evil = '<script>alert("1")</script>';
   const said = renderDocs({
     info: { title: evil, version: evil, description: `a ${evil} \`${evil}\`` },

@@ -58,7 +58,7 @@ function documented(): Map<string, Row> {
   return rows;
 }
 
-test('docs/errors.md lists exactly the codes that there are, with their status, sentence and whether to retry', () => {
+test('docs/errors.md lists exactly the codes, with status, sentence and retry', () => {
   const docs = documented();
   assert.deepEqual([...docs.keys()].sort(), Object.keys(errors).sort());
   for (const [code, entry] of Object.entries(errors as Record<string, ErrorEntry>)) {
@@ -74,7 +74,7 @@ test('docs/errors.md lists exactly the codes that there are, with their status, 
   }
 });
 
-test('every code has one sentence that says what was wrong and what to do', () => {
+test('every code has one sentence that explains the mistake and the fix', () => {
   for (const [code, { sentence, status, inStream }] of Object.entries(errors as Record<string, ErrorEntry>)) {
     assert.match(code, /^[a-z]+(_[a-z]+)*$/);
     assert.match(sentence, /^[A-Z][^\n]*[;:] .*\.$/, code);
@@ -124,7 +124,7 @@ before(async () => {
 });
 after(() => server[Symbol.asyncDispose]());
 
-test('an internal error says nothing more, and the log says all', async (t) => {
+test('an internal error has no details; the log has all of them', async (t) => {
   cites(t, 'contract-8-500-internal-error', 'spec-2.4-error');
   const fault = async (statement: string, path: string, call: () => ReturnType<ApiClient['get']>) => {
     failing.add(statement);
@@ -164,7 +164,7 @@ test('health and readiness answer without a key', async (t) => {
   assert.deepEqual([ready.status, ready.body], [200, { status: 'ok', store: 'sqlite' }]);
 });
 
-test('unknown paths are 404 and unknown methods 405 with Allow, both as ApiErrorResponse', async (t) => {
+test('unknown paths are 404 and unknown methods 405 with Allow', async (t) => {
   cites(t, 'contract-3-errors', 'contract-8-404-not-found', 'contract-8-405-method-not-allowed', 'spec-4-json');
   for (const [method, path, body] of [
     ['GET', '/nowhere', undefined],
@@ -491,7 +491,7 @@ test('a body that is not HTTP is answered with 400, and starts nothing', async (
   assert.deepEqual(body.items, []);
 });
 
-test('nothing is written into an answer that is under way when what follows it is not HTTP', async () => {
+test('an answer under way stays intact if what follows is not HTTP', async () => {
   const body = JSON.stringify({ apiIntegrationId: 'demo', message: '/slow 600', usageRequestId: 'then-nonsense' });
   const head = `POST /get_completion_v2 HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${TEST_API_KEY}\r\n`;
   const type = `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;

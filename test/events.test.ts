@@ -20,7 +20,7 @@ function tests(store: StoreName): void {
       headers: { ...rig.api.authorization, ...headers },
     });
 
-  test('goes on after a cursor: from the header, or else from the query', async (t) => {
+  test('resumes after a cursor from the header, or else from the query', async (t) => {
     cites(t, 'contract-3-events', 'contract-3-events-live');
     const integration = await rig.integration();
     const { reader, runId } = await rig.answer({ apiIntegrationId: integration }, 'Hello');
@@ -103,7 +103,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([unknown.status, unknown.body.code], [404, 'run_not_found']);
   });
 
-  test('waits where the cursor is ahead of the stored log of a live run', async (t) => {
+  test('waits if the cursor is ahead of the stored log of a live run', async (t) => {
     cites(t, 'contract-3-events-ahead', 'contract-3-events-live');
     const integration = await rig.integration();
     const { reader, call, runId } = await rig.hold({ apiIntegrationId: integration });
@@ -131,7 +131,7 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('serves a reader that pauses from the log at its own pace, while the run and others go on', async (t) => {
+  test('a reader that pauses is served from the log and delays no other', async (t) => {
     cites(t, 'contract-5-slow-reader');
     await using own = await ScriptedServer.start({ store });
     const integration = await own.integration();

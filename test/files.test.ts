@@ -40,7 +40,7 @@ const refused = async (answer: Promise<{ status: number; body: { code: string } 
   return [status, body.code];
 };
 
-test('files and folders are listed with size, etag, type and time; of a folder these are null', async (t) => {
+test('lists files with size, etag, type and time, and folders with nulls', async (t) => {
   cites(t, 'contract-3-files', 'contract-9-file');
   const id = await integration();
   assert.deepEqual(await list(id), { items: [], nextCursor: null }, 'an empty mount is there');
@@ -69,7 +69,7 @@ test('files and folders are listed with size, etag, type and time; of a folder t
   ]);
 });
 
-test('a list goes by name, page by page, in the order of the bytes', async () => {
+test('a list is sorted by the bytes of the name, page by page', async () => {
   const id = await integration();
   const names = ['B', 'a', 'a b', 'a.txt', '\u00e9', 'e\u0301', '写真', '😀', 'ﬁ', '%41', '-rf', '...'];
   const folder = '/app/mnt/l';
@@ -92,7 +92,7 @@ test('a list goes by name, page by page, in the order of the bytes', async () =>
   assert.deepEqual(paged, sorted);
 });
 
-test('a list of a folder that is none, or that goes on nowhere, is refused', async (t) => {
+test('refuses a list of no folder, with a bad cursor or with a bad limit', async (t) => {
   cites(t, 'contract-8-404-file-not-found', 'contract-7-not-canonical');
   const id = await integration();
   const path = await upload(api, 'x', { apiIntegrationId: id });
@@ -116,7 +116,7 @@ test('a list of a folder that is none, or that goes on nowhere, is refused', asy
   }
 });
 
-test('a file is read whole, as a download that no browser runs, whatever its name and type are', async (t) => {
+test('a file is a download that no browser runs, whatever its name and type', async (t) => {
   cites(t, 'contract-3-files');
   const id = await integration();
   const read = async (filename: string, contentType: string) => {
@@ -140,7 +140,7 @@ test('a file is read whole, as a download that no browser runs, whatever its nam
   assert.equal(await read('\u202egnp.exe', 'text/plain; charset=utf-7'), 'application/octet-stream');
 });
 
-test('ranges: one is a part, one behind the end is 416 with the size, others are the whole', async (t) => {
+test('a range is a part; a range past the end is 416; several are the whole', async (t) => {
   cites(t, 'contract-8-416-range-not-satisfiable');
   const id = await integration();
   const path = await upload(api, '0123456789', { apiIntegrationId: id });
@@ -162,7 +162,7 @@ test('ranges: one is a part, one behind the end is 416 with the size, others are
   assert.deepEqual(await part('bytes=2-4', { 'if-range': etag }), [200, 'abcdefghij', null], 'it was replaced');
 });
 
-test('who has the bytes already gets 304; HEAD answers as GET of the whole does, without bytes', async () => {
+test('a matching etag is 304; HEAD answers as GET, without bytes', async () => {
   const id = await integration();
   const path = await upload(api, '0123456789', { apiIntegrationId: id });
   const whole = await content(id, path);
@@ -196,7 +196,7 @@ test('who has the bytes already gets 304; HEAD answers as GET of the whole does,
   assert.equal((await content(id, path, { 'if-none-match': etag })).status, 200, 'another upload has another etag');
 });
 
-test('a file is deleted, a folder only where the caller says so, and with all that is in it', async (t) => {
+test('a file is deleted; a folder only if the caller asks for it', async (t) => {
   cites(t, 'contract-3-files', 'contract-8-404-file-not-found');
   const id = await integration();
   const put = (folder: string, filename: string) => upload(api, 'x', { apiIntegrationId: id, folder, filename });
@@ -227,7 +227,7 @@ test('a file is deleted, a folder only where the caller says so, and with all th
   assert.deepEqual(await namesIn(id, '/app/mnt'), [], 'an empty folder is none');
 });
 
-test('another owner’s files, and those of another integration, are not there: with no hint whether they exist', async () => {
+test('files of other owners and integrations are 404, as if they did not exist', async () => {
   const id = await integration();
   const empty = await integration();
   const path = await upload(api, 'secret', { apiIntegrationId: id });
@@ -274,7 +274,7 @@ function openFiles(): number {
   }).length;
 }
 
-test('a reader that does not read holds one handle and little memory, and none when it is gone', async () => {
+test('a reader that does not read holds one handle and little memory', async () => {
   const id = await integration();
   const bytes = Buffer.alloc(20_971_520, 'b');
   const path = await upload(api, bytes, { apiIntegrationId: id, filename: 'big.bin' });
@@ -306,7 +306,7 @@ test('a reader that does not read holds one handle and little memory, and none w
   await eventually('and the last one too', async () => openFiles() === 0);
 });
 
-test('a file that is replaced while it is read goes on as it was', async () => {
+test('a file that is replaced during a read is sent as it was', async () => {
   const id = await integration();
   const options = { apiIntegrationId: id, filename: 'big.bin' };
   const path = await upload(api, Buffer.alloc(20_971_520, 'a'), options);

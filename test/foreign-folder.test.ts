@@ -29,7 +29,7 @@ async function isLeftAlone(dataDir: string, attempt: () => Promise<unknown>, ref
   assert.deepEqual(files(), before);
 }
 
-test('a start that forgot DATABASE_URL begins nothing in the folder of a PostgreSQL installation', {
+test('a start without DATABASE_URL refuses the folder of another installation', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();
@@ -40,7 +40,7 @@ test('a start that forgot DATABASE_URL begins nothing in the folder of a Postgre
   await isLeftAlone(place.dataDir, () => startAt({ ...place, url: '' }), FOREIGN);
 });
 
-test('an empty database begins nothing in a folder that is an embedded installation’s, or another database’s', {
+test('an empty database refuses the folder of another installation', {
   skip,
 }, async (t) => {
   await using empty = await freshDatabase();
@@ -68,7 +68,7 @@ test('an empty database begins nothing in a folder that is an embedded installat
   await goesOn(moved);
 });
 
-test('an installation of an earlier version, without a mark, gets one and keeps its files', async (t) => {
+test('an installation without a mark gets one and keeps its files', async (t) => {
   const place: Place = { dataDir: folderOf(t), url: '' };
   await useOnce(place);
   const database = new DatabaseSync(join(place.dataDir, 'runwire.db'));
@@ -83,7 +83,7 @@ test('an installation of an earlier version, without a mark, gets one and keeps 
   database.close();
 });
 
-test('a restore begins nothing in a folder that another installation uses, and marks its own', { skip }, async (t) => {
+test('a restore refuses the folder of another installation and marks its own', { skip }, async (t) => {
   await using database = await freshDatabase();
   await using empty = await freshDatabase();
   const used = { dataDir: folderOf(t), url: database.url };
@@ -104,7 +104,7 @@ test('a restore begins nothing in a folder that another installation uses, and m
   await isLeftAlone(embedded.dataDir, () => restore(envOf({ ...embedded, url: other.url }), from), EMBEDDED);
 });
 
-test('neither a first start nor a restore begins among files of mounts that nobody knows', { skip }, async (t) => {
+test('a first start or a restore refuses a folder with unknown mounts', { skip }, async (t) => {
   await using database = await freshDatabase();
   const from = join(folderOf(t), 'backup');
   const source: Place = { dataDir: folderOf(t), url: '' };
@@ -122,7 +122,7 @@ test('neither a first start nor a restore begins among files of mounts that nobo
   }
 });
 
-test('a restore that was interrupted is begun again among what it left, and a server begins nothing there', async (t) => {
+test('an interrupted restore can be repeated; a server does not start there', async (t) => {
   const place: Place = { dataDir: folderOf(t), url: '' };
   const from = join(folderOf(t), 'backup');
   const source: Place = { dataDir: folderOf(t), url: '' };

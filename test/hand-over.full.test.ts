@@ -66,7 +66,7 @@ async function draining(node: TestServer): Promise<{ readonly drained: Promise<v
   return { drained };
 }
 
-test('a run longer than the drain is left at the end of its step, and goes on elsewhere with no step repeated', {
+test('a run longer than the drain is handed over after its step, none repeated', {
   skip,
 }, async () => {
   await using nodes = await GateNodes.begin();
@@ -104,7 +104,7 @@ test('a run longer than the drain is left at the end of its step, and goes on el
   assert.deepEqual([allowance.used, allowance.reserved], [30, 0]);
 });
 
-test('handed over between an answer and its tools, the tools are called by whoever goes on, once', {
+test('a run handed over before its tools has them called by the next node, once', {
   skip,
 }, async () => {
   await using nodes = await GateNodes.begin();
@@ -160,7 +160,7 @@ test('a run that ends within, by its last step or its cancel, is not handed over
   assert.equal(nodes.gate.calls.length, 0);
 });
 
-test('a run that is cancelled while it is being handed over is ended by whoever takes it', { skip }, async () => {
+test('a run that is cancelled during its handover is ended by the next node', { skip }, async () => {
   await using nodes = await GateNodes.begin();
   const letGo = Promise.withResolvers<void>();
   const releasing = Promise.withResolvers<void>();
@@ -212,7 +212,7 @@ function unheardAdmission() {
   return { admitted: admitted.promise, letGo: letGo.resolve, wrapStore };
 }
 
-test('a request that is being admitted when the drain is over is waited for, and its run handed over', {
+test('the drain waits for a request that is being admitted', {
   skip,
 }, async () => {
   await using nodes = await GateNodes.begin();
@@ -254,7 +254,7 @@ test('a run that is admitted when its server has stopped its runs is not begun t
   assert.deepEqual([messagesFrame(rest).status, nodes.model.calls.length, await crashes(nodes)], ['completed', 1, [0]]);
 });
 
-test('a step that does not end is left when the time to hand over is over, and that is no crash either', {
+test('a step that does not end in time is left, and that is no crash', {
   skip,
 }, async () => {
   await using nodes = await GateNodes.begin();
@@ -274,7 +274,7 @@ test('a step that does not end is left when the time to hand over is over, and t
   assert.deepEqual([messagesFrame(rest).status, await crashes(nodes)], ['completed', [0]]);
 });
 
-test('a call that was under way when its server stopped is settled before the run is handed on, and not made again', {
+test('a tool call under way is settled before the handover and not repeated', {
   skip,
 }, async () => {
   await using nodes = await GateNodes.begin();
@@ -310,7 +310,7 @@ test('a call that was under way when its server stopped is settled before the ru
   assert.deepEqual([messagesFrame(rest).status, nodes.gate.calls.length], ['completed', 1]);
 });
 
-test('a run that is cancelled when nobody reads it is not cancelled by being handed over', { skip }, async () => {
+test('a handover does not cancel a run for lack of readers', { skip }, async () => {
   await using nodes = await GateNodes.begin();
   const limits = { ...DRAINS.limits, disconnectMs: 1000 };
   const first = await nodes.node({ limits });
@@ -332,7 +332,7 @@ test('a run that is cancelled when nobody reads it is not cancelled by being han
   assert.equal(messagesFrame(rest).status, 'completed');
 });
 
-test('servers are restarted one after the other under load: no run is lost, no step repeated, no text', {
+test('a rolling restart under load loses no run and repeats no step or text', {
   skip,
 }, async (given) => {
   await using database = await freshDatabase();

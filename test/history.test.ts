@@ -99,7 +99,7 @@ test('knows the windows of common models, and takes the setting for the others',
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  test('a later turn begins with exactly what the earlier ones ended with, calls and outputs included', async (t) => {
+  test('a later turn begins with exactly what the earlier turns ended with', async (t) => {
     cites(t, 'spec-1-other-messages');
     await using rig = await ScriptedServer.start({ store });
     const apiIntegrationId = await rig.integration({ agency: 'test' });
@@ -135,7 +135,7 @@ function tests(store: StoreName): void {
     await again.reader.whole();
   });
 
-  test('a server killed between a call and its outcome leaves a chat that goes on, also where the run may not', async () => {
+  test('a chat continues after a kill between a call and its outcome', async () => {
     await using server = await KillableServer.start({ store, killAt: 'step.after-commit' });
     await server.metered();
     const body = { apiIntegrationId: 'mine', consumerId: 'ann', chatId: 'c1' };
@@ -162,7 +162,7 @@ function tests(store: StoreName): void {
     assert.equal(messagesFrame(next.reader).status, 'completed');
   });
 
-  test('a chat longer than the window of its model goes on without its oldest turns, and says so', async () => {
+  test('a chat longer than the window continues without its oldest turns', async () => {
     await using rig = await ScriptedServer.start({ store, env: { RUNWIRE_MODEL_WINDOW: '2000' } });
     const apiIntegrationId = await rig.integration({ agency: 'test' });
     const leftOut: number[] = [];

@@ -55,7 +55,7 @@ function tests(store: StoreName): void {
     assert.equal(history.items.length, 2);
   });
 
-  test('makes one run of fifty identical posts at once: the first plain, the others replayed', async (t) => {
+  test('fifty identical concurrent posts make one run: one plain, others replayed', async (t) => {
     cites(t, 'contract-4-replay', 'contract-4-usage-request-id-unique');
     const integration = await rig.metered({ unit: 'runs', limit: 1, period: 'lifetime' });
     const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
@@ -74,7 +74,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.allowance(integration)).used, 1);
   });
 
-  test('admits one of two bodies that carry one id at once and refuses the other, naming the run', async (t) => {
+  test('admits one of two concurrent bodies with one id and names it to the other', async (t) => {
     cites(
       t,
       'contract-4-other-body',
@@ -103,7 +103,7 @@ function tests(store: StoreName): void {
     assert.equal(rig.controller.calls.length - calls, 1);
   });
 
-  test('takes for the same body: other key order, null for absent at the top, and nothing else', async (t) => {
+  test('key order and null for absent at the top do not change the body', async (t) => {
     cites(t, 'contract-4-same-body', 'contract-4-other-body');
     const integration = await rig.integration({ agency: 'test' });
     const first = `{"apiIntegrationId":"${integration}","message":"Hi","usageRequestId":"u1","user_context":{"a":1,"b":{"c":[1,2],"d":null}}}`;
@@ -142,7 +142,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('takes for the same body one that names the run’s own chat, by id or by alias, or leaves it out', async (t) => {
+  test('naming the chat of the run, by id or alias, does not change the body', async (t) => {
     cites(t, 'contract-4-same-body-chat');
     const integration = await rig.integration();
     const of = (body: object) => ({ apiIntegrationId: integration, ...body });
@@ -200,7 +200,7 @@ function tests(store: StoreName): void {
     assert.equal(retried.reader.answer, 'Done');
   });
 
-  test('keeps run, usage record and id of a deleted chat for ever, and replays it no more', async (t) => {
+  test('keeps run, usage record and id of a deleted chat, without a replay', async (t) => {
     cites(
       t,
       'contract-4-usage-request-id-unique',
@@ -228,7 +228,7 @@ function tests(store: StoreName): void {
     assert.equal(other.reader.headers['x-run-replayed'], undefined);
   });
 
-  test('honours Last-Event-ID on the POST only in a replay, and only one that it can', async (t) => {
+  test('honours a valid Last-Event-ID on the POST only in a replay', async (t) => {
     cites(t, 'contract-4-post-last-event-id', 'contract-4-replay-stream');
     const integration = await rig.integration();
     const body = { apiIntegrationId: integration, usageRequestId: 'u1' };

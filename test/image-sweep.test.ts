@@ -42,7 +42,7 @@ function tests(store: StoreName): void {
   const start = (options = {}) =>
     ScriptedServer.start({ store, limits: { unusedBlobMs: 0, sweepMs: NEVER_MS }, ...options });
 
-  test('deleting a chat frees its images, but for those that another chat refers to', async () => {
+  test('deleting a chat frees the images that no other chat refers to', async () => {
     await using rig = await start();
     const { sweepBlobs } = rig.server.server.probes;
     await rig.answer({ chatId: 'a', attachments: [imageAttachment(one), imageAttachment(two)] });
@@ -59,7 +59,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(hashesIn(rig.server.dataDir), []);
   });
 
-  test('two integrations keep the same image apart: what one deletes the other still has', async () => {
+  test('two integrations have a copy each of the same image', async () => {
     await using rig = await start();
     const other = await rig.integration();
     await rig.answer({ chatId: 'a', attachments: [imageAttachment(one)] });
@@ -121,7 +121,7 @@ function tests(store: StoreName): void {
     assert.equal(await sweepBlobs(), 0);
   });
 
-  test('bytes that were just stored and nobody knows yet survive a sweep until their request refers to them', async () => {
+  test('a sweep keeps bytes that were just stored until a request refers to them', async () => {
     const { next, wrapStore } = admissions();
     await using rig = await ScriptedServer.start({ store, wrapStore, limits: { sweepMs: NEVER_MS } });
     next.push(async (go) => {
@@ -133,7 +133,7 @@ function tests(store: StoreName): void {
     assert.ok(JSON.stringify(call.request.prompt).includes(one.toString('base64')));
   });
 
-  test('two requests that store the same new image at once both have it, and the spare copy is swept', async () => {
+  test('two concurrent requests with the same new image both have it', async () => {
     const { next, wrapStore } = admissions();
     await using rig = await start({ wrapStore });
     rig.controller.answerAll('Hi');

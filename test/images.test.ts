@@ -43,7 +43,7 @@ function imagesShown(call: ModelCall): Pick<ShownImage, 'mediaType' | 'detail' |
 const blobsIn = (dataDir: string) =>
   (readdirSync(join(dataDir, 'blobs'), { recursive: true }) as string[]).filter((path) => /^[0-9a-f]{2}\/./.test(path));
 
-test('each kind of image reaches the model as it was sent, told by its bytes, with its detail', async (t) => {
+test('each kind of image reaches the model unchanged, with its detail', async (t) => {
   cites(t, 'spec-1-files-inline', 'spec-2.2-image-inline', 'spec-2.2-detail-default');
   await using rig = await ScriptedServer.start();
   const attachments = [
@@ -188,7 +188,7 @@ for (const api of ['responses', 'chat'] as const) {
   });
 }
 
-test('of a failed turn no image is sent again, of a cancelled one all are; attached again they are', async (t) => {
+test('images of a failed turn are not sent again, of a cancelled turn they are', async (t) => {
   cites(t, 'contract-7-failed-turn', 'spec-1-failed-attachments', 'spec-4.1-rule-5');
   await using rig = await ScriptedServer.start();
   const failed = await rig.hold({ chatId: 'c', message: 'Fail', attachments: [imageAttachment(png)] });
@@ -215,7 +215,7 @@ test('of a failed turn no image is sent again, of a cancelled one all are; attac
   );
 });
 
-test('a replay with the same images is the same run; with others, or another detail, it is another body', async () => {
+test('the same images make the same request; others or another detail do not', async () => {
   await using rig = await ScriptedServer.start();
   const large = pngOf(2 * MEBIBYTE, 1);
   const body = { usageRequestId: 'u1', message: 'Look', attachments: [imageAttachment(large), imageAttachment(png)] };
@@ -243,7 +243,7 @@ test('a replay with the same images is the same run; with others, or another det
   assert.deepEqual(blobsIn(rig.server.dataDir), blobs, 'and nothing is stored for them');
 });
 
-test('a hundred equal requests at once are one run with one stored image', async () => {
+test('a hundred equal concurrent requests are one run with one stored image', async () => {
   await using rig = await ScriptedServer.start();
   rig.controller.answerAll('Hi');
   const body = { usageRequestId: 'u1', attachments: [imageAttachment(pngOf(50_000, 9))] };
@@ -254,7 +254,7 @@ test('a hundred equal requests at once are one run with one stored image', async
   assert.equal(blobsIn(rig.server.dataDir).length, 1);
 });
 
-test('an image that was lost or damaged on the disk fails the run, names it, is free, and is mended by sending it again', async (t) => {
+test('a lost image fails the run free of charge; sending it again restores it', async (t) => {
   cites(t, 'contract-8-stream-attachment-unavailable', 'contract-6-charged-zero-attachment');
   await using rig = await ScriptedServer.start();
   const integration = await rig.metered({ unit: 'tokens', limit: 100_000, period: 'lifetime' });
@@ -291,7 +291,7 @@ test('an image that was lost or damaged on the disk fails the run, names it, is 
   }
 });
 
-test('an image that cannot be read for now fails the run, and the message sent again works', async (t) => {
+test('an image that cannot be read now fails the run; the same message works later', async (t) => {
   cites(t, 'contract-8-stream-attachment-unavailable');
   await using rig = await ScriptedServer.start();
   const { runId } = await rig.answer({ chatId: 'c', attachments: [imageAttachment(png)] });
@@ -314,7 +314,7 @@ test('an image that cannot be read for now fails the run, and the message sent a
   await rig.answer({ chatId: 'c', message: 'And now?' });
 });
 
-test('the offline model says which images it got', async () => {
+test('the offline model names the images that it received', async () => {
   await using server = await startTestServer();
   const reader = await server.api.complete({
     message: 'Look',

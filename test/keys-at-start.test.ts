@@ -14,7 +14,7 @@ function claims(apiKey: string): { readonly sub: string; readonly jti: string } 
   return JSON.parse(Buffer.from(apiKey.split('.')[1] ?? '', 'base64url').toString());
 }
 
-test('RUNWIRE_SECRET signs the keys: with another secret they are void, with the first they hold again', async (t) => {
+test('keys are void with another RUNWIRE_SECRET and valid with the first again', async (t) => {
   cites(t, 'contract-1-secret');
   const dataDir = folderOf(t);
   let apiKey = '';
@@ -33,7 +33,7 @@ test('RUNWIRE_SECRET signs the keys: with another secret they are void, with the
   }
 });
 
-test('RUNWIRE_API_KEY is a key of the first owner exactly while it is set, and no other key is printed', async (t) => {
+test('RUNWIRE_API_KEY is a key of the first owner only while it is set', async (t) => {
   cites(t, 'contract-1-api-key', 'contract-1-scripted-start', 'contract-1-scripted-no-other-key');
   const dataDir = folderOf(t);
   const other = `${OWN_KEY}-2`;
@@ -64,7 +64,7 @@ test('RUNWIRE_API_KEY is a key of the first owner exactly while it is set, and n
   assert.equal((await server.api.as(server.server.apiKey).get('/v2/me')).body.ownerId, ownerId);
 });
 
-test('a lost key: one command makes a new one beside the running server, which takes it at once', async (t) => {
+test('a command makes a new key that the running server accepts immediately', async (t) => {
   cites(t, 'contract-1-lost-key');
   const dataDir = folderOf(t);
   const env = { RUNWIRE_DATA_DIR: dataDir };

@@ -37,7 +37,7 @@ function unsure(looked: (times: number, runId: string) => Promise<void>): (store
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  test('a run whose admission is known of late is started however often the store is away meanwhile', async () => {
+  test('a run with a late admission starts, however often the store is away', async () => {
     const wrapStore = unsure(async (times) => {
       if (times <= 2) throw new StoreUnavailable('away');
     });
@@ -51,7 +51,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([replay.headers['x-run-replayed'], replay.answer], ['true', 'After all']);
   });
 
-  test('a run whose admission is known of late is cancelled, however shortly before its start that was asked for', async () => {
+  test('a run with a late admission can be cancelled just before its start', async () => {
     let rig: ScriptedServer | null = null;
     const run = (runId: string) => `/v2/integrations/demo/runs/${runId}`;
     const cancelled = Promise.withResolvers<string>();

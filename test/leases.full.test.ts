@@ -76,7 +76,7 @@ test('runs of a killed node are completed by the others, and both are counted', 
   );
 });
 
-test('a run of a dead node that was to be cancelled is cancelled by whoever takes it', { skip }, async () => {
+test('a run of a dead node with a requested cancel is cancelled by the next node', { skip }, async () => {
   await using it = await group(2);
   const [doomed, other] = [it.nodes.node(0), it.nodes.node(1)];
   const { runId, call } = await held(doomed, it.model);
@@ -98,7 +98,7 @@ test('a run whose nodes died too often ends as interrupted', { skip }, async () 
   assert.deepEqual([run.status, run.error.code], ['failed', 'run_interrupted']);
 });
 
-test('a node that stands still past its lease gives up its runs, cuts their readers and serves as a new node', {
+test('a node frozen past its lease gives up its runs and serves as a new node', {
   skip,
 }, async () => {
   await using it = await group(2);
@@ -138,7 +138,7 @@ test('a node that stands still past its lease gives up its runs, cuts their read
   ]);
 });
 
-test('a node that stands still for less than its lease keeps its runs, and its readers get all', { skip }, async () => {
+test('a node frozen for less than its lease keeps its runs and readers', { skip }, async () => {
   const limits = { leaseMs: 16_000, beatMs: 1000 };
   await using it = await group(2, () => ({ limits }));
   const still = it.nodes.node(0);
@@ -157,7 +157,7 @@ test('a node that stands still for less than its lease keeps its runs, and its r
   assert.equal((await runOf(still.api, runId)).attempt, 1);
 });
 
-test('an outage of the database that outlasts the lease takes no run from a node that lives', { skip }, async () => {
+test('an outage longer than the lease takes no run from a living node', { skip }, async () => {
   await using postgres = await PostgresServer.start();
   await using model = await ModelController.start();
   const options = { model: scriptedModel(model.port), limits: SHORT, env: { DATABASE_URL: await postgres.database() } };
@@ -179,7 +179,7 @@ test('an outage of the database that outlasts the lease takes no run from a node
   assert.deepEqual(await askDatabase(options.env.DATABASE_URL, 'select distinct dead from nodes'), [{ dead: 0 }]);
 });
 
-test('a node that could not raise its beat for a lease starts no call until it has', { skip }, async () => {
+test('a node without a heartbeat for a lease starts no call until it has one', { skip }, async () => {
   await using database = await migratedDatabase();
   await using rig = await ScriptedServer.start({ limits: SHORT, env: { DATABASE_URL: database.url } });
   const beatAge = async () =>
@@ -199,7 +199,7 @@ test('a node that could not raise its beat for a lease starts no call until it h
   assert.equal(messagesFrame(reader).status, 'completed');
 });
 
-test('a node that was marked dead refuses with the header false, and then serves as a new node', { skip }, async () => {
+test('a node marked dead refuses with header false, then serves as a new node', { skip }, async () => {
   await using database = await migratedDatabase();
   const env = { DATABASE_URL: database.url };
   await using rig = await ScriptedServer.start({ limits: NEVER_BY_THE_BEAT, env });
@@ -219,7 +219,7 @@ test('a node that was marked dead refuses with the header false, and then serves
   assert.equal(messagesFrame(next).status, 'completed');
 });
 
-test('a node of a version that does not beat is never taken for dead', { skip }, async () => {
+test('a node of a version without heartbeats is never declared dead', { skip }, async () => {
   await using it = await group(3);
   const [old, doomed, other] = [it.nodes.node(0), it.nodes.node(1), it.nodes.node(2)];
   const first = await held(old, it.model);

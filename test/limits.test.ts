@@ -92,7 +92,7 @@ function upload(url: string) {
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  test('a run that takes too long ends as run_timeout: partial text kept and charged, the provider closed', async (t) => {
+  test('a run over its time ends as run_timeout, its partial text is charged', async (t) => {
     cites(t, 'contract-4-limit-run-time', 'contract-8-stream-run-timeout', 'contract-3-integration-run-limits');
     await using server = await ScriptedServer.start({ store, env: { RUNWIRE_MAX_RUN_SECONDS: '2' } });
     assert.equal((await server.api.get('/v2/integrations/demo')).body.maxRunSeconds, 2, 'the setting counts');
@@ -130,7 +130,7 @@ function tests(store: StoreName): void {
     assert.equal(messagesFrame(patient.reader).status, 'completed');
   });
 
-  test('a member may have as many runs at once as the integration says; back where it says nothing', async (t) => {
+  test('limits the concurrent runs of a member as the integration asks', async (t) => {
     cites(t, 'contract-4-limit-member-runs', 'contract-8-429-too-many-runs', 'contract-4-order-too-many-runs');
     await using server = await ScriptedServer.start({ store });
     const integration = await server.integration({ maxRunsPerMember: 2 });
@@ -163,7 +163,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('a full node answers 503 and reserves nothing, also to many at once; replays and busy chats come as ever', async (t) => {
+  test('a full node answers 503 and reserves nothing; replays are still served', async (t) => {
     cites(t, 'contract-4-limit-active-runs', 'contract-8-503-unavailable', 'contract-4-order-load');
     // Ten requests come to their transaction in the same turn, so that all are decided before one is started.
     const together = Promise.withResolvers<void>();
@@ -255,7 +255,7 @@ test('a limit can be raised: a message longer than the default is taken', async 
   assert.equal(await statusOf(await raised.api.complete({ message })), 200);
 });
 
-test('a silent model ends the run as model_timeout; one that goes on speaking, or a slow tool, does not', async (t) => {
+test('a silent model ends the run as model_timeout; a slow tool does not', async (t) => {
   cites(t, 'contract-4-limit-silence', 'contract-8-stream-model-timeout');
   const { defineAgency, defineAgent, defineTool } = await import('@runwire/agency');
   const slow = defineTool({
@@ -295,7 +295,7 @@ test('a silent model ends the run as model_timeout; one that goes on speaking, o
   assert.equal(messagesFrame(tooled.reader).status, 'completed');
 });
 
-test('a run may take exactly its steps, and one that wants more ends as step_limit', async (t) => {
+test('a run may take exactly its steps; one step more ends it as step_limit', async (t) => {
   cites(t, 'contract-4-limit-steps', 'contract-8-stream-step-limit');
   for (const [steps, status] of [
     ['3', 'completed'],
@@ -324,7 +324,7 @@ test('a run may take exactly its steps, and one that wants more ends as step_lim
   }
 });
 
-test('the bodies being read may take so much together: then 503 with header false, until one of them is over', async () => {
+test('bodies over the shared budget are refused with 503 until one is done', async () => {
   await using server = await startTestServer({ limits: { bodiesBytes: 3 * MEBIBYTE } });
   const good = JSON.stringify({ apiIntegrationId: 'demo', message: 'Hi', extra: 'x'.repeat(2 * MEBIBYTE) });
   let first = upload(server.url);

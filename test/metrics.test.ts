@@ -66,7 +66,7 @@ test('metrics need a key', async (t) => {
   assert.equal((await metrics()).get('runwire_active_runs'), 0);
 });
 
-test('on a listener of their own they need no key, and nothing else is there; the main one asks for a key as ever', async (t) => {
+test('the metrics listener needs no key and serves nothing else', async (t) => {
   cites(t, 'contract-2-metrics-key');
   const own = await ScriptedServer.start({ env: { RUNWIRE_METRICS_PORT: '0' } });
   const { url, metricsUrl } = own.server.server;
@@ -144,7 +144,7 @@ test('admissions are counted by outcome, refusals by code and without a single w
   assert.equal(grown('runwire_runs_ended_total{status="failed",code="model_error"}'), 1);
 });
 
-test('what is under way is shown as it is: runs, streams, and how long model, store and disk took', async (t) => {
+test('metrics show current runs and streams, and how long model and store took', async (t) => {
   cites(t, 'contract-3-metrics');
   const before = await metrics();
   const held = await rig.hold({});

@@ -41,7 +41,7 @@ async function until(claim: string, holds: () => Promise<boolean>): Promise<void
   }
 }
 
-test('a moved installation serves the same keys, chats, usage and streams, and its unfinished run goes on', {
+test('a moved installation serves the same data and resumes its unfinished run', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();
@@ -105,7 +105,7 @@ test('a moved installation serves the same keys, chats, usage and streams, and i
 const withoutCallIds = (seen: ReadonlyMap<string, string>) =>
   [...seen].map(([path, body]) => [path, path.endsWith('/steps') ? body.replace(/"callId":"[^"]*"/, '') : body]);
 
-test('refuses to move what is in use, not there, of another version or has nowhere to go', { skip }, async (t) => {
+test('refuses to move a source or target that is used, missing or unsuitable', { skip }, async (t) => {
   await using database = await freshDatabase();
   const dataDir = folderOf(t);
   const env = { RUNWIRE_DATA_DIR: dataDir, DATABASE_URL: database.url };
@@ -178,7 +178,7 @@ async function killedAtHold(client: pg.Client, env: Readonly<Record<string, stri
   await until('its connection is gone', async () => (await client.query(others)).rows.length === 0);
 }
 
-test('a move that is killed in the middle leaves the database empty and the source as it was', { skip }, async (t) => {
+test('a move that is killed leaves the database empty and the source unchanged', { skip }, async (t) => {
   await using database = await freshDatabase();
   const dataDir = folderOf(t);
   const env = { RUNWIRE_DATA_DIR: dataDir, DATABASE_URL: database.url };
@@ -195,7 +195,7 @@ test('a move that is killed in the middle leaves the database empty and the sour
   assert.equal(code, 0, stderr);
 });
 
-test('a move that is killed while it commits leaves one installation, and the next move says which', {
+test('a move that is killed in its commit leaves one installation', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();

@@ -27,7 +27,7 @@ interface Listed {
   readonly lastSeenAt: string | null;
 }
 
-test('the administrator sees the node that answers, with its runs, and nobody else does', async (t) => {
+test('only the administrator sees the nodes, with their runs', async (t) => {
   cites(t, 'contract-3-nodes', 'contract-9-node', 'contract-8-403-administrator-only');
   await using rig = await ScriptedServer.start();
   const { call, reader } = await rig.hold({});
@@ -103,7 +103,7 @@ test('every node lists all, which of them drains and which is dead, newest first
   );
 });
 
-test('a node that has been gone for a day is forgotten, with what it left behind', { skip }, async () => {
+test('a node that has been gone for a day is deleted, with its rows', { skip }, async () => {
   await using database = await migratedDatabase();
   const env = { DATABASE_URL: database.url, RUNWIRE_API_KEY: TEST_API_KEY };
   await using server = await startTestServer({ env });

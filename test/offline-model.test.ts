@@ -39,7 +39,7 @@ test('/slow sends its first word immediately, takes at most 600 s and needs a nu
   assert.match(unclear.answer, /\/slow 10/);
 });
 
-test('/fail says something and then fails with model_error', async (t) => {
+test('/fail writes some text and then fails with model_error', async (t) => {
   cites(t, 'contract-1-fail');
   const reader = await server.api.complete({ message: '/fail please' });
   await reader.whole();
@@ -48,7 +48,7 @@ test('/fail says something and then fails with model_error', async (t) => {
   assert.equal(ending(reader).status, 'failed');
 });
 
-test('/read reads a file for real, by the tool of the agent, and says what it says', async (t) => {
+test('/read reads a file with the tool of the agent and answers its content', async (t) => {
   cites(t, 'contract-1-read', 'contract-1-offline-sandbox');
   const mount = await TestMount.in(server.dataDir);
   await mount.put('demo', '/app/mnt/u/my notes.txt', 'Buy milk.\nBuy tea.\n');

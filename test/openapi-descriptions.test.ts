@@ -91,7 +91,7 @@ test('every operation, schema, field, parameter and header has a description', (
   assert.deepEqual(missing, []);
 });
 
-test('every operation has an example of its request and of its answer, and both are valid', () => {
+test('every operation has a valid example of its request and answer', () => {
   const problems: (string | null)[] = [];
   let examples = 0;
   const check = (example: unknown, ...path: string[]) => {
@@ -133,7 +133,7 @@ function frameProblems(frames: readonly Frame[], path = '/get_completion_v2', me
     .filter((one) => one !== null);
 }
 
-test('every event name of the contract has a schema, which the streaming operations reference', () => {
+test('every event name has a schema, which the streaming operations reference', () => {
   const streams = operations().flatMap(([, , { responses }]) => {
     const stream = responses['200']?.content?.['text/event-stream'];
     return stream === undefined ? [] : [stream['x-sse-events']];

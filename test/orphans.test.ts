@@ -15,7 +15,7 @@ import { ScriptedServer } from './support/scripted-server.ts';
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  test('a run that cannot be read ends, one without its rows is passed over, and the server starts with the others', async () => {
+  test('an unreadable run ends, and the server starts with the others', async () => {
     await using controller = await ModelController.start();
     const dataDir = temporaryFolder();
     const [unreadable, whole, torn] = await leaveBehind(controller, ['unreadable', 'whole', 'torn'], {

@@ -26,7 +26,7 @@ if (missing === null) {
   });
   after(() => postgres[Symbol.asyncDispose]());
 
-  test("without the database readers are cut at the run's limit, and the run is ended when it is back", async (t) => {
+  test("an outage cuts readers at the run's limit, and the run ends after it", async (t) => {
     cites(t, 'contract-8-503-unavailable');
     await using own = await PostgresServer.start();
     const limits = { heartbeatMs: 500, leaseMs };
@@ -55,7 +55,7 @@ if (missing === null) {
     assert.deepEqual([used, reserved], [2, 0]);
   });
 
-  test('a run waits at the end of its step: no tool is called before the step that asked for it is stored', async () => {
+  test('no tool is called before the step that asked for it is stored', async () => {
     await using own = await PostgresServer.start();
     await using gate = await ToolController.start();
     const env = { DATABASE_URL: await own.database() };
@@ -79,7 +79,7 @@ if (missing === null) {
     assert.equal(gate.calls.length, 1);
   });
 
-  test('without the database the listener of metrics still answers, with all that the alerts look at', async (t) => {
+  test('the listener of metrics answers without the database', async (t) => {
     cites(t, 'contract-2-metrics-key');
     await using own = await PostgresServer.start();
     const env = { DATABASE_URL: await own.database(), RUNWIRE_METRICS_PORT: '0' };
@@ -114,7 +114,7 @@ if (missing === null) {
     await until('all is stored', async () => (await shown())('runwire_unstored_bytes') === 0);
   });
 
-  test('while the database hangs nothing does: every request is answered, and what it claims is so', async (t) => {
+  test('every request is answered truthfully while the database hangs', async (t) => {
     cites(t, 'contract-4-header-false', 'contract-4-header-unknown', 'contract-8-503-unavailable');
     const direct = await postgres.database();
     await using proxy = await CommitProxy.start(postgres.port);

@@ -51,7 +51,7 @@ async function setUp(limits: {
   return { server, live, pipeline, probes, events, [Symbol.asyncDispose]: dispose };
 }
 
-test('a stream that waits behind another on its connection is not cut, however long that takes', async () => {
+test('a stream that waits for another on its connection is not cut', async () => {
   await using set = await setUp({ slowReaderMs: 200, heartbeatMs: 100 });
   const { server, live, pipeline, probes } = set;
   const ended = await server.answer({ message: 'Second' }, 'The second answer');
@@ -90,7 +90,7 @@ test('a stream that breaks off before its turn has come does so in its turn', as
   await until(() => probes.openStreams() === 0);
 });
 
-test('a stream that waits behind another is forgotten when their connection is gone', async () => {
+test('a waiting stream is released when its connection closes', async () => {
   await using set = await setUp({ slowReaderMs: 600_000, heartbeatMs: 100, drainMs: 600_000 });
   const { server, live, pipeline, probes } = set;
   const other = await server.hold({ message: 'Second' });

@@ -18,7 +18,7 @@ async function until(claim: string, holds: () => Promise<boolean>): Promise<void
   }
 }
 
-test('two servers that start at once on an empty database share owner, key and secret', { skip }, async (t) => {
+test('two concurrent starts on an empty database share owner, key and secret', { skip }, async (t) => {
   cites(t, 'contract-1-database-url', 'contract-1-secret-database', 'contract-1-lost-key');
   await using database = await freshDatabase();
   const url = new URL(database.url);
@@ -101,7 +101,7 @@ test('a server that starts leaves the runs of another one alone', { skip }, asyn
   assert.deepEqual([body.status, body.attempt], ['completed', 1]);
 });
 
-test('without the database: 503 with header false, runs wait, and all is settled when it is back', {
+test('an outage is 503 with header false; runs wait and settle after it', {
   skip,
 }, async (t) => {
   cites(t, 'contract-8-503-unavailable', 'contract-4-header-false');
@@ -146,7 +146,7 @@ if (missing === null) {
   };
 
   const noBouncer = await missingService('pgbouncer');
-  test('behind PgBouncer in transaction mode it works as the docs say, or says why not', {
+  test('works with PgBouncer in transaction mode as documented, or explains why not', {
     skip: noBouncer ?? false,
   }, async () => {
     await using bouncer = await PgBouncer.start(postgres.port);
@@ -161,7 +161,7 @@ if (missing === null) {
     assert.deepEqual(new Set(await Promise.all(answers)), new Set(['completed']));
   });
 
-  test('an admission whose commit is not answered is found out: 200, header true, one run', async (t) => {
+  test('an admission with an unanswered commit is looked up: 200, one run', async (t) => {
     cites(t, 'contract-4-header-unknown');
     const { proxy, rig } = await behindProxy();
     await using _ = proxy;
@@ -177,7 +177,7 @@ if (missing === null) {
     await replay.whole();
   });
 
-  test('an admission that nobody can find out about: 503 without the header, and the run is not left lying', async (t) => {
+  test('an admission with an unknown outcome is 503 without the header', async (t) => {
     cites(t, 'contract-4-header-unknown', 'contract-8-503-unavailable');
     const { proxy, rig } = await behindProxy();
     await using _ = proxy;
@@ -197,7 +197,7 @@ if (missing === null) {
     assert.equal(messagesFrame(replay).status, 'completed');
   });
 
-  test('an end whose commit is not answered is not written twice, however late that is known', async () => {
+  test('an end with an unanswered commit is not written twice', async () => {
     const { proxy, rig } = await behindProxy();
     await using _ = proxy;
     await using server = rig;

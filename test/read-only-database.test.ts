@@ -7,7 +7,7 @@ import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
-test('a database that takes only reads, as after a failover, is away: runs wait for it', { skip }, async () => {
+test('a read-only database counts as unavailable: runs wait for it', { skip }, async () => {
   await using postgres = await PostgresServer.start();
   const url = await postgres.database();
   const database = new URL(url).pathname.slice(1);

@@ -74,7 +74,7 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
-test('an agent that asks for reasoning that there is not stops the start, with one sentence', async () => {
+test('an unknown reasoning setting of an agent refuses the start, one sentence', async () => {
   const where = 'The `reasoning` of agent `Thinker` of agency `thinking`';
   for (const [reasoning, sentence] of [
     ['low', `${where} is not an object; write \`{ effort, summary }\`, or one of the two fields.`],

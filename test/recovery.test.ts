@@ -18,7 +18,7 @@ const usedIn = async (server: KillableServer, unit: string) => {
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  test('a run whose server died too often ends as interrupted, free of charge, and its chat goes on', async (t) => {
+  test('a run with too many crashes ends as interrupted, and its chat continues', async (t) => {
     cites(
       t,
       'contract-5-resumed',
@@ -160,7 +160,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(await usedIn(server, 'runs'), { used: 0, reserved: 0 });
   });
 
-  test('without an answer the chat status decides: nothing was reserved, and the same id starts the run', async (t) => {
+  test('the chat status tells that nothing was reserved; the same id starts a run', async (t) => {
     cites(
       t,
       'spec-4.1-rule-4',
@@ -187,7 +187,7 @@ function tests(store: StoreName): void {
     assert.equal(server.controller.calls.length, 1);
   });
 
-  test('without an answer the chat status decides: the run was reserved, whole, and is never started twice', async (t) => {
+  test('the chat status tells that the run was reserved; it never starts twice', async (t) => {
     cites(t, 'spec-4.1-rule-4', 'spec-7-rule-2', 'spec-7-rule-2-chat-status', 'contract-4-one-transaction');
     await using server = await KillableServer.start({ store, killAt: 'admit.after-commit' });
     await server.metered();

@@ -48,7 +48,7 @@ async function isMigrated(url: string): Promise<boolean> {
   return (await askDatabase(url, APPLIED)).some(({ name }) => name === FIRST_UNDONE);
 }
 
-test('a start that another node refuses has left the tables of the earlier version as they were', {
+test('a start that another node refuses leaves the earlier tables unchanged', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();
@@ -63,7 +63,7 @@ test('a start that another node refuses has left the tables of the earlier versi
   assert.equal(await isMigrated(database.url), true);
 });
 
-test('a node of a version that does not beat is named, with what to do where it is gone for good', {
+test('names a node of a version without heartbeats, and what to do', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();
@@ -85,7 +85,7 @@ test('a node of a version that does not beat is named, with what to do where it 
   await (await startTestServer(options))[Symbol.asyncDispose]();
 });
 
-test('an upgrade after a crash waits until the dead node is silent for a lease, and comes up', { skip }, async (t) => {
+test('an upgrade after a crash waits until the lease of the dead node expires', { skip }, async (t) => {
   await using database = await freshDatabase();
   const options = { dataDir: folderOf(t), env: { DATABASE_URL: database.url, RUNWIRE_SHARED_DISK: '' }, limits };
   {
@@ -98,7 +98,7 @@ test('an upgrade after a crash waits until the dead node is silent for a lease, 
   assert.equal(await isMigrated(database.url), true);
 });
 
-test('a start with files in another kind of place has left the tables of PostgreSQL as they were', {
+test('a start with files in another kind of place leaves PostgreSQL unchanged', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();
@@ -109,7 +109,7 @@ test('a start with files in another kind of place has left the tables of Postgre
   assert.equal(await isMigrated(database.url), false);
 });
 
-test('a start with files in another kind of place has left the embedded tables as they were', async (t) => {
+test('a start with files in another kind of place leaves SQLite unchanged', async (t) => {
   const options = { dataDir: folderOf(t), env: { DATABASE_URL: '' }, limits };
   await (await startTestServer(options))[Symbol.asyncDispose]();
   using database = new DatabaseSync(join(options.dataDir, 'runwire.db'));

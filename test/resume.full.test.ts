@@ -20,7 +20,7 @@ const stepsOf = async (server: KillableServer, runId: string) =>
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  test('a call of the model that died is made again, and what it had said is charged too', async (t) => {
+  test('a model call that died is repeated, and its partial answer is charged', async (t) => {
     cites(t, 'contract-6-charged-cut-step', 'contract-5-resumed');
     // The first flush says that the run runs, the second holds its text.
     await using server = await KillableServer.start({ store, killAt: 'flush.after-commit', killAfter: 2 });
@@ -79,7 +79,7 @@ function tests(store: StoreName): void {
     assert.equal(await used(), 1);
   });
 
-  test('an open tool call is made again only where its tool may be repeated; otherwise the model is told', async () => {
+  test('an open tool call is repeated only if the tool allows it', async () => {
     await using server = await KillableServer.start({ store });
     await using gate = await ToolController.start();
     await server.metered('gate');
@@ -138,7 +138,7 @@ function tests(store: StoreName): void {
     assert.equal(said.length, 4, 'every call has one output in the stream');
   });
 
-  test('a run is begun as often as it may be; its last crash ends it, and every `resumed` stays in the stream', async (t) => {
+  test('the last allowed crash ends a run; each `resumed` stays in the stream', async (t) => {
     cites(t, 'contract-8-stream-run-interrupted', 'contract-5-resumed-replayed');
     await using server = await KillableServer.start({ store });
     await server.metered();
@@ -192,7 +192,7 @@ function tests(store: StoreName): void {
     assert.equal(server.controller.calls.length, 1, 'the model was not asked again');
   });
 
-  test('a clock that was ahead at its first start gives a run no more time than it may take', async () => {
+  test('a clock that was ahead at the first start gives a run no more time', async () => {
     await using server = await KillableServer.start({ store });
     await server.api.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'test', maxRunSeconds: 10 });
     const { runId, call, reader } = await server.hold({ apiIntegrationId: 'mine' });
@@ -206,7 +206,7 @@ function tests(store: StoreName): void {
     assert.equal(messagesFrame(replay).error.code, 'run_timeout');
   });
 
-  test('a run whose agent is gone, or whose journal another version wrote, ends as interrupted and says why', async (t) => {
+  test('a run without its agent or with a foreign journal ends as interrupted', async (t) => {
     cites(t, 'contract-8-stream-run-interrupted');
     await using server = await KillableServer.start({ store });
     for (const id of ['gone', 'foreign']) {
@@ -232,7 +232,7 @@ function tests(store: StoreName): void {
     assert.equal(server.controller.calls.length, 2);
   });
 
-  test('that the oldest turns are left out is told once, whether the crash comes before or behind a finished step', async () => {
+  test('dropped turns are reported once, before or after the crash', async () => {
     const env = { RUNWIRE_MODEL_WINDOW: '1000' };
     await using server = await KillableServer.start({ store, env });
     await server.metered();

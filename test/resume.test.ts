@@ -18,7 +18,7 @@ const stepsOf = async (server: KillableServer, runId: string) =>
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  test('after kill -9 a run goes on from its journal: finished steps are not repeated, and readers are told', async (t) => {
+  test('a run resumes from its journal after kill -9 without repeating steps', async (t) => {
     cites(
       t,
       'contract-5-resumed',

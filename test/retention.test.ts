@@ -63,7 +63,7 @@ function tests(store: StoreName): void {
   /** A server that compacts whatever has ended when it is told to sweep. */
   const start = (options = {}) => ScriptedServer.start({ store, limits: { logMs: 0 }, ...options });
 
-  test('keeps what the contract names of a run that ended long enough ago, each under the id of the last it stands for', async (t) => {
+  test('keeps the events that the contract names of a run that ended long ago', async (t) => {
     cites(t, 'contract-4-limit-stored-events');
     await using rig = await start();
     const integration = await rig.integration({ agency: 'test' });
@@ -119,7 +119,7 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('refuses a cursor inside a compacted run, answers 204 at its end, and ignores one that comes with a POST', async (t) => {
+  test('refuses a cursor inside a compacted run and answers 204 at its end', async (t) => {
     cites(t, 'contract-3-events-compacted', 'contract-8-410-cursor-too-old', 'contract-3-events-at-end');
     await using rig = await start();
     const integration = await rig.integration();
@@ -144,7 +144,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('leaves alone what still runs, what ended too lately, and what went with its chat', async (t) => {
+  test('compacts no live run, no recent run and no run of a deleted chat', async (t) => {
     cites(t, 'contract-4-limit-stored-events', 'contract-1-log-days');
     const dataDir = temporaryFolder();
     t.after(() => rmSync(dataDir, { recursive: true, force: true }));

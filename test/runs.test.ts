@@ -63,7 +63,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([status, unknown.code], [404, 'run_not_found']);
   });
 
-  test('goes from admitted to running to its one end', async (t) => {
+  test('a run is admitted, then running, and ends once', async (t) => {
     cites(t, 'contract-6-run-states');
     // Nothing is flushed by the clock: the first finished step says that the run runs.
     await using own = await ScriptedServer.start({ store, limits: { flushMs: 600_000 } });
@@ -135,7 +135,7 @@ function tests(store: StoreName): void {
     await held.reader.whole();
   });
 
-  test('tells the status of a chat by usage request id, chat id or alias: exactly one of them', async (t) => {
+  test('reads the status of a chat by exactly one of request id, chat id, alias', async (t) => {
     cites(
       t,
       'contract-3-chat-status',

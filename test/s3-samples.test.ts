@@ -23,7 +23,7 @@ const [cors, policy, lifecycle] = samples as [
   { Rules: never[] },
 ];
 
-test('the bucket of docs/s3.md lets pages of other origins post, and its rules for left-overs are taken', {
+test('the bucket of docs/s3.md accepts posts of other origins and its rules', {
   skip,
 }, async (t) => {
   t.after(stopOwnS3);

@@ -48,7 +48,7 @@ async function keysIn(access: S3Access, Bucket: string): Promise<string[]> {
   return Contents.map(({ Key = '' }) => Key);
 }
 
-test('the form goes to S3 itself, or with S3_UPLOADS=through to this server, and the caller sees the same', {
+test('forms are posted to S3, or through this server with S3_UPLOADS=through', {
   skip,
 }, async (t) => {
   cites(t, 'contract-1-s3', 'contract-7-s3-uploads', 'contract-7-s3-same-answer');
@@ -82,7 +82,7 @@ test('the form goes to S3 itself, or with S3_UPLOADS=through to this server, and
   }
 });
 
-test('images are kept in the bucket, are there after a restart, and are swept from there', { skip }, async (t) => {
+test('images in the bucket survive a restart and are swept', { skip }, async (t) => {
   const access = await sharedS3();
   const env = await s3Settings(access);
   const dataDir = temporaryFolder();
@@ -105,7 +105,7 @@ test('images are kept in the bucket, are there after a restart, and are swept fr
   assert.deepEqual((await keysIn(access, env.S3_BUCKET)).filter(isBlob), []);
 });
 
-test("two installations share a bucket, and neither sees nor sweeps what is the other one's", { skip }, async () => {
+test('two installations in one bucket neither see nor sweep each other', { skip }, async () => {
   const access = await sharedS3();
   const env = await s3Settings(access);
   const limits = { unusedBlobMs: 0, sweepMs: 3_600_000 };
@@ -129,7 +129,7 @@ async function refusedStart(env: Readonly<Record<string, string>>, about: RegExp
   assert.ok(!stderr.includes(env.AWS_SECRET_ACCESS_KEY || 'a secret'), 'no secret is printed');
 }
 
-test('a bucket, credentials or an address that cannot be used refuse the start with one sentence that says what to mend', {
+test('an unusable bucket, credential or address refuses the start', {
   skip,
 }, async (t) => {
   const access = await sharedS3();
@@ -196,7 +196,7 @@ test('servers that first start at the same moment on one database use one mark',
   assert.equal((await keysIn(access, env.S3_BUCKET)).filter((key) => key.endsWith('/installation')).length, 1);
 });
 
-test('while the bucket is away images and uploads are refused for now, and go on when it is back', {
+test('images and uploads are refused during an outage of the bucket', {
   skip,
 }, async () => {
   const access = await sharedS3();

@@ -50,7 +50,7 @@ async function furnished(fields: object = {}): Promise<string> {
   return apiIntegrationId;
 }
 
-test('files that come with a message are announced by name and path, listed, and leave its text as it is', async (t) => {
+test('files of a message are announced by name and path; its text is unchanged', async (t) => {
   cites(t, 'spec-1-files-sandbox', 'spec-2.3-path', 'spec-2.3-images', 'contract-7-sandbox-image');
   const apiIntegrationId = await furnished();
   await mount.put(apiIntegrationId, '/app/mnt/a.png', 'no image', 'image/png');
@@ -75,7 +75,7 @@ test('files that come with a message are announced by name and path, listed, and
   ]);
 });
 
-test('a path that is not canonical, and a name that is not its last segment, are refused by the field', async (t) => {
+test('refuses a path that is not canonical, or a name that is not its end', async (t) => {
   cites(t, 'spec-2.3-name');
   const apiIntegrationId = await furnished();
   const wrong: readonly (readonly [object, RegExp])[] = [
@@ -98,7 +98,7 @@ test('a path that is not canonical, and a name that is not its last segment, are
   assert.equal(finds.count, 0);
 });
 
-test('a file that was not uploaded is named, and nothing is begun; a folder and the file of another are not there', async (t) => {
+test('names a file that was not uploaded, and starts nothing', async (t) => {
   cites(t, 'contract-7-sandbox-file-missing', 'contract-8-400-sandbox-file-not-found');
   const apiIntegrationId = await furnished();
   const other = await rig.integration({ agency: 'test' });
@@ -119,7 +119,7 @@ test('a file that was not uploaded is named, and nothing is begun; a folder and 
   }
 });
 
-test('files are looked at behind member, chat and agent, and before the busy chat and the allowance', async (t) => {
+test('checks files after member, chat and agent, before chat and allowance', async (t) => {
   cites(t, 'contract-4-order-sandbox-files', 'contract-4-sandbox-files-asked');
   const allowances = { unit: 'runs', limit: 1, period: 'lifetime' };
   const apiIntegrationId = await rig.metered(allowances, { agency: 'test' });
@@ -181,7 +181,7 @@ test('two of one path are one file: both are listed, and a message may be empty'
   assert.deepEqual(body.items[1].sandboxFiles, sandboxFiles);
 });
 
-test('later turns announce the files of earlier ones byte for byte, of failed and cancelled ones too', async (t) => {
+test('later turns announce the files of all earlier turns byte for byte', async (t) => {
   cites(t, 'contract-7-turns-sandbox-files');
   const apiIntegrationId = await furnished();
   const body = { apiIntegrationId, chatId: 'c' };
@@ -226,7 +226,7 @@ test('what is announced counts in what fits into the window of the model', async
   );
 });
 
-test('a run that another process goes on with announces its files as before', async () => {
+test('a run that another process resumes announces its files as before', async () => {
   await using server = await KillableServer.start();
   await server.metered();
   await (await TestMount.in(server.dataDir)).put('mine', REPORT.path, 'a,b');
@@ -240,7 +240,7 @@ test('a run that another process goes on with announces its files as before', as
   await again.end();
 });
 
-test('an agent reads the files of its integration with its tools, and with `files: false` it has none of them', async (t) => {
+test('an agent reads files with its tools; with `files: false` it has none', async (t) => {
   cites(t, 'spec-2.3-sandbox-tools');
   const apiIntegrationId = await furnished({ agency: 'reads' });
   const held = await rig.hold({ apiIntegrationId, message: 'Look', sandboxFiles: [REPORT] });

@@ -114,7 +114,7 @@ function assertOneSentence(text: string, about: RegExp): void {
   assert.match(text, about);
 }
 
-test('every wrong setting is refused with one sentence that names it and says what to set', (t) => {
+test('every wrong setting is refused with one sentence that names it and a fix', (t) => {
   cites(t, 'contract-1-wrong-settings');
   for (const settings of WRONG) {
     const [name = ''] = Object.keys(settings);
@@ -185,7 +185,7 @@ test('reads settings beside variables of Kubernetes, and refuses misspelt ones',
   }
 });
 
-test('a setting of a feature that is not built is refused with one sentence, never ignored', (t) => {
+test('a setting of a missing feature is refused with one sentence', (t) => {
   cites(t, 'contract-1-not-built');
   for (const [name, value] of Object.entries(NOT_BUILT)) {
     assert.throws(
@@ -199,7 +199,7 @@ test('a setting of a feature that is not built is refused with one sentence, nev
   }
 });
 
-test('a wrong start ends with exit code 1 and that sentence, and leaves nothing behind', async (t) => {
+test('a wrong start exits 1 with that sentence and leaves no file', async (t) => {
   cites(t, 'contract-1-wrong-settings', 'contract-1-not-built');
   const folder = folderOf(t);
   const taken = createServer();
@@ -273,7 +273,7 @@ test('the start reports a provider that is set up but not used', async (t) => {
   assert.match(reader.answer, /offline/);
 });
 
-test('a provider key makes the demo agency use that provider, and the choice is printed without the key', async (t) => {
+test('a provider key makes the demo agency use that provider', async (t) => {
   cites(
     t,
     'contract-1-provider-keys',
@@ -320,7 +320,7 @@ test('a provider key makes the demo agency use that provider, and the choice is 
   }
 });
 
-test('RUNWIRE_MODEL=offline/demo keeps the offline model beside a key; no setting holds the key but the secrets', (t) => {
+test('RUNWIRE_MODEL=offline/demo keeps the offline model beside a key', (t) => {
   cites(t, 'contract-1-model');
   const { config, secrets } = readConfig({ OPENAI_API_KEY: 'sk-secret', RUNWIRE_MODEL: 'offline/demo' });
   assert.equal(config.model, 'offline/demo');
@@ -328,7 +328,7 @@ test('RUNWIRE_MODEL=offline/demo keeps the offline model beside a key; no settin
   assert.equal(secrets.openAiKey, 'sk-secret');
 });
 
-test('files are on the disk, or in a bucket: at Amazon by its region, elsewhere by its address; uploads go there directly', (t) => {
+test('files are on the disk, in a bucket at Amazon, or in one elsewhere', (t) => {
   cites(t, 'contract-1-s3');
   assert.equal(readConfig({ AWS_REGION: 'eu-central-1' }).config.s3, null);
   assert.deepEqual(readConfig({ S3_BUCKET: 'files', AWS_REGION: 'eu-central-1' }).config.s3, {
@@ -346,7 +346,7 @@ test('files are on the disk, or in a bucket: at Amazon by its region, elsewhere 
   });
 });
 
-test('what files may be fetched from besides the public internet is empty by default, and printed at start', async (t) => {
+test('the allowed private addresses are empty by default and printed at start', async (t) => {
   cites(t, 'contract-1-fetch-allow');
   assert.deepEqual(readConfig({ RUNWIRE_FETCH_ALLOW: '' }).config.fetchAllow.entries, []);
   const said = async (settings: Settings) => {

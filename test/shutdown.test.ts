@@ -43,7 +43,7 @@ async function asked(socket: Socket): Promise<string> {
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  test('at SIGTERM takes no new run, while streams go on to their end and known ids are still served', async (t) => {
+  test('refuses new runs after SIGTERM while streams continue to their end', async (t) => {
     cites(t, 'contract-8-503-shutting-down', 'contract-4-order-load', 'contract-3-health');
     await using server = await KillableServer.start({ store });
     const { api } = server;
@@ -81,7 +81,7 @@ function tests(store: StoreName): void {
     assert.equal(missing.code, 'run_not_found');
   });
 
-  test('at the end of the drain cuts a running stream without `end`, and the next start goes on with its run', async (t) => {
+  test('the end of the drain cuts a stream without `end`; the next start resumes', async (t) => {
     cites(t, 'contract-5-meta-once', 'contract-5-resumed');
     await using server = await KillableServer.start({ store, env: { RUNWIRE_DRAIN_SECONDS: '1' } });
     await server.metered();
@@ -135,7 +135,7 @@ test('at SIGTERM an answer that is written whole but not read yet is not cut', a
   assert.equal(await server.process.gone, null);
 });
 
-test('in a drain every answer says that its connection closes', async () => {
+test('every answer in a drain closes its connection', async () => {
   await using server = await KillableServer.start();
   const { call, reader } = await server.hold({ usageRequestId: 'u1' });
   process.kill(server.process.pid, 'SIGTERM');
@@ -161,7 +161,7 @@ test('in a drain every answer says that its connection closes', async () => {
   await reader.whole();
 });
 
-test('a drain ends with exit code 0; a second SIGTERM ends it at once', async (t) => {
+test('a drain exits with 0; a second SIGTERM ends it immediately', async (t) => {
   const key = 'a-key-of-my-own-0123456789-0123456789';
   const dataDir = folderOf(t);
   const env = { RUNWIRE_DATA_DIR: dataDir, RUNWIRE_API_KEY: key };
@@ -194,7 +194,7 @@ test('a drain ends with exit code 0; a second SIGTERM ends it at once', async (t
   assert.deepEqual([body.status, body.run.attempt, body.run.error], ['running', 2, null]);
 });
 
-test('at SIGTERM ends at once where nothing runs, also with connections kept open', async () => {
+test('SIGTERM ends an idle server immediately, also with open connections', async () => {
   await using server = await KillableServer.start();
   const health = await server.api.get('/healthz');
   assert.equal(health.status, 200);

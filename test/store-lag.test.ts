@@ -121,7 +121,7 @@ for (const how of ['hangs', 'is away'] as const) {
   });
 }
 
-test('the bound of all runs holds up each of them, and then they go on', async () => {
+test('the bound over all runs pauses each of them, and then they continue', async () => {
   const store = laggingStore('hangs');
   await using provider = await FakeProvider.start();
   const env = {

@@ -261,7 +261,7 @@ function tests(store: StoreName): void {
     assert.equal(sentBefore, false);
   });
 
-  test('gives every reader equal bytes: live, attached later, after the end, after a restart', async (t) => {
+  test('all readers get equal bytes: live, late, after the end, after a restart', async (t) => {
     cites(t, 'contract-5-encoders', 'contract-3-events', 'contract-3-events-live', 'contract-4-replay-stream');
     await using rig = await scripted();
     const first = await rig.api.complete({ usageRequestId: 'u1' });
@@ -348,7 +348,7 @@ function tests(store: StoreName): void {
     assert.equal(withoutComments(replay.text), withoutComments(reader.text));
   });
 
-  test('a parser of server-sent events that knows nothing of us reads every frame as it was meant', async () => {
+  test('an independent parser of server-sent events reads every frame', async () => {
     await using rig = await scripted();
     const reader = await rig.api.complete({ message: 'one\r\ntwo' });
     const call = await rig.controller.nextCall();

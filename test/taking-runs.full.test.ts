@@ -47,7 +47,7 @@ const held =
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   });
 
-test('a run taken at a start in which the node was fenced and registered anew goes on all the same', {
+test('a run taken at a start during which the node was fenced continues', {
   skip,
 }, async () => {
   await using it = await setUp();
@@ -66,7 +66,7 @@ test('a run taken at a start in which the node was fenced and registered anew go
   await call.end();
 });
 
-test('a stop does not wait for a database that never says what became of a takeover', { skip }, async () => {
+test('a stop does not wait for a database that never answers a takeover', { skip }, async () => {
   await using it = await setUp();
   const taking = Promise.withResolvers<void>();
   const wrapStore = held(async (name) => {
@@ -85,7 +85,7 @@ test('a stop does not wait for a database that never says what became of a takeo
   await closing;
 });
 
-test('a run that cannot be taken in time keeps no other from being taken, nor the server from starting', {
+test('a run that cannot be taken in time delays no other run and no start', {
   skip,
 }, async () => {
   await using it = await setUp();
@@ -107,7 +107,7 @@ test('a run that cannot be taken in time keeps no other from being taken, nor th
   for (const call of [...calls, last]) await call.end();
 });
 
-test('a run of another version is left to the nodes that live, which is said once, and ended by the last one', {
+test('a run of another version is left to living nodes; the last one ends it', {
   skip,
 }, async () => {
   await using it = await setUp();

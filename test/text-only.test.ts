@@ -35,7 +35,7 @@ function curl(url: string, body: object) {
   return run('curl', ['-sN', `${url}/get_completion_v2`, ...given, '-d', data]);
 }
 
-test('a text-only integration answers with the text as it comes, and nothing else', async (t) => {
+test('a text-only integration streams the text and nothing else', async (t) => {
   cites(
     t,
     'contract-5-text-only',
@@ -131,7 +131,7 @@ for (const [words, about] of [
   });
 }
 
-test('over HTTP/1.0, which has no chunks, an abnormal end is a reset and a normal one a close', async (t) => {
+test('an abnormal end over HTTP/1.0 is a reset, a normal end a close', async (t) => {
   cites(t, 'contract-5-text-only-end');
   const integration = await server.integration({ textOnly: true });
   for (const fails of [true, false]) {
@@ -159,7 +159,7 @@ test('over HTTP/1.0, which has no chunks, an abnormal end is a reset and a norma
   }
 });
 
-test('a replay sends the whole text whatever `Last-Event-ID` and `Accept` say; the events are always SSE', async (t) => {
+test('a replay is the whole text, whatever `Last-Event-ID` and `Accept` are', async (t) => {
   cites(t, 'contract-5-text-only-replay', 'contract-5-text-only-accept');
   const integration = await server.integration({ textOnly: true });
   const body = { apiIntegrationId: integration, usageRequestId: 'again' };
@@ -211,7 +211,7 @@ for (const goesOn of [true, false]) {
   });
 }
 
-test('breaks off at `resumed` where text already sent is void, and goes on where none is', () => {
+test('breaks off at `resumed` only if text that was sent is void', () => {
   const item = {
     kind: 'message' as const,
     id: 'msg_1',
@@ -236,7 +236,7 @@ test('breaks off at `resumed` where text already sent is void, and goes on where
   assert.deepEqual(read(4), { data: 'ab', next: 3, cursor: 1_000_000_001, breaksOff: true });
 });
 
-test('a slow reader of text is served from the log at its own pace, and is cut where it does not read at all', async (t) => {
+test('a slow reader of text is served from the log; a stuck one is cut', async (t) => {
   cites(t, 'contract-5-slow-reader');
   await using bounded = await ScriptedServer.start({ limits: { slowReaderMs: 5000, heartbeatMs: 1000 } });
   const integration = await bounded.integration({ textOnly: true });

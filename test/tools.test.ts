@@ -77,7 +77,7 @@ const SCHEMAS: Readonly<Record<string, AgentTool>> = {
   }),
 };
 
-test('takes tools of the AI SDK as they are, with schemas of every kind, and tells the model their JSON Schema', async () => {
+test('accepts AI SDK tools with every kind of schema as they are', async () => {
   await using rig = await withTools(SCHEMAS);
   const held = await hold(rig);
   const told = held.call.request.tools.map(({ name, description, inputSchema }) => [
@@ -106,7 +106,7 @@ test('takes tools of the AI SDK as they are, with schemas of every kind, and tel
   assert.deepEqual(outputs, ['Oslo 3', 'Oslo', 'Oslo', 'Oslo', 'Oslo']);
 });
 
-test('tells the model of wrong arguments, of every kind of schema, and does not call the tool', async (t) => {
+test('reports wrong arguments to the model and does not call the tool', async (t) => {
   cites(t, 'contract-5-failed-tool');
   await using rig = await withTools(SCHEMAS);
   const names = Object.keys(SCHEMAS);
@@ -122,7 +122,7 @@ test('tells the model of wrong arguments, of every kind of schema, and does not 
   assert.match(short ?? '', /`city`: .*; `days`: /);
 });
 
-test('gives a tool what the AI SDK gives it, the user context, and a key that is of this call alone', async (t) => {
+test('a tool gets the AI SDK options, the user context and a unique key', async (t) => {
   cites(t, 'contract-7-user-context-tools');
   const calls: ToolCall[] = [];
   const heard: unknown[] = [];
@@ -269,7 +269,7 @@ test('refuses an agency whose tool cannot be used, with one sentence that names 
   }
 });
 
-test('a tool may have the name of one that reads files only where the agent has none of these', async () => {
+test('a tool may have the name of a file tool only if the agent has none', async () => {
   const own = tool({ inputSchema: z.object({}), execute: () => 'mine' });
   const agency = (fields: object) => {
     const agent = { name: 'A', description: 'A', instructions: 'Be A.', ...fields };
@@ -291,7 +291,7 @@ test('a tool may have the name of one that reads files only where the agent has 
   assert.deepEqual(await outputsOf(rig, await hold(rig), ['read_file', '{}']), ['mine']);
 });
 
-test('gives every call an id of its own, also where the model repeats one or gives none', async () => {
+test('every call has a unique id, also if the model repeats or omits ids', async () => {
   const keys: string[] = [];
   await using rig = await withTools({
     look: tool({

@@ -42,7 +42,7 @@ async function startTwo(url: string, model: ReturnType<typeof scriptedModel>, li
 }
 
 for (const count of [1, 7]) {
-  test(`two servers that start at once on PostgreSQL take each of ${count} runs of a stopped one once`, {
+  test(`two concurrent starts on PostgreSQL take each of ${count} runs of a stopped server once`, {
     skip,
   }, async () => {
     await using database = await freshDatabase();
@@ -73,7 +73,7 @@ for (const count of [1, 7]) {
     assert.equal(controller.calls.length, 2 * count);
   });
 
-  test(`two servers that start at once on PostgreSQL end each of ${count} runs that cannot go on once`, {
+  test(`two concurrent starts on PostgreSQL end each of ${count} runs that cannot be resumed once`, {
     skip,
   }, async () => {
     await using database = await freshDatabase();

@@ -43,7 +43,7 @@ function refusing(word: string, away = 0): (store: Store) => Store {
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  test('a run whose events the store refuses fails alone, and its chat goes on', async () => {
+  test('a run whose events the store refuses fails alone; its chat continues', async () => {
     await using controller = await ModelController.start();
     await using server = await startTestServer({
       store,
@@ -91,7 +91,7 @@ function tests(store: StoreName): void {
     assert.equal(next.answer, 'next');
   });
 
-  test('a run whose events the store refuses ends also where the store is away for a while', async () => {
+  test('a run whose events the store refuses ends also after an outage', async () => {
     await using controller = await ModelController.start();
     await using server = await startTestServer({
       store,

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => set[Symbol.asyncDispose]());
 
-test('a file and a folder of one name: 409, and the sentence says so', async () => {
+test('a file and a folder of one name is 409 with a sentence about it', async () => {
   says(await set.post(set.parts({ key: 'name' })), 204, null);
   const answer = await refused(set, set.post(set.parts({ key: 'name/below' })), 409, 'InvalidRequest');
   assert.match(answer.body, /<Message>[^<]*name[^<]*\.<\/Message>/);
@@ -34,7 +34,7 @@ test('a form that ends anywhere before its end is malformed, and nothing is stor
   assert.ok(!set.stored().includes('demo/files/cut'));
 });
 
-test('a sender that leaves in the middle leaves nothing, and one that half closes hears why', async () => {
+test('a sender that leaves stores nothing; a half-closed one gets its answer', async () => {
   const file = randomBytes(1024 * 1024);
   const whole = formBytes({ parts: set.parts({ key: 'left', sizeBytes: file.length }, file) });
   const there = set.stored();
@@ -96,7 +96,7 @@ test('who was refused cannot hold the connection for ever by sending on', async 
   assert.match(said, /^HTTP\/1\.1 412 /);
 });
 
-test('an upload under way when its form expires may go on for a while, and not for ever', async () => {
+test('an upload may finish for a limited time after its form expires', async () => {
   await using drop = await UploadServer.start({ limits: { uploadGraceMs: 1_000, uploadMs: 30_000 } });
   const sizeBytes = 1024 * 1024;
   const file = randomBytes(sizeBytes);
@@ -119,11 +119,11 @@ test('an upload under way when its form expires may go on for a while, and not f
   await eventually('nothing is left', async () => drop.stored().length === 0);
 });
 
-test('a form longer than it said is malformed, and its answer still comes', async () => {
+test('a form longer than its length is malformed and is still answered', async () => {
   await refused(set, set.post(set.parts(), { lengthBy: -10 }), 400, 'MalformedPOSTRequest');
 });
 
-test('a refused sender gets its answer before it has sent all, and its connection stays usable', async () => {
+test('a refused sender gets its answer early and keeps its connection', async () => {
   const { sent, answer } = openForm(set.url(), { contentType: 'text/plain' }, 10_000_000);
   sent.flushHeaders();
   says(await answer, 412, 'PreconditionFailed');
@@ -137,7 +137,7 @@ test('a refused sender gets its answer before it has sent all, and its connectio
   assert.match(await text(socket), /^HTTP\/1\.1 412 /);
 });
 
-test('an upload that is under way when the server is told to end is taken to its end', async () => {
+test('an upload under way at SIGTERM is completed', async () => {
   await using ending = await UploadServer.start();
   const whole = formBytes({ parts: ending.parts() });
   const { sent, answer } = openForm(ending.url(), {}, whole.length);

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => set[Symbol.asyncDispose]());
 
-test('everything behind the file is ignored: a second file, fields and what follows the last boundary', async (t) => {
+test('everything after the file is ignored: files, fields and the epilogue', async (t) => {
   cites(t, 'contract-7-post-policy');
   const key = 'first.png';
   const parts = [...set.parts({ key }), { name: 'file', value: 'a second' }, { name: 'acl', value: 'public-read' }];
@@ -57,7 +57,7 @@ test('`curl -F` uploads 20 MiB, and not a byte more', async (t) => {
   assert.deepEqual(set.stored(), there);
 });
 
-test('a body without a known length is taken as it comes, byte by byte too', async () => {
+test('accepts a body without a known length, also byte by byte', async () => {
   says(await set.post(set.parts({ key: 'chunked' }), { lengthBy: null }), 204, null);
   const bytes = formBytes({ parts: set.parts({ key: 'bytewise' }) });
   const { sent, answer } = openForm(set.url(), { lengthBy: null }, 0);
@@ -149,7 +149,7 @@ test('boundaries are found where they are, and nowhere else', async () => {
   await refused(set, set.post(set.parts(), { lineEnd: '\n' }), 400, 'MalformedPOSTRequest');
 });
 
-test('what a filename says never reaches a header, a path or an answer', async () => {
+test('the filename never reaches a header, a path or an answer', async () => {
   for (const filename of [
     '../../etc/passwd',
     'a\\"; name=\\"key',
@@ -178,7 +178,7 @@ test('what a filename says never reaches a header, a path or an answer', async (
   assert.match(marked.body, /<ArgumentValue>&lt;b&gt;&amp;&quot;\ufffd<\/ArgumentValue>/);
 });
 
-test('20 480 bytes may come before the file’s first, and no more; nor 10 000 fields or headers', async () => {
+test('refuses more than 20 480 bytes, or 10 000 fields or headers, before the file', async () => {
   const own = set.parts({ key: 'full' });
   const ignored = { name: 'x-ignore-rest', value: '' };
   const bare = formBytes({ parts: [ignored, ...own] }).length - FILE.length - `\r\n--${BOUNDARY}--\r\n`.length;

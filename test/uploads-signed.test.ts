@@ -17,7 +17,7 @@ function tests(store: StoreName): void {
   });
   after(() => set[Symbol.asyncDispose]());
 
-  test('a signed form stores its file under its own name, whole, and says where and with which etag', async (t) => {
+  test('a signed form stores its whole file and returns its address and etag', async (t) => {
     cites(t, 'spec-4.2-step-1', 'spec-4.2-step-2', 'spec-4.2-step-3', 'contract-2-without-key-upload');
     const answer = await set.post(set.parts({ key: 'a folder/größe.png' }));
     says(answer, 204, null);
@@ -69,7 +69,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('one byte more or less than was signed is refused, and so are no file and a file of another name', async () => {
+  test('refuses another length than signed, no file, or another file name', async () => {
     await refused(set, set.post(set.parts({ sizeBytes: FILE.length - 1 })), 400, 'EntityTooLarge');
     await refused(set, set.post(set.parts({ sizeBytes: FILE.length + 1 })), 400, 'EntityTooSmall');
     await refused(set, set.post(set.parts({ sizeBytes: 1 }, '')), 400, 'EntityTooSmall');
@@ -78,7 +78,7 @@ function tests(store: StoreName): void {
     await refused(set, set.post(other), 400, 'InvalidArgument');
   });
 
-  test('the form of one integration writes nothing into another, and a deleted one takes nothing', async () => {
+  test('a form writes into its own integration only, and not if it is deleted', async () => {
     const { api } = set.server;
     for (const apiIntegrationId of ['other', 'gone']) {
       await api.post('/v2/integrations', { apiIntegrationId, name: 'Another', agency: 'demo' });
@@ -103,7 +103,7 @@ function tests(store: StoreName): void {
     await refused(set, set.post(set.parts({ key: '' })), 400, 'InvalidArgument');
   });
 
-  test('`success_action_status` and the redirect are S3’s, where the policy covers them', async (t) => {
+  test('supports `success_action_status` and redirect if the policy covers them', async (t) => {
     cites(t, 'contract-7-post-policy');
     await refused(
       set,
@@ -176,7 +176,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('while the store cannot be asked an upload is told to come again', async () => {
+  test('an upload during an outage of the store is answered with a retry', async () => {
     let isAway = false;
     const wrapStore = (store: Store): Store => ({
       kind: store.kind,
@@ -199,7 +199,7 @@ function tests(store: StoreName): void {
     says(await away.post(away.parts()), 204, null);
   });
 
-  test('a rotated secret signs nothing new, and what it signed before stays good to its end', async (t) => {
+  test('a rotated secret signs no new form; its forms stay valid to their end', async (t) => {
     cites(t, 'contract-1-secret-uploads');
     await using rotating = await UploadServer.start({ store });
     const { api } = rotating.server;

@@ -62,7 +62,7 @@ function tests(store: StoreName): void {
     return body;
   };
 
-  test('adds up usage by day, member, agent and model, the group with the newest run first', async (t) => {
+  test('sums usage by day, member, agent and model, newest group first', async (t) => {
     cites(t, 'contract-3-usage-summary', 'contract-9-usage-summary', 'contract-9-newest-first');
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2031-01-01T00:00:00.000Z') });
     const integration = await rig.integration({ agency: 'test' });
@@ -101,7 +101,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('pages of groups hold each group once, also where its member runs again between two pages', async (t) => {
+  test('pages contain each group once, also if its member runs between pages', async (t) => {
     cites(t, 'contract-3-usage-summary', 'contract-8-400-invalid-cursor');
     const integration = await rig.integration();
     const members = ['a', 'b', 'c', 'd', 'e'];
@@ -126,7 +126,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('a run under way counts what its finished steps used and charges nothing yet; a free end charges nothing', async (t) => {
+  test('a run under way counts its finished steps and charges nothing yet', async (t) => {
     cites(t, 'contract-9-usage-summary');
     const integration = await rig.integration({ agency: 'test' });
     const held = await rig.hold({ apiIntegrationId: integration });
@@ -185,7 +185,7 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('in slices and pages of any size the same comes out, and no more of it is in memory than a page', async (t) => {
+  test('slices and pages of any size agree, with one page in memory', async (t) => {
     cites(t, 'contract-3-usage-csv', 'contract-3-usage-summary');
     // Several runs in one millisecond, so that slices end between them.
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2032-01-01T00:00:00.000Z') });

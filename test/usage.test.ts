@@ -34,7 +34,7 @@ function tests(store: StoreName): void {
   const records = async (integration: string, query = '') =>
     (await rig.api.get(`/v2/integrations/${integration}/usage${query}`)).body.items;
 
-  test('keeps exactly one record per run, from its admission on, with what its finished steps used', async (t) => {
+  test('keeps exactly one record per run, from its admission on', async (t) => {
     cites(
       t,
       'contract-6-usage-record-once',
@@ -118,7 +118,7 @@ function tests(store: StoreName): void {
     assert.deepEqual((await records(integration, '?usageRequestId=completed'))[0].usage, STEP);
   });
 
-  test('charges nothing while allowances are off, and says so by null', async (t) => {
+  test('charges nothing while allowances are off, and returns null', async (t) => {
     cites(t, 'contract-9-charged-off');
     const integration = await rig.integration();
     await rig.answer({ apiIntegrationId: integration });

@@ -21,7 +21,7 @@ const holdsSecret = async (dataDir: string, runId: string) =>
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  test('the context of a request is kept while its run runs, and not past its end, however that comes', async () => {
+  test('the user context is stored until its run ends, however it ends', async () => {
     await using rig = await ScriptedServer.start({ store });
     const { dataDir } = rig.server;
     const ends = {
@@ -43,7 +43,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('the context of a request goes with a run that lost its server and cannot go on', async () => {
+  test('the user context is deleted with a run that cannot be resumed', async () => {
     await using server = await KillableServer.start({ store });
     const { runId, reader } = await server.hold({ apiIntegrationId: 'demo', ...body });
     assert.equal(await holdsSecret(server.dataDir, runId), true);

@@ -52,7 +52,7 @@ const wrong = async (fields: object, says: RegExp, code?: string) => {
 
 const notStrings = [5, 0, true, [], ['a'], {}, { a: 1 }];
 
-test('a completion needs an integration and a message, both strings; an empty message is one', async (t) => {
+test('needs integration and message as strings; the message may be empty', async (t) => {
   cites(
     t,
     'spec-2.1-api-integration-id',
@@ -80,7 +80,7 @@ test('a completion needs an integration and a message, both strings; an empty me
   );
 });
 
-test('null is taken where the specification says null, and nowhere else', async (t) => {
+test('accepts null only if the specification allows it', async (t) => {
   cites(t, 'contract-4-null', 'spec-2.1-chat-id', 'spec-2.1-alias-chat-id');
   await taken({ chatId: null, aliasChatId: null, user_context: null });
   const others = [
@@ -101,7 +101,7 @@ test('null is taken where the specification says null, and nowhere else', async 
   assert.equal((await taken({ aliasChatId: 'two' })).aliasChatId, 'two');
 });
 
-test('agent names an entry point; when it is omitted, the default of the integration is used', async (t) => {
+test("agent is an entry point; if omitted, the integration's default", async (t) => {
   cites(t, 'spec-2.1-agent');
   const made = await api.post('/v2/integrations', { agency: 'test', defaultAgent: 'Writer' });
   const { apiIntegrationId } = made.body;
@@ -131,7 +131,7 @@ test('user_context is an object, a string or null, and arrives as it was sent', 
   }
 });
 
-test('consumerId and usageRequestId are strings, and required exactly when allowances are enabled', async (t) => {
+test('consumerId and usageRequestId are required exactly if allowances are on', async (t) => {
   cites(t, 'spec-2.1-consumer-id', 'spec-2.1-usage-request-id', 'contract-4-blank-attribution');
   const code = 'missing_allowance_attribution';
   const allowances = { unit: 'runs', limit: 100, period: 'lifetime' };
@@ -157,7 +157,7 @@ test('consumerId and usageRequestId are strings, and required exactly when allow
   assert.deepEqual((await taken({})).consumerId, null);
 });
 
-test('at most five attachments, each told apart by its type, with no field that is not its own', async (t) => {
+test('accepts five attachments, each with exactly the fields of its type', async (t) => {
   cites(
     t,
     'spec-2.1-attachments',
@@ -191,7 +191,7 @@ test('at most five attachments, each told apart by its type, with no field that 
   }
 });
 
-test('a file attachment has a URL and may have a name; an image has an address and may have a detail', async (t) => {
+test('a file has a URL and an optional name; an image has an optional detail', async (t) => {
   cites(
     t,
     'spec-2.2-file-type',
@@ -345,7 +345,7 @@ test('everywhere else an unknown field is refused, and named', async (t) => {
   assert.equal((await api.get('/v2/integrations/demo/members/ann')).status, 404, 'refused: nothing was made');
 });
 
-test('ids that callers choose: 1 to 256 characters without control characters, compared byte for byte', async (t) => {
+test('chosen ids have 1 to 256 characters and are compared byte for byte', async (t) => {
   cites(t, 'contract-4-ids', 'contract-9-characters');
   const longest = '😀'.repeat(256);
   const member = (id: string) => `/v2/integrations/demo/members/${encodeURIComponent(id)}`;
@@ -375,7 +375,7 @@ test('ids that callers choose: 1 to 256 characters without control characters, c
   }
 });
 
-test('duplicate members, bytes that are not UTF-8, lone surrogates and nesting beyond 64 are refused', async (t) => {
+test('refuses duplicate members, non-UTF-8, lone surrogates, 65 levels', async (t) => {
   cites(t, 'contract-4-json-traps');
   const nested = (depth: number) => `{"user_context":${'{"a":'.repeat(depth - 1)}1${'}'.repeat(depth - 1)}`;
   const rest = ',"apiIntegrationId":"demo","message":"Hi"}';

@@ -98,7 +98,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   });
 }
 
-test('a file is read by a second process after a kill, and the reason names two kills', async () => {
+test('a second process reads a file after a kill; the reason names two kills', async () => {
   const killed = endedBy('SIGKILL');
   await using reader = documentReader({}, startsAfter(killed).start);
   assert.match(await textOf(reader, longPdf()), /\[Page 400\]/);

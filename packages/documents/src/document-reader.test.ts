@@ -113,7 +113,7 @@ test('closing refuses current and waiting files without blaming them', async () 
   await assert.rejects(readBytes(reader, pdfOfPages(1)), /is closed/);
 });
 
-test('a killed process leaves no reader running, and an idle reader keeps no process alive', needsProc, async () => {
+test('a killed process leaves no reader; an idle reader keeps no process alive', needsProc, async () => {
   const script = (body: string) => [
     '-C',
     'runwire',

@@ -25,7 +25,7 @@ test('lists have dashes or numbers, and lists in them are indented', () => {
   shows('<ul><li><table><tr><td>a<td>b</table><li>c</ul>', '- a | b\n- c');
 });
 
-test('cells are between bars, also empty ones; a nested table follows the text before it', () => {
+test('puts bars between cells, also empty ones; a nested table follows its text', () => {
   shows(
     '<table><tr><th>a</th><th>b</th></tr><tr><td><p>c</p><p>d</p></td><td></td><td>e</td></tr></table>',
     'a | b\nc d |  | e',

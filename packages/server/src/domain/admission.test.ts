@@ -182,7 +182,7 @@ test('asks for sandbox files after all checks before them have passed', () => {
   assert.match(missingFileRefusal('u/a b.txt').message, /`\/app\/mnt\/u\/a b\.txt` was not uploaded/);
 });
 
-test('asks for the links of earlier attachments if the request or the chat has a reason', () => {
+test('asks for links of earlier attachments if request or chat has a reason', () => {
   const index = order.findIndex(([code]) => code === 'invalid_attachment_refresh');
   for (const reason of [{ request: { refreshes: [refresh] } }, { facts: { files_without_copy: 1 } }] as const) {
     const within = (fault: Situation): Situation => ({

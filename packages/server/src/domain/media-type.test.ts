@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mediaTypeProblem, safeMediaType } from './media-type.ts';
 
-test('a media type is type/subtype with optional parameters, in any case and with spaces around `;`', () => {
+test('accepts type/subtype with parameters, in any case, with spaces around `;`', () => {
   for (const good of [
     'image/png',
     'Image/PNG',

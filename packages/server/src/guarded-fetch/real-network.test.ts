@@ -59,7 +59,7 @@ test('fetches over real TLS by name and by address, each hop on its own connecti
   assert.equal(asked.length, 3);
 });
 
-test('refuses an untrusted certificate, or one for another name, before it sends a request', async (t) => {
+test('refuses an untrusted or wrong certificate before it sends a request', async (t) => {
   const { server, port } = await fileServer(t, () => assert.fail('asked'));
   const dial = (servername: string) => realNetwork.dial({ address: '127.0.0.1', port, servername }, never);
   const certificate = (error: unknown) =>

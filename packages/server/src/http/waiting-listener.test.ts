@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { cites } from '../../../../requirements/cite.ts';
 import { WaitingListener } from './waiting-listener.ts';
 
-test('while the start waits, answers have the id of the caller and say that nothing was admitted', async (t) => {
+test('answers have the request id and report no admission while the start waits', async (t) => {
   cites(t, 'contract-3-request-id-of-caller');
   await using listener = await WaitingListener.start({ host: '127.0.0.1', port: 0 });
   const ask = (path: string, id: string) => fetch(listener.url + path, { headers: { 'x-request-id': id } });

@@ -5,7 +5,7 @@ import { sortableId } from './sortable-id.ts';
 
 const FORM = /^[0-9a-hjkmnp-tv-z]{26}$/;
 
-test('ids made by one process are unique and sort in the order in which they were made', () => {
+test('ids of one process are unique and sort in the order of creation', () => {
   const ids = Array.from({ length: 100_000 }, () => sortableId());
   for (const [place, id] of ids.entries()) {
     assert.match(id, FORM);

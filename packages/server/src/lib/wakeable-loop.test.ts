@@ -30,7 +30,7 @@ test('several wakes during the work cause one more round', async () => {
   assert.equal(works, 2);
 });
 
-test('works once per period without a wake, and reports only the first failure in a row', async () => {
+test('works once per period without a wake and reports only the first failure', async () => {
   const errors: unknown[] = [];
   let works = 0;
   const enough = Promise.withResolvers<void>();

@@ -378,7 +378,7 @@ test('chat: the request as the protocol wants it', async () => {
   });
 });
 
-test('chat: separates calls with the same index by their ids, and calls without an id get one', async () => {
+test('chat: separates calls with the same index by id; missing ids are made', async () => {
   await using set = await setUp('chat');
   const { output, done } = set.ask();
   const chunk = (calls: unknown[]) => ({ choices: [{ index: 0, delta: { tool_calls: calls } }] });
@@ -399,7 +399,7 @@ test('chat: separates calls with the same index by their ids, and calls without 
   assert.match(output.calls[2]?.[0] ?? '', /^call_/);
 });
 
-test('responses: takes the text at the end of a part or response if a server sends no deltas', async () => {
+test('responses: takes the text at the end if a server sends no deltas', async () => {
   await using set = await setUp('responses');
   const events = providerEvents('responses', {
     ...hello,

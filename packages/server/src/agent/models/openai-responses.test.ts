@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Listener } from '@runwire/test-kit/model-conformance.ts';
 import { ResponsesReader } from './openai-responses.ts';
 
-test('parts that grow concurrently are each passed on once, by deltas or at their end', () => {
+test('passes on each concurrent part once, by deltas or at its end', () => {
   const output = new Listener();
   const reader = new ResponsesReader({ model: 'm', apiKey: null }, output);
   const tell = (event: object) => reader.event(JSON.stringify(event));

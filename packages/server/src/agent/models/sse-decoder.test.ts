@@ -74,7 +74,7 @@ test('ignores text after the last empty line', () => {
   assert.deepEqual(decode([Buffer.from('data: a\n\ndata: b\n')]), [['message', 'a']]);
 });
 
-test('accepts an event of 10 MB in any pieces and refuses a larger one than the limit', () => {
+test('accepts an event of 10 MB in any pieces and refuses one over the limit', () => {
   const text = 'x'.repeat(10 * 1024 * 1024);
   const bytes = Buffer.from(`data: ${text}\n\n`);
   const pieces = Array.from({ length: Math.ceil(bytes.length / 1024) }, (_, i) =>

@@ -25,7 +25,7 @@ async function setUp(t: { after(fn: () => void): void }) {
   return { folder, blobs: await DiskBlobStore.open(folder) };
 }
 
-test('stores a file in the folder of its hash, readable by its owner only, without a draft', async (t) => {
+test('stores a file under its hash, readable by its owner only, without a draft', async (t) => {
   const { folder, blobs } = await setUp(t);
   const bytes = Buffer.from('hello');
   const key = newBlobKey(hash('sha256', bytes));

@@ -22,7 +22,7 @@ class WatchedSocket extends GatheringSocket {
   }
 }
 
-test('statements of one turn leave in one write, in order, and an end does not lose it', async () => {
+test('statements of one turn leave in one write, in order, also before an end', async () => {
   let heard = '';
   const server = createServer((socket: Socket) => {
     socket.on('data', (bytes) => {

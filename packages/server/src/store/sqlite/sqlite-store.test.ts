@@ -54,7 +54,7 @@ test('transactions of one turn share one commit, and each passes its wait points
 const execute = (tx: Tx, text: string) => tx.query((db) => raw(db, sql.raw(text)));
 const chunk = (runId: string, id: number, data = 'x') => ({ runId, firstId: id, lastId: id, data });
 
-test('a full disk between concurrent writes stores none of them; later all are stored', async () => {
+test('a full disk fails all concurrent writes; later all of them are stored', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'test.db');
   await using store = await SqliteStore.open({ path, migrate: true, waitAt: undefined, onFatal });
