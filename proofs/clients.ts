@@ -8,8 +8,8 @@ import { Rig } from './support/rig.ts';
 const token = (n: number) => `token ${n} é\u{1F600}\u2028\r\n `;
 
 /**
- * In lock-step: the model says the next token only after the client has shown this one. A client that sees ids is cut in
- * the middle, misses a token, and continues after the last id that it saw.
+ * In lock-step: the model sends the next token only after the client has shown this one. A client that sees ids is cut
+ * in the middle, misses a token, and continues after the last id that it saw.
  */
 async function play(client: StreamClient, rig: Rig, proxyUrl: string, tokens: number, waitMs: number): Promise<void> {
   const { name, resumes } = client;

@@ -34,7 +34,7 @@ const SCRIPT = [
 /** Moments at which the model can be held: before each piece and before the end of each call. */
 const MOMENTS = SCRIPT.reduce((sum, pieces) => sum + pieces.length + 1, 0);
 
-/** Says a piece; returns a part of the last frame that it causes. */
+/** Sends a piece; returns a part of the last frame that it causes. */
 async function say(call: ModelCall, [kind, piece]: readonly ['reasoning' | 'text' | 'tool', string]): Promise<string> {
   if (kind === 'tool') await call.toolCall('call_1', 'echo', piece);
   else await call[kind](piece);

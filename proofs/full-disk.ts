@@ -208,7 +208,7 @@ class Stage implements AsyncDisposable {
       this.checkRun((await within('answer to a post', WAIT_MS, posted)) ?? (await this.admitted(id, body)));
   }
 
-  /** A change that was acknowledged is stored; one that was refused succeeds with space. */
+  /** A change that was acknowledged is stored; a change that was refused succeeds after space is freed. */
   #change(what: string, send: () => Promise<number>, isStored: () => Promise<boolean>, good: number): Finish {
     const first = send();
     first.catch(() => {});

@@ -26,7 +26,7 @@ import { type Body, checkReplay, checkStory, expectAllowance, whole } from './su
 
 /** Three processes keep two cores and the disk busy. */
 const LANES = 3;
-/** What the model says to every call after the kill. */
+/** The model's answer to every call after the kill. */
 const ANSWER = 'Again.';
 const ATTACHED = 'Attached by its URL.';
 const MEMBER = `${PATH}/members/${REQUEST.consumerId}`;

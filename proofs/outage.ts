@@ -16,7 +16,7 @@ const SETTLE_MS = 120_000;
 const ANSWER_MS = 20_000;
 const POSTS = 8;
 
-/** Waits until every run has ended, and compares all of them with what callers were told and with what was charged. */
+/** Waits until every run has ended, and compares all runs with the answers to the callers and with the charges. */
 async function settled(prefix: string, stage: DatabaseRig) {
   const { load, rig } = stage;
   const rows = () =>

@@ -32,7 +32,7 @@ const knownToDiffer: readonly string[] = read('post-policy-differs.json');
 /** How long a form lives that must expire while it is sent: longer if the machine was too slow for its first half. */
 const PATIENCES_S = [2, 8, 32];
 const inShort = ({ status, code }: FormAnswer) => (code === null ? `${status}` : `${status} ${code}`);
-/** Sends one form as often as its case says. */
+/** Sends one form as often as its case asks. */
 async function send(sending: Sending, target: Target, patiences: readonly number[]) {
   for (const patienceS of patiences) {
     const built = buildForm(sending, target, Date.now(), patienceS);

@@ -13,7 +13,7 @@ import { problemIn, runProof } from './support/run-proof.ts';
 
 /** A proof that takes longer at full scale runs in its short form. */
 const MAX_MINUTES = 3;
-/** A part may take five times as long as its proof says, and at least this long. */
+/** A part may take five times the duration that its proof declares, and at least this long. */
 const MIN_LIMIT_MS = 300_000;
 const SEVERAL = '3';
 

@@ -60,7 +60,7 @@ class Run {
     return run;
   }
 
-  /** Says this much, as fast as the normal reader reads. */
+  /** Sends this many bytes, as fast as the normal reader reads. */
   async say(bytes: number): Promise<void> {
     const { reader } = this;
     const before = reader.bytes;

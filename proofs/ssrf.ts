@@ -23,7 +23,9 @@ import {
 } from '../packages/test-kit/src/ssrf-corpus.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
 
-/* The guarded fetcher over a network in memory: names resolve to what an item says, and every dial is recorded. */
+/*
+ * The guarded fetcher over a network in memory: names resolve to the addresses of the item, and every dial is recorded.
+ */
 
 const CREDENTIALS = /^(authorization|proxy-authorization|cookie|referer):/im;
 

@@ -24,7 +24,7 @@ import { type PlayedRun, playUntil } from './support/three-step-run.ts';
 const INTEGRATION = 'takeover';
 const PATH = `/v2/integrations/${INTEGRATION}`;
 const CONSUMER = 'member-1';
-/** Where the runs are held, in frames: in a model answer, between two tool calls, after a finished step. */
+/** The frames at which the runs are held: in a model answer, between two tool calls, after a finished step. */
 const HELD_AT = [5, 22, 27, 21, 37, 42, 2, 17, 34, 43];
 const TOOL = 'gate_again';
 const TOKENS = MODEL_STEPS.length * (SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens);
@@ -126,7 +126,7 @@ async function killOne(rig: Rig, kill: Kill) {
   const late = AbortSignal.timeout(endWithinMs);
   let slowestMs = 0;
   const followed = held.map(async ({ reader }, place) => {
-    // Each reader comes back on another node first.
+    // Each reader reconnects to another node first.
     const nodes = () => (place % 2 === 0 ? others : others.toReversed());
     const read = await within('end of a run', endWithinMs, follow(reader, nodes, INTEGRATION, late)).catch(() => null);
     slowestMs = Math.max(slowestMs, Math.round(performance.now() - killedAt));

@@ -5,7 +5,7 @@ import { Rig } from './support/rig.ts';
 
 const WAIT_MS = 60_000;
 const WORDS = ['Grüße', ', 你好 ', '😀', '\n\n', 'id: 1\ndata: no frame\n\n', 'and the end.'];
-/** What the model says after a crash. */
+/** The model's answer after a crash. */
 const ANEW = ['Noch ', 'einmal: 😀'];
 const ENDS = ['completed', 'failed', 'cancelled'] as const;
 

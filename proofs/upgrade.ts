@@ -16,8 +16,8 @@ import { checkStory } from './support/story.ts';
 import { UpgradeLoad, type UpgradeNode } from './support/upgrade-load.ts';
 
 /*
- * An installation is brought from an earlier version to this one as docs/upgrade.md says, under load: servers of both
- * versions work on one database for a while, and the older ones are stopped one after the other.
+ * Upgrades an installation from an earlier version to this one as docs/upgrade.md describes, under load: servers of
+ * both versions work on one database for a while, and the older ones are stopped one after the other.
  */
 
 /** Runs held on each server that is stopped: they are not done when its drain ends. */
@@ -30,7 +30,7 @@ interface Plan {
   readonly old: OldVersion;
   readonly fault: string | null;
   readonly scale: Scale;
-  /** The old servers run beside all the new ones for a while, or each stops as soon as a new one is there. */
+  /** The old servers run beside all the new ones for a while, or each stops as soon as a new server answers. */
   readonly order: 'together' | 'in turn';
 }
 
@@ -43,7 +43,7 @@ async function upgrade({ old, fault, scale, order }: Plan) {
   const ids = new Map<string, UpgradeNode>();
   const held = new Map<UpgradeNode, () => Promise<void>>();
 
-  /** No living server was declared dead, and those that stopped let go of their runs themselves. */
+  /** No living server was declared dead, and the servers that stopped released their runs themselves. */
   const checkNodes = async () => {
     const rows = await rig.query('select node_id, dead from nodes');
     const count = (state: number, isOpen: boolean) =>

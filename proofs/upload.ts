@@ -15,7 +15,7 @@ import { type SignedForm, signed } from './support/signed-form.ts';
 const LARGEST = 20_971_520;
 const FOLDER = '/app/mnt/members/ann';
 const FILES = '/v2/integrations/demo/files';
-/** Where a server keeps its files and where forms are sent. */
+/** The store of a server's files, and the host that receives the forms. */
 const PLACES = ['disk', 's3-direct', 's3-through'] as const;
 type Place = (typeof PLACES)[number];
 

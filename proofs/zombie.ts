@@ -119,7 +119,7 @@ interface Stage {
   readonly post: Promise<StreamReader | null>;
 }
 
-/** Resolves when a node stands still at its point. */
+/** Resolves when a node is frozen at its point. */
 async function stop(rig: Rig, crash: CrashCase, request: typeof REQUEST, weakUrl: string | null): Promise<Stage> {
   const { script, takeover, point, time } = crash;
   const stopAt = takeover === undefined ? { point, time } : { point: takeover, time: 1 };

@@ -19,8 +19,8 @@ const openCitations: OpenCitation[] = [];
 const notRun = new WeakSet<TestContext>();
 
 /**
- * Says that this test shows these requirements. The citation counts only if the test passed.
- * Call it first in the test: a skip before it is not seen.
+ * Records that this test shows these requirements. The citation counts only if the test passed. Call it first in the
+ * test: a skip before it is not seen.
  */
 export function cites(test: TestContext, ...ids: CitableId[]): void {
   for (const id of ids) {

@@ -48,7 +48,7 @@ function withNamesInside(schema: Json): Json {
     const variants = schema[keyword];
     if (!Array.isArray(variants)) continue;
     result[keyword] = variants.map(withNames);
-    // Beside variants, `type` and `required` only repeat what each variant says.
+    // Beside variants, `type` and `required` only repeat what each variant contains.
     delete result.type;
     delete result.required;
   }

@@ -5,7 +5,7 @@ import { GateServices } from './gate-services.ts';
 import { childrenSeconds } from './processor-time.ts';
 import type { TestReport } from './test-report.ts';
 
-/* The gate. The checks that find a mistake soonest run first, and the first one that fails ends it. */
+/* The gate. The checks that find a mistake soonest run first, and the first failure ends it. */
 
 const citations = resolve('.work/citations');
 const env: NodeJS.ProcessEnv = {
@@ -58,7 +58,7 @@ const steps: Readonly<Record<string, (services: GateServices) => string | null |
 
 const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(1);
 
-/** Returns the line that says what failed, or null. */
+/** Returns the line that names the failure, or null. */
 async function check(): Promise<string | null> {
   await using services = new GateServices();
   for (const [name, step] of Object.entries(steps)) {

@@ -93,7 +93,7 @@ for (const hints of both) {
     const polite = await here.hold({ apiIntegrationId: integration });
     const answer = there.api.post(`${runs}/${polite.runId}/cancel`, { mode: 'after_step' });
     await polite.call.text('I may end this');
-    // Its node hears of it a little later; until then the run goes from step to step.
+    // Its node learns of the cancel a little later; until then the run continues from step to step.
     here.controller.onCall = async (call) => {
       await sleep(200);
       await call.toolCall(`call_${here.controller.calls.length}`, 'echo', '{}');
@@ -145,7 +145,7 @@ for (const hints of both) {
   test(`${how}: a reader ahead of the stored log waits for what it has not seen`, async (t) => {
     cites(t, 'contract-3-events-ahead');
     const all = cluster(hints);
-    // What it says reaches the store with its end alone.
+    // The text of the run reaches the store only with its end.
     const here = await all.join({ limits: { flushMs: 600_000 } });
     const there = all.node(1);
     const { reader, call, runId } = await here.hold({});

@@ -151,7 +151,7 @@ test('asks for copies that a concurrent sweep released: 400, and no run', { skip
   const plain = rig.files.serve('/plain.txt', 'Plain.');
   await sweepBlobs();
   const keep = (keepAttachments: boolean) => rig.api.patch('/v2/integrations/demo', { keepAttachments });
-  /** The sweep comes between the facts and the writes of a message to this chat. */
+  /** The sweep runs between the reads and the writes of a message to this chat. */
   const race = async (chatId: string) => {
     await keep(false);
     const swept = Promise.withResolvers<number>();
@@ -166,7 +166,7 @@ test('asks for copies that a concurrent sweep released: 400, and no run', { skip
   assert.deepEqual([admitted, body.code], ['false', 'invalid_attachment_refresh'], body.error);
   assert.match(body.error, /must list https:\S+\/a\.txt: its link has expired/);
 
-  // Where another file of the chat has no copy anyway, its links were looked at before the sweep came.
+  // If another file of the chat has no copy anyway, its links were checked before the sweep ran.
   await keep(true);
   await rig.rig.answer({ chatId: 'some', attachments: [fileAt(plain), fileAt(rig.files.sign('/b.txt'))] });
   await askDatabase(database.url, `update attachments set blob_key = null where url = '${plain}'`);

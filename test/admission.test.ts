@@ -28,7 +28,7 @@ function tests(store: StoreName): void {
   });
   after(() => rig[Symbol.asyncDispose]());
 
-  /** Sends bytes as they are; the status and the header of what comes back. */
+  /** Sends bytes as they are; returns the status and the header of the answer. */
   async function raw(bytes: string) {
     const socket = connect(Number(new URL(rig.server.url).port), '127.0.0.1');
     socket.setEncoding('utf8');
@@ -85,7 +85,7 @@ function tests(store: StoreName): void {
     assert.equal(await refused(rig.api, of(unattributed)), '400 missing_allowance_attribution');
     // replay, then member
     assert.equal(await refused(rig.api, of({ ...first, consumerId: 'nobody' })), '400 usage_request_id_reused');
-    // member, then inactive: one that was inactive when it was deleted
+    // The check of the member precedes the check for inactive: this member was inactive when it was deleted.
     await rig.member(integration, 'left', { active: false });
     await rig.api.delete(`/v2/integrations/${integration}/members/left`);
     const theirs = { usageRequestId: 'next', chatId: 'ann-chat' };

@@ -25,7 +25,7 @@ const page = readFileSync(join(root, 'docs/monitoring.md'), 'utf8');
 interface Shown {
   /** Histograms by the names of their parts. */
   readonly names: ReadonlySet<string>;
-  /** Of a server that has done nothing yet. */
+  /** The series of a server that has done nothing yet. */
   readonly series: readonly string[];
 }
 
@@ -39,7 +39,10 @@ async function shownMetrics(): Promise<Shown> {
   return { names: new Set(names), series: String(body).split('\n') };
 }
 
-/** `increase(…) > 0` does not see the first event of a series that begins with it: it has to be there before, as 0. */
+/**
+ * `increase(…) > 0` does not see the first event of a series that begins with it, so the series must exist before, as
+ * 0.
+ */
 function unseenFirsts(expr: string, series: readonly string[]): string[] {
   const watched = [...expr.matchAll(/\bincrease\((\w+)(?:\{(\w+="\w+")\})?\[\w+\]\)/g)];
   return watched

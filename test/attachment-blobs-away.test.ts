@@ -97,7 +97,7 @@ for (const keepAttachments of [true, false]) {
     blobs.answerAgain();
     const { dataDir, server } = rig.rig.server;
     await eventually('what was put too late is gone', async () => {
-      // A copy that nobody came to refer to is swept; what was put aside is deleted behind its put.
+      // The sweep deletes a copy that no row refers to. A scratch blob is deleted after its put.
       if (keepAttachments) await server.probes.sweepBlobs();
       return blobsIn(dataDir).length === 0;
     });

@@ -21,7 +21,7 @@ const sweep = (rig: AttachmentRig) => rig.rig.server.server.probes.sweepBlobs();
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  /** A server whose sweeps delete at once whatever nothing refers to, when they are told to. */
+  /** A server that sweeps when the test calls for it, and then deletes every unreferenced blob immediately. */
   const start = (options = {}) =>
     AttachmentRig.start({ store, limits: { unusedBlobMs: 0, sweepMs: NEVER_MS }, ...options });
 

@@ -41,7 +41,7 @@ test('the time that a run may take ends a fetch too, and leaves no connection', 
   const call = held.nextCall();
   let reader = await post();
   let asked = await Promise.race([call, reader.over.then(() => null)]);
-  // A machine that stands still uses up the time before anything is asked for: then once more.
+  // A machine that freezes can use up the time before the first request. Then try again.
   for (let more = 4; asked === null && more > 0; more -= 1) {
     reader = await post();
     asked = await Promise.race([call, reader.over.then(() => null)]);

@@ -22,7 +22,10 @@ function tests(store: StoreName): void {
 
   let files = 0;
 
-  /** A file behind signed links, whose server's clock is an hour slow: it still takes a link that everybody else sees has expired. */
+  /**
+   * A file with signed links, whose server's clock is an hour slow: it still accepts a link that has expired for every
+   * other clock.
+   */
   function signedFile(text = 'The harbour opens at six.') {
     files += 1;
     const path = `/signed/${files}.txt`;

@@ -36,8 +36,8 @@ const CLOUDS = [
 ] as const;
 
 /**
- * Runs a sample as pasted, but that its files lie here, and that the clouds' own programs only say what they would, and at
- * the standard error what they were asked.
+ * Runs a sample as pasted, except that its files are in this folder and that the programs of the clouds are replaced:
+ * they print their answer, and their arguments to the standard error.
  */
 async function paste(t: TestContext, sample: string, env: Readonly<Record<string, string>>, files: FileServer) {
   const folder = temporaryFolder();

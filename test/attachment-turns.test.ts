@@ -23,12 +23,12 @@ const pdf = fixture('libreoffice.pdf');
 const scan = fixture('scanned.pdf');
 
 const promptOf = ({ request }: ModelCall) => JSON.stringify(request.prompt).slice(0, -1);
-/** Whether the later prompt begins with the earlier one, byte for byte. */
+/** True if the later prompt begins with the earlier one, byte for byte. */
 const beginsWith = (later: ModelCall, earlier: ModelCall) => promptOf(later).startsWith(`${promptOf(earlier)},`);
 const kindsShown = (call: ModelCall) =>
   attachmentsShown(call).map((turn) => turn.map(({ kind, name }) => `${kind} ${name}`));
 
-/** Nobody waits for the deletes of what a run had put aside. */
+/** Waits, because a run does not wait for the deletion of its scratch blobs. */
 const nothingIn = (dataDir: string) => eventually('nothing is left', async () => blobsIn(dataDir).length === 0);
 
 const hashOf = (bytes: Buffer) => hash('sha256', bytes);

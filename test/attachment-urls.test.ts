@@ -32,7 +32,7 @@ async function refused(attachments: readonly object[], says: RegExp): Promise<vo
   assert.deepEqual(await stored(), before, 'nothing is reserved');
 }
 
-/** By way of a URL that anybody may name and nobody is sent to: its host resolves to this machine. */
+/** The caller may name this URL, but the server never dials it: its host resolves to this machine. */
 const HERE = 'https://localhost/a.pdf';
 
 async function unavailable(attachments: readonly object[]): Promise<void> {

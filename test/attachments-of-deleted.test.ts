@@ -23,7 +23,7 @@ const remove = async (rig: AttachmentRig, integration: string) =>
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  /** Sweeps when it is told to, and then whatever is old enough. */
+  /** Sweeps when the test calls for it, and then deletes everything that is old enough. */
   const start = (options: { dataDir?: string; unusedBlobMs?: number } = {}) => {
     const { unusedBlobMs = 0, ...others } = options;
     return AttachmentRig.start({ store, ...others, limits: { unusedBlobMs, sweepMs: NEVER_MS } });

@@ -84,7 +84,7 @@ function tests(store: StoreName): void {
   /** A second owner's key, and an integration of theirs. */
   let other: ApiClient;
   before(async () => {
-    // The version of accounts is looked at once an hour: what the caches forget they forget by themselves.
+    // The version of accounts is read only every hour, so the caches must forget by themselves.
     const limits = { accountsVersionMs: 3_600_000, accountsTrustedMs: 3_600_000 };
     server = await startTestServer({ store, wrapStore: counting, limits, env: { RUNWIRE_SECRET: SECRET } });
     api = server.api;

@@ -28,7 +28,7 @@ async function say(api: ApiClient, fields: Readonly<Record<string, unknown>>): P
 const messages = async (api: ApiClient, integration: string) =>
   (await api.get(`/v2/integrations/${integration}/chats/c/messages`)).body;
 
-/** A back-up of an installation with a chat of each kind, taken while its server runs. */
+/** A backup of an installation with a chat of each kind, taken while its server runs. */
 async function backedUp(t: TestContext, files: FileServer) {
   const env = { ...files.env, RUNWIRE_DATA_DIR: folderOf(t), RUNWIRE_API_KEY: TEST_API_KEY };
   const backup = join(folderOf(t), 'backup');

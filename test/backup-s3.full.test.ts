@@ -65,7 +65,8 @@ test('a backup moves images and files from the disk into a bucket and back', {
   assert.deepEqual(await filesOf(await openTestMount(back.RUNWIRE_DATA_DIR), 'demo'), await filesOf(mount, 'demo'));
   assert.equal(await say(back, back.RUNWIRE_DATA_DIR), 'completed');
 
-  // Killed in the middle: the next one begins under a mark of its own, and says what there may be to clear away.
+  // The restore is killed in the middle. The next one begins under its own mark, and reports what may have to be
+  // deleted.
   const begun = 'ab'.repeat(16);
   const again = { RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: '', ...s3 };
   mkdirSync(join(again.RUNWIRE_DATA_DIR, 'blobs'));

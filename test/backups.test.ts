@@ -38,7 +38,7 @@ const shared = temporaryFolder();
 const env = { RUNWIRE_DATA_DIR: join(shared, 'data') };
 const backup = join(shared, 'backup');
 
-/** Of both integrations, by name, with type and bytes. */
+/** The files of both integrations, by name, with type and bytes. */
 const mountOf = async ({ RUNWIRE_DATA_DIR }: { RUNWIRE_DATA_DIR: string }) => {
   const mount = await openTestMount(RUNWIRE_DATA_DIR);
   return [await filesIn(mount, 'house'), await filesIn(mount, 'demo')];
@@ -98,7 +98,7 @@ test('a restored backup serves the same data and resumes its unfinished run', as
   const { body: run } = await api.get(`/v2/integrations/house/runs/${house.unfinished}`);
   assert.deepEqual([run.status, run.attempt], ['running', 2]);
   await server.stop('SIGKILL');
-  // Crashed for the first time, it may: where that counts as the second crash, it may not.
+  // This is the first crash, so the run may be resumed. If it counted as the second crash, it could not.
   await using again = await CliServer.start({ env: { ...restored, RUNWIRE_MAX_ATTEMPTS: '2' } });
   assert.match(again.stdout, /now resumed: 1/);
 });

@@ -23,7 +23,7 @@ import { missingServices } from './support/services.ts';
 const missing = (await missingServices(['nginx', 'postgres'])).join('\n');
 const skip = missing === '' ? false : missing;
 
-/** Where nobody listens: a node that is gone. */
+/** The address of a node that is gone: no server listens there. */
 async function nowhere(): Promise<string> {
   await using node = await BreakingNode.start();
   return node.url;
@@ -47,7 +47,7 @@ test('streams pass token by token from two nodes while a third is gone', { skip 
     const call = await controller.nextCall();
     for (const token of ['one ', 'two ', 'three ']) {
       await call.text(token);
-      // The model says the next one only when this one has come through: a buffer in between would wait for ever.
+      // The model sends the next token only after this one has arrived, so a buffer in between would wait for ever.
       await reader.untilText(token);
     }
     await call.end();
@@ -59,7 +59,7 @@ test('streams pass token by token from two nodes while a third is gone', { skip 
     const { body } = await node.api.get('/metrics');
     assert.match(body, /runwire_admissions_total\{outcome="admitted"\} [1-5]\n/, 'each took some of them');
   }
-  // Whoever sends a request again reaches whichever node, and gets the same run.
+  // A repeated request reaches any node, and gets the same run.
   for (const [n, text] of runs.entries()) {
     const again = await api.complete({ usageRequestId: `u${n}` });
     assert.equal(again.headers['x-run-replayed'], 'true');
@@ -78,7 +78,7 @@ test('Runwire refuses a body that is too large, with its header; nginx does not'
   assert.match(reader.text, /body_too_large/);
 });
 
-/** How often a request reaches a node where all nodes break off: 502 in the end. */
+/** Counts how often a request reaches a node if all nodes close the connection; the answer is 502. */
 async function asks(method: 'GET' | 'POST', change: (text: string) => string = (text) => text): Promise<string[]> {
   await using first = await BreakingNode.start();
   await using second = await BreakingNode.start();

@@ -95,7 +95,7 @@ test('a folder that cannot be written to is refused', { skip }, async (t) => {
   await using database = await freshDatabase();
   const dataDir = folderOf(t);
   mkdirSync(join(dataDir, 'blobs'), { recursive: true });
-  // Nobody may write there, root included.
+  // No user can write there, not even root.
   symlinkSync('/sys/kernel', join(dataDir, 'blobs', 'drafts'));
   await assert.rejects(startTestServer({ env: { DATABASE_URL: database.url }, dataDir }), {
     name: 'StartRefused',

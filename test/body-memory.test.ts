@@ -10,7 +10,7 @@ import { imageAttachment, pngOf, startTestServer, TEST_API_KEY, temporaryFolder 
 
 const MEBIBYTE = 1024 * 1024;
 const RUNS = 8;
-/** Less than one body, which is 9.3 MiB; code that is compiled meanwhile takes one or two. */
+/** Less than one body, which is 9.3 MiB. Code that is compiled during the test takes one or two. */
 const ALLOWED_MIB = 8;
 
 setFlagsFromString('--expose-gc');
@@ -24,7 +24,7 @@ function heldMib(): number {
   return (heapUsed + arrayBuffers) / MEBIBYTE;
 }
 
-/** What is let go of behind the start is not taken for room. */
+/** Waits until the memory of the start is released: a later release would hide what the bodies use. */
 async function settledMib(): Promise<number> {
   let last = heldMib();
   for (let same = 0; same < 3; ) {
@@ -76,7 +76,7 @@ test('a run under way holds nothing of the body that began it', async (t) => {
     }
     assert.ok(grown <= ALLOWED_MIB, `${grown.toFixed(1)} MiB are still held of ${runs} bodies`);
   };
-  // One alone: nothing behind it makes anybody let go of it.
+  // A single body: no later request causes its release.
   await begin(1);
   await begin(RUNS);
 });

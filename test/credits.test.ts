@@ -10,7 +10,7 @@ import { folderOf } from './support/cli-process.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { type HeldRun, refusal, ScriptedServer } from './support/scripted-server.ts';
 
-/** Half a credit a token of input, a quarter where it was cached, two of output. */
+/** Half a credit per token of input, a quarter if it was cached, two per token of output. */
 const TABLE = { 'scripted/model': { input: 500_000, cachedInput: 250_000, output: 2_000_000 } };
 const env = { RUNWIRE_PRICES: JSON.stringify(TABLE) };
 const creditsFor = (usage: { input_tokens: number; cached_tokens: number; output_tokens: number }) =>

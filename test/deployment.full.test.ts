@@ -52,7 +52,7 @@ function libraryPackages(program: string): string[] {
   const found = [...execFileSync('ldd', [program], { encoding: 'utf8' }).matchAll(/=> (\S+) /g)];
   // Debian's `/lib` is a link to `/usr/lib`, and packages know their files by one of the two names.
   const libraries = found.map(([, path = '']) => [path, path.startsWith('/usr') ? path.slice(4) : `/usr${path}`]);
-  // Its exit code says only that it does not know some of the names.
+  // Its exit code reports only that it does not know some of the names.
   const { stdout } = spawnSync('dpkg', ['-S', ...libraries.flat()], { encoding: 'utf8' });
   const owners = new Map(
     [...stdout.matchAll(/^([^:]+):(?:\S+)? (\S+)$/gm)].map(([, owner = '', path = '']) => [path, owner]),
@@ -70,7 +70,7 @@ test('the README names the system packages that the Dockerfile installs', () => 
   for (const [, names] of installed) assert.ok(readme.includes(`\`apt-get install -y ${names}\``));
 });
 
-/** Of Debian's smallest image: apt itself is in it, and what apt is made of. */
+/** Debian's smallest image contains these libraries, because apt needs them. */
 const BASE_PACKAGES = ['libc6', 'libgcc-s1', 'libstdc++6'];
 
 test('the steps of the Dockerfile make a server that works for any user', SLOW, async (t) => {

@@ -67,9 +67,9 @@ function tests(store: StoreName): void {
     assert.deepEqual([run.status, run.message], ['completed', 'onetwo']);
   });
 
-  test('a caller that leaves before its answer begins leaves no run', async (t) => {
+  test('no run continues if its caller leaves before the answer begins', async (t) => {
     cites(t, 'contract-4-disconnect-cancel');
-    // Of its own: where no run comes of it, this test waits for a call that never comes.
+    // This test has its own server: if the request starts no run, the wait for a call never ends.
     await using rig = await ScriptedServer.start({ store, limits: { disconnectMs: PATIENCE_MS } });
     const integration = await rig.integration({ onDisconnect: 'cancel' });
     const sent = request(`${rig.api.url}/get_completion_v2`, {
@@ -82,7 +82,7 @@ function tests(store: StoreName): void {
     );
     await flushed;
     const call = rig.controller.nextCall();
-    // The zeroth event: some of these leave before the run is there, some after.
+    // Event zero: some callers leave before the run exists, some after.
     sent.destroy();
     const outcome = await Promise.race([call, sleep(3 * PATIENCE_MS)]);
     if (outcome !== undefined) await outcome.closed;

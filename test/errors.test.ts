@@ -18,7 +18,7 @@ import { root } from './support/cli-process.ts';
 
 type Logger = NonNullable<Overrides['logger']>;
 
-/** Statements whose reads fail, while they stand here. */
+/** The names of statements whose reads fail. */
 const failing = new Set<string>();
 
 const logged: { readonly level: string; readonly fields: Record<string, unknown>; readonly text: string }[] = [];
@@ -83,7 +83,7 @@ test('every code has one sentence that explains the mistake and the fix', () => 
   }
 });
 
-/** A request whose body begins well and goes on with a chunk that has no size. */
+/** A request with a valid beginning of the body, followed by a chunk that has no size. */
 const brokenChunk = (line: string) =>
   [
     `${line} HTTP/1.1`,
@@ -146,7 +146,7 @@ test('an internal error has no details; the log has all of them', async (t) => {
   };
   const member = '/v2/integrations/:apiIntegrationId/members/:consumerId';
   await fault('member by id', member, () => api.get('/v2/integrations/demo/members/ann'));
-  // One whose owner nobody has asked for yet.
+  // An integration whose owner no request has looked up yet.
   const { apiIntegrationId } = (await api.post('/v2/integrations', {})).body;
   const body = { apiIntegrationId, message: 'Hi' };
   const headers = await fault('integration by id', '/get_completion_v2', () => api.post('/get_completion_v2', body));
@@ -467,7 +467,7 @@ test('a body that is not HTTP is answered with 400, and starts nothing', async (
     ['POST /get_completion_v2/?x=y', true],
     ['POST /v2/integrations', false],
   ] as const) {
-    // In one piece, and with the head alone first: by `Expect` the server says that it has it.
+    // In one piece, and with only the head first: the answer to `Expect` confirms that the server has it.
     const whole = brokenChunk(line);
     const head = whole.indexOf('1\r\n{');
     const expecting = whole.slice(0, head).replace('host: a', 'host: a\r\nexpect: 100-continue');
@@ -499,7 +499,7 @@ test('an answer under way stays intact if what follows is not HTTP', async () =>
   assert.match(under, /^HTTP\/1\.1 200 OK\r\n/);
   assert.equal(under.split('HTTP/1.1').length, 2);
   assert.ok(!under.includes('not valid HTTP'));
-  // Of a whole request whose answer has not begun nobody can say that it reserved nothing.
+  // If a request is complete and its answer has not begun, the server cannot claim that it reserved nothing.
   const before = await raw(`${head}${type}${body}nonsense\r\n\r\n`);
   assert.ok(!before.includes('x-agent-run-admitted: false'), before);
   const { body: status } = await api.get('/v2/integrations/demo/chat_status?usageRequestId=then-nonsense');

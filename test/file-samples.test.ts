@@ -56,7 +56,7 @@ test('the sample for Node works as pasted', async (t) => {
 test('the sample for a page works in a browser, from another origin', { skip: noChromium }, async () => {
   await using server = await startTestServer();
   const { promise: title, resolve } = Promise.withResolvers<string>();
-  /** Chooses a file as a person would, and tells what the page then says. */
+  /** Chooses a file as a person would, and reports the text that the page then shows. */
   const act = `<script type="module">
     const input = document.querySelector('#file');
     const chosen = new DataTransfer();

@@ -136,7 +136,7 @@ test('an interrupted restore can be repeated; a server does not start there', as
   const drafts = ['runwire.db.0123456789ab.part', 'runwire.db.0123456789ab.part-journal'];
   for (const name of drafts) writeFileSync(join(place.dataDir, name), 'half');
   await assert.rejects(startAt(place), /^StartRefused: The folder \S+ holds what a `runwire restore` left [^\n]+\.$/);
-  // Left by a restore of another back-up.
+  // A restore of another backup left this.
   const mount = await openTestMount(place.dataDir);
   await putFile(mount, 'demo', 'b', 'of another');
   await putFile(mount, 'other', 'c', 'of another');

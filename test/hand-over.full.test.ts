@@ -25,7 +25,7 @@ import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 const BODY = { apiIntegrationId: 'mine', consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
-/** Its drain is over at once; its runs have long to come to the end of their step. */
+/** The drain ends immediately; runs have a long time to reach the end of their step. */
 const DRAINS = { limits: { drainMs: 0, handOverMs: 60_000 } };
 
 const run = async (node: TestServer, runId: string) =>
@@ -193,7 +193,7 @@ test('a run that is cancelled during its handover is ended by the next node', { 
   assert.deepEqual([(await run(second, runId)).attempt, nodes.model.calls.length], [2, 1]);
 });
 
-/** Admissions are durable, but nobody hears of it before `letGo`. */
+/** Admissions are durable, but the server receives the answer only after `letGo`. */
 function unheardAdmission() {
   const [admitted, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const wrapStore = (store: Store): Store => ({
@@ -320,7 +320,7 @@ test('a handover does not cancel a run for lack of readers', { skip }, async () 
   nodes.gate.open('c1', 'opened');
   await drained;
   assert.equal(await reader.over, false);
-  // Longer than it may be alone: nobody counts its readers here any more.
+  // Longer than a run may be without readers. This node no longer counts the readers of the run.
   await sleep(1500);
   assert.equal((await nodes.rows('select 1 from runs where cancel_mode is null')).length, 1);
   await first[Symbol.asyncDispose]();

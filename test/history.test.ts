@@ -24,7 +24,7 @@ function turnItems(turn: number): object[] {
   return [{ kind: 'user', text: question(turn) }, ...called, { kind: 'assistant', text: answer(turn) }];
 }
 
-/** Adds turns to the one chat as if they had been run; its first turn is there. */
+/** Adds turns to the only chat as if they had been run; its first turn already exists. */
 async function growChat(store: Store, turns: number): Promise<void> {
   const padded = (text: string) => sql`substr(${sql.raw(text)} || '${sql.raw('.'.repeat(200))}', 1, 200)`;
   const said = { user: padded(`'Question ' || turn || '?'`), assistant: padded(`'Answer ' || turn || '.'`) };
@@ -120,7 +120,7 @@ function tests(store: StoreName): void {
       grown.map(({ kind }) => kind),
       ['user', 'assistant', 'tool_call', 'tool_call', 'tool_output', 'tool_output', 'assistant', 'user'],
     );
-    // Calls are told apart across turns too.
+    // Call ids are unique across turns too.
     await next.call.toolCall('call_1', 'echo', '{}');
     await next.call.end();
     const last = await rig.controller.nextCall();

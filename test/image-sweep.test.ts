@@ -19,7 +19,7 @@ const hashesIn = (dataDir: string) =>
     .sort();
 const hashesOf = (...images: readonly Buffer[]) => images.map((bytes) => hash('sha256', bytes)).sort();
 
-/** A store whose next admissions do what the test says. */
+/** A store whose next admissions behave as the test asks. */
 function admissions() {
   const next: ((go: () => Promise<unknown>) => Promise<unknown>)[] = [];
   const wrapStore = (store: Store): Store =>
@@ -38,7 +38,7 @@ function admissions() {
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  /** A server whose sweeps delete at once whatever nothing refers to, when they are told to. */
+  /** A server that sweeps when the test calls for it, and then deletes every unreferenced blob immediately. */
   const start = (options = {}) =>
     ScriptedServer.start({ store, limits: { unusedBlobMs: 0, sweepMs: NEVER_MS }, ...options });
 
@@ -51,7 +51,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.delete('/v2/integrations/demo/chats/a')).status, 204);
     assert.equal(await sweepBlobs(), 1);
     assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(two));
-    // What is left is whole: the other chat goes on with it.
+    // The remaining image is intact: the other chat continues with it.
     const next = await rig.answer({ chatId: 'b', message: 'And?' });
     assert.ok(JSON.stringify(next.call.request.prompt).includes(two.toString('base64')));
     assert.equal((await rig.api.delete('/v2/integrations/demo/chats/b')).status, 204);

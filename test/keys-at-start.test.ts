@@ -60,7 +60,7 @@ test('RUNWIRE_API_KEY is a key of the first owner only while it is set', async (
   await using server = await startTestServer({ dataDir, env: { RUNWIRE_API_KEY: '' } });
   assert.equal((await server.api.as(other).get('/v2/me')).status, 401);
   assert.equal((await server.api.as(OWN_KEY).get('/v2/me')).status, 401);
-  // Nobody has a key now, so the first one is made as at any first start.
+  // No key exists now, so the first key is made as at any first start.
   assert.equal((await server.api.as(server.server.apiKey).get('/v2/me')).body.ownerId, ownerId);
 });
 

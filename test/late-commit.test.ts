@@ -5,8 +5,8 @@ import { CommitUnknown, STORES, type Store, type StoreName, StoreUnavailable } f
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
 
 /**
- * A store that commits the first admission and says that nobody knows; `looked` comes after each look at what became of
- * the run, and may fail it.
+ * A store that commits the first admission and reports an unknown outcome. `looked` is called after each query for the
+ * run, and may fail it.
  */
 function unsure(looked: (times: number, runId: string) => Promise<void>): (store: Store) => Store {
   let isUnsure = true;

@@ -20,7 +20,7 @@ const skip = (await missingService('postgres')) ?? false;
 const RUNS = '/v2/integrations/demo/runs';
 /** Shorter than the real ones. */
 const SHORT = { leaseMs: 3000, beatMs: 750 };
-/** No beat comes by itself while a test lasts. */
+/** No periodic heartbeat happens during a test. */
 const NEVER_BY_THE_BEAT = { leaseMs: 600_000, beatMs: 300_000 };
 
 async function group(count: number, each?: Parameters<typeof NodeGroup.start>[2]) {
@@ -107,7 +107,7 @@ test('a node frozen past its lease gives up its runs and serves as a new node', 
   await call.text('Seen. ');
   await reader.untilText('Seen. ');
   still.standStill();
-  // Whatever the model says meanwhile waits in the socket of a node that has lost the run.
+  // This text of the model waits in the socket of a node that has lost the run.
   await call.text('Never told. ');
   const again = await it.model.nextCall();
   assert.deepEqual([again.request.runId, again.request.attempt], [runId, 2]);
@@ -189,7 +189,7 @@ test('a node without a heartbeat for a lease starts no call until it has one', {
   await eventually('its beat is old', async () => (await beatAge()) > SHORT.leaseMs);
   const reader = await rig.api.complete({});
   assert.equal(reader.status, 200, 'it is admitted: the store takes writes');
-  // Each goes through the same process: a call would have been made long before.
+  // These requests use the same process, so a call would have been made long before they end.
   for (let i = 0; i < 50; i += 1) assert.equal((await rig.api.get('/v2/me')).status, 200);
   assert.equal(rig.controller.calls.length, 0);
   await askDatabase(database.url, 'alter table hidden_beats rename to node_beats');
@@ -226,7 +226,7 @@ test('a node of a version without heartbeats is never declared dead', { skip }, 
   old.standStill();
   const runs = await it.nodes.query(`select node_id from runs where run_id = '${first.runId}'`);
   await it.nodes.query(`delete from node_beats where node_id = '${runs[0]?.node_id}'`);
-  // A node that dies later is found dead: whoever waits for that has looked long enough.
+  // A node that dies later is declared dead. By then the others have also looked long enough at the first node.
   const second = await held(doomed, it.model);
   await doomed.kill();
   const again = await it.model.nextCall();

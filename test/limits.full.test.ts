@@ -15,7 +15,7 @@ function upload(url: string) {
   });
   sent.on('error', () => {});
   const answer = new Promise<{ status: number; admitted: unknown; retryAfter: unknown }>((resolve) => {
-    // An answer that comes while the body is still being sent can be lost with the connection.
+    // An answer that arrives while the body is still being sent can be lost with the connection.
     sent.on('close', () => resolve({ status: 0, admitted: null, retryAfter: null }));
     sent.on('response', (message) => {
       message.resume();

@@ -63,7 +63,7 @@ test('each limit has the default of the contract, and a setting that changes it'
   assert.equal(DEFAULT_LIMITS.attachmentsBytes, 256 * MEBIBYTE);
 });
 
-/** A completion that is good but for what the test says; it is cut once its head is there. */
+/** The status of a completion that is valid except for what the test changes. It is cut after its head has arrived. */
 async function statusOf(reader: StreamReader): Promise<number> {
   if (reader.status === 200) reader.cut();
   return reader.status;
@@ -78,7 +78,7 @@ function upload(url: string) {
   });
   sent.on('error', () => {});
   const answer = new Promise<{ status: number; admitted: unknown; retryAfter: unknown }>((resolve) => {
-    // An answer that comes while the body is still being sent can be lost with the connection.
+    // An answer that arrives while the body is still being sent can be lost with the connection.
     sent.on('close', () => resolve({ status: 0, admitted: null, retryAfter: null }));
     sent.on('response', (message) => {
       message.resume();
@@ -196,7 +196,7 @@ function tests(store: StoreName): void {
     assert.equal((await server.api.get('/v2/integrations/demo/runs')).body.items.length, 3);
     const replay = await server.api.complete({ usageRequestId: 'first', chatId: 'c' });
     assert.equal(replay.headers['x-run-replayed'], 'true');
-    // Load stands before the busy chat, and after what is wrong about the request.
+    // The load is checked before the busy chat, and after the request itself.
     assert.equal((await refusal(await server.api.complete({ chatId: 'c' }))).body.code, 'unavailable');
     assert.equal((await refusal(await server.api.complete({ agent: 'Nobody' }))).body.code, 'unknown_agent');
     await held.call.end();
@@ -338,7 +338,7 @@ test('bodies over the shared budget are refused with 503 until one is done', asy
       assert.deepEqual(answer, { status: 503, admitted: 'false', retryAfter: '1' });
       break;
     }
-    // The second one's key was found first, and with it the place: then the first is the one that is refused.
+    // The key of the second request was found first, so it got the place and the first request is refused.
     first.sent.destroy();
     first = upload(server.url);
   }

@@ -72,7 +72,7 @@ for (const protocol of PROTOCOLS) {
     const half = called.findIndex((event) => JSON.stringify(event).includes(JSON.stringify('{"zone"')));
     const word = set.events({ said: [{ kind: 'text', deltas: ['Hm'] }], end: 'none' });
     const { reader, call, shown, cancel, ended } = await set.hold();
-    // The word comes behind the arguments: whoever sees it knows that they have come.
+    // The word follows the arguments, so a reader that has the word knows that the arguments have arrived.
     await call.bytes(sseText([...called.slice(0, half + 1), ...word.slice(1)]));
     await reader.untilText('"Hm"');
     await cancel();

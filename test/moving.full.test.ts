@@ -22,7 +22,7 @@ const hashOf = (path: string) => hash('sha256', existsSync(path) ? readFileSync(
 const source = (dataDir: string) =>
   ['runwire.db', 'runwire.db-wal', 'secret'].map((name) => hashOf(join(dataDir, name)));
 
-/** Goes before its database does. */
+/** Its connection closes before its database is dropped. */
 class Watcher extends pg.Client implements AsyncDisposable {
   static async connect(url: string): Promise<Watcher> {
     const watcher = new Watcher({ connectionString: url });
@@ -101,7 +101,7 @@ test('a moved installation serves the same data and resumes its unfinished run',
   assert.equal((await back.api(apiKey).get('/v2/me')).status, 200, 'who takes the mark away goes back knowingly');
 });
 
-/** Of the step whose call id was changed behind the server's back. */
+/** The test changes the call id of a step directly in the database, so call ids are not compared. */
 const withoutCallIds = (seen: ReadonlyMap<string, string>) =>
   [...seen].map(([path, body]) => [path, path.endsWith('/steps') ? body.replace(/"callId":"[^"]*"/, '') : body]);
 
@@ -136,7 +136,7 @@ test('refuses to move a source or target that is used, missing or unsuitable', {
   await refuses(/^An installation already exists in the database [^ ]+; set DATABASE_URL to an empty one\.$/m);
 });
 
-/** Makes the database wait for the lock 42 at the end of this table's creation-time trigger: where rows come, or at the commit. */
+/** Makes the database wait for lock 42 in a trigger of this table: before a row is inserted, or at the commit. */
 async function holdAt(client: pg.Client, table: string, kind: 'before insert' | 'commit'): Promise<void> {
   const trigger =
     kind === 'commit'

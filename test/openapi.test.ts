@@ -15,7 +15,7 @@ const STAGING = 'https://staging.agents.example.com';
 let server: TestServer;
 let described: Json;
 before(async () => {
-  // The slash at the end is one that people write.
+  // Operators often write the slash at the end.
   server = await startTestServer({ env: { RUNWIRE_PUBLIC_URL: `${PUBLIC}/`, RUNWIRE_STAGING_URL: STAGING } });
   described = (await server.api.as(null).get('/openapi.json')).body;
 });
@@ -27,7 +27,7 @@ const field = (name: string, property: string): Json => {
   return rest;
 };
 
-/** Every object in the document, with where it stands. */
+/** Every object in the document, with its path. */
 function* objects(value: Json, path = ''): Generator<readonly [string, Record<string, Json>]> {
   if (value === null || typeof value !== 'object') return;
   if (!Array.isArray(value)) yield [path, value];

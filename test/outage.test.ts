@@ -10,7 +10,10 @@ const missing = await missingService('postgres');
 const WAIT_MS = 60_000;
 /** To connect, to be answered and to look what became of a commit take 5, 8 and 5 s at most; the rest is the machine's. */
 const ANSWERED_MS = 20_000;
-/** On a machine that stands still for 3/8 of it, what runs say is held back until the next beat, which cannot come here. */
+/**
+ * If the machine freezes for 3/8 of this time, the text of runs is held back until the next heartbeat, which cannot
+ * happen here.
+ */
 const leaseMs = 120_000;
 
 async function until(claim: string, holds: () => boolean | Promise<boolean>): Promise<void> {
@@ -182,7 +185,7 @@ if (missing === null) {
     await reader.whole();
     assert.equal(messagesFrame(reader).status, 'completed');
     await until('all has ended', () => rig.server.server.probes.activeRuns() === 0);
-    // What nobody knew when it was asked may start later still.
+    // A run with an unknown outcome may still start later.
     const database = new URL(direct).pathname.slice(1);
     const runs = async () => postgres.query('select usage_request_id as id, status, attempt from runs', database);
     await until('all runs are settled', async () => (await runs()).every(({ status }) => status === 'completed'));

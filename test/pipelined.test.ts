@@ -29,7 +29,7 @@ class Pipeline {
   }
 }
 
-/** A run under way, and one that has ended, on a server with these limits. */
+/** A run under way, and a run that has ended, on a server with these limits. */
 async function setUp(limits: {
   readonly slowReaderMs: number;
   readonly heartbeatMs: number;
@@ -103,6 +103,6 @@ test('a waiting stream is released when its connection closes', async () => {
   await until(() => probes.openStreams() === 0);
   await live.call.end();
   await other.call.end();
-  // Neither they nor the plain answer behind them hold up a stop.
+  // Neither they nor the plain answer after them delay a stop.
   await server.server.server.drain();
 });

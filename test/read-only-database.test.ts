@@ -37,7 +37,7 @@ test('a read-only database counts as unavailable: runs wait for it', { skip }, a
   const refused = await rig.api.complete({ chatId: 'other' });
   await refused.over;
   assert.deepEqual([refused.status, refused.headers['x-agent-run-admitted']], [503, 'false']);
-  // For longer than a lease: nobody writes, so nobody is taken for dead.
+  // Longer than a lease: no node can write, so no node is declared dead.
   while ((await beatAge()) < 9) await sleep(100);
   await become('off');
   await reader.whole();

@@ -72,7 +72,7 @@ function tests(store: StoreName): void {
     const messages = messagesFrame(replay);
     assert.deepEqual([messages.status, messages.error.code], ['failed', 'run_interrupted']);
 
-    // Whoever saw void events hears of it first.
+    // A reader that saw void events receives every event after the last stored one.
     const seen = reader.frames.at(-1)?.id ?? 0;
     assert.ok(seen > stored);
     const rest = await (await server.api.events(runId, seen, 'mine')).whole();
@@ -122,7 +122,7 @@ function tests(store: StoreName): void {
       'contract-6-cancel-kept',
       'contract-6-reservation-ends',
     );
-    // The first flush says that the run runs, the second holds its text.
+    // The first flush stores that the run is running, the second stores its text.
     await using server = await KillableServer.start({ store, killAt: 'flush.after-commit', killAfter: 2 });
     await server.metered();
     const { call, runId } = await server.hold({ ...MINE, usageRequestId: 'u1', message: 'm'.repeat(40) });

@@ -133,7 +133,7 @@ test('a request with pauses that ends in time is served', async (t) => {
 
 test('a server at localhost has one address, with deadlines', async (t) => {
   cites(t, 'contract-4-limit-request-time');
-  // Most machines have ::1 as the second address; 127.0.0.2 is one that every Linux has.
+  // Most machines have ::1 as the second address; every Linux has 127.0.0.2.
   const lookup = dns.lookup as (host: string, ...rest: unknown[]) => void;
   t.mock.method(dns, 'lookup', (host: string, ...rest: unknown[]) => {
     const [options, done] = rest as [{ all?: boolean }, (error: null, addresses: object[]) => void];

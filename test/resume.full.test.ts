@@ -22,7 +22,7 @@ for (const store of STORES) describe(store, () => tests(store));
 function tests(store: StoreName): void {
   test('a model call that died is repeated, and its partial answer is charged', async (t) => {
     cites(t, 'contract-6-charged-cut-step', 'contract-5-resumed');
-    // The first flush says that the run runs, the second holds its text.
+    // The first flush stores that the run is running, the second stores its text.
     await using server = await KillableServer.start({ store, killAt: 'flush.after-commit', killAfter: 2 });
     await server.metered();
     const { call, runId } = await server.hold({ ...MINE, usageRequestId: 'u1', message: 'm'.repeat(40) });
@@ -109,7 +109,7 @@ function tests(store: StoreName): void {
       outputs.slice(1).map(({ output }) => output),
       ['second', 'third', 'There is no tool `nowhere`.'],
     );
-    // The finished call and the one that may not be repeated were made once; the other twice, under one key.
+    // The finished call and the call that may not be repeated were made once; the other call twice, with one key.
     const keys = (name: string) => gate.calls.filter(({ callId }) => callId === name).map((one) => one.idempotencyKey);
     assert.deepEqual([keys('a').length, keys('c').length], [1, 1]);
     assert.deepEqual(keys('b'), [keys('b')[0], keys('b')[0]]);

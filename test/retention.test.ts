@@ -60,7 +60,7 @@ test('takes a whole number of days', (t) => {
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  /** A server that compacts whatever has ended when it is told to sweep. */
+  /** A server that sweeps when the test calls for it, and then compacts every run that has ended. */
   const start = (options = {}) => ScriptedServer.start({ store, limits: { logMs: 0 }, ...options });
 
   test('keeps the events that the contract names of a run that ended long ago', async (t) => {

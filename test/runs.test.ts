@@ -65,7 +65,7 @@ function tests(store: StoreName): void {
 
   test('a run is admitted, then running, and ends once', async (t) => {
     cites(t, 'contract-6-run-states');
-    // Nothing is flushed by the clock: the first finished step says that the run runs.
+    // Nothing is flushed by the clock: the first finished step stores that the run is running.
     await using own = await ScriptedServer.start({ store, limits: { flushMs: 600_000 } });
     const integration = await own.integration({ agency: 'test' });
     const ends = {
@@ -163,7 +163,7 @@ function tests(store: StoreName): void {
     const { reader, call, runId } = await rig.hold({ ...body, usageRequestId: 'u2' });
     await call.text('Hello');
     await reader.untilText('"Hello"');
-    // The first flush says that the run runs; until then it is admitted.
+    // The first flush stores that the run is running; until then it is admitted.
     while ((await status('?chatId=c1')).body.run.status === 'admitted') await new Promise(setImmediate);
     const running = (await status('?usageRequestId=u2')).body;
     const { createdAt, updatedAt, run, ...chat } = running;

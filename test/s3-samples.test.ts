@@ -49,7 +49,7 @@ test('the bucket of docs/s3.md accepts posts of other origins and its rules', {
 
 test('the policy of docs/s3.md allows what the server does, and no more', { skip }, async (t) => {
   t.after(stopOwnS3);
-  // What Amazon asks for where a command is sent.
+  // The permissions that Amazon demands for each command.
   const needed: Readonly<Record<string, string>> = {
     PutObject: 's3:PutObject',
     HeadObject: 's3:GetObject',
@@ -65,7 +65,7 @@ test('the policy of docs/s3.md allows what the server does, and no more', { skip
   const allowed = policy.Statement.flatMap(({ Action }) => Action);
   assert.deepEqual(allowed.toSorted(), [...new Set(sent)].toSorted());
 
-  // On a real gateway: as the bucket's own policy, for whoever asks, without a signature.
+  // On a real gateway the permissions are the bucket's own policy, for requests without a signature.
   const s3 = await sharedS3();
   const bucket = await makeBucket(s3);
   const { PutBucketPolicyCommand } = await import('@aws-sdk/client-s3');

@@ -13,7 +13,7 @@ type Mount = Parameters<NonNullable<Overrides['wrapMount']>>[0];
 
 let rig: ScriptedServer;
 let mount: TestMount;
-/** How often the server asked whether a file is there, and what it is told in place of an answer. */
+/** Counts the lookups of files, and holds the error that replaces the next answer. */
 const finds = { count: 0, fault: null as Error | null };
 
 before(async () => {

@@ -10,7 +10,7 @@ import { KillableServer } from './support/killable-server.ts';
 import { onOpenConnection } from './support/open-connection.ts';
 import { messagesFrame, refusal } from './support/scripted-server.ts';
 
-/** Far above what an end at once takes here, and under the 30 s that runs may go on. */
+/** Far above the time that an immediate end takes here, and below the 30 s that runs may continue. */
 const AT_ONCE_MS = 20_000;
 
 /** The signal was sent; resolves when the server has seen it. */
@@ -118,7 +118,7 @@ function tests(store: StoreName): void {
 }
 
 test('at SIGTERM an answer that is written whole but not read yet is not cut', async () => {
-  // Everything is handed to the connection at once, far more than the kernel holds.
+  // The server writes everything to the connection immediately, far more than the kernel holds.
   await using server = await KillableServer.start({ limits: { unsentBytes: Number.MAX_SAFE_INTEGER } });
   const { reader, call } = await server.hold({ usageRequestId: 'u1', chatId: 'c1' });
   reader.pause();
@@ -140,7 +140,7 @@ test('every answer in a drain closes its connection', async () => {
   const { call, reader } = await server.hold({ usageRequestId: 'u1' });
   process.kill(server.process.pid, 'SIGTERM');
   await draining(server.api);
-  // On a connection of its own: one that the client means to keep, and the server does not.
+  // On its own connection, which the client wants to keep and the server closes.
   const agent = new Agent({ keepAlive: true });
   const answered = async (method: string, path: string, body?: string) => {
     const headers = { ...server.api.authorization, 'content-type': 'application/json' };

@@ -95,7 +95,7 @@ test('neither memory nor data folder of a server contains RUNWIRE_API_KEY', asyn
   assert.equal((await server.api(`x${OWN_KEY}`).get('/v2/me')).status, 401, 'it is the one key, to the letter');
   assert.equal((await server.api(OWN_KEY).get('/v2/me')).status, 200);
   process.kill(server.pid, 'SIGUSR2');
-  // The snapshot is written in one go: when it is there and another request is answered, it is whole.
+  // The snapshot is written in one call: if it exists and another request is answered, it is complete.
   let snapshot: string | undefined;
   while (snapshot === undefined) {
     await server.api(null).get('/healthz');
@@ -208,7 +208,7 @@ test('npm start starts the server, and npm test is the whole gate', async (t) =>
 
   assert.equal(packageJson.scripts.test, 'npm run --silent check');
   assert.equal(packageJson.scripts.check, 'node -C runwire scripts/check.ts');
-  // `npm ci` refuses where the two differ.
+  // `npm ci` refuses if the two differ.
   for (const kind of ['workspaces', 'devDependencies', 'optionalDependencies']) {
     assert.deepEqual(lock.packages[''][kind], packageJson[kind]);
   }
@@ -237,7 +237,7 @@ test('npm scripts run the Node of the project, whatever Node is installed', asyn
     assert.equal(locked.optional, true);
     assert.ok('node' in locked.bin);
   }
-  // npm warns about packages that ask for a newer Node than the one that installs them; the README explains this.
+  // npm warns about packages that need a newer Node than the installing one; the README explains this.
   const engines = Object.values<{ engines?: { node?: string } }>(lock.packages).map(
     ({ engines }) => engines?.node ?? '',
   );

@@ -21,7 +21,7 @@ function memoryBytes(): number {
   return heapUsed + external;
 }
 
-/** A store that takes no events while it is told not to: it hangs, or says that it is away. */
+/** A store that accepts no events until the test allows it: it hangs, or reports that it is unavailable. */
 function laggingStore(how: 'hangs' | 'is away') {
   let back = Promise.withResolvers<void>();
   back.resolve();
@@ -49,7 +49,7 @@ function laggingStore(how: 'hangs' | 'is away') {
       back = Promise.withResolvers<void>();
     },
     comeBack,
-    /** A server is not kept from ending where a test fails. */
+    /** If a test fails, the server can still stop. */
     [Symbol.dispose]: comeBack,
   };
 }
@@ -95,7 +95,7 @@ for (const how of ['hangs', 'is away'] as const) {
     }
     assert.ok(DELTAS * delta.length > 47 * MEBIBYTE);
     assert.ok(sentBytes < 35 * MEBIBYTE, `the provider could send ${sentBytes} bytes`);
-    // What one read of the connection holds comes on top.
+    // The bytes of one read of the connection are added to the limit.
     assert.ok(probes.unstoredBytes() < MEBIBYTE + 256 * 1024, `unstored: ${probes.unstoredBytes()}`);
     const grown = memoryBytes() - before;
     assert.ok(grown < 40 * MEBIBYTE, `memory grew by ${grown} bytes`);
@@ -141,7 +141,7 @@ test('the bound over all runs pauses each of them, and then they continue', asyn
   const readers = await Promise.all(Array.from({ length: 4 }, () => server.api.complete({})));
   await until(() => probes.unstoredBytes() >= unstoredBytes);
   await new Promise((resolve) => setTimeout(resolve, 500));
-  // Of each run at most what it had read when the bound was reached.
+  // Each run adds at most what it had read when the bound was reached.
   assert.ok(probes.unstoredBytes() < unstoredBytes + 4 * 128 * 1024, `unstored: ${probes.unstoredBytes()}`);
   store.comeBack();
   for (const reader of readers) {

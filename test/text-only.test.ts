@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => server[Symbol.asyncDispose]());
 
-/** What the integration's log says the answer is. */
+/** The text of the answer in the log of the integration. */
 async function logText(integration: string, runId: string): Promise<string> {
   const reader = await server.api.events(runId, null, integration);
   await reader.whole();

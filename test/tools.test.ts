@@ -27,7 +27,7 @@ async function withTools(tools: Tools, limits = {}): Promise<ScriptedServer> {
 
 const hold = (rig: ScriptedServer, body: object = {}) => rig.hold({ apiIntegrationId: 'own', ...body });
 
-/** Lets the model make these calls, and resolves to what it is told of each. */
+/** Lets the model make these calls, and resolves to the output of each in its next prompt. */
 async function outputsOf(rig: ScriptedServer, held: HeldRun, ...calls: readonly (readonly [string, string])[]) {
   for (const [place, [name, input]] of calls.entries()) await held.call.toolCall(`call_${place}`, name, input);
   await held.call.end();

@@ -8,7 +8,7 @@ import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
-/** Both wait here for each other, once, and not for longer than the database lets a transaction stand still. */
+/** Both starts wait here for each other, once, but not longer than the database allows an idle transaction. */
 class Meeting {
   #come = 0;
   readonly #both = Promise.withResolvers<void>();

@@ -59,7 +59,7 @@ function tests(store: StoreName): void {
     await goodCall.text('one ');
     await Promise.all([bad.untilText('fine '), good.untilText('one ')]);
     const runId = String(bad.headers['x-run-id']);
-    // The first word is stored before the second comes: only the second is void.
+    // The first word is stored before the second arrives: only the second is void.
     while ((await api.get(`/v2/integrations/demo/runs/${runId}`)).body.status !== 'running');
     await badCall.text('poison');
     await goodCall.text('two');

@@ -84,7 +84,7 @@ function tests(store: StoreName): void {
       await api.post('/v2/integrations', { apiIntegrationId, name: 'Another', agency: 'demo' });
     }
     await refused(set, set.post(set.parts(), {}, 'other'), 403, 'AccessDenied');
-    // Nobody learns which integrations there are.
+    // The answer does not reveal which integrations exist.
     await refused(set, set.post(set.parts(), {}, 'never-there'), 403, 'AccessDenied');
     await refused(set, set.post([{ name: 'bucket', value: 'demo' }, ...set.parts()], {}, 'other'), 403, 'AccessDenied');
     await refused(set, set.post(set.parts(), {}, '..%2fdemo'), 403, 'AccessDenied');

@@ -25,7 +25,7 @@ const group = (key: string | null, runs: number) => ({
   charged: { runs, tokens: runs * EACH, credits: 0 },
 });
 
-/** A reader of RFC 4180 as it stands there, to hold our writer against. */
+/** A reader of RFC 4180 as published, to check our writer with. */
 function parseCsv(text: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];

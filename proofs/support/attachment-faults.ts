@@ -57,7 +57,7 @@ export function convertHere(): Overrides {
 type Tampering = Parameters<typeof tamper>[0];
 const tampered = (tampering: Tampering): Overrides => ({ wrapStore: tamper(tampering) });
 
-/** No copy is found in the turn after the one that made it. */
+/** A copy is not found in the turn after the turn that made it. */
 export const fetchAgain = (): Overrides =>
   tampered({
     rows: (statement, rows) =>

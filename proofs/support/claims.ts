@@ -1,15 +1,15 @@
 import type { ApiClient, StreamReader } from '@runwire/test-kit';
 import { expectNumber } from './proof.ts';
 
-/** What an answer says of `X-Agent-Run-Admitted`; `none`: no such header, or no answer. */
+/** The value of `X-Agent-Run-Admitted` in an answer; `none` means no such header, or no answer. */
 export type Claim = 'true' | 'false' | 'none';
 
-/** Posts requests, each under an id of its own, and remembers what each was told. */
+/** Posts requests, each with a unique id, and records the claim of each answer. */
 export class Claims {
   readonly #said = new Map<string, Claim>();
   #slowestMs = 0;
 
-  /** The reader where the request was admitted. */
+  /** Returns the reader if the request was admitted. */
   async post(api: ApiClient, body: Readonly<Record<string, unknown>>, id: string): Promise<StreamReader | null> {
     const began = performance.now();
     const reader = await api.complete({ ...body, usageRequestId: id }).catch(() => null);
@@ -45,7 +45,10 @@ export class Claims {
     return copy;
   }
 
-  /** Those that said `true` of a request without a run, or `false` of one that has a run; `none` is never wrong. */
+  /**
+   * Counts the answers that claimed `true` for a request without a run, or `false` for a request with a run. `none` is
+   * never wrong.
+   */
   wrong(prefix: string, stored: ReadonlySet<unknown>): { readonly falseTrue: number; readonly falseFalse: number } {
     const wrong = (claim: Claim, has: boolean) =>
       [...this.#said].filter(([id, said]) => said === claim && stored.has(id) === has).length;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient, ModelCall, StreamReader, WaitPoint } from '@runwire/test-kit';
 
-/* The runs of the crash family: what the model says, and where the server stops. */
+/* The runs of the crash family: the model's answers, and the point at which the server stops. */
 
 export const INTEGRATION = 'crash';
 export const PATH = `/v2/integrations/${INTEGRATION}`;
@@ -18,7 +18,7 @@ export const REQUEST = {
 export const COMPACT = { logMs: 0, sweepMs: 20 };
 
 const SCRIPTS = {
-  /** Says two words and ends. */
+  /** Sends two words and ends. */
   async speak(call: ModelCall) {
     await call.text('One ');
     await call.text('two.');
@@ -40,7 +40,7 @@ const SCRIPTS = {
     await call.text('One ');
     await call.fail('model_error', 'The model broke.');
   },
-  /** Says one word; then a caller cancels the run, or changes an account. */
+  /** Sends one word; then a caller cancels the run, or changes an account. */
   async cancel(call: ModelCall) {
     await call.text('One ');
   },

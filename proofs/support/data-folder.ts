@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { temporaryFolder } from '@runwire/test-kit';
 
-/** An empty data folder that outlives the servers on it and goes with the proof. */
+/** An empty data folder that outlives its servers and is deleted with the proof. */
 export class DataFolder implements Disposable {
   readonly path = temporaryFolder();
 

@@ -27,8 +27,8 @@ interface Parts {
 }
 
 /**
- * Servers on a PostgreSQL of their own, behind a proxy that can fail in the middle of a commit, and a metered integration
- * whose runs call a tool. Remembers what every caller was told.
+ * Servers on a private PostgreSQL, behind a proxy that can fail in the middle of a commit, and a metered integration
+ * whose runs call a tool. Records the answer to every caller.
  */
 export class DatabaseRig implements AsyncDisposable {
   readonly postgres: PostgresServer;

@@ -103,7 +103,7 @@ function fenceTheLiving(): Overrides {
   };
 }
 
-/** Takes a commit whose outcome is unknown for one that did not happen. */
+/** Treats a commit with an unknown outcome as if it had failed. */
 const claimFalse = around((transact) => async (name, job) => {
   try {
     return await transact(name, job);
@@ -180,7 +180,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
       return status === 'committed' ? 'committed' : status === 'aborted' ? 'lost' : 'unknown';
     },
   }),
-  // No character is taken for the one that it looks like: U+FF0E twice is no `..`.
+  // No character is replaced with its look-alike: U+FF0E twice is not `..`.
   'no-folding': () => {
     String.prototype.normalize = function normalize() {
       return String(this);

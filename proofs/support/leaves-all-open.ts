@@ -3,7 +3,7 @@ import { ServerProcess, temporaryFolder } from '@runwire/test-kit';
 import { conclude } from './conclude.ts';
 import { Shortfall } from './proof.ts';
 
-/** A proof that is over and closes nothing: a load goes on, and a server. Argument: whether it falls short. */
+/** A proof that ends and closes nothing: a load and a server continue. The argument decides whether the proof fails. */
 async function prove(): Promise<string> {
   const server = await ServerProcess.start({ dataDir: temporaryFolder() });
   const listener = createServer().listen(0, '127.0.0.1', () => {
@@ -11,7 +11,7 @@ async function prove(): Promise<string> {
     if (address !== null && typeof address === 'object') connect(address.port, '127.0.0.1');
   });
   setInterval(() => void fetch(server.url).catch(() => {}), 100);
-  // More than a pipe takes at once: all of it has to be out before the end.
+  // This is more than a pipe holds. All of it must be written before the process ends.
   process.stdout.write(`${'.'.repeat(300_000)}\nserver ${server.pid}\n`);
   if (process.argv[2] === 'falls-short') throw new Shortfall('open handles: expected 0, found 3.');
   return 'leaves-all-open servers=1';

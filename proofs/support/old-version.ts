@@ -10,7 +10,7 @@ import { LeftOut, Shortfall } from './proof.ts';
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const SERVER = 'packages/server/src';
 const STORE = `${SERVER}/store/postgres/postgres-store.ts`;
-/** The program that starts a server for a parent process, where this version and earlier ones have it. */
+/** The program that starts a server for a parent process: its path in this version and in earlier versions. */
 const ENTRIES = ['packages/test-kit/src/server-main.ts', `${SERVER}/testing/server-main.ts`];
 const MIGRATIONS = `${SERVER}/store/migrations`;
 /** Settings that the rig gives every server. A version that does not know one refuses it, so it gets none. */

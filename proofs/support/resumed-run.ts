@@ -1,9 +1,9 @@
 import { type ModelCall, type ModelController, SCRIPTED_USAGE, type ToolController } from '@runwire/test-kit';
 import { expectAtLeast, expectAtMost, expectEqual, expectNumber } from './proof.ts';
 
-/* The run of `three-step-run.ts` after its process died: how model and tools go on with it, and what must be found. */
+/* The run of `three-step-run.ts` after its process died: how model and tools continue it, and what must be found. */
 
-/** The model's answers, by the step that they are: the calls of tools stand between them. */
+/** The steps that are answers of the model. The steps between them are tool calls. */
 export const MODEL_STEPS = [1, 4, 6];
 const CALLS = ['a', 'b', 'c'];
 
@@ -13,7 +13,7 @@ export const STEPS = ['1 model', '2 tool', '3 tool', '4 model', '5 tool', '6 mod
 // biome-ignore lint/suspicious/noExplicitAny: an answer's body, which was checked against its schema.
 export type Body = any;
 
-/** Whatever the model is asked after the kill, it goes on where that step of the run begins. */
+/** Answers every call of the model after the kill from the beginning of the step that the call is for. */
 export async function answer(call: ModelCall, chatId: string, tool: string, port: number): Promise<void> {
   const use = (name: string) => call.toolCall(`${chatId}-${name}`, tool, JSON.stringify({ port }));
   const { step } = call.request;
@@ -25,7 +25,7 @@ export async function answer(call: ModelCall, chatId: string, tool: string, port
   await call.end();
 }
 
-/** Of steps that an earlier attempt had finished: what later ones asked of model and tools. */
+/** Counts the calls of model and tools that repeat a step which an earlier attempt had finished. */
 export function repeatedCalls(
   runId: string,
   steps: readonly Body[],
@@ -43,7 +43,10 @@ export function repeatedCalls(
   return repeated;
 }
 
-/** A tool that may not be repeated is called once; one that may be is told by its key that it was called before. */
+/**
+ * A tool that may not be repeated is called once. A tool that may be repeated can tell by its key that it was called
+ * before.
+ */
 export function checkTools(gate: ToolController, chatId: string, tool: string): void {
   for (const name of CALLS) {
     const calls = gate.calls.filter(({ callId }) => callId === `${chatId}-${name}`);
@@ -55,8 +58,9 @@ export function checkTools(gate: ToolController, chatId: string, tool: string): 
 const TOKENS_PER_STEP = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
 
 /**
- * The finished steps' usage, once each. Of a call that died with its process counts what was stored of it: nothing where
- * only steps are, and otherwise at most that call. Resolves to whether the usage is exactly that of the steps.
+ * The usage is the sum of the finished steps, once each, plus what was stored of a call that died with its process:
+ * nothing if only steps are stored, otherwise at most that call. Returns true if the usage is exactly that of the
+ * steps.
  */
 export function checkUsage(run: Body, steps: readonly Body[], model: ModelController, onlySteps: boolean): boolean {
   const ofSteps = steps.reduce((sum, step) => sum + (step.usage?.total_tokens ?? 0), 0);
@@ -72,7 +76,10 @@ export function checkUsage(run: Body, steps: readonly Body[], model: ModelContro
 
 export type Frames = readonly { readonly id: number; readonly event: string | null; readonly data: string }[];
 
-/** What the reader saw before and after the kill, without what it was told is void, is the whole. */
+/**
+ * The frames that the reader saw before and after the kill, without the frames that were declared void, are the whole
+ * run.
+ */
 export function checkReader(seen: Frames, rest: Frames, replay: Frames): number {
   let kept = [...seen];
   for (const frame of rest) {

@@ -15,7 +15,7 @@ import { expectNumber } from './proof.ts';
 
 const entry = fileURLToPath(new URL('./server-process.ts', import.meta.url));
 
-/** What one server gets: its limits, its environment, where it is killed or stopped. */
+/** The options of one server: its limits, its environment, and the point at which it is killed or stopped. */
 export type ServerOptions = Partial<Omit<Parameters<typeof ServerProcess.start>[0], 'dataDir' | 'fault'>>;
 
 /** For short forms: the other nodes declare a node dead after 3 s instead of 8. */

@@ -25,8 +25,8 @@ export async function runProof(args: readonly string[], limitMs: number): Promis
 }
 
 /**
- * What is wrong with an outcome, or null. Without a fault a proof exits 0 after its `PROVED` line. With a fault it exits 1
- * and prints the fault's sentence. A proof that this machine cannot run counts as passed, except where `CI` is set.
+ * Returns what is wrong with an outcome, or null. Without a fault a proof exits 0 after its `PROVED` line. With a fault
+ * it exits 1 and prints the fault's sentence. A proof that this machine cannot run counts as passed unless `CI` is set.
  */
 export function problemIn({ code, stdout, stderr }: ProofOutcome, sentence: RegExp | null): string | null {
   if (code === 0 && /^LEFT OUT /m.test(stdout) && !process.env.CI) return null;

@@ -3,12 +3,12 @@ import { NodeGroup, type NodeGroupOptions } from '@runwire/test-kit';
 
 const entry = fileURLToPath(new URL('./server-process.ts', import.meta.url));
 
-/** Of short forms: whoever dies or stands still is taken for dead after 3 s in place of 8. */
+/** For short forms: a node that dies or freezes is declared dead after 3 s instead of 8. */
 export const SHORT_LEASE = { leaseMs: 3000, beatMs: 750 };
 
 /**
- * Several real servers on one PostgreSQL, each in a process of its own, with the fault that the proof was told to plant;
- * `each` gives one what the others have not.
+ * Starts several real servers on one PostgreSQL, each in its own process, with the fault that the proof plants. `each`
+ * gives a single server options that the others do not have.
  */
 export function startNodes(
   count: number,

@@ -6,8 +6,8 @@ type SpawnOptions = Parameters<typeof ServerProcess.start>[0];
 const entry = fileURLToPath(new URL('./server-process.ts', import.meta.url));
 
 /**
- * The real server in a process of its own, with the fault that the proof was told to plant. The one before it on this data
- * folder is gone.
+ * Starts the real server in its own process, with the fault that the proof plants. The previous server on this data
+ * folder must have ended.
  */
 export async function startServer(
   fault: string | null,

@@ -8,10 +8,12 @@ import { LeftOut, within } from './proof.ts';
 const ATTACH_MS = 30_000;
 const CALLS = 'fsync,fdatasync,rename,renameat,renameat2,write,writev,sendto,sendmsg';
 
-/** A system call that succeeded; of one that took a while, where it began and where it was over. */
+/**
+ * A system call that succeeded. Its begin and its end are different lines if the trace was interrupted between them.
+ */
 export interface SystemCall {
   readonly name: string;
-  /** What stands between its brackets, the paths of open files with it. */
+  /** The text between the brackets, with the paths of open files. */
   readonly text: string;
   readonly begunAt: number;
   readonly doneAt: number;
@@ -52,7 +54,7 @@ export class Strace implements AsyncDisposable {
     return join(this.#folder, 'calls');
   }
 
-  /** Lets go of the process; resolves to what it asked meanwhile. */
+  /** Detaches from the process; resolves to the system calls that it made since the start of the trace. */
   async calls(): Promise<SystemCall[]> {
     this.#child.kill('SIGINT');
     await this.#gone;

@@ -6,7 +6,7 @@ export type Params = Readonly<Record<string, unknown>>;
 type Reads = Store['reads'];
 type Transact = Store['transact'];
 
-/** Stands around every transaction; reads are as they were. */
+/** Wraps every transaction; reads are unchanged. */
 export const around =
   (transact: (inner: Transact) => Transact) =>
   (store: Store): Store => ({
@@ -16,7 +16,7 @@ export const around =
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   });
 
-/** Stands at every statement, told apart by its name. */
+/** Wraps every statement, selected by its name. */
 interface Tampering {
   /** The parameters that are used in place of the given ones. */
   readonly params?: (statement: string, params: Params) => Params;

@@ -8,7 +8,7 @@ export interface Stage {
   readonly model: ModelController;
   readonly gate: ToolController;
   readonly integration: string;
-  /** The tool that the model calls: `gate`, unless this says otherwise. */
+  /** The tool that the model calls; `gate` by default. */
   readonly tool?: 'gate' | 'gate_again';
   /** For which member the run is; absent: for none. */
   readonly consumerId?: string;
@@ -27,16 +27,16 @@ interface Act {
   /** Frames that the client has when everything that the act causes has come. */
   readonly frames: number;
   readonly play: (scene: Scene) => unknown;
-  /** Whether the model is asked again behind it. */
+  /** True if the model is asked again after it. */
   readonly asks?: true;
-  /** Calls of the tool that are held behind it. */
+  /** Calls of the tool that are held after it. */
   readonly holds?: readonly string[];
 }
 
 const gateCall = (name: string) => (scene: Scene) =>
   scene.call.toolCall(scene.callId(name), scene.tool, JSON.stringify({ port: scene.gate.port }));
 
-/** Three answers of the model; the first asks for two tools at once, of which the second ends first. */
+/** Three answers of the model. The first asks for two concurrent tools, of which the second ends first. */
 const ACTS: readonly Act[] = [
   { frames: 2, play: () => {} },
   { frames: 5, play: ({ call }) => call.text('Let me ') },
@@ -64,7 +64,7 @@ export interface PlayedRun {
   readonly fail: () => Promise<void>;
 }
 
-/** The next call of this run; those that a run left behind when it was cut are passed over. */
+/** Returns the next call of this run. Skips calls of runs that were cut. */
 export async function nextCall(model: ModelController, runId: string): Promise<ModelCall> {
   for (;;) {
     const call = await within('model call', WAIT_MS, model.nextCall());
@@ -81,7 +81,7 @@ export async function playUntil(stage: Stage, chatId: string, frames: number): P
   const callId = (name: string) => `${chatId}-${name}`;
   const scene: Scene = { gate, callId, tool, call: await nextCall(model, runId) };
   let held: readonly string[] = [];
-  /** The model is being asked, and nobody has taken its call: the run is cut at this very moment. */
+  /** The model is being asked and has not received the call yet: the run is cut at this moment. */
   let asked = false;
   let seen = 0;
   for (const act of ACTS) {

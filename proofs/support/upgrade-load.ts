@@ -46,7 +46,7 @@ interface Body {
   readonly [field: string]: unknown;
 }
 
-/** One request, sent until some server says what became of it. */
+/** One request, sent until a server reports its outcome. */
 export interface Request {
   readonly body: Body;
   runId: string | null;
@@ -107,7 +107,7 @@ export class UpgradeLoad {
       await call.toolCall(`call-${runId}`, 'gate', JSON.stringify({ port: gate.port }));
       return call.end();
     }
-    // A later attempt may be told that the outcome of the tool call is unknown.
+    // The prompt of a later attempt may contain that the outcome of the tool call is unknown.
     if (last?.kind === 'tool_output' && attempt === 1) expectEqual('output of the tool', last.output, FOUND);
     // Held for as long as its server lives; it never falls silent, which would end the run.
     while (kind === 'long' && attempt === 1) {
@@ -125,7 +125,7 @@ export class UpgradeLoad {
     await call.end();
   }
 
-  /** A run changes its server only after that server was told to stop. */
+  /** A run changes its server only after that server was asked to stop. */
   #mayTry(runId: string, attempt: number): void {
     const node = this.runs.get(runId)?.node ?? null;
     if (attempt === 1 || node === null || node.isStopping) return;
@@ -178,7 +178,7 @@ export class UpgradeLoad {
         const runId = String(reader.headers['x-run-id']);
         expectEqual(`answer to ${id}`, [admitted, runId], ['true', request.runId ?? runId]);
         if (known !== null) expectEqual(`replay of ${id}, sent again`, isReplay, true);
-        // Every post before this one was told that it reserved nothing.
+        // The answer to every earlier post claimed that it reserved nothing.
         else if (!request.isUnknown) expectEqual(`replay of ${id}, which had no run`, isReplay, false);
         if (isReplay) this.tally.replays += 1;
         else {

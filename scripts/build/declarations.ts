@@ -5,7 +5,7 @@ import type { PublishedPackage } from './packages.ts';
 
 const OUT = '.work/declarations';
 
-/** Writes the declarations of all packages, then copies those that their exports reach to each `dist/`. */
+/** Writes the declarations of all packages, then copies the declarations that their exports reach to each `dist/`. */
 export function declare(packages: readonly PublishedPackage[]): void {
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
@@ -42,7 +42,7 @@ const entriesOf = ({ exports, files }: PublishedPackage): string[] =>
 
 const declarationOf = (source: string) => source.replace(/\.ts$/, '.d.ts');
 
-/** Copies a declaration and those that it imports. They name sources; in `dist/` they name what Node would load. */
+/** Copies a declaration and its imports. The imports name sources; in `dist/` they name what Node would load. */
 function copy(from: string, to: string, file: string): void {
   const target = join(to, file);
   if (existsSync(target)) return;

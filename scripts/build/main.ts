@@ -23,7 +23,7 @@ interface Manifest {
 const manifestOf = (folder: string): Manifest =>
   JSON.parse(readFileSync(join('packages', folder, 'package.json'), 'utf8'));
 
-/** What is published says nothing of sources, tests and the packages that are part of the bundle. */
+/** The published manifest omits sources, tests and the packages that are part of the bundle. */
 function publishedManifest({
   folder,
   description,

@@ -12,7 +12,7 @@ export interface PublishedPackage {
   readonly needs: readonly string[];
   /** True if it also runs in browsers: it imports nothing of Node. */
   readonly isPortable?: boolean;
-  /** The oldest Node that can load it; without it the one that the server needs. */
+  /** The oldest Node that can load it; by default the Node that the server needs. */
   readonly loadsOn?: string;
   /** Packages of others whose types its declarations name. */
   readonly types?: readonly string[];

@@ -12,7 +12,7 @@ function replaceOnce(text: string, what: string, by: string): string {
   return text.replace(what, by);
 }
 
-/** `deploy/nginx.conf` as it is, but for where it listens and writes and where its nodes are. */
+/** `deploy/nginx.conf`, except for its port, its folders and the addresses of its nodes. */
 export function balancerConfiguration(nodes: readonly string[]): (folder: string, port: number) => string {
   return (folder, port) => {
     let text = readFileSync(join(root, 'deploy/nginx.conf'), 'utf8');

@@ -99,7 +99,7 @@ export class CliServer implements AsyncDisposable {
     this.pid = child.pid ?? 0;
   }
 
-  /** Resolves when it has said all that it says at its start. */
+  /** Resolves after it has printed its whole start message. */
   static async start(
     options: CliOptions = {},
     program: readonly [string, ...string[]] = [process.execPath, ...(options.nodeArgs ?? []), ...command, 'serve'],
@@ -154,7 +154,7 @@ export function keysIn(text: string): string[] {
   return [...new Set(text.match(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g) ?? [])];
 }
 
-/** A folder that goes with the test. */
+/** A folder that is deleted with the test. */
 export function folderOf(t: TestContext): string {
   const folder = temporaryFolder();
   t.after(async () => {

@@ -8,7 +8,7 @@ type NodeOptions = NonNullable<Parameters<typeof ScriptedServer.start>[0]>;
 interface ClusterOptions extends NodeOptions {
   /** False: every hint of other nodes is dropped. */
   readonly hints?: boolean;
-  /** What stands between the servers and the database. */
+  /** A proxy between the servers and the database. */
   readonly through?: (url: string) => string;
   /** A database of the test's own. */
   readonly databaseUrl?: string;
@@ -16,7 +16,7 @@ interface ClusterOptions extends NodeOptions {
 
 const WAIT_MS = 60_000;
 
-/** A wait for a condition, with a limit that says what did not come. */
+/** Waits for a condition. Throws with the name of the condition if the time is over. */
 export async function until(claim: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const end = performance.now() + WAIT_MS; !(await holds()); await sleep(20)) {
     if (performance.now() > end) throw new Error(`Not within ${WAIT_MS} ms: ${claim}`);
@@ -76,7 +76,7 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
-/** Says a token, and resolves when every reader has it. */
+/** Sends a token, and resolves when every reader has it. */
 export async function inStep(
   call: { text(text: string): Promise<void> },
   token: string,

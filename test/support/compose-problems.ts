@@ -9,7 +9,10 @@ const VARIABLES = { POSTGRES_PASSWORD: 'p'.repeat(32), RUNWIRE_API_KEY: 'k'.repe
 const DATABASE_CONNECTIONS = 97;
 /** What a stop takes beside its two limits: docs/upgrade.md, "What a drain does". */
 const STOP_SECONDS = 15;
-/** Besides the pool: writer, beat and LISTEN, and for a moment the start's two and the one that asks after a commit. */
+/**
+ * Besides the pool: writer, heartbeat and LISTEN, and for a moment the two of the start and the connection that queries
+ * an unanswered commit.
+ */
 const OWN_CONNECTIONS = 6;
 
 /** The names in the first column of the table under a page's heading `## Settings`. */

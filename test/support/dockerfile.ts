@@ -14,7 +14,7 @@ const SETPRIV = '/usr/bin/setpriv';
 export interface Instruction {
   readonly name: string;
   readonly flags: Readonly<Record<string, string>>;
-  /** What stands behind the flags. */
+  /** The text after the flags. */
   readonly text: string;
 }
 
@@ -48,7 +48,7 @@ export interface Image {
   readonly folder: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Program and arguments that start it, as its user where that is not this one. */
+  /** Program and arguments that start it, as its user if that is not the current user. */
   readonly start: readonly [string, ...string[]];
   readonly healthcheck: readonly [string, ...string[]];
   /** What it installs by `apt-get`, which only root can; it has to be on this machine. */
@@ -78,7 +78,7 @@ export async function buildImage(instructions: readonly Instruction[], into: str
   const places = [...new Set([...textsOf('WORKDIR'), ...textsOf('VOLUME')])];
   const stages = new Map<string, Stage>();
   let stage: Stage = { folder: into, cwd: into };
-  /** A path of the image where it is on this machine, also in the middle of a command. */
+  /** Replaces paths of the image with paths on this machine, also in the middle of a command. */
   const here = (text: string, of = stage) =>
     places.reduce(
       (done, place) => done.replace(new RegExp(`(^|[\\s=:"'])${place}(?![\\w-])`, 'g'), `$1${of.folder}${place}`),
@@ -114,7 +114,7 @@ export async function buildImage(instructions: readonly Instruction[], into: str
       const from = flags.from === undefined ? undefined : stages.get(flags.from);
       for (const path of paths) {
         if (from !== undefined) {
-          // Linked, not copied: 240 MB less to write, and nobody changes them any more.
+          // Linked, not copied: 240 MB less to write, and no later step changes them.
           execFileSync('cp', ['-al', '--', `${here(path, from)}/.`, target]);
           continue;
         }
@@ -138,7 +138,7 @@ export async function buildImage(instructions: readonly Instruction[], into: str
       const [program = '', ...args] = [...asUser, '/bin/sh', '-c', here(text)];
       const { code, stdout, stderr } = await run(program, args, {
         cwd: stage.cwd,
-        // npm's own folders are those of whoever runs this test.
+        // npm uses the folders of the user who runs this test.
         env: {
           ...newcomersEnvironment(machinePath().join(':')),
           ...{ HOME: home, npm_config_cache: join(home, '.npm'), npm_config_userconfig: join(home, '.npmrc') },

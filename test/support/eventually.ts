@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const WAIT_MS = 60_000;
 const LOOK_MS = 25;
 
-/** Resolves to the first thing found that is neither false nor null; rejects where nothing is within a minute. */
+/** Resolves to the first result that is neither false nor null; rejects after a minute without one. */
 export async function eventually<T>(claim: string, look: () => Promise<T | false | null>): Promise<T> {
   for (const end = performance.now() + WAIT_MS; ; await sleep(LOOK_MS)) {
     const found = await look();

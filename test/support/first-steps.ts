@@ -7,7 +7,7 @@ export function isSignedWith(secret: string, apiKey: string): boolean {
   return createHmac('sha256', secret).update(`${head}.${payload}`).digest('base64url') === signature;
 }
 
-/** The printed command, as somebody copies it from the screen. */
+/** The printed command, as a person copies it from the screen. */
 export function printedCurl(stdout: string): string {
   const lines = stdout.split('\n');
   const from = lines.findIndex((line) => line.trim().startsWith('curl '));

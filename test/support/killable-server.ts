@@ -38,12 +38,15 @@ export class KillableServer implements AsyncDisposable {
     return new KillableServer(controller, process, dataDir);
   }
 
-  /** Of the server that runs now. */
+  /** The client of the server that runs now. */
   get api(): ApiClient {
     return (this.#again ?? this.process).api;
   }
 
-  /** On the same data folder, once the process is gone; in this process, where a start costs less. */
+  /**
+   * Starts a server on the same data folder after the process has ended. It runs in this process, because that start is
+   * cheaper.
+   */
   async startAgain(options: Omit<TestServerOptions, 'dataDir' | 'model'> = {}): Promise<void> {
     await this.process.gone;
     await fenceServers(this.dataDir);
@@ -63,7 +66,7 @@ export class KillableServer implements AsyncDisposable {
     this.process = await ServerProcess.start({ ...options, dataDir, controllerPort: this.controller.port });
   }
 
-  /** The integration `mine`, on the test agency where none is named, with a member `ann` and an allowance in tokens. */
+  /** Makes the integration `mine`, by default on the test agency, with a member `ann` and an allowance in tokens. */
   async metered(agency = 'test'): Promise<void> {
     const allowances = { unit: 'tokens', limit: 100_000, period: 'lifetime' };
     await this.api.post('/v2/integrations', { apiIntegrationId: 'mine', agency, allowances });

@@ -1,6 +1,6 @@
 import { delimiter } from 'node:path';
 
-/** The folders on the path, without those that npm scripts add. */
+/** The folders on the path, without the folders that npm scripts add. */
 export function machinePath(): string[] {
   return (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'));
 }

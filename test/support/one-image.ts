@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { imageAttachment, pngOf, startTestServer } from '@runwire/test-kit';
 import { messagesFrame } from './scripted-server.ts';
 
-/** Where an installation lives: `''` is the embedded store. */
+/** The database and the folder of an installation; `''` is the embedded store. */
 export interface Place {
   readonly dataDir: string;
   readonly url: string;
@@ -37,7 +37,7 @@ export async function useOnce(place: Place, images = 1): Promise<void> {
   assert.equal(imagesIn(place.dataDir).length, images);
 }
 
-/** Starts it again: nothing of its files is swept, and its chat goes on with its images. */
+/** Starts it again: none of its files is swept, and its chat continues with its images. */
 export async function goesOn(place: Place): Promise<void> {
   const images = imagesIn(place.dataDir);
   await using server = await startAt(place);

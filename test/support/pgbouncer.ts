@@ -8,7 +8,7 @@ import { PGBOUNCER } from './services.ts';
 
 const UP_MS = 60_000;
 
-/** A real PgBouncer in transaction mode, with few connections to the database behind it. */
+/** A real PgBouncer in transaction mode, with few connections to its database. */
 export class PgBouncer implements AsyncDisposable {
   readonly port: number;
   readonly #child: ChildProcess;

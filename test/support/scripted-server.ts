@@ -119,7 +119,7 @@ async function wholeText(reader: StreamReader): Promise<string> {
   return reader.text;
 }
 
-/** What a refused completion says. */
+/** The status, headers and body of a refused completion. */
 export async function refusal(reader: StreamReader) {
   const text = await wholeText(reader);
   return {

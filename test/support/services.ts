@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { hasS3Gateway, postgresFolder } from '@runwire/test-kit';
 
-/** Programs of the machine that some tests stand on, from Debian's own packages. */
+/** Programs of the machine that some tests need, from Debian's own packages. */
 
 const run = promisify(execFile);
 const INSTALL_MS = 300_000;
@@ -16,7 +16,7 @@ export const CHROMIUM = '/usr/bin/chromium';
 
 interface Service {
   readonly packages: readonly string[];
-  /** By the program itself: a folder may be there for its clients alone. */
+  /** Checks for the program itself, because a folder may exist for its clients alone. */
   readonly isThere: () => boolean;
 }
 
@@ -52,8 +52,8 @@ async function install(packages: readonly string[]): Promise<void> {
 }
 
 /**
- * Installs what is missing where that can be done, and gives a line for each that is missing still, which says how to
- * get it; where `CI` is set nothing is left out, and it throws.
+ * Installs missing programs if possible. Returns a line for each program that is still missing, with how to get it. If
+ * `CI` is set, tests may not be skipped, so it throws instead.
  */
 export async function missingServices(names = Object.keys(SERVICES) as ServiceName[]): Promise<string[]> {
   const absent = () => names.filter((name) => !SERVICES[name].isThere());
@@ -74,7 +74,7 @@ export async function missingServices(names = Object.keys(SERVICES) as ServiceNa
   return lines;
 }
 
-/** Null: it is there. Otherwise the line that says how to get it, for whoever leaves something out for want of it. */
+/** Returns null if the program exists, otherwise the line with how to get it, as the reason of a skip. */
 export async function missingService(name: ServiceName): Promise<string | null> {
   return (await missingServices([name]))[0] ?? null;
 }

@@ -14,7 +14,7 @@ export function says(answer: FormAnswer, status: number, code: string | null): v
   );
 }
 
-/** Refused, and nothing of it is there: under no name, and as no draft. */
+/** The upload is refused, and nothing of it is stored: under no name, and as no draft. */
 export async function refused(
   set: UploadServer,
   answer: Promise<FormAnswer>,

@@ -78,7 +78,7 @@ export class UploadServer implements AsyncDisposable {
     return [...partsOf(all), { name: 'file', filename: 'cat.png', value: FILE }];
   }
 
-  /** The fields, and the file behind them. */
+  /** The fields, followed by the file. */
   parts(terms: Partial<FormTerms> = {}, file: string | Buffer = FILE): FormPart[] {
     return [...partsOf(this.fields(terms)), { name: 'file', filename: 'cat.png', value: file }];
   }

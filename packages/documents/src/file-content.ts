@@ -15,7 +15,7 @@ export interface FileContent {
   readonly mediaType: string;
   /** The number of pages of a PDF that is sent unchanged; otherwise null. */
   readonly pages: number | null;
-  /** Text is UTF-8. If some of it was cut, a note at its end says so. */
+  /** Text is UTF-8. If some of it was cut, a note at its end reports that. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 

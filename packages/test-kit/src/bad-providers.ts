@@ -11,7 +11,7 @@ const HALF_CALL = '{"zone"';
 const USAGE = { requestCount: 1, inputTokens: 40, cachedTokens: 0, outputTokens: 6, reasoningTokens: 0 };
 const SCRIPT: StreamScript = { said: [{ kind: 'text', deltas: ['Good ', 'day'] }], usage: USAGE };
 
-/** A provider that hangs, cuts, lies or refuses, and how a run against it must end. */
+/** A provider that hangs, cuts, sends false data or refuses, and how a run against it must end. */
 export interface BadProvider {
   readonly name: string;
   /** What it does with the first call, the second …; the last one with all that follow. */
@@ -22,7 +22,7 @@ export interface BadProvider {
   readonly answer: string;
   /** It never began to answer: the prompt is not charged. */
   readonly neverBegan?: true;
-  /** Of a tool call that was not finished. */
+  /** The length of the arguments of a tool call that was not finished. */
   readonly argumentsBytes?: number;
   /** Input and output tokens if the provider's own count; otherwise they are estimated. */
   readonly tokens?: readonly [number, number];
@@ -62,7 +62,7 @@ export function bytesOf(protocol: Protocol, name: string, a = '', b = ''): strin
   return sseText(events.slice(0, half + 1));
 }
 
-/** Does with a call what the data says. */
+/** Answers a call as the data describes. */
 export async function misbehave(
   call: ProviderCall,
   protocol: Protocol,

@@ -1,7 +1,7 @@
 import { signatureOf } from '@runwire/server/src/files/post-policy/sign-form.ts';
 import { BOUNDARY, type FormAnswer, type FormPart, type RawForm } from './post-form.ts';
 
-/** Where forms are sent, and the key that signs them. */
+/** The server that receives the forms, and the key that signs them. */
 export interface Target {
   readonly url: (bucket: string) => string;
   readonly bucket: string;
@@ -192,7 +192,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 const element = (xml: string, name: string): string | null =>
   new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1]?.replace(/&(\w+);/g, (_, e) => ENTITIES[e] ?? '') ?? null;
 
-/** What a case says about the status, code, message, headers and XML of an answer, each beside what was found. */
+/** Returns the expected status, code, message, headers and XML of an answer, each beside the actual value. */
 export function comparisonsOf(
   { status, headers, body, code }: FormAnswer,
   expect: Data,

@@ -1,11 +1,11 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP relay that can be cut: open connections are reset, and new ones wait until it is mended. */
+/** A TCP relay that can be cut: open connections are reset, and new connections wait until the relay is repaired. */
 export class Relay implements AsyncDisposable {
   readonly url: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Connections that wait until the relay is mended. */
+  /** Connections that wait until the relay is repaired. */
   #waiting: Socket[] = [];
   #isCut = false;
   #came = Promise.withResolvers<void>();

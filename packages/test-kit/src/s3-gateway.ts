@@ -21,7 +21,7 @@ export interface S3Access {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of the gateway, as it says it itself. */
+  /** The version that the gateway itself reports. */
   readonly version: string;
 }
 

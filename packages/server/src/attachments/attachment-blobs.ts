@@ -18,7 +18,10 @@ export class BlobGone extends Error {
   override readonly name = 'BlobGone';
 }
 
-/** The bytes of an attachment cannot be read. The message ends a sentence about the attachment; `remedy` says what to do. */
+/**
+ * The bytes of an attachment cannot be read. The message ends a sentence about the attachment; `remedy` is the advice
+ * to the caller.
+ */
 export class BlobUnavailable extends Error {
   override readonly name = 'BlobUnavailable';
   readonly remedy: string;

@@ -177,7 +177,7 @@ export class RunAttachments {
 /** True if the copy is missing or damaged, false if the blob store failed to answer. */
 const isLost = (error: unknown): boolean => error instanceof BlobUnavailable && !error.mayRetry;
 
-/** True if the row already has these columns and says that no copy exists. */
+/** True if the row already has these columns and records that no copy exists. */
 function isRecorded(row: StoredAttachment, { form, mediaType, pages, bytes }: FileContent): boolean {
   if (row.blobKey !== null || row.form !== form || row.mediaType !== mediaType) return false;
   return row.pages === pages && row.sizeBytes === bytes.length;

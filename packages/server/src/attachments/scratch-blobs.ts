@@ -26,7 +26,7 @@ export class ScratchBlobs {
 
   /**
    * Deletes every blob after its put has finished. A run that stops does not wait for its puts, and a put that finishes
-   * after the delete would leave the blob behind.
+   * after the delete would leave an unused blob.
    */
   async delete(): Promise<void> {
     const puts = [...this.#puts];

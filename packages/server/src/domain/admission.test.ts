@@ -81,7 +81,7 @@ const settingOf = (situation: Situation): AdmissionSetting => ({
   load: () => ({ shuttingDown: situation.shuttingDown ?? false, full: situation.full ?? false }),
 });
 
-/** Decides, and answers the questions as the situation says. Adds each question to `asked`. */
+/** Decides, and answers the questions from the situation. Adds each question to `asked`. */
 function decide(situation: Situation = {}, asked: AdmissionQuestion[] = []) {
   const facts = { ...goodFacts, ...situation.facts };
   const deciding = decideAdmission(facts, { ...goodRequest, ...situation.request }, settingOf(situation));
@@ -214,7 +214,7 @@ test('replays a known usage request id before any later check', () => {
   const replay = { kind: 'replay', runId: 'run_1', chatId: 'c1', textOnly: false };
   assert.deepEqual(decide({ facts: known }), replay);
   for (const [code, fault] of order.slice(2)) {
-    // Another agent or alias is another body: the request must be the one that was admitted.
+    // Another agent or alias is another body, but a replay needs the body that was admitted.
     if (fault.request?.agent !== undefined || fault.request?.aliasChatId !== undefined) continue;
     const situation = { ...fault, facts: { ...fault.facts, ...known } };
     assert.deepEqual(decide(situation), replay, `before ${code}`);

@@ -56,7 +56,7 @@ export interface ResumePoint {
   readonly startedAt: number;
 }
 
-/** Where an attempt of a run starts. */
+/** The state in which an attempt of a run starts. */
 export interface AttemptStart {
   /** The request that admitted the run; empty in later attempts. */
   readonly trace: RequestTrace;

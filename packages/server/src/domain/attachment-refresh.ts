@@ -11,7 +11,7 @@ export interface AttachmentRefresh {
   readonly url: string;
 }
 
-/** Checks the text of `attachmentUrlRefreshes`. Returns the links, or the refusal of the first one that is invalid. */
+/** Checks the text of `attachmentUrlRefreshes`. Returns the links, or the refusal of the first invalid link. */
 export function readRefreshes(
   entries: Readonly<Record<string, string>>,
   allow: FetchAllow,
@@ -37,7 +37,7 @@ export function readRefreshes(
 export interface EarlierUrls {
   /** The URL keys of all of them, including failed turns. */
   readonly known: ReadonlySet<string>;
-  /** Those that are sent again and have no copy: they are fetched from these links. */
+  /** The attachments that are sent again and have no copy. They are fetched from these links. */
   readonly withoutCopy: readonly { readonly url: string; readonly urlKey: string }[];
 }
 

@@ -2,8 +2,8 @@ import type { JournalledStep, Step } from '../domain/step.ts';
 import type { RunLog } from '../eventlog/run-log.ts';
 
 /**
- * Numbers the events of steps. Steps of parallel tools overlap, so each step is recorded as starting after the end of the
- * one that finished before it.
+ * Numbers the events of steps. Steps of parallel tools overlap, so each step is recorded as starting after the end of
+ * the step that finished before it.
  */
 export class StepIds {
   readonly #log: RunLog;

@@ -20,9 +20,9 @@ export type StopReason =
   | { readonly kind: 'handed_over' };
 
 /**
- * If several reasons arrive, the one with the higher number counts; of two with the same number, the first. Every reason
- * that leaves the run to another node is stronger than those that end it here, except for a handover: a run that is
- * cancelled while it is being handed over ends here, as it would on the other node.
+ * If several reasons arrive, the reason with the higher number counts; of two with the same number, the first. Every
+ * reason that leaves the run to another node is stronger than a reason that ends it here, except for a handover: a run
+ * that is cancelled while it is being handed over ends here, as it would on the other node.
  */
 const PRECEDENCE: Readonly<Record<StopReason['kind'], number>> = {
   lost: 5,

@@ -10,7 +10,7 @@ export interface Spooled extends AsyncDisposable {
 }
 
 export interface Spools {
-  /** Where `bytes` throws, that is thrown on and nothing stays. Disposing what it resolves to gives the bytes up. */
+  /** If `bytes` throws, rejects with that error and stores nothing. Disposing the result releases the bytes. */
   keep(bytes: AsyncIterable<Uint8Array>): Promise<Spooled>;
   /** What processes that died have left; resolves to how many were as old. */
   sweep(until: number): Promise<number>;

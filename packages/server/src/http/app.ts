@@ -148,7 +148,10 @@ function inWords(methods: readonly string[]): string {
   return methods.join(', ').replace(/, (\w+)$/, ' or $1');
 }
 
-/** Of two `Host` headers, a proxy might use one and this server the other. Node keeps only the first in `headers`. */
+/**
+ * If a request has two `Host` headers, a proxy might use one and this server the other. Node keeps only the first in
+ * `headers`.
+ */
 function refuseSecondHost(rawHeaders: readonly string[]): void {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

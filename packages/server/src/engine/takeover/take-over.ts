@@ -118,7 +118,7 @@ export const interrupted = (obstacle: string): RunError => ({
 
 const OTHER_VERSION = 'another version of the server started it.';
 
-/** Returns a sentence that says why the run cannot be resumed here, or null if it can. */
+/** Returns a sentence that explains why the run cannot be resumed here, or null if it can. */
 function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): string | null {
   if (crashes >= deps.maxAttempts) return `its server died ${crashes === 1 ? 'once' : `${crashes} times`}.`;
   if (!isKnownJournal(run.journal_format)) return OTHER_VERSION;

@@ -126,7 +126,8 @@ export class MultipartForm implements Disposable {
       const before = this.#headBytes;
       if (before > MAX_FORM_BYTES) throw fieldsTooLarge();
       this.#headBytes += end - start;
-      // The parser holds back what may begin a boundary: it sees the file when the first line of it comes.
+      // The parser holds back bytes that may begin a boundary, so it sees the file only after the first line of the
+      // file has arrived.
       await this.#write(chunk.subarray(start, end));
       start = end;
     }
@@ -150,8 +151,8 @@ export class MultipartForm implements Disposable {
   };
 
   /**
-   * The parser says neither that it is done nor what is wrong where a part has no end to its head: it waits for somebody
-   * to read that part. When all has come and was taken, it says what it has to say before the next turn.
+   * If the head of a part has no end, the parser reports neither success nor an error: it waits for a reader of that
+   * part. After the parser has consumed all bytes, it emits its result before the next turn of the event loop.
    */
   #awaitParsed(): void {
     if (!this.#hasCome || (this.#file !== null && !this.#isFileWhole)) return;

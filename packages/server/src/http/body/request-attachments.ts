@@ -51,7 +51,7 @@ function checkedUrl(
   const checked = checkFetchUrl(text, allow);
   if ('problem' in checked) throw refused(checked.problem);
   const url = withoutFragment(checked.url);
-  // Percent-encoding makes up to nine characters of one that is not ASCII.
+  // Percent-encoding turns one character outside ASCII into up to nine.
   if (url.length > MAX_URL_CHARACTERS) throw refused(tooLong);
   return { url, urlKey: urlKey(checked.url) };
 }

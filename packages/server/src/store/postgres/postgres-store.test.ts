@@ -153,7 +153,7 @@ test('a deadlock is solved by repeating one of the two transactions', { skip }, 
       await tx.all(lockMember, { integrationId: 'i', consumerId: others });
     });
   await Promise.all([crossed('a', 'b', 0), crossed('b', 'a', 1)]);
-  // Three calls, or more if the repeated transaction reaches the row before the one that had waited for it.
+  // Three calls, or more if the repeated transaction reaches the row before the transaction that had waited for it.
   assert.ok(calls >= 3, `one of the two came twice: ${calls}`);
 });
 
