@@ -149,8 +149,8 @@ interface Figure {
 const figures: readonly Figure[] = [
   ...metrics.map(({ label, phase, digits, of }) => {
     const values = columns.map((column) => {
-      const told = (results.get(column) ?? []).filter(({ name }) => name === phase).map(of);
-      const numbers = told.filter((value) => value !== undefined);
+      const values = (results.get(column) ?? []).filter(({ name }) => name === phase).map(of);
+      const numbers = values.filter((value) => value !== undefined);
       return numbers.length === 0 ? null : median(numbers);
     });
     return { name: label, digits, values };

@@ -20,7 +20,7 @@ const WAIT_MS = 60_000;
 const MIN_STREAMS = 40;
 const PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
 const USAGE = { requestCount: 1, inputTokens: 120, cachedTokens: 64, outputTokens: 33, reasoningTokens: 7 };
-const says = (...deltas: string[]): StreamScript => ({ said: [{ kind: 'text', deltas }], usage: USAGE });
+const says = (...deltas: string[]): StreamScript => ({ parts: [{ kind: 'text', deltas }], usage: USAGE });
 
 /** What providers say, by name. Each script is played in both protocols and over every wire. */
 const SCRIPTS: Readonly<Record<string, StreamScript>> = {
@@ -52,11 +52,11 @@ class HaltingListener extends Listener {
     super.reasoning(text);
     this.#full = true;
   }
-  override onceRoom(goOn: () => void): void {
+  override onceRoom(onRoom: () => void): void {
     this.halts += 1;
     setImmediate(() => {
       this.#full = false;
-      goOn();
+      onRoom();
     });
   }
 }
@@ -106,7 +106,7 @@ async function compareAll(protocol: Protocol, dropLast: boolean, everyByte: numb
     for (const field of ['failed', 'text', 'reasoning', 'calls', 'usage'] as const) {
       expectEqual(`${what}: ${field}`, ours[field], theirs[field]);
     }
-    const said = script.said.map((part) =>
+    const said = script.parts.map((part) =>
       part.kind === 'text' || part.kind === 'refusal' ? part.deltas.join('') : '',
     );
     expectEqual(`${what}: text as it was written`, ours.text, said.join(''));

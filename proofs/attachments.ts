@@ -80,8 +80,8 @@ async function isRefused(stage: AttachmentStage, [path, says, serve, urlOf]: Ref
 }
 
 function checkLog({ server }: AttachmentStage): void {
-  expectText('log', server.said, '"level"');
-  expectNoSecret('log', server.said);
+  expectText('log', server.output, '"level"');
+  expectNoSecret('log', server.output);
 }
 
 /** The text of a file reaches the provider. */
@@ -110,7 +110,7 @@ async function staysInStep(stage: AttachmentStage, sizeBytes: number): Promise<n
   });
   fetching.answer(200, slowPdf(sizeBytes), { 'content-type': PDF });
   const deltas = Array.from({ length: MOST_TOKENS }, (_, number) => `<${number}>`);
-  const events = providerEvents(stage.protocol, { said: [{ kind: 'text', deltas }], usage: null });
+  const events = providerEvents(stage.protocol, { parts: [{ kind: 'text', deltas }], usage: null });
   const first = events.findIndex((event) => JSON.stringify(event).includes('<0>'));
   await counting.bytes(sseText(events.slice(0, first)));
   for (let number = 0; !hasEnded && number < MOST_TOKENS; number += 1) {

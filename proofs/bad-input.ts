@@ -15,7 +15,7 @@ const MAX_GROWTH_MIB = 64;
 const REST_MS = 10_000;
 const COMPLETION = '/get_completion_v2';
 
-interface Sent {
+interface InvalidRequest {
   readonly method: string;
   readonly path: string;
   readonly body: string | Buffer;
@@ -24,12 +24,17 @@ interface Sent {
   readonly says: RegExp;
 }
 
-const post = (body: string | Buffer, says: RegExp): Sent => ({ method: 'POST', path: COMPLETION, body, says });
+const post = (body: string | Buffer, says: RegExp): InvalidRequest => ({
+  method: 'POST',
+  path: COMPLETION,
+  body,
+  says,
+});
 const member = (text: string) => `{"apiIntegrationId":"demo","message":"Hi",${text}}`;
 const nested = (depth: number) => member(`"user_context":{"a":${'['.repeat(depth - 2)}${']'.repeat(depth - 2)}}`);
 
 /** Traps that are made by hand; `test/validation.test.ts` has one of every field. */
-const TRAPS: readonly Sent[] = [
+const TRAPS: readonly InvalidRequest[] = [
   post(nested(65), /64/),
   post(member(`"user_context":{"a":${'['.repeat(1_000_000)}`), /./),
   post(member(`"user_context":{"a":[${'1,'.repeat(10_000)}1]}`), /10.?000/),
@@ -59,7 +64,7 @@ const ACCEPTED: readonly string[] = [
 const withBody = Object.values(operations as Record<string, Operation>).filter(({ body }) => body !== undefined);
 
 /** One mistake in a good body of some operation, or a good completion with broken bytes. */
-function generate(pick: Pick): Sent {
+function generate(pick: Pick): InvalidRequest {
   const kind = pick(['completion', 'completion', 'completion', 'operation', 'bytes']);
   if (kind === 'bytes') return brokenBytes(pick);
   const operation = kind === 'completion' ? operations.getCompletionV2 : pick(withBody);
@@ -69,7 +74,7 @@ function generate(pick: Pick): Sent {
   return { method: operation.method, path, body: JSON.stringify(value), says };
 }
 
-function brokenBytes(pick: Pick): Sent {
+function brokenBytes(pick: Pick): InvalidRequest {
   const good = Buffer.from(JSON.stringify(valid(operations.getCompletionV2.body as JsonSchema, pick)));
   const at = 1 + pick([...Array(good.length - 2).keys()]);
   const kind = pick(['cut', 'not UTF-8', 'twice']);
@@ -89,7 +94,7 @@ class Sender implements Disposable {
     this.#server = server;
   }
 
-  async send({ method, path, body, contentType = 'application/json' }: Sent) {
+  async send({ method, path, body, contentType = 'application/json' }: InvalidRequest) {
     const length = { 'content-type': contentType, 'content-length': Buffer.byteLength(body) };
     const headers = { ...this.#server.api.authorization, ...length };
     const sent = request(this.#server.url + path, { method, agent: this.#agent, headers });
@@ -101,7 +106,7 @@ class Sender implements Disposable {
   }
 
   /** Refused with 400 and with the name of the mistake. */
-  async refuse(bad: Sent): Promise<void> {
+  async refuse(bad: InvalidRequest): Promise<void> {
     const { status, text, admitted } = await this.send(bad);
     const what = `${bad.method} ${bad.path} ${bad.body.toString().slice(0, 300)}`;
     if (status !== 400) throw new Shortfall(`status of ${what}: expected 400, found ${status} ${text.slice(0, 300)}.`);
@@ -110,7 +115,7 @@ class Sender implements Disposable {
     if (bad.path === COMPLETION) expectEqual(`X-Agent-Run-Admitted for ${what}`, admitted, 'false');
   }
 
-  async refuseAll(all: readonly Sent[]): Promise<number> {
+  async refuseAll(all: readonly InvalidRequest[]): Promise<number> {
     await inLanes(LANES, all.map((bad) => ['refusals', bad]), (bad) => this.refuse(bad)); // biome-ignore format: short
     return all.length;
   }

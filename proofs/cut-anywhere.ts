@@ -47,7 +47,7 @@ const idAfter = (seen: readonly string[]) =>
   seen.length === 0 ? null : (parseFrames(seen.at(-1) ?? '')[0]?.id ?? null);
 const isEnd = (frame: string | undefined) => frame?.includes('event: end\n') === true;
 
-interface Resumed {
+interface ResumedReader {
   readonly what: string;
   readonly seen: readonly string[];
   readonly reader: StreamReader;
@@ -112,7 +112,7 @@ class Reading {
   }
 
   /** Cuts a reader that has seen so many frames. */
-  async cut(reader: StreamReader, count: number): Promise<Resumed[]> {
+  async cut(reader: StreamReader, count: number): Promise<ResumedReader[]> {
     const seen = () => keptFrames(reader.text);
     await within(
       `frame ${count}`,
@@ -125,7 +125,7 @@ class Reading {
   }
 
   /** Asks for the rest in every way. */
-  async resume(seen: readonly string[]): Promise<Resumed[]> {
+  async resume(seen: readonly string[]): Promise<ResumedReader[]> {
     const after = idAfter(seen);
     const what = `a reader cut after ${seen.length} frames and resumed`;
     const all = [{ what: `${what} by GET`, seen, reader: await this.byGet(after) }];
@@ -138,7 +138,7 @@ class Reading {
 }
 
 /** Every resumed reader has, with what it saw before, exactly the expected frames. */
-async function countEqual(resumed: readonly Resumed[], expected: readonly string[]): Promise<number> {
+async function countEqual(resumed: readonly ResumedReader[], expected: readonly string[]): Promise<number> {
   for (const { what, seen, reader } of resumed) {
     await within(`${what}: the end of the stream`, WAIT_MS, reader.over);
     const found = keptFrames(seen.join(''), reader.text);
@@ -176,7 +176,7 @@ async function cutLive(rig: Rig, total: number) {
   const reading = await Reading.start(rig, 'live');
   const readers: StreamReader[] = [];
   for (let i = 0; i <= total; i += 1) readers.push(await (i % 2 === 0 ? reading.byGet(null) : reading.byPost(null)));
-  const resumed: Resumed[] = [];
+  const resumed: ResumedReader[] = [];
   let next = 0;
   const cutUpTo = async (frames: number) => {
     const due = readers.slice(next, frames + 1);
@@ -209,7 +209,7 @@ async function cutByCrash(fault: string | null, moment: number) {
   await within('the cut by the crash', WAIT_MS, reading.uncut.over);
   const replay = await reading.byGet(null);
   const resumeAll = async () => {
-    const all: Resumed[] = [];
+    const all: ResumedReader[] = [];
     for (let count = 0; count <= seen.length; count += 1) all.push(...(await reading.resume(seen.slice(0, count))));
     return all;
   };

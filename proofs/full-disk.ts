@@ -79,7 +79,7 @@ async function play(call: ModelCall): Promise<void> {
 const statusOf = async (url: string, path: string) => (await fetch(url + path).catch(() => null))?.status ?? null;
 const untilReady = (url: string, status: number) =>
   until(`readiness ${status}`, async () => (await statusOf(url, '/readyz')) === status);
-const failuresOf = ({ said }: ServerProcess) => said.split('a checkpoint failed').length - 1;
+const failuresOf = ({ output }: ServerProcess) => output.split('a checkpoint failed').length - 1;
 
 /** Called when there is space again: repeats what was refused, and checks everything that was acknowledged. */
 type Finish = () => Promise<void>;
@@ -254,7 +254,7 @@ class Stage implements AsyncDisposable {
   async whileAlive(work: Promise<void>): Promise<void> {
     const { server } = this;
     const died = server.gone.then(() => {
-      throw new Shortfall(`died: expected 0, found 1. ${server.said.slice(-2000)}`);
+      throw new Shortfall(`died: expected 0, found 1. ${server.output.slice(-2000)}`);
     });
     for (const loser of [died, work]) loser.catch(() => {});
     await Promise.race([work, died]);

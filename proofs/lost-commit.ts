@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, ApiClient, Crash, Followed, ModelCall, StreamReader } from '@runwire/test-kit';
+import type { Answer, ApiClient, Crash, FollowedRun, ModelCall, StreamReader } from '@runwire/test-kit';
 import { DatabaseRig, PATH, WHO } from './support/database-rig.ts';
 import { expectAtLeast, expectNumber, type Proof, WAIT_MS, within } from './support/proof.ts';
 import { SHORT_LEASE } from './support/rig.ts';
@@ -81,8 +81,8 @@ class Stage {
   /** Resolves after the crash and the recovery. No server reaches the database before other transactions had their ids. */
   crashAt({ name, has, hasNot = [] }: Case, way: Crash, moment: 'before' | 'after'): Promise<void> {
     const { postgres, proxy } = this.database;
-    const matches = (said: string) =>
-      has.some((text) => said.includes(text)) && !hasNot.some((text) => said.includes(text));
+    const matches = (sql: string) =>
+      has.some((text) => sql.includes(text)) && !hasNot.some((text) => sql.includes(text));
     const nextId = async () => Number((await this.database.query('select pg_current_xact_id()::text as id'))[0]?.id);
     const crash = async () => {
       const [found] = await this.database.query('select max(backend_xid::text::bigint) as id from pg_stat_activity');
@@ -112,7 +112,7 @@ class Stage {
     return within(`admission in the chat of ${id}`, WAIT_MS, post());
   }
 
-  async checkRun(followed: Followed, status = 'completed'): Promise<void> {
+  async checkRun(followed: FollowedRun, status = 'completed'): Promise<void> {
     await this.database.checkRun(followed, status, this.api);
     const steps = await this.database.query('select 1 from steps where run_id = $1', [followed.runId]);
     if (status === 'completed') expectNumber('lost: steps missing from the journal', STEPS - steps.length, 0);
@@ -192,7 +192,7 @@ async function playAccount(stage: Stage, id: string, crash: () => Promise<void>)
 
 /** Runs `work` while clients post without a pause; then checks every answer and every stream that they got. */
 async function underLoad(stage: Stage, id: string, work: () => Promise<void>): Promise<void> {
-  const streams: Promise<Followed>[] = [];
+  const streams: Promise<FollowedRun>[] = [];
   let isLoading = true;
   const client = async (who: number) => {
     for (let turn = 0; isLoading; turn += 1) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerOf, type Followed } from '@runwire/test-kit';
+import { answerOf, type FollowedRun } from '@runwire/test-kit';
 import { Claims } from './support/claims.ts';
 import { DatabaseRig, PATH, WHO } from './support/database-rig.ts';
 import { expectAtLeast, expectAtMost, expectNumber, type Proof, until, within } from './support/proof.ts';
@@ -44,7 +44,7 @@ async function stopped(stage: DatabaseRig, outageMs: number, pauseMs: number) {
   stage.claims = new Claims();
   const { claims } = stage;
   const called = load.gate.calls.length;
-  const streams: Promise<Followed>[] = [];
+  const streams: Promise<FollowedRun>[] = [];
   let isLoading = true;
   const client = async (who: number) => {
     for (let turn = 0; isLoading && !stage.isOver; turn += 1) {

@@ -218,7 +218,7 @@ async function play(fault: string | null, protocol: Protocol, env: Readonly<Reco
   await refuses(stage);
   await apart(stage);
   await notKept(stage, 'swept');
-  expectEqual('a query is in the log', /X-Amz-Signature=/.test(stage.server.said), false);
+  expectEqual('a query is in the log', /X-Amz-Signature=/.test(stage.server.output), false);
   figures.stores += 1;
 }
 

@@ -1,4 +1,4 @@
-import { type ApiClient, type Followed, follow, SCRIPTED_USAGE } from '@runwire/test-kit';
+import { type ApiClient, type FollowedRun, follow, SCRIPTED_USAGE } from '@runwire/test-kit';
 import {
   addTo,
   expectAtLeast,
@@ -29,7 +29,7 @@ const HELD_AT = [5, 22, 27, 21, 37, 42, 2, 17, 34, 43];
 const TOOL = 'gate_again';
 const TOKENS = MODEL_STEPS.length * (SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens);
 
-interface Held extends PlayedRun {
+interface HeldRun extends PlayedRun {
   readonly chatId: string;
   /** The last event that is in the database. */
   readonly storedId: number;
@@ -55,7 +55,7 @@ function holdAll({ model, gate }: Rig): void {
   gate.onCall = null;
 }
 
-async function hold(rig: Rig, chatId: string, frames: number, { doomed, onlySteps }: Kill): Promise<Held> {
+async function hold(rig: Rig, chatId: string, frames: number, { doomed, onlySteps }: Kill): Promise<HeldRun> {
   const { model, gate } = rig;
   const stage = {
     api: rig.api(doomed),
@@ -90,7 +90,13 @@ async function ownTime(rig: Rig, count: number): Promise<number> {
   return performance.now() - startedAt;
 }
 
-async function checkRun(api: ApiClient, run: Held, { frames }: Followed, { model, gate }: Rig, onlySteps: boolean) {
+async function checkRun(
+  api: ApiClient,
+  run: HeldRun,
+  { frames }: FollowedRun,
+  { model, gate }: Rig,
+  onlySteps: boolean,
+) {
   const story = { integration: INTEGRATION, runId: run.runId, model, seen: frames };
   const { run: ended, stream } = await checkStory(api, story);
   expectEqual('end of the run', [ended.status, ended.error, ended.attempt], ['completed', null, 2]);
@@ -114,7 +120,7 @@ async function checkRun(api: ApiClient, run: Held, { frames }: Followed, { model
 /** Kills the node under its runs; resolves to what became of them on the others. */
 async function killOne(rig: Rig, kill: Kill) {
   const { doomed, count, endWithinMs } = kill;
-  const held: Held[] = [];
+  const held: HeldRun[] = [];
   for (let place = 0; place < count; place += 1) {
     held.push(await hold(rig, `chat-${doomed}-${place}`, HELD_AT[place % HELD_AT.length] ?? 2, kill));
   }
@@ -136,7 +142,7 @@ async function killOne(rig: Rig, kill: Kill) {
   expectNumber(`runs completed elsewhere within ${endWithinMs} ms`, read.length, count);
   const sum = { completed: read.length, repeated: 0, void_frames: 0, stored_void: 0, exact_usage: 0, tokens: 0 };
   for (const [place, run] of held.entries()) {
-    addTo(sum, await checkRun(others.at(-1) as ApiClient, run, read[place] as Followed, rig, kill.onlySteps));
+    addTo(sum, await checkRun(others.at(-1) as ApiClient, run, read[place] as FollowedRun, rig, kill.onlySteps));
   }
   expectAtLeast('void frames', sum.void_frames, 1);
   holdAll(rig);

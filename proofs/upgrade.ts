@@ -39,7 +39,7 @@ async function upgrade({ old, fault, scale, order }: Plan) {
   const limits = scale<object>({ ...SHORT_LEASE, handOverMs: 1000 }, {});
   await using rig = await Rig.open({ nodes: 0, fault, limits, env: { RUNWIRE_DRAIN_SECONDS: '2' } });
   const load = new UpgradeLoad(rig, scale(800, 200));
-  const work = () => load.goOn(scale(6, 40));
+  const work = () => load.workFor(scale(6, 40));
   const ids = new Map<string, UpgradeNode>();
   const held = new Map<UpgradeNode, () => Promise<void>>();
 
@@ -85,7 +85,7 @@ async function upgrade({ old, fault, scale, order }: Plan) {
   await work();
   if (order === 'together') {
     // Longer than a lease of 3 s, or 8 s.
-    await load.goOn(0, scale(5000, 30_000));
+    await load.workFor(0, scale(5000, 30_000));
     if (scale(false, true)) {
       // A new server beside old ones stops and starts again: the old ones do not get its runs.
       await hold(second);

@@ -55,19 +55,25 @@ async function settingsOf(place: Place): Promise<Record<string, string>> {
   };
 }
 
-interface Stored {
+interface StoredFile {
   readonly path: string;
   readonly size: number;
   readonly etag: string;
 }
 
-async function stored(rig: Rig, path: string): Promise<Stored | undefined> {
+async function stored(rig: Rig, path: string): Promise<StoredFile | undefined> {
   const { body } = await rig.api().get(`${FILES}?folder=${encodeURIComponent(FOLDER)}`);
-  return (body.items ?? []).find((file: Stored) => file.path === path);
+  return (body.items ?? []).find((file: StoredFile) => file.path === path);
 }
 
 /** Sends one file, and reads it back equal. */
-async function sendWhole(rig: Rig, send: Send, filename: string, contentType: string, bytes: Buffer): Promise<Stored> {
+async function sendWhole(
+  rig: Rig,
+  send: Send,
+  filename: string,
+  contentType: string,
+  bytes: Buffer,
+): Promise<StoredFile> {
   const form = await signed(rig.api(), { folder: FOLDER, filename, contentType, sizeBytes: bytes.length });
   const status = await within(`upload of ${filename}`, 60_000, send(form, bytes, false));
   if (status !== null) expectNumber(`status of ${filename}`, status, 204);
@@ -85,11 +91,11 @@ async function sendWhole(rig: Rig, send: Send, filename: string, contentType: st
   const answer = await fetch(`${url}${FILES}/content?path=${encodeURIComponent(form.resource)}`, { headers });
   const found = Buffer.from(await answer.arrayBuffer());
   expectEqual(`hash of ${filename}`, hash('sha256', found), hash('sha256', bytes));
-  return file as Stored;
+  return file as StoredFile;
 }
 
 /** One byte more than was signed: it is refused, and the file at this path stays. */
-async function sendTooMuch(rig: Rig, place: Place, send: Send, filename: string, was: Stored): Promise<void> {
+async function sendTooMuch(rig: Rig, place: Place, send: Send, filename: string, was: StoredFile): Promise<void> {
   const contentType = 'application/octet-stream';
   const form = await signed(rig.api(), { folder: FOLDER, filename, contentType, sizeBytes: LARGEST });
   const status = await within(`upload of ${filename}`, 60_000, send(form, randomBytes(LARGEST + 1), true));

@@ -180,7 +180,7 @@ async function checkEnd(rig: Rig, crash: CrashCase, { other: { api } }: Stage, c
   await expectAllowance(api, `${PATH}/members/${REQUEST.consumerId}`, charged.amount);
 }
 
-async function standStill(crash: CrashCase, fault: string | null, scale: Scale) {
+async function freezeAndContinue(crash: CrashCase, fault: string | null, scale: Scale) {
   await using files = await FileServer.start();
   await using rig = await Rig.open({ nodes: 0, limits: scale<object>(SHORT_LEASE, {}), env: files.env });
   using proxy = fault === null ? null : await weakProxy(rig.databaseUrl);
@@ -204,7 +204,7 @@ async function standStill(crash: CrashCase, fault: string | null, scale: Scale) 
   const stored = before.filter((line) => /^file blobs\/[0-9a-f]{2}\//.test(line)).length;
   const attached = expectNumber('files of attachments', stored, 1 + fetched);
   const known = new Set((await rig.query('select node_id from nodes')).map((row) => row.node_id));
-  stage.zombie.goOn();
+  stage.zombie.unfreeze();
   await until('the node registered again', async () =>
     (await rig.query('select node_id from nodes where dead = 0')).some((row) => !known.has(row.node_id)),
   );
@@ -236,7 +236,7 @@ export const proof: Proof = {
     const sum = { rows: 0, frames: 0, calls: 0, files: 0 };
     const labelled = cases.map((crash) => [labelOf(crash), crash] as const);
     await inLanes(LANES, labelled, async (crash) => {
-      addTo(sum, await standStill(crash, fault, scale));
+      addTo(sum, await freezeAndContinue(crash, fault, scale));
       reached.add(crash.takeover ?? crash.point);
       process.stdout.write(`stood still at ${labelOf(crash)}\n`);
     });

@@ -4,7 +4,7 @@ import { specRequirements } from './spec.ts';
 
 export const allRequirements: readonly Requirement[] = [...specRequirements, ...contractRequirements];
 
-type Listed = (typeof specRequirements)[number] | (typeof contractRequirements)[number];
+type ListedRequirement = (typeof specRequirements)[number] | (typeof contractRequirements)[number];
 
 /** Ids that a test may cite: a misspelt one, or one marked later, is already a type error. */
-export type CitableId = Exclude<Listed, { readonly later: string }>['id'];
+export type CitableId = Exclude<ListedRequirement, { readonly later: string }>['id'];

@@ -22,14 +22,14 @@ function rulesIn(text: string): Rule[] {
 const alerts = readFileSync(join(root, 'docs/alerts.yaml'), 'utf8');
 const page = readFileSync(join(root, 'docs/monitoring.md'), 'utf8');
 
-interface Shown {
+interface ServerMetrics {
   /** Histograms by the names of their parts. */
   readonly names: ReadonlySet<string>;
   /** The series of a server that has done nothing yet. */
   readonly series: readonly string[];
 }
 
-async function shownMetrics(): Promise<Shown> {
+async function shownMetrics(): Promise<ServerMetrics> {
   await using server = await startTestServer();
   const { body } = await server.api.get('/metrics');
   const types = [...String(body).matchAll(/^# TYPE (\w+) (\w+)$/gm)];
@@ -54,7 +54,7 @@ function unseenFirsts(expr: string, series: readonly string[]): string[] {
 }
 
 /** What is wrong with the rules, each in a line. */
-function problems(rules: readonly Rule[], { names, series }: Shown): string[] {
+function problems(rules: readonly Rule[], { names, series }: ServerMetrics): string[] {
   return rules.flatMap(({ alert, expr, labels, annotations }) => {
     const metrics = [...expr.matchAll(/\b(?:runwire|process)_\w+/g)].map(([name]) => name);
     const codes = [...expr.matchAll(/\bcode=~?"([^"]*)"/g)].flatMap(([, value = '']) => value.split('|'));

@@ -6,16 +6,16 @@ import { eventually } from './support/eventually.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 
 type BlobStore = Parameters<NonNullable<Overrides['wrapBlobs']>>[0];
-type Asked = 'put' | 'read' | 'has' | 'delete';
+type BlobOperation = 'put' | 'read' | 'has' | 'delete';
 
 /** Blobs that from some moment on answer nothing of one kind, as a bucket whose network is gone. */
 class SilentBlobs {
-  #silent: Asked | null = null;
+  #silent: BlobOperation | null = null;
   #asked = Promise.withResolvers<void>();
   #back = Promise.withResolvers<void>();
 
   /** Resolves when it was asked in vain for the first time. */
-  silence(what: Asked): Promise<void> {
+  silence(what: BlobOperation): Promise<void> {
     this.#silent = what;
     this.#asked = Promise.withResolvers();
     this.#back = Promise.withResolvers();
@@ -28,7 +28,7 @@ class SilentBlobs {
   }
 
   wrap = (blobs: BlobStore): BlobStore => {
-    const ask = async <T>(what: Asked, job: () => Promise<T>): Promise<T> => {
+    const ask = async <T>(what: BlobOperation, job: () => Promise<T>): Promise<T> => {
       if (this.#silent === what) {
         this.#asked.resolve();
         await this.#back.promise;

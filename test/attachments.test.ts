@@ -101,7 +101,7 @@ test('a PDF is sent as it is over Responses, and as its text over Chat Completio
     const reader = await server.api.complete({ message: 'Read', attachments: [fileAt(url)] });
     const call = await provider.nextCall();
     const body = JSON.stringify(call.body);
-    await call.stream(sseText(providerEvents(api, { said: [{ kind: 'text', deltas: ['Seen'] }] })));
+    await call.stream(sseText(providerEvents(api, { parts: [{ kind: 'text', deltas: ['Seen'] }] })));
     await reader.whole();
     if (api === 'responses') {
       const part = { type: 'input_file', filename: 'report.pdf' };

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ApiClient,
   answerOf,
-  type Followed,
+  type FollowedRun,
   follow,
   freshDatabase,
   post,
@@ -351,7 +351,7 @@ test('a rolling restart under load loses no run and repeats no step or text', {
   await apis()[0]?.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'gate' });
 
   let restarting = true;
-  const followed: Followed[] = [];
+  const followed: FollowedRun[] = [];
   const client = async (who: number) => {
     for (let turn = 0; restarting; turn += 1) {
       const body = { apiIntegrationId: 'mine', usageRequestId: `${who}-${turn}` };

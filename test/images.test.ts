@@ -159,7 +159,7 @@ for (const api of ['responses', 'chat'] as const) {
     const ask = async (server: Awaited<ReturnType<typeof startTestServer>>, message: string, attachments: object[]) => {
       const answering = server.api.complete({ chatId: 'c', message, attachments });
       const call = await provider.nextCall();
-      await call.stream(sseText(providerEvents(api, { said: [{ kind: 'text', deltas: ['Seen'] }] })));
+      await call.stream(sseText(providerEvents(api, { parts: [{ kind: 'text', deltas: ['Seen'] }] })));
       const reader = await answering;
       await reader.whole();
       assert.equal(messagesFrame(reader).status, 'completed');

@@ -106,13 +106,13 @@ test('a node frozen past its lease gives up its runs and serves as a new node', 
   const { reader, runId, call } = await held(still, it.model, { chatId: 'c' });
   await call.text('Seen. ');
   await reader.untilText('Seen. ');
-  still.standStill();
+  still.freeze();
   // This text of the model waits in the socket of a node that has lost the run.
   await call.text('Never told. ');
   const again = await it.model.nextCall();
   assert.deepEqual([again.request.runId, again.request.attempt], [runId, 2]);
   const before = reader.text;
-  still.goOn();
+  still.unfreeze();
   assert.equal(await reader.over, false, 'cut without an end');
   assert.equal(reader.text, before, 'and without another word');
   await call.closed;
@@ -145,11 +145,11 @@ test('a node frozen for less than its lease keeps its runs and readers', { skip 
   const { reader, runId, call } = await held(still, it.model);
   await call.text('Before, ');
   await reader.untilText('Before, ');
-  still.standStill();
+  still.freeze();
   await call.text('after.');
   // Long enough that it has to ask whether the run is still its own.
   await sleep((limits.leaseMs * 3) / 8 + 500);
-  still.goOn();
+  still.unfreeze();
   await reader.untilText('after.');
   await call.end();
   await reader.whole();
@@ -223,7 +223,7 @@ test('a node of a version without heartbeats is never declared dead', { skip }, 
   await using it = await group(3);
   const [old, doomed, other] = [it.nodes.node(0), it.nodes.node(1), it.nodes.node(2)];
   const first = await held(old, it.model);
-  old.standStill();
+  old.freeze();
   const runs = await it.nodes.query(`select node_id from runs where run_id = '${first.runId}'`);
   await it.nodes.query(`delete from node_beats where node_id = '${runs[0]?.node_id}'`);
   // A node that dies later is declared dead. By then the others have also looked long enough at the first node.

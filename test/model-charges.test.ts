@@ -68,9 +68,9 @@ for (const protocol of PROTOCOLS) {
     cites(t, 'contract-6-charged-cut-step');
     await using set = await setUp(protocol);
     const calls = [['call_1', 'clock', '{"zone":"UTC"}']] as const;
-    const called = set.events({ said: [{ kind: 'calls', calls }], end: 'none' });
+    const called = set.events({ parts: [{ kind: 'calls', calls }], end: 'none' });
     const half = called.findIndex((event) => JSON.stringify(event).includes(JSON.stringify('{"zone"')));
-    const word = set.events({ said: [{ kind: 'text', deltas: ['Hm'] }], end: 'none' });
+    const word = set.events({ parts: [{ kind: 'text', deltas: ['Hm'] }], end: 'none' });
     const { reader, call, shown, cancel, ended } = await set.hold();
     // The word follows the arguments, so a reader that has the word knows that the arguments have arrived.
     await call.bytes(sseText([...called.slice(0, half + 1), ...word.slice(1)]));
@@ -89,7 +89,7 @@ test('what a provider reports with an answer that it then gives anew is charged 
     return sseText([{ type: 'response.failed', response: { status: 'failed', error, usage } }]);
   };
   const usage = { requestCount: 1, inputTokens: 100, cachedTokens: 0, outputTokens: 10, reasoningTokens: 0 };
-  const whole = sseText(set.events({ said: [{ kind: 'text', deltas: ['Hello'] }], usage }));
+  const whole = sseText(set.events({ parts: [{ kind: 'text', deltas: ['Hello'] }], usage }));
   const retried = await set.hold();
   await retried.call.stream(failed(7, 1));
   await (await set.provider.nextCall()).stream(failed(8, 2));
@@ -104,7 +104,7 @@ test('what a provider reports with an answer that it then gives anew is charged 
 
   const unreported = await set.hold();
   await unreported.call.stream(failed(7, 1));
-  await (await set.provider.nextCall()).stream(sseText(set.events({ said: [{ kind: 'text', deltas: ['Word'] }] })));
+  await (await set.provider.nextCall()).stream(sseText(set.events({ parts: [{ kind: 'text', deltas: ['Word'] }] })));
   assert.deepEqual(await unreported.ended(), ['completed', 2, 7 + unreported.shown, 1 + 1]);
 });
 
@@ -185,7 +185,7 @@ test('a run is charged from the first call that a model accepted', async (t) => 
   const calls = [['call_1', 'clock', '{}']] as const;
   const twoSteps = await metered.ask();
   await (await provider.nextCall()).stream(
-    sseText(providerEvents('responses', { said: [{ kind: 'calls', calls }], usage })),
+    sseText(providerEvents('responses', { parts: [{ kind: 'calls', calls }], usage })),
   );
   (await provider.nextCall()).answer(401, {});
   assert.equal((await twoSteps.ended()).status, 'failed');

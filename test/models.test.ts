@@ -42,7 +42,7 @@ for (const protocol of PROTOCOLS) {
     await using set = await setUp(protocol);
     const reader = await set.api.complete({ usageRequestId: 'u', chatId: 'c' });
     const call = await set.provider.nextCall();
-    await call.bytes(set.wire({ said: [{ kind: 'text', deltas: ['Twelve bytes'] }], end: 'none' }));
+    await call.bytes(set.wire({ parts: [{ kind: 'text', deltas: ['Twelve bytes'] }], end: 'none' }));
     await reader.untilText('Twelve bytes');
     const runId = reader.headers['x-run-id'];
     const { body } = await set.api.post(`/v2/integrations/demo/runs/${runId}/cancel`);
@@ -73,7 +73,7 @@ for (const protocol of PROTOCOLS) {
     );
     await first.stream(
       set.wire({
-        said: [
+        parts: [
           { kind: 'reasoning', deltas: ['I need ', 'both.'] },
           {
             kind: 'calls',
@@ -89,7 +89,7 @@ for (const protocol of PROTOCOLS) {
     const second = await set.provider.nextCall();
     const said = JSON.stringify(second.body.input ?? second.body.messages);
     for (const part of ['call_1', 'call_2', 'it broke']) assert.ok(said.includes(part), said);
-    await second.stream(set.wire({ said: [{ kind: 'text', deltas: ['Do', 'ne'] }], usage: USAGE }));
+    await second.stream(set.wire({ parts: [{ kind: 'text', deltas: ['Do', 'ne'] }], usage: USAGE }));
     const reader = await answering;
     const frames = await reader.whole();
     assert.equal(reader.answer, 'Done');
@@ -140,7 +140,7 @@ for (const protocol of PROTOCOLS) {
     await using set = await setUp(protocol);
     const text = 'é'.repeat(5 * 1024 * 1024);
     const answering = set.api.complete({});
-    await (await set.provider.nextCall()).stream(set.wire({ said: [{ kind: 'text', deltas: [text] }], usage: USAGE }));
+    await (await set.provider.nextCall()).stream(set.wire({ parts: [{ kind: 'text', deltas: [text] }], usage: USAGE }));
     const reader = await answering;
     await reader.whole();
     assert.equal(reader.answer === text, true);
@@ -150,12 +150,12 @@ for (const protocol of PROTOCOLS) {
 test('a tool call that a provider tells twice is called once', async () => {
   await using set = await setUp('responses');
   const answering = set.api.complete({ apiIntegrationId: 'tools' });
-  const events = providerEvents('responses', { said: [{ kind: 'calls', calls: [['call_1', 'echo', '{}']] }] });
+  const events = providerEvents('responses', { parts: [{ kind: 'calls', calls: [['call_1', 'echo', '{}']] }] });
   const twice = events.flatMap((event) => (JSON.stringify(event).includes('item.done') ? [event, event] : [event]));
   await (await set.provider.nextCall()).stream(sseText(twice));
   const second = await set.provider.nextCall();
   const kinds = second.body.input.map((item: { type?: string }) => item.type ?? 'message');
   assert.deepEqual(kinds, ['message', 'function_call', 'function_call_output']);
-  await second.stream(set.wire({ said: [{ kind: 'text', deltas: ['Once'] }] }));
+  await second.stream(set.wire({ parts: [{ kind: 'text', deltas: ['Once'] }] }));
   assert.equal((await (await answering).whole()).at(-1)?.event, 'end');
 });

@@ -16,7 +16,7 @@ import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
-interface Listed {
+interface NodeRecord {
   readonly nodeId: string;
   readonly state: string;
   readonly host: string | null;
@@ -59,7 +59,7 @@ test('an earlier start of an embedded server is not a node', async () => {
   await using again = await startTestServer({ dataDir, env: { DATABASE_URL: '' } });
   const { items } = (await again.api.get('/v2/nodes')).body;
   assert.deepEqual(
-    items.map(({ state, self }: Listed) => [state, self]),
+    items.map(({ state, self }: NodeRecord) => [state, self]),
     [['alive', true]],
   );
 });
@@ -70,7 +70,7 @@ test('every node lists all, which of them drains and which is dead, newest first
   await using group = await NodeGroup.start(0, { controllerPort: model.port, limits });
   // One after the other: they are listed by when they came.
   const [draining, doomed, other] = [await group.add(), await group.add(), await group.add()];
-  const list = async (): Promise<Listed[]> => (await other.api.get('/v2/nodes')).body.items;
+  const list = async (): Promise<NodeRecord[]> => (await other.api.get('/v2/nodes')).body.items;
   const states = async () => (await list()).map(({ state, self, activeRuns }) => [state, self, activeRuns]);
   const reader = await draining.api.complete({});
   const call = await model.nextCall();

@@ -162,7 +162,7 @@ test('the frames of real runs match the schemas of their events', async () => {
   ] as const;
   for (const parts of said) {
     const call = await provider.nextCall();
-    await call.stream(sseText(providerEvents('responses', { said: parts })));
+    await call.stream(sseText(providerEvents('responses', { parts })));
   }
   const completed = await (await answering).whole();
   const failing = server.api.complete({});

@@ -52,7 +52,7 @@ for (const protocol of PROTOCOLS) {
         assert.ok(!JSON.stringify(shown).includes('knows'));
         for (const item of shown) assert.ok(item.type !== 'reasoning' && item.id === undefined);
       }
-      await call.stream(sseText(providerEvents(protocol, { said: parts })));
+      await call.stream(sseText(providerEvents(protocol, { parts })));
     }
     const reader = await answering;
     const frames = await reader.whole();

@@ -310,7 +310,7 @@ test('a provider key makes the demo agency use that provider', async (t) => {
     const call = await provider.nextCall();
     assert.deepEqual([call.path, call.body.model], [path, model]);
     assert.equal(call.headers.authorization, 'OPENAI_API_KEY' in settings ? 'Bearer sk-secret' : undefined);
-    await call.stream(sseText(providerEvents(protocol, { said: [{ kind: 'text', deltas: ['Good ', 'day'] }] })));
+    await call.stream(sseText(providerEvents(protocol, { parts: [{ kind: 'text', deltas: ['Good ', 'day'] }] })));
     const reader = await answering;
     await reader.whole();
     assert.equal(reader.answer, 'Good day');

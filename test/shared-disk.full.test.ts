@@ -107,10 +107,10 @@ test('a node that stood still while another took its place stays out until that 
   await using database = await freshDatabase();
   const options = { dataDir: folderOf(t), env: alone(database.url), limits };
   await using first = await ServerProcess.start(options);
-  first.standStill();
+  first.freeze();
   await until('it stands still', () => first.isStill);
   await using second = await ServerProcess.start(options);
-  first.goOn();
+  first.unfreeze();
   const isReady = async () => (await first.api.get('/readyz')).status === 200;
   await until('it knows that it is out', async () => !(await isReady()));
   const beats = async () =>

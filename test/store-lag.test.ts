@@ -72,8 +72,8 @@ for (const how of ['hangs', 'is away'] as const) {
 
     const before = memoryBytes();
     store.leave();
-    const said = [{ kind: 'text' as const, deltas: [PIECE] }];
-    const events = providerEvents('responses', { said }) as Readonly<Record<string, unknown>>[];
+    const parts = [{ kind: 'text' as const, deltas: [PIECE] }];
+    const events = providerEvents('responses', { parts }) as Readonly<Record<string, unknown>>[];
     const at = events.findIndex(({ type }) => type === 'response.output_text.delta');
     const delta = sseText([{ ...events[at], obfuscation: PADDING }]);
     let sentBytes = 0;
@@ -136,7 +136,7 @@ test('the bound over all runs pauses each of them, and then they continue', asyn
   const { probes } = server.server;
   store.leave();
   const text = Array.from({ length: 1000 }, (_, i) => `${i} ${'y'.repeat(1000)}`);
-  const wire = sseText(providerEvents('chat', { said: [{ kind: 'text', deltas: text }] }));
+  const wire = sseText(providerEvents('chat', { parts: [{ kind: 'text', deltas: text }] }));
   provider.onCall = (call) => void call.stream(wire);
   const readers = await Promise.all(Array.from({ length: 4 }, () => server.api.complete({})));
   await until(() => probes.unstoredBytes() >= unstoredBytes);

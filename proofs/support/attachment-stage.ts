@@ -79,8 +79,8 @@ export class AttachmentStage implements AsyncDisposable {
   }
 
   answer(call: ProviderCall): void {
-    const said = [{ kind: 'text' as const, deltas: ['Good ', 'day'] }];
-    void call.stream(sseText(providerEvents(this.protocol, { said, usage: USAGE })));
+    const parts = [{ kind: 'text' as const, deltas: ['Good ', 'day'] }];
+    void call.stream(sseText(providerEvents(this.protocol, { parts, usage: USAGE })));
   }
 
   secretUrl(path: string): string {

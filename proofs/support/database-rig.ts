@@ -2,7 +2,7 @@ import {
   type ApiClient,
   askDatabase,
   CommitProxy,
-  type Followed,
+  type FollowedRun,
   follow,
   PostgresServer,
   type StreamReader,
@@ -76,7 +76,7 @@ export class DatabaseRig implements AsyncDisposable {
   }
 
   /** Reads a run to its end on the servers by turns. If the proof fails before it awaits this, nothing is unhandled. */
-  follow(reader: StreamReader): Promise<Followed> {
+  follow(reader: StreamReader): Promise<FollowedRun> {
     const nodes = () => this.rig.servers.map(({ api }) => api);
     const read = within('stuck: the end of a run', 2 * WAIT_MS, follow(reader, nodes, INTEGRATION, this.#over.signal));
     read.catch(() => {});
@@ -92,7 +92,7 @@ export class DatabaseRig implements AsyncDisposable {
   }
 
   /** Run, usage, messages and stream agree with each other, and with what the reader got. */
-  async checkRun({ runId, frames }: Followed, status = 'completed', api: ApiClient = this.rig.api()): Promise<void> {
+  async checkRun({ runId, frames }: FollowedRun, status = 'completed', api: ApiClient = this.rig.api()): Promise<void> {
     const { run } = await checkStory(api, { integration: INTEGRATION, runId, seen: frames, model: this.load.model });
     expectNumber(`stuck: runs that are ${run.status}, not ${status}`, Number(run.status !== status), 0);
   }

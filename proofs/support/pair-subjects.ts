@@ -22,7 +22,7 @@ interface SubjectPlan {
 export const QUOTA_BYTES = 100;
 const FILE_BYTES = 60;
 
-const told = async (answer: Promise<Answer>) => {
+const settledAnswer = async (answer: Promise<Answer>) => {
   const { status, body } = await answer;
   return { status, body };
 };
@@ -80,7 +80,7 @@ export class Subject {
   async do(operation: Operation): Promise<unknown> {
     if (typeof operation === 'function') return operation(this);
     const [method, below, body] = operation;
-    return told(this.api.call(method, `/v2/integrations/${this.name}${below}`, body));
+    return settledAnswer(this.api.call(method, `/v2/integrations/${this.name}${below}`, body));
   }
 
   async state(plan: SubjectPlan): Promise<unknown> {
@@ -167,15 +167,15 @@ const bytes = Buffer.alloc(FILE_BYTES, 'x');
 const FIRST = { chatId: 'c', aliasChatId: 'a', usageRequestId: 'u0' };
 
 const complete = (fields: Body) => (subject: Subject) => subject.complete(fields);
-const sign = (fields: Body) => (subject: Subject) => told(subject.sign(fields));
+const sign = (fields: Body) => (subject: Subject) => settledAnswer(subject.sign(fields));
 const create = (change: (name: string) => string, fields: Body) => (subject: Subject) =>
-  told(subject.api.post('/v2/integrations', { apiIntegrationId: change(subject.name), ...fields }));
+  settledAnswer(subject.api.post('/v2/integrations', { apiIntegrationId: change(subject.name), ...fields }));
 const same = (text: string) => text;
 const upper = (text: string) => text.toUpperCase();
 const revoke = (by: number, key: number) => (subject: Subject) =>
-  told(subject.keys[by]?.api.delete(`/v2/api_keys/${subject.keys[key]?.id}`) as Promise<Answer>);
+  settledAnswer(subject.keys[by]?.api.delete(`/v2/api_keys/${subject.keys[key]?.id}`) as Promise<Answer>);
 const newOwner = (change: (name: string) => string) => (subject: Subject) =>
-  told(subject.api.post('/v2/owners', { email: change(`new-${subject.name}@example.com`) }));
+  settledAnswer(subject.api.post('/v2/owners', { email: change(`new-${subject.name}@example.com`) }));
 const run = { cancel: (subject: Subject) => subject.cancel(), finish: (subject: Subject) => subject.finish() };
 
 /** An owner with two keys, each of which revokes itself: one of them must stay. */

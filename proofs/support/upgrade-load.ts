@@ -298,7 +298,7 @@ export class UpgradeLoad {
   }
 
   /** Resolves when so many more pieces of work are done, and so much time has passed. */
-  async goOn(more: number, ms = 0): Promise<void> {
+  async workFor(more: number, ms = 0): Promise<void> {
     const [target, end] = [this.#finished + more, performance.now() + ms];
     await this.#untilDone('more requests', () => this.#finished >= target && performance.now() >= end);
   }

@@ -34,7 +34,7 @@ export interface CliOptions {
   readonly nodeArgs?: readonly string[];
 }
 
-export interface Finished {
+export interface ProcessResult {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
@@ -63,7 +63,7 @@ function exited(child: ChildProcess): Promise<{ code: number | null; signal: Nod
 }
 
 /** Any program to its end. */
-export async function run(program: string, args: readonly string[], options: CliOptions = {}): Promise<Finished> {
+export async function run(program: string, args: readonly string[], options: CliOptions = {}): Promise<ProcessResult> {
   const child = start(program, args, options);
   const [end, stdout, stderr] = await Promise.all([
     exited(child),
@@ -74,7 +74,7 @@ export async function run(program: string, args: readonly string[], options: Cli
 }
 
 /** `runwire …` to its end, by the Node that runs this test. */
-export async function runwire(args: readonly string[], options: CliOptions = {}): Promise<Finished> {
+export async function runwire(args: readonly string[], options: CliOptions = {}): Promise<ProcessResult> {
   return run(process.execPath, [...(options.nodeArgs ?? []), ...command, ...args], await withStore(options));
 }
 
@@ -139,7 +139,7 @@ export class CliServer implements AsyncDisposable {
   }
 
   /** Sends the signal and waits for the end. */
-  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Finished> {
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<ProcessResult> {
     this.#child.kill(signal);
     return { ...(await this.#end), ...this.#said };
   }

@@ -7,11 +7,11 @@ export interface FurnishedHouse {
   readonly apiKey: string;
   /** Cut short by SIGKILL. */
   readonly unfinished: string;
-  readonly seen: Seen;
+  readonly seen: AnswersByPath;
 }
 
 /** By path, as it is answered; of runs also their streams. */
-export type Seen = ReadonlyMap<string, string>;
+export type AnswersByPath = ReadonlyMap<string, string>;
 
 const PATH = '/v2/integrations/house';
 /** What PostgreSQL's text does not take, what ends lines for some, and what takes four bytes. */
@@ -57,7 +57,7 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
 }
 
 /** Everything that a caller can read of the runs that have ended. */
-export async function look(api: ApiClient): Promise<Seen> {
+export async function look(api: ApiClient): Promise<AnswersByPath> {
   const seen = new Map<string, string>();
   const keep = async (path: string) => {
     const { status, body } = await api.get(path);

@@ -20,8 +20,8 @@ export interface Conversion {
 
 /** Appends notes: what is missing, and what else the reader must know. */
 export const withNotes = (text: string, notes: readonly (string | null)[]): string => {
-  const told = notes.filter((note) => note !== null);
-  return told.length === 0 ? text : `${withoutLastBreaks(text)}\n\n${told.join('\n')}\n`;
+  const shown = notes.filter((note) => note !== null);
+  return shown.length === 0 ? text : `${withoutLastBreaks(text)}\n\n${shown.join('\n')}\n`;
 };
 
 /** A loop, because the regular expression `\n+$` takes quadratic time for many line feeds that are not at the end. */

@@ -17,11 +17,11 @@ export class GatheredText {
   add(piece: string): string {
     if (this.#full) return '';
     const clean = cleanText(piece);
-    const taken = cutAfter(clean, this.#room);
-    this.#room -= countCharacters(taken);
-    this.#full = taken.length < clean.length;
-    this.#parts.push(taken);
-    return taken;
+    const fitting = cutAfter(clean, this.#room);
+    this.#room -= countCharacters(fitting);
+    this.#full = fitting.length < clean.length;
+    this.#parts.push(fitting);
+    return fitting;
   }
 
   toString(): string {

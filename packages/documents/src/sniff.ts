@@ -46,6 +46,6 @@ const HTML_START =
 const ANY_TAG = /<(?:[a-z][a-z0-9]*[\s/>]|!doctype)/i;
 
 function isHtml(start: string, saysHtml: boolean): boolean {
-  const told = start.replaceAll(COMMENT, '');
-  return HTML_START.test(told) || (saysHtml && ANY_TAG.test(told));
+  const markup = start.replaceAll(COMMENT, '');
+  return HTML_START.test(markup) || (saysHtml && ANY_TAG.test(markup));
 }

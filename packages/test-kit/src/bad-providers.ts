@@ -9,7 +9,7 @@ const LEAK = { error: { message: `Incorrect API key provided: ${PLANTED_KEY}.` }
 export const SILENCE_MS = 1000;
 const HALF_CALL = '{"zone"';
 const USAGE = { requestCount: 1, inputTokens: 40, cachedTokens: 0, outputTokens: 6, reasoningTokens: 0 };
-const SCRIPT: StreamScript = { said: [{ kind: 'text', deltas: ['Good ', 'day'] }], usage: USAGE };
+const SCRIPT: StreamScript = { parts: [{ kind: 'text', deltas: ['Good ', 'day'] }], usage: USAGE };
 
 /** A provider that hangs, cuts, sends false data or refuses, and how a run against it must end. */
 export interface BadProvider {
@@ -46,7 +46,7 @@ export function bytesOf(protocol: Protocol, name: string, a = '', b = ''): strin
   if (name === 'failure') {
     const error = { code: a, message: b };
     const failed = { type: 'response.failed', sequence_number: 1, response: { status: 'failed', error } };
-    return wire({ said: [], end: 'none' }) + sseText([protocol === 'chat' ? { error } : failed]);
+    return wire({ parts: [], end: 'none' }) + sseText([protocol === 'chat' ? { error } : failed]);
   }
   if (name === 'usage') {
     const [input, output] = protocol === 'chat' ? ['prompt', 'completion'] : ['input', 'output'];
@@ -55,7 +55,7 @@ export function bytesOf(protocol: Protocol, name: string, a = '', b = ''): strin
     return lie(lie(wire(), input, a), output, b);
   }
   const events = providerEvents(protocol, {
-    said: [{ kind: 'calls', calls: [['call_1', 'clock', '{"zone":"UTC"}']] }],
+    parts: [{ kind: 'calls', calls: [['call_1', 'clock', '{"zone":"UTC"}']] }],
     end: 'none',
   });
   const half = events.findIndex((event) => JSON.stringify(event).includes(JSON.stringify(HALF_CALL)));

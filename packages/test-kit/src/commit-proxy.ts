@@ -4,7 +4,7 @@ import { closeTogether } from './close-together.ts';
 /** What happens to the next COMMIT of a transaction that `matches`. */
 interface Interruption {
   /** Gets the bytes of the transaction so far, which include the names of its statements. */
-  readonly matches: (said: string) => boolean;
+  readonly matches: (sql: string) => boolean;
   /** `before`: the database never gets the COMMIT. `after`: it commits, and the server does not get the answer. */
   readonly moment: 'before' | 'after';
   /** Runs while no connection is accepted. */
@@ -26,7 +26,7 @@ export class CommitProxy implements AsyncDisposable {
   #swallowed = 0;
   #hangs = false;
   #blockAt: string | null = null;
-  #interrupt: ((said: string, moment: Interruption['moment'], client: Socket) => boolean) | null = null;
+  #interrupt: ((sql: string, moment: Interruption['moment'], client: Socket) => boolean) | null = null;
 
   private constructor(server: Server, port: number) {
     this.#server = server;
@@ -51,15 +51,15 @@ export class CommitProxy implements AsyncDisposable {
    * From now on holds back the answer to the commit of a transaction that contained this text. If asked to, it then
    * refuses new connections.
    */
-  swallow(count: number, said: string, blockAfter: boolean): void {
+  swallow(count: number, sql: string, blockAfter: boolean): void {
     this.#armed = count;
-    this.#passes = (text) => !text.includes(said);
+    this.#passes = (text) => !text.includes(sql);
     this.#blockAfter = blockAfter;
   }
 
   /** As soon as a client sends this text, all connections are cut and none is accepted, until `unblock`. */
-  blockAt(said: string): void {
-    this.#blockAt = said;
+  blockAt(sql: string): void {
+    this.#blockAt = sql;
   }
 
   /** Resolves after the crash, when connections are accepted again. */
@@ -73,8 +73,8 @@ export class CommitProxy implements AsyncDisposable {
         this.#blocked = false;
       }
     };
-    this.#interrupt = (said, moment, client) => {
-      if (moment !== wanted || !matches(said)) return false;
+    this.#interrupt = (sql, moment, client) => {
+      if (moment !== wanted || !matches(sql)) return false;
       this.#interrupt = null;
       run()
         .finally(() => client.destroy())
@@ -105,7 +105,7 @@ export class CommitProxy implements AsyncDisposable {
       return;
     }
     const database = connect({ port: databasePort, host: '127.0.0.1', noDelay: true });
-    let said = '';
+    let sql = '';
     let swallowing = false;
     let isCommitting = false;
     let isInterrupted = false;
@@ -119,12 +119,12 @@ export class CommitProxy implements AsyncDisposable {
         for (const socket of this.#sockets) socket.destroy();
         return;
       }
-      if (text.includes('begin')) said = '';
-      said += text;
+      if (text.includes('begin')) sql = '';
+      sql += text;
       isCommitting = text.includes('commit\0');
-      isInterrupted = isCommitting && this.#interrupt?.(said, 'before', client) === true;
+      isInterrupted = isCommitting && this.#interrupt?.(sql, 'before', client) === true;
       if (isInterrupted) return;
-      if (this.#armed > 0 && text.includes('commit\0') && !this.#passes(said)) {
+      if (this.#armed > 0 && text.includes('commit\0') && !this.#passes(sql)) {
         this.#armed -= 1;
         swallowing = true;
         if (this.#blockAfter) this.#blocked = true;
@@ -134,7 +134,7 @@ export class CommitProxy implements AsyncDisposable {
     database.on('data', (bytes: Buffer) => {
       if (this.#hangs || isInterrupted) return;
       if (isCommitting && bytes.toString('latin1').includes('COMMIT')) {
-        isInterrupted = this.#interrupt?.(said, 'after', client) === true;
+        isInterrupted = this.#interrupt?.(sql, 'after', client) === true;
         if (isInterrupted) return;
       }
       if (!swallowing) {

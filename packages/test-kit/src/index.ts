@@ -76,7 +76,7 @@ export {
 } from './post-form.ts';
 export { askDatabase, type Crash, PostgresServer, postgresFolder, SHARED_SETTINGS } from './postgres-server.ts';
 export { type Protocol, providerEvents, type ScriptedPart, type StreamScript, sseText } from './provider-streams.ts';
-export { type Followed, follow, post } from './roaming-client.ts';
+export { type FollowedRun, follow, post } from './roaming-client.ts';
 export { testS3Files } from './s3-files.ts';
 export {
   hasS3Gateway,

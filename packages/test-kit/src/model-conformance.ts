@@ -30,7 +30,7 @@ export class Listener implements ModelOutput {
   argumentsText = '';
   /** Full from the first thing heard on, until `makeRoom`. */
   readonly #fillsUp: boolean;
-  #goOn: (() => void) | null = null;
+  #onRoom: (() => void) | null = null;
   #isFull = false;
   readonly #held = Promise.withResolvers<void>();
   readonly #waiting: (() => void)[] = [];
@@ -43,8 +43,8 @@ export class Listener implements ModelOutput {
     return this.#isFull;
   }
 
-  onceRoom(goOn: () => void): void {
-    this.#goOn = goOn;
+  onceRoom(onRoom: () => void): void {
+    this.#onRoom = onRoom;
     this.#held.resolve();
   }
 
@@ -55,7 +55,7 @@ export class Listener implements ModelOutput {
 
   makeRoom(): void {
     this.#isFull = false;
-    this.#goOn?.();
+    this.#onRoom?.();
   }
 
   begun(): void {

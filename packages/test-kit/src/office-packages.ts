@@ -65,10 +65,10 @@ export function xlsxOf(rows: string | ZipPart, main = XLSX_MAIN, styles = '<styl
 
 const GIGABYTE = 1_000_000_000;
 
-/** Ten gigabytes of zeros in ten megabytes, as the text of a DOCX. With `said`, its directory claims that size. */
-export const docxBomb = (said: number): Uint8Array<ArrayBuffer> =>
-  docxOf({ name: 'word/document.xml', deflated: repeated('\0', 10 * GIGABYTE), bytes: said, crc: 0 });
+/** Ten gigabytes of zeros in ten megabytes, as the text of a DOCX. With `claimedBytes`, its directory claims that size. */
+export const docxBomb = (claimedBytes: number): Uint8Array<ArrayBuffer> =>
+  docxOf({ name: 'word/document.xml', deflated: repeated('\0', 10 * GIGABYTE), bytes: claimedBytes, crc: 0 });
 
 /** The same as the sheet of an XLSX. */
-export const xlsxBomb = (said: number): Uint8Array<ArrayBuffer> =>
-  xlsxOf({ name: 'xl/sheet.xml', deflated: repeated('\0', 10 * GIGABYTE), bytes: said, crc: 0 });
+export const xlsxBomb = (claimedBytes: number): Uint8Array<ArrayBuffer> =>
+  xlsxOf({ name: 'xl/sheet.xml', deflated: repeated('\0', 10 * GIGABYTE), bytes: claimedBytes, crc: 0 });

@@ -30,9 +30,9 @@ export async function setUp(api: Protocol, more: { silenceMs?: number; apiKey?: 
 }
 
 export const wire = (api: Protocol, script: StreamScript) => sseText(providerEvents(api, script));
-export const hello: StreamScript = { said: [{ kind: 'text', deltas: ['Hel', 'lo'] }], usage: USAGE };
+export const hello: StreamScript = { parts: [{ kind: 'text', deltas: ['Hel', 'lo'] }], usage: USAGE };
 
 export const long: StreamScript = {
-  said: [{ kind: 'text', deltas: Array(2000).fill('x'.repeat(1000)) }],
+  parts: [{ kind: 'text', deltas: Array(2000).fill('x'.repeat(1000)) }],
   usage: USAGE,
 };

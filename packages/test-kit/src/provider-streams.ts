@@ -8,7 +8,7 @@ export type ScriptedPart =
   | { readonly kind: 'calls'; readonly calls: readonly (readonly [callId: string, name: string, args: string])[] };
 
 export interface StreamScript {
-  readonly said: readonly ScriptedPart[];
+  readonly parts: readonly ScriptedPart[];
   readonly usage?: Usage | null;
   /** How the stream ends; `none` if it does not end. */
   readonly end?: 'whole' | 'length' | 'content_filter' | 'error' | 'none';
@@ -33,13 +33,13 @@ export function sseText(events: readonly (Json | string)[], lineEnd = '\n', comm
     .join('');
 }
 
-function responsesEvents({ said, usage = null, end = 'whole' }: StreamScript): Json[] {
+function responsesEvents({ parts, usage = null, end = 'whole' }: StreamScript): Json[] {
   const events: Json[] = [];
   const output: Json[] = [];
   const add = (type: string, more: Json) => events.push({ type, sequence_number: events.length, ...more });
   const head = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', parallel_tool_calls: true, tools: [] };
   add('response.created', { response: { ...head, status: 'in_progress', output: [], usage: null } });
-  for (const part of said) {
+  for (const part of parts) {
     if (part.kind === 'calls') responsesCalls(part.calls, output, add);
     else responsesText(part.kind, part.deltas, output, add);
   }
@@ -128,7 +128,7 @@ function responsesUsage(usage: Usage | null): Json | null {
   };
 }
 
-function chatEvents({ said, usage = null, end = 'whole' }: StreamScript): (Json | string)[] {
+function chatEvents({ parts, usage = null, end = 'whole' }: StreamScript): (Json | string)[] {
   const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm' };
   const chunk = (delta: Json, finish: string | null = null) => ({
     ...head,
@@ -137,7 +137,7 @@ function chatEvents({ said, usage = null, end = 'whole' }: StreamScript): (Json 
   });
   const events: (Json | string)[] = [chunk({ role: 'assistant', content: '', refusal: null })];
   let calls = 0;
-  for (const part of said) {
+  for (const part of parts) {
     if (part.kind !== 'calls') {
       const name = { text: 'content', reasoning: 'reasoning_content', refusal: 'refusal' }[part.kind];
       for (const delta of part.deltas) events.push(chunk({ [name]: delta }));

@@ -3,7 +3,7 @@ import type { ApiClient, Completion, Frame, StreamReader } from '@runwire/server
 
 const AGAIN_MS = 100;
 
-export interface Followed {
+export interface FollowedRun {
   readonly runId: string;
   /** The frames of all connections, each frame once. */
   readonly frames: readonly Frame[];
@@ -28,7 +28,7 @@ export async function follow(
   nodes: () => readonly ApiClient[],
   integrationId: string,
   signal: AbortSignal,
-): Promise<Followed> {
+): Promise<FollowedRun> {
   const runId = String(first.headers['x-run-id']);
   const frames: Frame[] = [];
   let reader: StreamReader | null = first;

@@ -52,7 +52,7 @@ function lines(program: string, args: readonly string[], onText: (text: string) 
   return new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
 }
 
-export interface Seen {
+export interface ReceivedEvent {
   /** Null if the client does not look at ids. */
   readonly id: number | null;
   readonly event: string | null;
@@ -61,7 +61,7 @@ export interface Seen {
 
 /** What one client has read of one stream so far. */
 export class Reading {
-  readonly seen: Seen[] = [];
+  readonly seen: ReceivedEvent[] = [];
   /** The text of the deltas. */
   answer = '';
   readonly over: Promise<string>;
@@ -82,7 +82,7 @@ export class Reading {
     );
   }
 
-  push(...all: readonly Seen[]): void {
+  push(...all: readonly ReceivedEvent[]): void {
     this.seen.push(...all);
     for (const { data } of all) {
       if (data.includes('"response.output_text.delta"')) this.answer += JSON.parse(data).data.data.delta;
@@ -171,7 +171,7 @@ const library = (name: string, reads: StreamClient['reads']): StreamClient => ({
           ...all
             .trimEnd()
             .split('\n')
-            .map((line) => JSON.parse(line) as Seen),
+            .map((line) => JSON.parse(line) as ReceivedEvent),
         ),
       );
       return (await lines(process.execPath, args, take, signal)) === 0;

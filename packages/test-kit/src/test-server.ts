@@ -82,16 +82,16 @@ export class ServerProcess implements AsyncDisposable {
   readonly pid: number;
   /** Resolves when the process has ended, with the signal that ended it. */
   readonly gone: Promise<NodeJS.Signals | null>;
-  readonly #said: () => string;
+  readonly #output: () => string;
 
   private constructor(
     child: ReturnType<typeof fork>,
     url: string,
     gone: Promise<NodeJS.Signals | null>,
-    said: () => string,
+    output: () => string,
   ) {
     this.#child = child;
-    this.#said = said;
+    this.#output = output;
     this.url = url;
     this.api = new ApiClient(url, TEST_API_KEY);
     this.pid = child.pid ?? 0;
@@ -110,24 +110,24 @@ export class ServerProcess implements AsyncDisposable {
       },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-    let said = '';
+    let output = '';
     child.stdout?.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
+      output += chunk.toString();
     });
     child.stderr?.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
+      output += chunk.toString();
     });
     const gone = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)));
     const url = await new Promise<string>((resolve, reject) => {
       child.once('message', (message) => resolve((message as { url: string }).url));
-      child.once('exit', () => reject(new Error(`The server did not start: ${said}`)));
+      child.once('exit', () => reject(new Error(`The server did not start: ${output}`)));
     });
-    return new ServerProcess(child, url, gone, () => said);
+    return new ServerProcess(child, url, gone, () => output);
   }
 
   /** The output of the process so far. It includes the log if `RUNWIRE_LOG_LEVEL` is set. */
-  get said(): string {
-    return this.#said();
+  get output(): string {
+    return this.#output();
   }
 
   /** Asks the process for its own figures. */
@@ -156,12 +156,12 @@ export class ServerProcess implements AsyncDisposable {
     this.#child.send({ fillAt } satisfies FillAt);
   }
 
-  /** Stops all its threads; `goOn` continues them. */
-  standStill(): void {
+  /** Stops all its threads; `unfreeze` continues them. */
+  freeze(): void {
     this.#child.kill('SIGSTOP');
   }
 
-  goOn(): void {
+  unfreeze(): void {
     this.#child.kill('SIGCONT');
   }
 

@@ -134,7 +134,7 @@ export function wrong(given: JsonSchema, field: string, pick: Pick): Wrong {
   if (schema.discriminator !== undefined) {
     const { propertyName } = schema.discriminator;
     const variant = resolve(pick(schema.oneOf ?? []));
-    const { [propertyName]: told, ...own } = variant.properties ?? {};
+    const { [propertyName]: discriminator, ...own } = variant.properties ?? {};
     const required = (variant.required ?? []).filter((name) => name !== propertyName);
     const types = ['input_audio', 'INPUT_FILE', '', 5, null, undefined];
     ways.push(() => {
@@ -143,7 +143,7 @@ export function wrong(given: JsonSchema, field: string, pick: Pick): Wrong {
     });
     ways.push(() => {
       const bad = wrongObject({ ...variant, properties: own, required }, field, pick);
-      return { ...bad, value: { [propertyName]: told?.enum?.[0], ...(bad.value as Fields) } };
+      return { ...bad, value: { [propertyName]: discriminator?.enum?.[0], ...(bad.value as Fields) } };
     });
   }
   if (schema.type === 'object') ways.push(() => wrongObject(schema, field, pick));

@@ -16,7 +16,7 @@ export const patternSentences: Readonly<Record<string, string>> = {
   [fileName]: 'must not contain `/`, `\\` or control characters',
 };
 
-type Named = TSchema & { readonly $id: string };
+type SchemaWithId = TSchema & { readonly $id: string };
 
 /** Names a schema. TypeBox's options would erase the literal type, so the name is assigned afterwards. */
 export function named<const Id extends string, T extends TSchema>($id: Id, schema: T): T & { readonly $id: Id } {
@@ -24,7 +24,7 @@ export function named<const Id extends string, T extends TSchema>($id: Id, schem
 }
 
 /** Returns a reference in the form that Fastify's `addSchema` resolves. Its static type is that of the schema. */
-export function ref<T extends Named>(schema: T): TUnsafe<Static<T>> {
+export function ref<T extends SchemaWithId>(schema: T): TUnsafe<Static<T>> {
   return Type.Unsafe<Static<T>>({ $ref: `${schema.$id}#` });
 }
 
@@ -57,7 +57,7 @@ export function strictObject<Properties extends TProperties>(properties: Propert
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
-export function listOf<const Id extends string, T extends Named>($id: Id, item: T) {
+export function listOf<const Id extends string, T extends SchemaWithId>($id: Id, item: T) {
   const fields = { items: Type.Array(ref(item), { description: 'The items of this page, in order.' }), nextCursor };
   return named($id, Type.Object(fields, { description: `A page of a list of \`${item.$id}\`.` }));
 }

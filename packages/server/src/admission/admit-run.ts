@@ -30,7 +30,7 @@ const NO_BLOBS: ReadonlyMap<string, StoredBlob> = new Map();
 const isConflict = (error: unknown) =>
   error instanceof UniqueViolation || error instanceof FactsChanged || error instanceof BlobGone;
 
-interface Transacted {
+interface AdmissionOutcome {
   readonly admission: Admission;
   /** Null if the request is a replay. */
   readonly run: AdmittedRun | null;
@@ -134,7 +134,7 @@ export class RunAdmission {
     request: CompletionRequest,
     blobs: ReadonlyMap<string, StoredBlob>,
     slot: Hold,
-  ): Promise<Transacted> {
+  ): Promise<AdmissionOutcome> {
     const { integrationId, consumerId } = request;
     // Both are sent in one round trip. The database reads the facts after it has the locks.
     const locked = tx.all(lockForAdmission, { integrationId, consumerId });

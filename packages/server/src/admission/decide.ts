@@ -26,7 +26,7 @@ export interface DecideOptions {
   readonly files: () => Promise<Refusal | null | 'enough'>;
 }
 
-export interface Decided {
+export interface TimedDecision {
   /** Null if `files` answered `'enough'`. */
   readonly decision: Admit | Replay | null;
   readonly now: number;
@@ -38,7 +38,7 @@ export async function decide(
   reads: Reads,
   request: CompletionRequest,
   { slot, files }: DecideOptions,
-): Promise<Decided> {
+): Promise<TimedDecision> {
   const now = Date.now();
   const { ownerId, integrationId, consumerId, usageRequestId, chatId, aliasChatId } = request;
   const facts = await first(

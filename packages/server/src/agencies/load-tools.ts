@@ -39,7 +39,7 @@ export async function loadTools(agency: string, agent: AgentDefinition): Promise
   if (agent.files !== undefined && typeof agent.files !== 'boolean') {
     throw new StartRefused(`The \`files\` of ${at} must be true or false; set it to one of them, or leave it out.`);
   }
-  const taken: readonly string[] = agent.files === false ? [] : FILE_TOOLS;
+  const reserved: readonly string[] = agent.files === false ? [] : FILE_TOOLS;
   const tools = new Map<string, Tool>();
   for (const [name, tool] of named) {
     if (typeof name !== 'string') {
@@ -51,7 +51,7 @@ export async function loadTools(agency: string, agent: AgentDefinition): Promise
     if (!NAME.test(name)) {
       throw new StartRefused(`${where} has a name that models refuse; use 1 to 64 letters, digits, \`_\` and \`-\`.`);
     }
-    if (taken.includes(name)) {
+    if (reserved.includes(name)) {
       throw new StartRefused(`${where} has the name of a built-in tool; rename it, or set \`files: false\`.`);
     }
     if (tools.has(name)) throw new StartRefused(`${where} is defined twice; give each tool its own name.`);

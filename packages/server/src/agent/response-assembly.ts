@@ -31,8 +31,8 @@ export class ResponseAssembly implements ModelOutput {
     return this.#room.isFull;
   }
 
-  onceRoom(goOn: () => void): void {
-    this.#room.onceRoom(goOn);
+  onceRoom(onRoom: () => void): void {
+    this.#room.onceRoom(onRoom);
   }
 
   /** True once the model has accepted the call: its provider answered 2xx, or its first event arrived. */

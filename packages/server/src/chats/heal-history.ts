@@ -48,7 +48,7 @@ export const OUTCOME_UNKNOWN =
 export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): HistoryItem[] {
   const items: HistoryItem[] = [userItem(turn)];
   const outputs = outputsOf(turn.steps);
-  const taken = new Set<string>();
+  const answeredIds = new Set<string>();
   let finishedText = '';
   for (const step of turn.steps) {
     if (step.kind !== 'model' || step.callerAgent !== null) continue;
@@ -59,8 +59,8 @@ export function healTurn(turn: StoredTurn, callIds: Set<string> = new Set()): Hi
       else {
         const callId = ownId(item.callId, callIds);
         // If two calls have the same id, the output belongs to the first one.
-        const output = taken.has(item.callId) ? undefined : outputs.get(item.callId);
-        taken.add(item.callId);
+        const output = answeredIds.has(item.callId) ? undefined : outputs.get(item.callId);
+        answeredIds.add(item.callId);
         items.push({ ...item, callId });
         answered.push({ kind: 'tool_output', callId, output: output ?? OUTCOME_UNKNOWN });
       }

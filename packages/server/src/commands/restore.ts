@@ -198,11 +198,11 @@ async function emptyTarget(
 async function markFor(blobs: string, begun: string | null, isNew: boolean): Promise<string> {
   const own = await readMark(blobs);
   if (begun !== null && (own === null || own === begun)) return isNew ? newMark() : begun;
-  const taken = await takenFolder(
+  const obstacle = await takenFolder(
     blobs,
     'set RUNWIRE_DATA_DIR to an empty folder, or move that one away: the backup has its own images and files',
   );
-  if (taken !== null) throw taken;
+  if (obstacle !== null) throw obstacle;
   return newMark();
 }
 

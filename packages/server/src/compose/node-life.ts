@@ -63,7 +63,7 @@ export class NodeLife implements AsyncDisposable {
         leaseMs: this.#times.leaseMs,
         register: (closed) => this.#register(group, closed),
         onFenced: () => this.#giveUpRuns(),
-        onConfirmed: () => this.#streams?.goOn(),
+        onConfirmed: () => this.#streams?.resume(),
         onSilent: (nodes) => this.#takeover?.fence(nodes),
         onOrphans: () => this.#takeover?.look(),
         logger: this.#times.logger,

@@ -99,8 +99,8 @@ export async function openStore(
   if (!hasDiskSpace(config.dataDir)) throw new DiskFull();
   stack.use(lockDataFolder(folder.lock));
   refuseMoved(folder.movedMark);
-  const taken = existsSync(folder.database) ? null : await takenFolder(folder.blobs, FIRST_START_REMEDY);
-  if (taken !== null) throw taken;
+  const obstacle = existsSync(folder.database) ? null : await takenFolder(folder.blobs, FIRST_START_REMEDY);
+  if (obstacle !== null) throw obstacle;
   const secret = secrets.secret ?? keepSecret(folder.secretFile);
   const beforeMigrating = () => checkEarlier(config, times, async () => new SqliteSnapshot(folder.database));
   const logged = logRefusals(times.logger);

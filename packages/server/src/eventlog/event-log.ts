@@ -5,7 +5,7 @@ import { markRunning } from '../store/queries/runs.ts';
 import { first, type Store, type Tx } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type DecodedChunk, decodeChunk } from './chunk-codec.ts';
-import { inPortions, type Unstored } from './flush-portions.ts';
+import { inPortions, type UnstoredChunks } from './flush-portions.ts';
 import type { LiveLog } from './live-log.ts';
 import type { RemoteLogs } from './remote-logs.ts';
 import { type Chunk, RunLog, type RunLogBounds } from './run-log.ts';
@@ -173,7 +173,7 @@ export class EventLog implements AsyncDisposable {
   }
 
   async #flush(): Promise<void> {
-    const work: Unstored[] = [];
+    const work: UnstoredChunks[] = [];
     for (const log of this.#dirty) if (log.wantsFlush) work.push({ log, chunks: log.takeChunks() });
     this.#dirty.clear();
     const refused = new Set<RunLog>();
@@ -186,7 +186,7 @@ export class EventLog implements AsyncDisposable {
   }
 
   /** Returns false if the store is unavailable. */
-  async #flushPortion(work: readonly Unstored[], refused: Set<RunLog>): Promise<boolean> {
+  async #flushPortion(work: readonly UnstoredChunks[], refused: Set<RunLog>): Promise<boolean> {
     try {
       await this.#store.transact('flush', async (tx) => {
         await Promise.all(work.map(({ log, chunks }) => storeLog(tx, log, chunks)));
@@ -207,7 +207,7 @@ export class EventLog implements AsyncDisposable {
   }
 
   /** The events stay in memory and the chunks keep their first and last ids: the next flush, step or end writes them. */
-  #markDirty(work: readonly Unstored[]): void {
+  #markDirty(work: readonly UnstoredChunks[]): void {
     for (const { log } of work) if (this.#logs.get(log.runId) === log && log.wantsFlush) this.#dirty.add(log);
   }
 

@@ -1,7 +1,7 @@
 import type { Chunk, RunLog } from './run-log.ts';
 
 /** The chunks of one run that are not stored. */
-export interface Unstored {
+export interface UnstoredChunks {
   readonly log: RunLog;
   readonly chunks: readonly Chunk[];
 }
@@ -10,8 +10,8 @@ export interface Unstored {
  * Splits the work into transactions, in order. Each has at most `maxBytes`, or one chunk. After an outage there is more to
  * store than a database accepts before one transaction times out.
  */
-export function inPortions(work: readonly Unstored[], maxBytes: number): Unstored[][] {
-  const portions: Unstored[][] = [];
+export function inPortions(work: readonly UnstoredChunks[], maxBytes: number): UnstoredChunks[][] {
+  const portions: UnstoredChunks[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const { log, chunks } of work) {
     let mine: Chunk[] | null = null;

@@ -168,8 +168,7 @@ test('a cursor after all stored events neither blocks other readers nor spins', 
     followers[0]?.start();
     while (remote.size === 0) await new Promise(setImmediate);
     followers[1]?.start();
-    // During the time of twenty queries, a spinning reader would make many more queries than the single one that it
-    // needs.
+    // During the time of twenty queries, a spinning reader would make far more than the single query that it needs.
     for (let asked = 0; asked < 20; asked += 1) await store.reads.all(lastStoredId, { runId: 'run_1' });
     assert.ok(pages <= 2, `${pages} pages were asked for`);
     for (const id of [3, 4, 5, 6]) await stored(store, 'run_1', delta(id));

@@ -41,7 +41,7 @@ export class RunLog implements LiveLog {
   readonly #readers = new Set<LiveReader>();
   /** Chunks that the store has not acknowledged. They keep their first and last ids, because a write may be under way. */
   readonly #unacknowledged: Chunk[] = [];
-  #held: RunEvent[];
+  #events: RunEvent[];
   #heldStoredBytes = 0;
   #unstoredBytes = 0;
   #nextId: number;
@@ -75,7 +75,7 @@ export class RunLog implements LiveLog {
     this.#bounds = bounds;
     this.#unstored = unstored;
     this.#onAppend = onAppend;
-    this.#held = [...stored];
+    this.#events = [...stored];
     this.#deliveredCount = stored.length;
     for (const event of stored) this.#heldStoredBytes += eventSize(event);
     const last = stored.at(-1);
@@ -125,7 +125,7 @@ export class RunLog implements LiveLog {
     const event = body as RunEventBody & { id: number };
     event.id = this.#nextId;
     this.#nextId += eventWidth(body);
-    this.#held.push(event);
+    this.#events.push(event);
     this.#count(eventSize(event));
     if (this.#unchunkedSince === 0) this.#unchunkedSince = performance.now();
     this.#onAppend(this);
@@ -154,7 +154,7 @@ export class RunLog implements LiveLog {
   /** Sends the prepared events, which are durable now. */
   publish(events: readonly RunEvent[]): void {
     for (const event of events) {
-      this.#held.push(event);
+      this.#events.push(event);
       this.#count(eventSize(event));
       this.#nextId = lastFrameId(event) + 1;
     }
@@ -172,7 +172,7 @@ export class RunLog implements LiveLog {
     if (this.#unstoredSince === 0) this.#unstoredSince = this.#unchunkedSince;
     this.#unchunkedSince = 0;
     const start = this.#indexAfter(this.#chunkedId);
-    const events = further.length === 0 ? this.#held.slice(start) : [...this.#held.slice(start), ...further];
+    const events = further.length === 0 ? this.#events.slice(start) : [...this.#events.slice(start), ...further];
     let from = 0;
     let bytes = 0;
     const close = (to: number) => {
@@ -204,7 +204,7 @@ export class RunLog implements LiveLog {
     this.#storedId = lastId;
     const to = this.#indexAfter(lastId);
     let bytes = 0;
-    for (let i = from; i < to; i += 1) bytes += eventSize(this.#held[i] as RunEvent);
+    for (let i = from; i < to; i += 1) bytes += eventSize(this.#events[i] as RunEvent);
     this.#heldStoredBytes += bytes;
     this.#count(-bytes);
     this.#unstored.wake();
@@ -227,24 +227,24 @@ export class RunLog implements LiveLog {
     if (this.#heldStoredBytes <= this.#bounds.heldBytes) return;
     let count = 0;
     while (count < this.#deliveredCount && this.#heldStoredBytes > this.#bounds.heldBytes) {
-      const event = this.#held[count];
+      const event = this.#events[count];
       if (event === undefined || lastFrameId(event) > this.#storedId) break;
       this.#heldStoredBytes -= eventSize(event);
       this.#droppedId = lastFrameId(event);
       count += 1;
     }
     if (count === 0) return;
-    this.#held = this.#held.slice(count);
+    this.#events = this.#events.slice(count);
     this.#deliveredCount -= count;
   }
 
   /** Returns the index of the first held event with a frame after `id`. */
   #indexAfter(id: number): number {
     let low = 0;
-    let high = this.#held.length;
+    let high = this.#events.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (lastFrameId(this.#held[middle] as RunEvent) > id) high = middle;
+      if (lastFrameId(this.#events[middle] as RunEvent) > id) high = middle;
       else low = middle + 1;
     }
     return low;
@@ -252,7 +252,7 @@ export class RunLog implements LiveLog {
 
   heldAfter(cursor: number): { readonly events: readonly RunEvent[]; readonly from: number } | null {
     if (cursor < this.#droppedId) return null;
-    return { events: this.#held, from: this.#indexAfter(cursor) };
+    return { events: this.#events, from: this.#indexAfter(cursor) };
   }
 
   attach(reader: LiveReader): void {
@@ -270,9 +270,9 @@ export class RunLog implements LiveLog {
   /** Delivers everything that was appended since the last call. */
   deliver(): void {
     const from = this.#deliveredCount;
-    if (from >= this.#held.length) return;
-    this.#deliveredCount = this.#held.length;
-    for (const reader of this.#readers) reader.deliver(this.#held, from);
+    if (from >= this.#events.length) return;
+    this.#deliveredCount = this.#events.length;
+    for (const reader of this.#readers) reader.deliver(this.#events, from);
   }
 
   /** True if the readers were cut: a reader that attaches later gets no end either. */

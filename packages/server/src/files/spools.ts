@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 /** Bytes on their way to a store that wants to know their length first. */
-export interface Spooled extends AsyncDisposable {
+export interface SpooledBytes extends AsyncDisposable {
   readonly length: number;
   /** In base64. */
   readonly md5: string;
@@ -11,7 +11,7 @@ export interface Spooled extends AsyncDisposable {
 
 export interface Spools {
   /** If `bytes` throws, rejects with that error and stores nothing. Disposing the result releases the bytes. */
-  keep(bytes: AsyncIterable<Uint8Array>): Promise<Spooled>;
+  keep(bytes: AsyncIterable<Uint8Array>): Promise<SpooledBytes>;
   /** What processes that died have left; resolves to how many were as old. */
   sweep(until: number): Promise<number>;
 }

@@ -4,14 +4,14 @@ import { Refusal } from '../domain/refusal.ts';
 /** A name or an address with an optional port, which a URL accepts unchanged. */
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/;
 
-type Asked = Pick<FastifyRequest, 'headers' | 'protocol'>;
+type RequestOrigin = Pick<FastifyRequest, 'headers' | 'protocol'>;
 
 /**
  * Returns the base address for the caller: `RUNWIRE_PUBLIC_URL`, or if it is not set, the scheme and host of the
  * request. `X-Forwarded-Host` and similar headers are ignored, because every client can send them. An operator with a
  * proxy sets `RUNWIRE_PUBLIC_URL`.
  */
-export function callersBase(request: Asked, publicUrl: string | null): string {
+export function callersBase(request: RequestOrigin, publicUrl: string | null): string {
   const base = knownBase(request, publicUrl);
   if (base !== null) return base;
   throw new Refusal(
@@ -21,7 +21,7 @@ export function callersBase(request: Asked, publicUrl: string | null): string {
 }
 
 /** Returns null if the request has no host. */
-export function knownBase(request: Asked, publicUrl: string | null): string | null {
+export function knownBase(request: RequestOrigin, publicUrl: string | null): string | null {
   if (publicUrl !== null) return publicUrl;
   const { host } = request.headers;
   const url = host !== undefined && HOST.test(host) ? URL.parse(`${request.protocol}://${host}`) : null;

@@ -73,8 +73,8 @@ export class Streams implements Disposable {
   }
 
   /** Called when events may be sent again. */
-  goOn(): void {
-    for (const stream of this.#open) stream.goOn();
+  resume(): void {
+    for (const stream of this.#open) stream.resume();
   }
 
   /** Closes the streams of these runs. Their readers may reconnect. */
@@ -169,7 +169,7 @@ export class RunStream implements Sink {
     return this.#full || this.#streams.holds();
   }
 
-  goOn(): void {
+  resume(): void {
     if (!this.#full) this.#follower.resume();
   }
 

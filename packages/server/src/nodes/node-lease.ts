@@ -59,7 +59,7 @@ export class NodeLease implements AsyncDisposable {
     this.#timer = setInterval(this.#turn, Math.min(LIFE_SIGN_MS, this.#stallMs / 4));
     this.#timer.unref();
     deps.beats.start(this.#onReport);
-    deps.beats.become(deps.node.nodeId);
+    deps.beats.setNode(deps.node.nodeId);
   }
 
   /** True if other nodes are alive. */
@@ -91,7 +91,7 @@ export class NodeLease implements AsyncDisposable {
     const { node, beats, logger, onFenced } = this.#deps;
     if (node.identity !== identity) return;
     node.lost();
-    beats.become(null);
+    beats.setNode(null);
     logger.error(
       { nodeId: identity.nodeId },
       'other nodes fenced this node: it was silent for the length of its lease, and they own its runs now',
@@ -108,7 +108,7 @@ export class NodeLease implements AsyncDisposable {
   }
 
   async #untilFresh(signal: AbortSignal): Promise<void> {
-    this.#deps.beats.hurry();
+    this.#deps.beats.raiseNow();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const abort = () => reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
@@ -126,14 +126,14 @@ export class NodeLease implements AsyncDisposable {
 
   #turn = (): void => {
     this.#noticeStall();
-    this.#deps.beats.live();
+    this.#deps.beats.keepAlive();
   };
 
   #noticeStall(): void {
     const now = monotonicMs();
     if (now - this.#turnedAt > this.#stallMs) {
       this.#uncertainSince = now;
-      this.#deps.beats.hurry();
+      this.#deps.beats.raiseNow();
     }
     this.#turnedAt = now;
   }
@@ -172,7 +172,7 @@ export class NodeLease implements AsyncDisposable {
         const identity = await register(signal);
         this.#beatAt = begunAt;
         node.registered(identity);
-        beats.become(identity.nodeId);
+        beats.setNode(identity.nodeId);
         logger.warn({ nodeId: identity.nodeId }, 'registered as a new node');
         return;
       } catch (error) {

@@ -26,11 +26,11 @@ export interface HeartbeatReport {
 export interface Heartbeats extends AsyncDisposable {
   start(onReport: (report: HeartbeatReport) => void): void;
   /** Sets the node whose heartbeat is raised from now on. With null, no heartbeat is raised. */
-  become(nodeId: string | null): void;
+  setNode(nodeId: string | null): void;
   /** Shows the other nodes from now on that this node accepts no new runs. */
   drain(): void;
   /** Call this regularly from the event loop. If it is not called for long, the heartbeats stop. */
-  live(): void;
+  keepAlive(): void;
   /** Raises the heartbeat now instead of at the next regular time. */
-  hurry(): void;
+  raiseNow(): void;
 }

@@ -137,9 +137,15 @@ function fileAsked({ tools }: ModelRequest, message: string): { name: string; ar
 
 const pathAsked = (message: string) => message.trim().slice('/read'.length).trim();
 
-function answer(word: string, message: string, seconds: number | null, told: readonly string[], came: string): string {
+function answer(
+  word: string,
+  message: string,
+  seconds: number | null,
+  outputs: readonly string[],
+  came: string,
+): string {
   if (word === '/tool') {
-    return told.length === 0 ? 'This agent has no tools.' : `The tool was called. It returned: ${told.join(' ')}`;
+    return outputs.length === 0 ? 'This agent has no tools.' : `The tool was called. It returned: ${outputs.join(' ')}`;
   }
   if (word === '/slow') {
     return seconds === null
@@ -147,7 +153,7 @@ function answer(word: string, message: string, seconds: number | null, told: rea
       : `This answer takes ${seconds} seconds: the first word arrives immediately, and the others follow evenly until the time is over.`;
   }
   if (word === '/read') {
-    if (told.length > 0) return told.join('\n');
+    if (outputs.length > 0) return outputs.join('\n');
     return pathAsked(message) === ''
       ? 'Add the path of the file to read, for example /read /app/mnt/notes/today.txt.'
       : 'This agent has no tool to read files.';

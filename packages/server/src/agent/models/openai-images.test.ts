@@ -25,7 +25,7 @@ async function setUp(api: Protocol, silenceMs = 60_000) {
     await models[Symbol.asyncDispose]();
     await provider[Symbol.asyncDispose]();
   };
-  const hello = sseText(providerEvents(api, { said: [{ kind: 'text', deltas: ['Hel', 'lo'] }] }));
+  const hello = sseText(providerEvents(api, { parts: [{ kind: 'text', deltas: ['Hel', 'lo'] }] }));
   return { provider, model, hello, [Symbol.asyncDispose]: dispose };
 }
 

@@ -26,7 +26,7 @@ for (const api of PROTOCOLS) {
     set.provider.onCall = (call: ProviderCall) => {
       const asked = JSON.stringify(call.body);
       if (asked.includes('long')) void call.stream(wire(api, long));
-      else if (asked.includes('endless')) void call.bytes(wire(api, { said: hello.said, end: 'none' }));
+      else if (asked.includes('endless')) void call.bytes(wire(api, { parts: hello.parts, end: 'none' }));
       else void call.stream(wire(api, asked.includes('failing') ? { ...hello, end: 'error' } : hello));
     };
     return {
@@ -47,7 +47,7 @@ for (const api of PROTOCOLS) {
     await using set = await setUp(api);
     const { output, done } = set.ask();
     const script: StreamScript = {
-      said: [
+      parts: [
         { kind: 'reasoning', deltas: ['Let me ', 'see.'] },
         { kind: 'text', deltas: ['Hé', 'llo 😀'] },
         { kind: 'refusal', deltas: ['I will', ' not.'] },
@@ -114,7 +114,10 @@ for (const api of PROTOCOLS) {
       const call = await set.provider.nextCall();
       // The second attempt must not contain this half of a tool call.
       await call.bytes(
-        wire(api, { said: [{ kind: 'calls', calls: [['c', 'half', '{"a"']] }], end: 'none' }).slice(0, cut ? 700 : 300),
+        wire(api, { parts: [{ kind: 'calls', calls: [['c', 'half', '{"a"']] }], end: 'none' }).slice(
+          0,
+          cut ? 700 : 300,
+        ),
       );
       if (cut) call.cut();
       else call.end();
@@ -403,7 +406,7 @@ test('responses: takes the text at the end if a server sends no deltas', async (
   await using set = await setUp('responses');
   const events = providerEvents('responses', {
     ...hello,
-    said: [...hello.said, { kind: 'calls', calls: [['c', 'f', '{}']] }],
+    parts: [...hello.parts, { kind: 'calls', calls: [['c', 'f', '{}']] }],
   });
   const has = (event: unknown, ...parts: string[]) =>
     parts.some((part) => JSON.stringify(event).includes(`"type":"response.${part}`));

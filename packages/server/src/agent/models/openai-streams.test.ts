@@ -69,9 +69,9 @@ for (const api of PROTOCOLS) {
     const output = new Listener({ fillsUp: true });
     const done = set.model.call(modelRequest('Hi'), output, new AbortController().signal);
     const call = await set.provider.nextCall();
-    await call.bytes(wire(api, { said: [{ kind: 'text', deltas: ['Hello'] }], end: 'none' }));
+    await call.bytes(wire(api, { parts: [{ kind: 'text', deltas: ['Hello'] }], end: 'none' }));
     await output.held;
-    await call.stream(wire(api, { said: [{ kind: 'text', deltas: [' and good', ' bye'] }], usage: USAGE }));
+    await call.stream(wire(api, { parts: [{ kind: 'text', deltas: [' and good', ' bye'] }], usage: USAGE }));
     assert.equal(await call.closed, true);
     output.makeRoom();
     await done;
@@ -86,7 +86,7 @@ for (const api of PROTOCOLS) {
     assert.equal(refused.output.begins, 0);
     const { output, done } = set.ask();
     const calls = [['call_1', 'clock', '{"zone":"UTC"}']] as const;
-    const whole = wire(api, { said: [{ kind: 'calls', calls }], usage: USAGE });
+    const whole = wire(api, { parts: [{ kind: 'calls', calls }], usage: USAGE });
     const pieces = whole.split(/(?<=\n\n)/);
     const upTo = pieces.findIndex((piece) => piece.includes(':\\"UTC')) + 1;
     const call = await set.provider.nextCall();

@@ -151,7 +151,7 @@ class Answer implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
   /** True while nothing is read from the provider. Its data waits in the socket. */
-  #held = false;
+  #isPaused = false;
   #ended = false;
   #status = 0;
   #headers: Headers = {};
@@ -174,7 +174,7 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#abort = () => this.#fail(call.signal.reason);
     this.#timer = setTimeout(() => {
       // The provider is not silent if this server does not read.
-      if (this.#held) this.#timer.refresh();
+      if (this.#isPaused) this.#timer.refresh();
       else this.#fail(silenceFailure(silenceMs));
     }, silenceMs);
     call.signal.addEventListener('abort', this.#abort);
@@ -229,11 +229,11 @@ class Answer implements Dispatcher.DispatchHandler {
   /** Pauses reading because the store lags. New data waits in the kernel and then at the provider. */
   #hold(controller: Dispatcher.DispatchController): void {
     // The last pieces of a closed connection arrive in spite of a pause.
-    if (this.#settled || this.#held) return;
-    this.#held = true;
+    if (this.#settled || this.#isPaused) return;
+    this.#isPaused = true;
     controller.pause();
     this.#call.output.onceRoom(() => {
-      this.#held = false;
+      this.#isPaused = false;
       if (this.#settled) return;
       this.#timer.refresh();
       controller.resume();

@@ -42,9 +42,9 @@ export class Excerpt {
     const skipped = line === firstLine ? firstCharacter - 1 : 0;
     const wanted = text.slice(Math.max(0, skipped - at));
     if (!this.#isCut) {
-      const taken = cutAt(wanted, lineCharacters - this.#open.length);
-      this.#open += taken;
-      this.#isCut = taken.length < wanted.length;
+      const fitting = cutAt(wanted, lineCharacters - this.#open.length);
+      this.#open += fitting;
+      this.#isCut = fitting.length < wanted.length;
     }
     if (endsLine) this.#close(line, skipped, at + text.length);
   }

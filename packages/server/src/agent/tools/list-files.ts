@@ -22,10 +22,10 @@ export const listFiles = fileTool<ListInput>({
   },
   required: [],
   async execute(files, { folder, after }) {
-    const told = checkModelFolderPath(folder);
-    if ('problem' in told) return told.problem;
-    const page = await files.list(told.below, after ?? null, ENTRIES_A_LIST);
-    const path = wholePath(told.below);
+    const checked = checkModelFolderPath(folder);
+    if ('problem' in checked) return checked.problem;
+    const page = await files.list(checked.below, after ?? null, ENTRIES_A_LIST);
+    const path = wholePath(checked.below);
     if (page === null) return `There is no folder ${path}.`;
     const last = page.entries.at(-1);
     if (last === undefined)

@@ -45,9 +45,9 @@ export const readFile = fileTool<ReadInput>({
   },
   required: ['path'],
   async execute(files, input, signal) {
-    const told = checkModelFilePath(input.path);
-    if ('problem' in told) return told.problem;
-    await using opened = await files.open(told.below);
+    const checked = checkModelFilePath(input.path);
+    if ('problem' in checked) return checked.problem;
+    await using opened = await files.open(checked.below);
     if (opened === null) return `There is no file ${input.path}.`;
     try {
       return await excerptOf(opened, input, signal);
@@ -76,14 +76,14 @@ async function excerptOf({ file, bytes: all }: OpenedAgentFile, input: ReadInput
     if (excerpt.isFull) break;
     if (read >= READ_LIMITS.bytes && read < file.size) {
       excerpt.stop();
-      return told(file, firstLine, excerpt, `[Only the first ${read} bytes of the file can be read.]`);
+      return formatExcerpt(file, firstLine, excerpt, `[Only the first ${read} bytes of the file can be read.]`);
     }
   }
   if (!excerpt.isFull) for (const piece of splitter.end()) excerpt.take(piece);
-  return told(file, firstLine, excerpt, '');
+  return formatExcerpt(file, firstLine, excerpt, '');
 }
 
-function told(file: AgentFile, firstLine: number, excerpt: Excerpt, limit: string): string {
+function formatExcerpt(file: AgentFile, firstLine: number, excerpt: Excerpt, limit: string): string {
   const path = wholePath(file.path);
   const { lines, cut, lastLine, isFull } = excerpt;
   const about = `${path} (${file.contentType}, ${bytes(file.size)})`;

@@ -41,13 +41,13 @@ export function searchFilesWithin(limits: SearchLimits) {
     },
     required: ['text'],
     async execute(files, { text, folder, ignore_case: ignoreCase = false }, signal) {
-      const told = checkModelFolderPath(folder);
-      if ('problem' in told) return told.problem;
+      const checked = checkModelFolderPath(folder);
+      if ('problem' in checked) return checked.problem;
       if (/[\r\n]/.test(text)) return '`text` must be within one line.';
-      if ((await files.list(told.below, null, 1)) === null) return `There is no folder ${wholePath(told.below)}.`;
+      if ((await files.list(checked.below, null, 1)) === null) return `There is no folder ${wholePath(checked.below)}.`;
       const search = new Search(files, new RegExp(RegExp.escape(text), ignoreCase ? 'iu' : 'u'), limits, signal);
-      await search.below(told.below);
-      return search.told(wholePath(told.below));
+      await search.below(checked.below);
+      return search.report(wholePath(checked.below));
     },
   });
 }
@@ -127,7 +127,7 @@ class Search {
     if (lines.length > 0) this.#found.set(path, lines);
   }
 
-  told(folder: string): string {
+  report(folder: string): string {
     const paths = [...this.#found.keys()].sort();
     const count = (number: number, of: string) => `${number} ${of}${number === 1 ? '' : 's'}`;
     const left = this.#notText === 0 ? '' : `; ${count(this.#notText, 'file')} skipped (not text)`;
@@ -144,7 +144,7 @@ class Search {
 class LineMatcher {
   readonly #pattern: RegExp;
   readonly #path: string;
-  #told = 0;
+  #reportedLine = 0;
   /** The end of the previous piece of the same line, in which a match may begin. */
   #tail = '';
 
@@ -157,10 +157,10 @@ class LineMatcher {
     const searched = this.#tail + text;
     const begins = at - this.#tail.length;
     this.#tail = endsLine ? '' : searched.slice(-2 * MOST_CHARACTERS);
-    if (this.#told === line) return null;
+    if (this.#reportedLine === line) return null;
     const index = searched.search(this.#pattern);
     if (index === -1) return null;
-    this.#told = line;
+    this.#reportedLine = line;
     const from = Math.max(0, index - BEFORE);
     const shown = cutAt(searched.slice(from), BEFORE + AFTER);
     const isWhole = begins + from === 0;

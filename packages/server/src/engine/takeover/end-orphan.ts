@@ -15,9 +15,9 @@ import {
   lastKeptId,
   promptParts,
   runIdentity,
-  type Spent,
   spentSoFar,
   storedMessage,
+  type UsageTotals,
 } from './stored-run.ts';
 
 export interface EndDeps extends Pick<EngineDeps, 'store' | 'eventLog' | 'agencies' | 'prices' | 'logger' | 'metrics'> {
@@ -68,7 +68,7 @@ function readableList(json: string): string {
 }
 
 /** What is stored of an orphan. */
-interface StoredProgress extends Spent {
+interface StoredProgress extends UsageTotals {
   readonly items: readonly RunItem[];
   readonly lastId: number;
 }

@@ -67,7 +67,7 @@ export function foldItems(events: readonly RunEvent[]): RunItem[] {
   return items;
 }
 
-export interface Spent {
+export interface UsageTotals {
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];
 }
@@ -108,8 +108,8 @@ export function spentSoFar(
   { instructions, message, shown: own, windowTokens }: PromptParts,
   stored: readonly RunEvent[],
   keptId: number,
-): Spent {
-  const spent: Spent = {
+): UsageTotals {
+  const spent: UsageTotals = {
     usage: {
       requestCount: run.request_count,
       inputTokens: run.input_tokens,

@@ -73,7 +73,7 @@ type Decision = Takeover | { readonly outcome: 'ended'; readonly end: EndedOrpha
  */
 export async function takeOver(deps: TakeoverDeps, runId: string, closing: AbortSignal): Promise<Takeover> {
   let decided = LEFT_TO_OTHERS as Decision;
-  const taken = await deps.store
+  const outcome = await deps.store
     .transact('takeover', async (tx) => {
       decided = await decide(tx, deps, runId);
       return decided;
@@ -85,8 +85,8 @@ export async function takeOver(deps: TakeoverDeps, runId: string, closing: Abort
       }
       throw error;
     });
-  if ('end' in taken) reportEndedOrphan(deps, taken.end);
-  return taken;
+  if ('end' in outcome) reportEndedOrphan(deps, outcome.end);
+  return outcome;
 }
 
 async function decide(tx: Tx, deps: TakeoverDeps, runId: string): Promise<Decision> {

@@ -4,7 +4,7 @@ import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asUnavailable } from '../../storage/disk/as-unavailable.ts';
 import { makeFolder } from '../../storage/disk/make-folder.ts';
-import type { Spooled, Spools } from '../spools.ts';
+import type { SpooledBytes, Spools } from '../spools.ts';
 
 const NAME = /^[0-9a-f]{24}\.spool$/;
 
@@ -21,7 +21,7 @@ export class SpoolFolder implements Spools {
     return new SpoolFolder(folder);
   }
 
-  async keep(bytes: AsyncIterable<Uint8Array>): Promise<Spooled> {
+  async keep(bytes: AsyncIterable<Uint8Array>): Promise<SpooledBytes> {
     const path = join(this.#folder, `${randomBytes(12).toString('hex')}.spool`);
     const remove = () => rm(path, { force: true });
     try {

@@ -156,8 +156,8 @@ export class BodyReader implements AsyncDisposable {
   ): void {
     const length = hold.amount;
     const places = request.routeOptions.url === COMPLETION_PATH ? this.#places : null;
-    const accept = ({ value, taken }: ParsedBody) => {
-      if (taken.length > 0) request.inlineImages = new InlineImages(taken, hold);
+    const accept = ({ value, images }: ParsedBody) => {
+      if (images.length > 0) request.inlineImages = new InlineImages(images, hold);
       else hold[Symbol.dispose]();
       done(null, value);
     };
@@ -178,7 +178,7 @@ export class BodyReader implements AsyncDisposable {
     let body: ParsedBody;
     try {
       const value = parseStrictJson(Buffer.concat(chunks, length), this.#json);
-      body = { value, taken: places === null ? [] : takeOutImages(value, places) };
+      body = { value, images: places === null ? [] : takeOutImages(value, places) };
     } catch (error) {
       refuse(error);
       return;

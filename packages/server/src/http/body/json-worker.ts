@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { JsonRefused, type StrictJsonLimits } from '../../lib/strict-json.ts';
-import type { ImagePlaces, TakenOut } from './take-out-images.ts';
+import type { ExtractedImages, ImagePlaces } from './take-out-images.ts';
 
 export interface JsonTask {
   readonly id: number;
@@ -12,7 +12,7 @@ export interface JsonTask {
 export interface ParsedBody {
   readonly value: unknown;
   /** The inline images of the body. */
-  readonly taken: TakenOut;
+  readonly images: ExtractedImages;
 }
 
 export type JsonResult = ({ readonly id: number } & ParsedBody) | { readonly id: number; readonly refused: string };
@@ -50,7 +50,7 @@ export class JsonWorker implements AsyncDisposable {
       const waiting = this.#waiting.get(result.id);
       this.#waiting.delete(result.id);
       if ('refused' in result) waiting?.reject(new JsonRefused(result.refused));
-      else waiting?.resolve({ value: result.value, taken: result.taken });
+      else waiting?.resolve({ value: result.value, images: result.images });
     });
     const gone = (error: unknown) => {
       if (this.#worker === worker) this.#worker = null;

@@ -7,7 +7,7 @@ function result({ id, bytes, limits, places }: JsonTask): JsonResult {
   try {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const value = parseStrictJson(buffer, limits);
-    return { id, value, taken: places === null ? [] : takeOutImages(value, places) };
+    return { id, value, images: places === null ? [] : takeOutImages(value, places) };
   } catch (error) {
     if (error instanceof JsonRefused) return { id, refused: error.message };
     throw error;
@@ -18,7 +18,7 @@ parentPort?.on('message', (task: JsonTask) => {
   const answer = result(task);
   // Frees the body now: a thread without work collects no garbage and would keep the last bodies.
   task.bytes.buffer.transfer(0);
-  const images = 'taken' in answer ? answer.taken : [];
+  const images = 'images' in answer ? answer.images : [];
   // Transferred, not copied.
   const buffers = images.flatMap(([, image]) => ('bytes' in image ? [image.bytes.buffer] : []));
   parentPort?.postMessage(answer, buffers);

@@ -11,15 +11,15 @@ export interface ImagePlaces {
 }
 
 /** The removed images, by their placeholders. */
-export type TakenOut = readonly (readonly [standIn: string, image: InlineImage | NotAnImage])[];
+export type ExtractedImages = readonly (readonly [standIn: string, image: InlineImage | NotAnImage])[];
 
 /**
  * Replaces each data URL by a short placeholder while the body is parsed, so that validation and the fingerprint do not
  * process megabytes of base64. Equal URLs get equal placeholders, and different URLs different ones. This also holds if
  * a body contains the text of a placeholder, because that text is a data URL too.
  */
-export function takeOutImages(body: unknown, places: ImagePlaces): TakenOut {
-  const taken = new Map<string, InlineImage | NotAnImage>();
+export function takeOutImages(body: unknown, places: ImagePlaces): ExtractedImages {
+  const images = new Map<string, InlineImage | NotAnImage>();
   const items = isRecord(body) ? body[places.list] : undefined;
   if (!Array.isArray(items)) return [];
   for (const item of items as readonly unknown[]) {
@@ -29,10 +29,10 @@ export function takeOutImages(body: unknown, places: ImagePlaces): TakenOut {
       if (typeof url !== 'string' || !isDataUrl(url)) continue;
       const standIn = `data:,${hash('sha256', url)}`;
       item[field] = standIn;
-      if (field === places.image) taken.set(standIn, decodeInlineImage(url, places.maxBytes));
+      if (field === places.image) images.set(standIn, decodeInlineImage(url, places.maxBytes));
     }
   }
-  return [...taken];
+  return [...images];
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -48,7 +48,7 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, SchemaObject>> };
 }
 
-interface Described {
+interface DocumentedOperation {
   readonly method: string;
   readonly path: string;
   readonly operation: OperationObject;
@@ -71,7 +71,7 @@ export function renderDocs(document: OpenApiDocument): string {
   const url = document.servers?.[0]?.url ?? '';
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
-      ([method, operation]): Described => ({ method: method.toUpperCase(), path, operation }),
+      ([method, operation]): DocumentedOperation => ({ method: method.toUpperCase(), path, operation }),
     ),
   );
   const byTag = Map.groupBy(all, ({ operation }) => operation.tags?.[0] ?? 'Other');
@@ -123,7 +123,7 @@ function sample(url: string): string {
   ].join('\n');
 }
 
-function navHtml(tag: string, some: readonly Described[]): Html {
+function navHtml(tag: string, some: readonly DocumentedOperation[]): Html {
   return html`<h2><a href="#tag-${tag}">${tag}</a></h2><ul>${some.map(
     ({ method, operation }) =>
       html`<li><a href="#${operation.operationId}"><span class="method ${method}">${method}</span> ${operation.summary ?? operation.operationId}</a></li>`,
@@ -134,7 +134,7 @@ function navHtml(tag: string, some: readonly Described[]): Html {
 /** A long path may break after each of its slashes. */
 const pathHtml = (path: string) => html`${path.split(/(?<=\/)/).map((piece) => html`${piece}<wbr>`)}`;
 
-function operationHtml({ method, path, operation }: Described, schemas: Schemas): Html {
+function operationHtml({ method, path, operation }: DocumentedOperation, schemas: Schemas): Html {
   const { operationId: id, parameters = [], requestBody, responses } = operation;
   const inPath = Map.groupBy(parameters, (parameter) => parameter.in);
   return html`<article id="${id}">

@@ -32,7 +32,7 @@ export class PostgresHeartbeats implements Heartbeats {
   #onReport: ((report: HeartbeatReport) => void) | null = null;
 
   constructor(settings: PostgresSettings, { leaseMs, beatMs }: HeartbeatTimes, onFatal: (error: unknown) => void) {
-    this.live();
+    this.keepAlive();
     const file = import.meta.url.endsWith('.ts') ? './heartbeat-thread.ts' : './heartbeat-thread.js';
     const { url, pool, pooled } = settings;
     const workerData: HeartbeatThreadData = {
@@ -53,23 +53,23 @@ export class PostgresHeartbeats implements Heartbeats {
     this.#onReport = onReport;
   }
 
-  become(nodeId: string | null): void {
-    this.#tell({ nodeId });
+  setNode(nodeId: string | null): void {
+    this.#send({ nodeId });
   }
 
   drain(): void {
-    this.#tell({ draining: true });
+    this.#send({ draining: true });
   }
 
-  live(): void {
+  keepAlive(): void {
     this.#life[0] = monotonicMs();
   }
 
-  hurry(): void {
-    this.#tell({});
+  raiseNow(): void {
+    this.#send({});
   }
 
-  #tell(message: HeartbeatMessage): void {
+  #send(message: HeartbeatMessage): void {
     this.#worker.postMessage(message);
   }
 
