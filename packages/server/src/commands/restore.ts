@@ -168,7 +168,7 @@ async function restoreFiles(backup: Backup, { mount }: FilePlaces, from: string)
   } catch (error) {
     if (!(error instanceof CopyDamaged)) throw error;
     throw new BackupRefused(
-      `The backup ${from} is damaged: ${error.message} is not as it was written; use another backup.`,
+      `The backup ${from} is damaged: ${error.message} is missing or was changed; use another backup.`,
     );
   }
 }
