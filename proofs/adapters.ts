@@ -22,7 +22,7 @@ const PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
 const USAGE = { requestCount: 1, inputTokens: 120, cachedTokens: 64, outputTokens: 33, reasoningTokens: 7 };
 const says = (...deltas: string[]): StreamScript => ({ parts: [{ kind: 'text', deltas }], usage: USAGE });
 
-/** What providers say, by name. Each script is played in both protocols and over every wire. */
+/** The answers of providers, by name. Each script is played in both protocols and over every wire. */
 const SCRIPTS: Readonly<Record<string, StreamScript>> = {
   ...JSON.parse(readFileSync(new URL('data/provider-streams.json', import.meta.url), 'utf8')),
   'many deltas': says(...Array.from({ length: 500 }, (_, i) => `w${i} `)),

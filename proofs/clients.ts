@@ -40,7 +40,7 @@ async function play(client: StreamClient, rig: Rig, proxyUrl: string, tokens: nu
   let expected = '';
   const cutAfter = resumes === 'never' ? tokens : Math.floor(tokens / 2);
   for (let n = 1; n <= tokens; n += 1) {
-    // The first token after the cut is said while no client reads.
+    // The first token after the cut is sent while no client reads.
     await call.text(token(n));
     expected += token(n);
     if (n === cutAfter + 1) {

@@ -13,7 +13,7 @@ const INTEGRATION = 'cut';
 const WAIT_MS = 30_000;
 const NEVER_MS = 3_600_000;
 
-/** What the two calls of the model say; the second call is made with the tool's output. */
+/** The output of the two calls of the model. The second call is made with the tool's output. */
 const SCRIPT = [
   [
     ['reasoning', 'Erst '],
@@ -87,7 +87,10 @@ class Reading {
     expectEqual(`the run continues ${when}`, ['running', 'admitted'].includes(body.status), true);
   }
 
-  /** Plays the script until `onHeld` returns false: each piece is said after the uncut reader has got the one before. */
+  /**
+   * Plays the script until `onHeld` returns false: each piece is sent after the uncut reader has received the previous
+   * one.
+   */
   async play(onHeld: (moment: number) => Promise<boolean> = async () => true): Promise<void> {
     const arrives = (part: string) => {
       const isLast = () => keptFrames(this.uncut.text).at(-1)?.includes(part) === true;

@@ -78,7 +78,7 @@ class Run {
   }
 }
 
-/** What the runs say, and by how much slow readers may raise the peak. */
+/** The output of the runs, and by how much slow readers may raise the peak. */
 interface Load {
   readonly figure: string;
   readonly extraMb: number;

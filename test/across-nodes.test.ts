@@ -11,7 +11,7 @@ import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
-/** One of each for the tests that need nothing special: with hints, and with all of them dropped. */
+/** Two clusters that most tests share: one with hints, and one that drops all of them. */
 const clusters = new Map<boolean, Cluster>();
 const both = skip === false ? [true, false] : [];
 before(async () => {
@@ -180,7 +180,7 @@ for (const hints of both) {
     for (const { controller } of all.nodes) controller.onCall = anywhere.resolve;
     await all.leave(doomed);
     assert.equal(await reader.over, false);
-    // Also the node that its reader is on may take it.
+    // The node of the reader may take the run over, too.
     const again = await anywhere.promise;
     for (const { controller } of all.nodes) controller.onCall = null;
     await inStep(again, 'Whole', [far]);
@@ -234,7 +234,7 @@ test('a slow reader on another node delays no other reader and gets everything',
   const quick = await there.api.events(runId, 0);
   await slow.untilText('event: meta');
   slow.pause();
-  // As much as the kernel takes for it, and more.
+  // More than the kernel buffers for the reader.
   const { fullStreams } = there.server.server.probes;
   for (let i = 0; fullStreams() === 0; i += 1) {
     await call.text('x'.repeat(512 * 1024));
@@ -408,7 +408,7 @@ test('readers of a node that is gone do not count, whether it stopped or died', 
     const { body } = await here.api.get(`/v2/integrations/${integration}/runs/${first.runId}`);
     return body.status === 'cancelled';
   });
-  // The next start sweeps what the dead left.
+  // The next start sweeps the leftovers of the dead node.
   await all.join();
   assert.equal(await rows(), 0);
 });

@@ -6,7 +6,7 @@ import { type ApiClient, STORES, type Store, type StoreName, TEST_API_KEY } from
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
 
-/** What a completion was refused with, in short. */
+/** Returns the status and the code of a refused completion. */
 async function refused(api: ApiClient, body: Readonly<Record<string, unknown>>): Promise<string> {
   const said = await refusal(await api.complete(body));
   assert.equal(said.admitted, 'false', `${said.status} ${said.body.code} carries the header`);
@@ -69,39 +69,39 @@ function tests(store: StoreName): void {
     const busy = await rig.hold(of({ consumerId: 'ann', usageRequestId: 'busy', chatId: 'busy-chat' }));
     assert.equal((await rig.allowance(integration)).remaining, 0);
 
-    // key, then body
+    // The checks run in this order. The key is checked before the body.
     const keyless = await rig.api.as(null).call('POST', '/get_completion_v2', '{"message":');
     assert.deepEqual([keyless.status, keyless.body.code], [401, 'invalid_api_key']);
-    // body, then integration
+    // The body is checked before the integration.
     assert.equal(await refused(rig.api, { apiIntegrationId: 'nowhere', message: 1 } as never), '400 invalid_request');
-    // integration, then owner: an integration that is gone was the stranger's, too
+    // The integration is checked before its owner: the deleted integration belonged to another owner, too.
     await stranger.post('/v2/integrations', { apiIntegrationId: 'gone' });
     await stranger.delete('/v2/integrations/gone');
     assert.equal(await refused(rig.api, { apiIntegrationId: 'gone' }), '404 integration_not_found');
-    // owner, then attribution
+    // The owner is checked before the attribution.
     assert.equal(await refused(stranger, of({})), '403 integration_forbidden');
-    // attribution, then replay
+    // The attribution is checked before a replay.
     const { consumerId: _, ...unattributed } = first;
     assert.equal(await refused(rig.api, of(unattributed)), '400 missing_allowance_attribution');
-    // replay, then member
+    // A replay is detected before the member is checked.
     assert.equal(await refused(rig.api, of({ ...first, consumerId: 'nobody' })), '400 usage_request_id_reused');
     // The check of the member precedes the check for inactive: this member was inactive when it was deleted.
     await rig.member(integration, 'left', { active: false });
     await rig.api.delete(`/v2/integrations/${integration}/members/left`);
     const theirs = { usageRequestId: 'next', chatId: 'ann-chat' };
     assert.equal(await refused(rig.api, of({ ...theirs, consumerId: 'left' })), '404 member_not_found');
-    // inactive, then chat
+    // An inactive member is refused before the chat is checked.
     assert.equal(await refused(rig.api, of({ ...theirs, consumerId: 'idle' })), '429 consumer_inactive');
-    // chat, then agent
+    // The chat is checked before the agent.
     assert.equal(await refused(rig.api, of({ ...theirs, consumerId: 'ben', agent: 'X' })), '404 chat_not_found');
     const ann = { consumerId: 'ann', usageRequestId: 'next' };
     const torn = { ...ann, chatId: 'busy-chat', aliasChatId: 'ann-alias' };
     assert.equal(await refused(rig.api, of({ ...torn, agent: 'X' })), '400 invalid_request');
-    // agent, then busy
+    // The agent is checked before the busy chat.
     assert.equal(await refused(rig.api, of({ ...ann, chatId: 'busy-chat', agent: 'X' })), '400 unknown_agent');
-    // busy, then allowance
+    // The busy chat is checked before the allowance.
     assert.equal(await refused(rig.api, of({ ...ann, chatId: 'busy-chat' })), '409 run_active');
-    // and last the allowance
+    // The allowance is checked last.
     assert.equal(await refused(rig.api, of({ ...ann, chatId: 'ann-chat' })), '429 consumer_allowance_exhausted');
     await busy.call.end();
     await busy.reader.whole();

@@ -23,7 +23,7 @@ const alerts = readFileSync(join(root, 'docs/alerts.yaml'), 'utf8');
 const page = readFileSync(join(root, 'docs/monitoring.md'), 'utf8');
 
 interface ServerMetrics {
-  /** Histograms by the names of their parts. */
+  /** The names of all metrics. A histogram is listed by the names of its parts. */
   readonly names: ReadonlySet<string>;
   /** The series of a server that has done nothing yet. */
   readonly series: readonly string[];
@@ -53,7 +53,7 @@ function unseenFirsts(expr: string, series: readonly string[]): string[] {
     .map(([selector]) => selector);
 }
 
-/** What is wrong with the rules, each in a line. */
+/** Returns one line for each problem of the rules. */
 function problems(rules: readonly Rule[], { names, series }: ServerMetrics): string[] {
   return rules.flatMap(({ alert, expr, labels, annotations }) => {
     const metrics = [...expr.matchAll(/\b(?:runwire|process)_\w+/g)].map(([name]) => name);

@@ -211,7 +211,7 @@ function tests(store: StoreName): void {
     await rig.answer(ask(integration, 'completed'), 'Hi', tokens(70, 7));
     assert.deepEqual(await charged('completed'), ['completed', 77]);
 
-    // A step cut short: its prompt (instructions and message) and the text it said, four bytes a token.
+    // An interrupted step is charged for its prompt (instructions and message) and its text, with four bytes per token.
     const failed = await hold('failed');
     const promptBytes = Buffer.byteLength(failed.call.request.instructions) + 40;
     await failed.call.text('t'.repeat(9));
@@ -314,7 +314,7 @@ function tests(store: StoreName): void {
 
   test('day, week and month begin at 00:00 UTC; the admission decides the period', async (t) => {
     cites(t, 'contract-6-periods', 'contract-6-period-of-admission', 'contract-6-allowance');
-    // A Sunday that is the last of its month: with it end a day, a week and a month.
+    // This Sunday is the last day of its month, so a day, a week and a month end with it.
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2030-03-31T23:59:59.999Z') });
     const integrations = new Map<string, string>();
     const held = [];

@@ -8,13 +8,13 @@ import { messagesFrame } from './support/scripted-server.ts';
 type BlobStore = Parameters<NonNullable<Overrides['wrapBlobs']>>[0];
 type BlobOperation = 'put' | 'read' | 'has' | 'delete';
 
-/** Blobs that from some moment on answer nothing of one kind, as a bucket whose network is gone. */
+/** A blob store that stops answering one kind of operation, like a bucket without a network. */
 class SilentBlobs {
   #silent: BlobOperation | null = null;
   #asked = Promise.withResolvers<void>();
   #back = Promise.withResolvers<void>();
 
-  /** Resolves when it was asked in vain for the first time. */
+  /** Resolves after the first operation that gets no answer. */
   silence(what: BlobOperation): Promise<void> {
     this.#silent = what;
     this.#asked = Promise.withResolvers();
@@ -116,7 +116,7 @@ test('a server stops although a run of it waits for a copy', { timeout: 60_000 }
   assert.equal(await reader.over, false);
 });
 
-/** Posts, waits until the blobs are silent, and cancels: the run ends while they still are. */
+/** Posts, waits until the blobs stop answering, and cancels: the run ends while they are still silent. */
 async function cancelled(
   rig: AttachmentRig,
   body: Parameters<AttachmentRig['api']['complete']>[0],

@@ -52,7 +52,7 @@ test('a call that a kill interrupted is charged with the text of its attachments
     fileAt(files.serve('/long.txt', 'word '.repeat(8000), 'text/plain')),
     imageAt(files.serve('/a.png', pngOf(100), 'image/png')),
   ];
-  // By the third flush, something that it said is stored.
+  // The third flush stores some text of the model.
   const doomed = { env: files.env, killAt: 'flush.after-commit', killAfter: 3 } as const;
   await using server = await KillableServer.start(doomed);
   const { call, runId } = await server.hold({ chatId: 'c', message: 'Read', attachments });
@@ -60,6 +60,6 @@ test('a call that a kill interrupted is charged with the text of its attachments
   await server.startAgain({ limits: { maxAttempts: 1 } });
   const { body: run } = await server.api.get(`/v2/integrations/demo/runs/${runId}`);
   assert.equal(run.error.code, 'run_interrupted');
-  // 10 000 tokens of text and 1 000 of an image, besides instructions and message.
+  // The charge has 10 000 tokens of text and 1 000 of an image, in addition to instructions and message.
   assert.ok(run.usage.input_tokens >= 11_000 && run.usage.input_tokens < 12_000, String(run.usage.input_tokens));
 });

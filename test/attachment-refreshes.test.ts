@@ -95,7 +95,7 @@ function tests(store: StoreName): void {
     const url = rig.files.serve('/plain/a.txt', 'Plain.');
     await rig.rig.answer(forgetful('plain', { attachments: [fileAt(`${url}?token=1`)] }));
     await rig.rig.answer(forgetful('plain', { message: 'And?' }));
-    // It may be.
+    // The caller may list it nevertheless.
     await rig.rig.answer(forgetful('plain', { attachmentUrlRefreshes: { [url]: `${url}?token=2` } }));
     assert.deepEqual(
       rig.files.asked('/plain/a.txt').map(({ query }) => query),

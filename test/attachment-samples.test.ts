@@ -17,13 +17,13 @@ const report = readFileSync(new URL('../packages/documents/src/fixtures/ghostscr
 
 const forTheRegion = (said: string) => said.includes('--region eu-central-1 ');
 const forAnHour = (said: string) => said.includes('--duration=1h ');
-/** The form that Azure asks for, of a time to come. */
+/** True if the expiry is in the future and in the form that Azure requires. */
 const untilThen = (said: string) => {
   const [, expiry = ''] = /--expiry (\d{4}-\d\d-\d\dT\d\d:\d\dZ) /.exec(said) ?? [];
   return Date.parse(expiry) > Date.now();
 };
 
-/** What signed before 2020 and expired then, and what takes its place, as each cloud writes it. */
+/** The signed links of each cloud: a link that expired before 2020, and its replacement. */
 const CLOUDS = [
   ['s3', 'X-Amz-Date=20200101T000000Z&X-Amz-Expires=900&X-Amz-Signature=old', '/2026/q3.pdf', forTheRegion],
   [

@@ -81,7 +81,7 @@ test('an invalid URL is refused by its field, and nothing is reserved', async (t
     /file_url` must be an https URL, not a data/,
   );
   await refused([fileAt('data:,')], /file_url` must be an https URL, not a data URL/);
-  // What is not ASCII grows when it is encoded.
+  // Characters outside ASCII become longer when they are encoded.
   await refused([imageAt(`https://files.example.com/${'ü'.repeat(4000)}`)], /must be at most 8192 characters/);
   assert.deepEqual(rig.files.requests, []);
 });
@@ -166,7 +166,7 @@ test('fresh signatures make the same request; another path or fragment does not'
     ...more,
   });
   const { runId } = await rig.rig.answer(body(`${url}?sig=1`));
-  // Refreshes are no part of it either, and a replay looks at none of them.
+  // Refreshes are not part of the body either, and a replay checks none of them.
   for (const same of [
     body(`${url}?sig=2`),
     body(url),

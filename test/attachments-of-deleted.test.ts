@@ -46,7 +46,7 @@ function tests(store: StoreName): void {
       assert.equal((await attachedIn(rig)).length, 5, 'not yet');
     }
     await using rig = await start({ dataDir });
-    // The start sweeps by itself; whichever of the two did it, it is done when these are.
+    // The start sweeps too. Either sweep may delete them, but after this one they are deleted.
     await sweep(rig);
     await sweep(rig);
     assert.deepEqual(await attachedIn(rig), [['stays', null]]);
@@ -65,7 +65,8 @@ function tests(store: StoreName): void {
     await rig.rig.answer({ ...body, chatId: 'busy', attachments: [fileAt(url)] });
     await rig.rig.answer({ ...body, chatId: 'idle', attachments: [fileAt(url), imageAttachment(one)] });
     const held = await rig.rig.hold({ ...body, chatId: 'busy', message: 'And?' });
-    // By the API it would be refused; of several nodes one may admit while another deletes.
+    // The API would refuse this request. With several nodes, one node may admit it while another deletes the
+    // integration.
     await askStore(
       rig.rig.server.dataDir,
       `update integrations set deleted_at = 1 where integration_id = '${integration}'`,

@@ -24,7 +24,7 @@ const fixture = (name: string) => readFileSync(new URL(`../packages/documents/sr
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
-/** A file's text as the model is shown it. */
+/** Returns the text of a file as the model receives it. */
 function shownText(name: string, mediaType: string, text: string): string {
   const mark = hash('sha256', text).slice(0, 16);
   return `[File ${mark}: ${JSON.stringify(name)}, ${mediaType}. Its text follows, up to the line [End of file ${mark}]]\n${text}\n[End of file ${mark}]`;

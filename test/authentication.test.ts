@@ -19,7 +19,7 @@ import { root } from './support/cli-process.ts';
 const all = Object.values(operations as Record<string, Operation>);
 const SECRET = 'a-secret-of-my-own-0123456789-0123456789';
 
-/** How often each statement was read outside of transactions. */
+/** Counts the reads of each statement outside of transactions. */
 const reads = new Map<string, number>();
 function counting(store: Store): Store {
   return {
@@ -45,7 +45,7 @@ function signed(header: object, payload: object, secret: string, hash = 'sha256'
   return `${head}.${createHmac(hash, secret).update(head).digest('base64url')}`;
 }
 
-/** A request of this operation to this integration that passes every check of its form. */
+/** Builds a valid request of this operation to this integration. */
 function requestOf(operation: Operation, integrationId: string): readonly [string, string, unknown] {
   const path = operation.path
     .replace(':apiIntegrationId', integrationId)
@@ -71,7 +71,7 @@ function requestOf(operation: Operation, integrationId: string): readonly [strin
 
 async function assertRefused(answer: ReturnType<ApiClient['get']>, kind: string): Promise<void> {
   const { status, headers, body } = await answer;
-  // An answer to HEAD has none.
+  // An answer to HEAD has no body.
   const code = body === '' ? 'invalid_api_key' : body.code;
   assert.deepEqual([status, code, headers.get('www-authenticate')], [401, 'invalid_api_key', 'Bearer'], kind);
 }
@@ -81,7 +81,7 @@ for (const store of STORES) describe(store, () => tests(store));
 function tests(store: StoreName): void {
   let server: TestServer;
   let api: ApiClient;
-  /** A second owner's key, and an integration of theirs. */
+  /** The key of a second owner, and an integration of that owner. */
   let other: ApiClient;
   before(async () => {
     // The version of accounts is read only every hour, so the caches must forget by themselves.
@@ -173,7 +173,7 @@ function tests(store: StoreName): void {
       const answer = await api.as(null).call('GET', '/v2/me', undefined, { authorization: `${scheme} ${apiKey}` });
       assert.equal(answer.status, 200, scheme);
     }
-    // Known to the cache, and past its time all the same.
+    // The cache knows this key, but it has expired.
     while ((await api.as(brief.apiKey).get('/v2/me')).status === 200);
     await assertRefused(api.as(brief.apiKey).get('/v2/me'), 'expired');
   });

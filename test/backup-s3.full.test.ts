@@ -22,7 +22,7 @@ import { folderOf, runwire } from './support/cli-process.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 import { missingServices } from './support/services.ts';
 
-/* From the disk into a bucket and back: the commands ask files of their port alone. */
+/* A backup moves from the disk into a bucket and back: the commands read files only through their port. */
 
 const missing = (await missingServices(['s3', 'postgres'])).join('\n');
 const skip = missing === '' ? false : missing;

@@ -63,7 +63,7 @@ async function done([command, , folder = '']: readonly string[], given: Env): Pr
   return text;
 }
 
-/** Fails with one sentence. */
+/** Runs a command that must fail with one sentence. */
 async function refused(args: readonly string[], given: Env, sentence: RegExp): Promise<void> {
   await assert.rejects(done(args, given), ({ message }: Error) => sentence.test(message) && !message.includes('\n'));
 }
@@ -71,7 +71,7 @@ async function refused(args: readonly string[], given: Env, sentence: RegExp): P
 const filesOf = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 
-/** Tables as sets of lines: their order is the database's own affair. */
+/** Returns tables as sets of lines, because the order is up to the database. */
 const tablesOf = (folder: string) =>
   Object.fromEntries(
     readdirSync(join(folder, 'tables'))
@@ -209,7 +209,7 @@ const DAMAGES: readonly [string, (folder: string) => void, RegExp][] = [
   ],
 ];
 
-/** The largest. */
+/** Returns the path of the largest file. */
 function fileOf(folder: string): string {
   const paths = filesOf(join(folder, 'mount')).map(({ parentPath, name }) => join(parentPath, name));
   return paths.toSorted((a, b) => statSync(b).size - statSync(a).size)[0] ?? '';

@@ -18,7 +18,7 @@ import { folderOf } from './support/cli-process.ts';
 import { Nginx } from './support/nginx.ts';
 import { missingServices } from './support/services.ts';
 
-/* deploy/nginx.conf, read by a real nginx. */
+/* These tests run a real nginx with deploy/nginx.conf. */
 
 const missing = (await missingServices(['nginx', 'postgres'])).join('\n');
 const skip = missing === '' ? false : missing;
@@ -103,7 +103,10 @@ test('sees a planted fault: a POST that is sent again', { skip }, async () => {
   assert.equal((await asks('POST', careless)).length, 3);
 });
 
-/** Sends half of an upload, and the other half when the node has the first; null: it did not get that in time. */
+/**
+ * Sends half of an upload, and the other half after the node has received the first. Returns null if the first half did
+ * not arrive in time.
+ */
 async function uploadInHalves(
   patienceMs: number,
   change: (text: string) => string = (text) => text,

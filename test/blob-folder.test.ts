@@ -30,7 +30,7 @@ test('a server with another folder for files than its database does not start', 
   assert.equal(refused.code, 1);
   assert.match(refused.stderr.trim(), ANOTHER, 'one sentence');
 
-  // The folder of another installation.
+  // This folder belongs to another installation.
   await using elsewhere = await freshDatabase();
   await using other = await startTestServer({ env: { DATABASE_URL: elsewhere.url }, dataDir: own });
   assert.ok(other.url);

@@ -11,7 +11,7 @@ async function until(isSo: () => boolean): Promise<void> {
   for (const end = performance.now() + 60_000; !isSo(); await sleep(5)) assert.ok(performance.now() < end, `${isSo}`);
 }
 
-/** Sends a whole completion; resolves when it was taken in, and does not wait for its answer. */
+/** Sends a whole completion. Resolves when the server has read it, and does not wait for the answer. */
 async function sendWhole(server: TestServer, fields: object, isFree: () => boolean = () => false): Promise<Socket> {
   const body = Buffer.from(JSON.stringify({ apiIntegrationId: 'demo', message: 'Look', ...fields }));
   const { heldBodyBytes } = server.server.probes;
@@ -38,7 +38,7 @@ test('images of callers that leave during parsing are released', async () => {
     { attachments: [...attachments, { type: 'input_image', image_url: 'data:,' }] },
     {},
   ];
-  // Bodies are parsed one after the other: while this one is, the others wait for their turn.
+  // Bodies are parsed one after the other: while this one is parsed, the others wait.
   const slow = await sendWhole(server, { more: Array(8_000_000).fill(0), message: 1 });
   let isFree = false;
   slow.once('data', () => {

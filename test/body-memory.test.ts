@@ -16,7 +16,7 @@ const ALLOWED_MIB = 8;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** What the process holds of bytes and texts. */
+/** Returns how much memory the process uses for buffers and strings. */
 function heldMib(): number {
   collect();
   collect();
@@ -56,7 +56,7 @@ test('a run under way holds nothing of the body that began it', async (t) => {
   t.after(() => {
     for (const client of clients) client.kill();
   });
-  // In processes of their own: what a client holds is not looked at.
+  // The clients run in separate processes, because their memory must not count.
   const begin = async (runs: number) => {
     while (clients.length < runs) {
       clients.push(

@@ -86,7 +86,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.post(cancelPath(integration, one.runId))).body.status, 'cancelled');
     await one.call.closed;
     const next = await rig.hold({ apiIntegrationId: integration, chatId: 'c1' });
-    // The run before it in this chat is asked to stop again: the new one does not care.
+    // A second cancel of the previous run of this chat does not stop the new run.
     assert.equal((await rig.api.post(cancelPath(integration, one.runId))).status, 200);
     for (const { reader, call } of [two, next]) {
       assert.equal(call.isClosed, false);
@@ -173,7 +173,7 @@ function tests(store: StoreName): void {
     assert.equal((await waiting).body.status, 'cancelled');
     assert.equal((await runOf(hasty.runId)).cancelRequested, 'immediate');
 
-    // The step under way is the last one: then there is nothing left to cancel.
+    // The step in progress is the last one, so nothing is left to cancel.
     const last = await rig.hold({ apiIntegrationId: integration });
     const late = rig.api.post(cancelPath(integration, last.runId), first);
     await asked(last.runId, 'after_step');

@@ -61,7 +61,7 @@ function tests(store: StoreName): void {
         ['c1', 'a1'],
       ],
     );
-    // Within the integration: another one may use the same names.
+    // Names are unique within an integration. Another integration may use the same names.
     const elsewhere = await rig.integration();
     const other = await rig.answer({ apiIntegrationId: elsewhere, aliasChatId: 'a1' });
     assert.notEqual(chatOf(other), 'c1');

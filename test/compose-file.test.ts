@@ -10,7 +10,7 @@ test('the settings, folders, nodes and drain time of compose.yaml fit together',
   assert.deepEqual(composeProblems(readCompose()), []);
 });
 
-/** The file with one thing changed in its first node. */
+/** Returns the file with one change in its first node. */
 function changed(change: Readonly<Record<string, unknown>>): ComposeFile {
   const compose = readCompose();
   const node = { ...compose.services['node-1'], ...change };

@@ -7,7 +7,7 @@ import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { type SignedForm, sendForm, signing } from './support/uploads.ts';
 
-/** One request with exactly these headers; resolves to the answer's text. */
+/** Sends one request with exactly these headers. Resolves to the text of the answer. */
 async function raw(to: TestServer, headers: readonly string[]): Promise<string> {
   const body = JSON.stringify(signing(3));
   const { hostname, port } = new URL(to.url);
@@ -172,7 +172,7 @@ function tests(store: StoreName): void {
     ]) {
       await refused({ filename }, 'filename');
     }
-    // Each for itself is short enough.
+    // Each of the two alone is short enough.
     await refused({ folder: `/app/mnt${'/aaaaaaaaa'.repeat(80)}`, filename: 'f'.repeat(100) }, 'filename');
     for (const contentType of ['', 'image', 'image/png\r\nX-A: 1', 'image/png; a', 'é/é', `a/${'b'.repeat(254)}`]) {
       await refused({ contentType }, 'contentType');
@@ -236,7 +236,7 @@ function tests(store: StoreName): void {
     assert.equal((await sign({ folder: '/app/mnt/way/deep/er', filename: 'f' })).status, 200);
     await inTheWay({ folder: '/app/mnt/way', filename: 'deep' });
     await inTheWay({ folder: '/app/mnt/way/deep', filename: 'er' });
-    // What only looks alike is not in the way.
+    // A name that only looks similar does not conflict.
     for (const filename of ['x', 'x-', 'x0', 'x.y', 'deep.', 'dee']) {
       assert.equal((await sign({ folder: '/app/mnt/way', filename })).status, 200, filename);
     }

@@ -116,7 +116,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.allowance(integration)).used, 15);
   });
 
-  /** Every kind of end, and whether it costs anything. */
+  /** Every kind of end, with true if it is charged. */
   const ENDS: readonly (readonly [
     string,
     'charged' | 'free',

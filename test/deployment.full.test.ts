@@ -11,21 +11,21 @@ import { missingService } from './support/services.ts';
 
 /* The Dockerfile's steps without a container engine; see test/support/dockerfile.ts for what that leaves out. */
 
-/** `npm ci` unpacks 240 MB: 10 s alone, and minutes on a machine with other work. */
+/** `npm ci` unpacks 240 MB. This takes 10 s on an idle machine, and minutes on a busy one. */
 const SLOW = { timeout: 600_000 };
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
 
 function imageFolder(t: TestContext): string {
   const folder = temporaryFolder();
   t.after(() => {
-    // What must not be written to cannot be taken away either.
+    // The folder must be writable before it can be deleted.
     execFileSync('chmod', ['-R', 'u+w', folder]);
     rmSync(folder, { recursive: true, force: true });
   });
   return folder;
 }
 
-/** A container: the image's program with the image's environment and this one, and nothing of this machine's. */
+/** Runs the image's program with the image's environment and these variables, and none of this machine. */
 function start(image: Image, env: Readonly<Record<string, string>>): Promise<CliServer> {
   return CliServer.start(
     { cwd: image.cwd, env: { ...image.env, NODE_DISABLE_COMPILE_CACHE: '1', ...env, PORT: '0' } },
@@ -47,7 +47,7 @@ async function completion(url: string, key: string): Promise<(string | null)[]> 
   return parseFrames(stdout).map(({ event }) => event);
 }
 
-/** The packages that bring the shared libraries of a program. */
+/** Returns the packages that contain the shared libraries of a program. */
 function libraryPackages(program: string): string[] {
   const found = [...execFileSync('ldd', [program], { encoding: 'utf8' }).matchAll(/=> (\S+) /g)];
   // Debian's `/lib` is a link to `/usr/lib`, and packages know their files by one of the two names.
@@ -102,13 +102,13 @@ test('the steps of the Dockerfile make a server that works for any user', SLOW, 
   const missing = await missingService('postgres');
   await t.test('each node of compose.yaml starts with its settings', { skip: missing ?? false }, async () => {
     await using database = await freshDatabase();
-    // A volume of its own: that of the embedded installation would be refused.
+    // PostgreSQL needs an empty volume: the volume of the embedded installation would be refused.
     for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true });
     const key = 'k'.repeat(48);
     const environments = nodeEnvironments(readCompose(), { POSTGRES_PASSWORD: 'p', RUNWIRE_API_KEY: key });
     await using servers = new AsyncDisposableStack();
     assert.equal(environments.length, 3);
-    // What is the same for all of them is tried once.
+    // Properties that all of them share are tested once.
     for (const environment of new Map(environments.map((one) => [JSON.stringify(one), one])).values()) {
       assert.match(environment.DATABASE_URL ?? '', /^postgres:\/\/runwire:p@postgres:5432\/runwire$/);
       const server = servers.use(
@@ -123,7 +123,7 @@ test('the steps of the Dockerfile make a server that works for any user', SLOW, 
   });
 
   await t.test('what Node needs of the system is in the image', { skip: !existsSync('/usr/bin/dpkg') }, () => {
-    // In both directions: nothing is lacking, and nothing is installed for no reason.
+    // Compares in both directions: no package is missing, and no package is unnecessary.
     const needed = libraryPackages(join(image.cwd, 'node_modules/.bin/node'));
     assert.deepEqual(
       needed.filter((name) => !BASE_PACKAGES.includes(name)),

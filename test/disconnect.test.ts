@@ -8,7 +8,7 @@ import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 const PATIENCE_MS = 1000;
-/** Long enough for a reader to come back in time on a busy machine. */
+/** Long enough for a reader to reconnect in time on a busy machine. */
 const LONG_PATIENCE_MS = 10_000;
 
 for (const store of STORES) describe(store, () => tests(store));

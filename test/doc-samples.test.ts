@@ -13,7 +13,7 @@ import { paste, run, samplesOf } from './support/doc-samples.ts';
 async function pastePage(t: TestContext, page: string, { url }: TestServer, env: Record<string, string> = {}) {
   const printed: string[] = [];
   for (const sample of samplesOf(page, 'sh')) {
-    // Started servers are the subject of `fresh-clone` and of the test of settings below.
+    // The proof `fresh-clone` and the test of settings below start servers.
     if (/\bnpm start\b/.test(sample) || sample.startsWith('npm ci')) continue;
     const filled = sample
       .replaceAll('http://127.0.0.1:8787', url)
@@ -117,7 +117,7 @@ test('every command of the docs that starts a server has settings that are accep
   }
 });
 
-/** What the pages leave to the reader: code before a sample, and after it. */
+/** The code before and after a sample that the pages leave to the reader. */
 const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   'docs/tools.md': [
     ['const forecast = async (city: string, days: number, _: unknown) => [city, days].join();', ''],

@@ -35,7 +35,7 @@ interface Row {
   readonly sentence: string;
 }
 
-/** The table of docs/errors.md by code. */
+/** Reads the table of docs/errors.md, by code. */
 function documented(): Map<string, Row> {
   const lines = readFileSync(join(root, 'docs/errors.md'), 'utf8').split('\n');
   const cells = (line: string) =>
@@ -336,7 +336,10 @@ test('a trailing slash works as without it', async (t) => {
   assert.equal((await api.call('PUT', '/v2/me/')).headers.get('allow'), 'GET');
 });
 
-/** Bytes to the server and back, for what no client would send; `then` follows the first bytes of the answer. */
+/**
+ * Sends raw bytes that no client would send, and returns the answer. `then` is sent after the first bytes of the
+ * answer.
+ */
 function raw(request: string, then?: string): Promise<string> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {

@@ -9,7 +9,7 @@ for (const store of STORES) describe(store, () => tests(store));
 function tests(store: StoreName): void {
   let rig: ScriptedServer;
   before(async () => {
-    // The store gets nothing by the clock: what a reader sees of a live run comes from its hot end.
+    // The clock flushes nothing to the store, so a reader of a live run gets its events from memory.
     rig = await ScriptedServer.start({ store, limits: { flushMs: 600_000 } });
   });
   after(() => rig[Symbol.asyncDispose]());
@@ -141,7 +141,7 @@ function tests(store: StoreName): void {
     slow.pause();
     const piece = 'x'.repeat(256 * 1024);
     let said = 0;
-    /** In lock-step: the next piece is said when the quick reader has the one before. */
+    /** In lock-step: the model sends the next piece after the fast reader has received this one. */
     const say = async () => {
       said += 1;
       await call.text(`${piece}<${said}>`);

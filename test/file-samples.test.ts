@@ -19,7 +19,7 @@ let samples: Readonly<Record<string, string>> = {};
 before(() => {
   const text = readFileSync(join(root, 'docs/files.md'), 'utf8');
   const found = [...text.matchAll(/^```(sh|js|html)\n([\s\S]*?)^```$/gm)];
-  // The first of each language.
+  // The first sample of each language.
   samples = Object.fromEntries(found.toReversed().map(([, language = '', sample = '']) => [language, sample]));
 });
 

@@ -16,7 +16,7 @@ before(async () => {
 after(() => server[Symbol.asyncDispose]());
 
 let integrations = 0;
-/** An integration of its own for each test. */
+/** Makes an integration for each test. */
 async function integration(): Promise<string> {
   integrations += 1;
   const apiIntegrationId = `files-${integrations}`;
@@ -262,7 +262,7 @@ test('files of other owners and integrations are 404, as if they did not exist',
   assert.equal(await whole.text(), 'secret', 'and it is there as it was');
 });
 
-/** Handles of this process, in which the server runs, on files of the mount. */
+/** Counts the open handles on files of the mount in this process, in which the server runs. */
 function openFiles(): number {
   return readdirSync('/proc/self/fd').filter((fd) => {
     try {
@@ -294,7 +294,7 @@ test('a reader that does not read holds one handle and little memory', async () 
     }),
   );
   assert.equal(openFiles(), 8);
-  // Together they would be 160 MiB.
+  // Without backpressure all of them would use 160 MiB.
   await eventually('little is held', async () => process.memoryUsage().arrayBuffers < held + 40 * 1024 * 1024);
   assert.equal(openFiles(), 8);
   const [first, ...others] = readers;

@@ -21,7 +21,7 @@ const EMBEDDED = {
 };
 const tablesOf = (url: string) => askDatabase(url, `select tablename from pg_tables where schemaname = 'public'`);
 
-/** Refused, the place is as it was before. */
+/** After the refusal, the folder and the database are unchanged. */
 async function isLeftAlone(dataDir: string, attempt: () => Promise<unknown>, refusal: object): Promise<void> {
   const files = () => (readdirSync(dataDir, { recursive: true }) as string[]).filter((path) => path !== 'lock.db');
   const before = files();
@@ -129,7 +129,7 @@ test('an interrupted restore can be repeated; a server does not start there', as
   await useOnce(source, 2);
   await putFile(await openTestMount(source.dataDir), 'demo', 'a', 'of the back-up');
   await backup(envOf(source), from);
-  // Killed after its images, before its commit.
+  // The restore is killed after it copied the images and before its commit.
   await restore(envOf(place), from);
   rmSync(join(place.dataDir, 'runwire.db'));
   writeFileSync(join(place.dataDir, 'blobs/restoring'), readFileSync(markOf(place.dataDir)));

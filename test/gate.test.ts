@@ -48,7 +48,7 @@ test('the report names each failed test once, with its reason and place', (t) =>
     process.stderr.write(JSON.stringify(await runTests(${JSON.stringify([failing, broken])}, process.env)));`,
   );
   const env = { ...process.env };
-  // Node's test runner sets it. A runner in the child process would take itself for a test file.
+  // Node's test runner sets this variable. With it, a runner in the child process would behave as a test file.
   delete env.NODE_TEST_CONTEXT;
   const { stdout, stderr } = spawnSync(process.execPath, [program], { env, cwd: folder, encoding: 'utf8' });
   const report: TestReport = JSON.parse(stderr);

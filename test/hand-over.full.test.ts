@@ -36,7 +36,7 @@ const crashes = async (nodes: GateNodes) => (await nodes.rows('select crashes fr
 
 const HELD_BY = `select node_id from runs where status in ('admitted', 'running')`;
 
-/** Both parts as one reader would have them. */
+/** Joins both parts as one reader would receive them. */
 function together(first: StreamReader, rest: StreamReader) {
   const frames = [...first.frames, ...rest.frames];
   const ids = frames.map(({ id }) => id);
@@ -48,7 +48,7 @@ function together(first: StreamReader, rest: StreamReader) {
   return first.answer + rest.answer;
 }
 
-/** A run that has called the gate and waits there. */
+/** Starts a run whose tool call waits at the gate. */
 async function atGate(nodes: GateNodes, node: TestServer, body = BODY) {
   const reader = await node.api.complete(body);
   const call = await nodes.model.nextCall();
@@ -59,7 +59,7 @@ async function atGate(nodes: GateNodes, node: TestServer, body = BODY) {
   return { reader, runId: String(reader.headers['x-run-id']) };
 }
 
-/** The drain has begun, and what still runs was asked to hand over. */
+/** Resolves after the drain has begun and the running runs were asked to hand over. */
 async function draining(node: TestServer): Promise<{ readonly drained: Promise<void> }> {
   const drained = node.server.drain();
   assert.equal((await onOpenConnection(() => node.api.get('/readyz'))).status, 503);
@@ -73,7 +73,7 @@ test('a run longer than the drain is handed over after its step, none repeated',
   const first = await nodes.node(DRAINS);
   await nodes.integration(first);
   const { reader, runId } = await atGate(nodes, first);
-  // One crash would be one too many for it.
+  // With this limit, a single crash would end the run.
   const second = await nodes.node({ limits: { maxAttempts: 1 } });
   const { drained } = await draining(first);
   const { status, admitted, body } = await refusal(await first.api.complete({ ...BODY, usageRequestId: 'u2' }));
@@ -114,7 +114,7 @@ test('a run handed over before its tools has them called by the next node, once'
   const runId = String(reader.headers['x-run-id']);
   const call = await nodes.model.nextCall();
   const { drained } = await draining(first);
-  // The tool may not be repeated: had it been begun, its outcome would be unknown.
+  // The tool may not be repeated: if its call had begun, its outcome would be unknown.
   await call.toolCall('c1', 'gate', nodes.gateArguments);
   await call.end();
   await drained;
@@ -222,7 +222,7 @@ test('the drain waits for a request that is being admitted', {
   const answered = first.api.complete(BODY);
   await admitted;
   const { drained } = await draining(first);
-  // Had it not waited, it would be over long before this.
+  // Without the wait, the drain would have ended long before this.
   const early = await Promise.race([drained.then(() => true), sleep(1000, false)]);
   assert.equal(early, false, 'the drain waits for it');
   letGo();

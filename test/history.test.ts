@@ -16,7 +16,7 @@ const question = (turn: number) => `Question ${turn}?`.padEnd(200, '.');
 const answer = (turn: number) => `Answer ${turn}.`.padEnd(200, '.');
 const callOf = (turn: number) => (turn % 3 === 1 && turn < 5000 ? `call_${turn}` : null);
 
-/** What a model is shown of a turn; every third one called a tool. */
+/** The part of a turn that the model receives. Every third turn called a tool. */
 function turnItems(turn: number): object[] {
   const callId = callOf(turn);
   const call = { kind: 'tool_call', callId, name: 'echo', arguments: '{}' };
@@ -167,7 +167,7 @@ function tests(store: StoreName): void {
     const apiIntegrationId = await rig.integration({ agency: 'test' });
     const leftOut: number[] = [];
     for (let turn = 0; turn < 12; turn += 1) {
-      // 100 tokens of question, 100 of answer, 100 of a tool's output.
+      // Each turn has 100 tokens of question, 100 of answer and 100 of tool output.
       const held = await rig.hold({ apiIntegrationId, chatId: 'c1', message: `${turn} `.padEnd(400, 'q') });
       const { prompt } = held.call.request;
       const calls = prompt.filter((item) => item.kind === 'tool_call').length;

@@ -16,7 +16,7 @@ function tests(store: StoreName): void {
   const usageOf = async (integration: string, usageRequestId: string) =>
     (await rig.api.get(`/v2/integrations/${integration}/usage?usageRequestId=${usageRequestId}`)).body.items;
 
-  /** Posts a body as these very bytes. */
+  /** Posts a body with exactly these bytes. */
   async function post(body: string): Promise<{ status: number; replayed: string | null; code: string | null }> {
     const response = await fetch(`${rig.server.url}/get_completion_v2`, {
       method: 'POST',
@@ -222,7 +222,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.get(`${below}/runs/${runId}`)).body.runId, runId);
     const [record, ...more] = await usageOf(integration, 'u1');
     assert.deepEqual([record.runId, record.charged, more], [runId, { unit: 'runs', amount: 1 }, []]);
-    // Another integration's ids are its own.
+    // Each integration has its own ids.
     const elsewhere = await rig.integration();
     const other = await rig.answer({ apiIntegrationId: elsewhere, usageRequestId: 'u1' });
     assert.equal(other.reader.headers['x-run-replayed'], undefined);

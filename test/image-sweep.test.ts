@@ -85,7 +85,7 @@ function tests(store: StoreName): void {
       assert.equal(await rig.server.server.probes.sweepBlobs(), 0, 'a day has not passed');
     }
     await using rig = await start({ dataDir });
-    // The start sweeps by itself; whichever of the two did it, it is done when this one is.
+    // The start sweeps too. Either sweep may delete it, but after this one it is deleted.
     await rig.server.server.probes.sweepBlobs();
     assert.deepEqual(hashesIn(dataDir), hashesOf(two));
   });
@@ -110,7 +110,8 @@ function tests(store: StoreName): void {
     const { sweepBlobs } = rig.server.server.probes;
     await rig.answer({ chatId: 'a', attachments: [imageAttachment(one)] });
     await rig.api.delete('/v2/integrations/demo/chats/a');
-    // The request finds that its integration has these bytes; then a sweep takes them; then it would refer to them.
+    // The request finds that its integration has these bytes. Then a sweep deletes them, before the request refers to
+    // them.
     next.push(async (go) => {
       assert.equal(await sweepBlobs(), 1);
       return go();
@@ -139,7 +140,7 @@ function tests(store: StoreName): void {
     rig.controller.answerAll('Hi');
     const { promise, resolve } = Promise.withResolvers<void>();
     let waiting = 0;
-    // Both have stored their bytes before either transaction.
+    // Both requests have stored their bytes before either transaction.
     const together = async (go: () => Promise<unknown>) => {
       waiting += 1;
       if (waiting === 2) resolve();
@@ -173,7 +174,7 @@ function tests(store: StoreName): void {
       writeFileSync(join(folder, key), bytes);
     }
     await rig.answer({ chatId: 'c', attachments: [imageAttachment(one)] });
-    // The sweep of the start may be under way and may have taken some.
+    // The sweep of the start may be in progress and may have deleted some.
     await rig.server.server.probes.sweepBlobs();
     await rig.server.server.probes.sweepBlobs();
     assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one));

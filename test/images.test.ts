@@ -25,7 +25,7 @@ const MEBIBYTE = 1024 * 1024;
 const png = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');
 const gif = Buffer.from(SAMPLE_IMAGES['image/gif'], 'base64');
 
-/** The images of each user's turn that the model is shown. */
+/** Returns the images of each user turn that the model receives. */
 function imagesShown(call: ModelCall): Pick<ShownImage, 'mediaType' | 'detail' | 'base64'>[][] {
   return call.request.prompt.flatMap((item) =>
     item.kind === 'user'
@@ -297,7 +297,7 @@ test('an image that cannot be read now fails the run; the same message works lat
   const { runId } = await rig.answer({ chatId: 'c', attachments: [imageAttachment(png)] });
   const [path = ''] = blobsIn(rig.server.dataDir);
   const file = join(rig.server.dataDir, 'blobs', path);
-  // A folder in its place: opened, but not read.
+  // A folder replaces the file: it can be opened, but not read.
   rmSync(file);
   mkdirSync(file);
   const reader = await rig.api.complete({ chatId: 'c', message: 'And now?' });

@@ -18,7 +18,7 @@ import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 const RUNS = '/v2/integrations/demo/runs';
-/** Shorter than the real ones. */
+/** Shorter times than in production. */
 const SHORT = { leaseMs: 3000, beatMs: 750 };
 /** No periodic heartbeat happens during a test. */
 const NEVER_BY_THE_BEAT = { leaseMs: 600_000, beatMs: 300_000 };
@@ -147,7 +147,7 @@ test('a node frozen for less than its lease keeps its runs and readers', { skip 
   await reader.untilText('Before, ');
   still.freeze();
   await call.text('after.');
-  // Long enough that it has to ask whether the run is still its own.
+  // Long enough that the node must check whether it still owns the run.
   await sleep((limits.leaseMs * 3) / 8 + 500);
   still.unfreeze();
   await reader.untilText('after.');
@@ -170,7 +170,7 @@ test('an outage longer than the lease takes no run from a living node', { skip }
   await sleep(3 * SHORT.leaseMs);
   await postgres.startAgain();
   await call.text('after.');
-  // Longer than anybody who began to count in the outage would wait.
+  // Longer than a node would wait if it counted the outage as silence.
   await sleep(2 * SHORT.leaseMs);
   await call.end();
   await reader.whole();

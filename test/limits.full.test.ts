@@ -6,7 +6,7 @@ import { KillableServer } from './support/killable-server.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** A body that is not all sent. */
+/** Sends a part of a body. */
 function upload(url: string) {
   const sent = request(`${url}/get_completion_v2`, {
     method: 'POST',

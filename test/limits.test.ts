@@ -63,13 +63,13 @@ test('each limit has the default of the contract, and a setting that changes it'
   assert.equal(DEFAULT_LIMITS.attachmentsBytes, 256 * MEBIBYTE);
 });
 
-/** The status of a completion that is valid except for what the test changes. It is cut after its head has arrived. */
+/** Returns the status of an answer. Cuts the stream of a completion that was admitted. */
 async function statusOf(reader: StreamReader): Promise<number> {
   if (reader.status === 200) reader.cut();
   return reader.status;
 }
 
-/** A body that is not all sent. */
+/** Sends a part of a body. */
 function upload(url: string) {
   const sent = request(`${url}/get_completion_v2`, {
     method: 'POST',
@@ -165,7 +165,7 @@ function tests(store: StoreName): void {
 
   test('a full node answers 503 and reserves nothing; replays are still served', async (t) => {
     cites(t, 'contract-4-limit-active-runs', 'contract-8-503-unavailable', 'contract-4-order-load');
-    // Ten requests come to their transaction in the same turn, so that all are decided before one is started.
+    // Ten requests reach their transaction in the same turn, so all are decided before one is started.
     const together = Promise.withResolvers<void>();
     let waiting = -1;
     const wrapStore = (store: Store): Store => ({
@@ -349,7 +349,7 @@ test('bodies over the shared budget are refused with 503 until one is done', asy
     const { status } = await third.answer;
     third.sent.destroy();
     if (status === 200) break;
-    // The first one's end has not been noticed yet.
+    // The server has not noticed the end of the first request yet.
     assert.ok(status === 503 || status === 0, `${status}`);
     await sleep(20);
   }

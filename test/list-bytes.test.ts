@@ -57,7 +57,7 @@ function tests(store: StoreName): void {
   test('a list ends its page at 4 MiB of JSON and reads no row beyond it', async (t) => {
     cites(t, 'contract-3-page-bytes');
     const { read, wrapStore } = counted();
-    // Room for two pages: each of them has to be given back when it is sent.
+    // The budget has room for two pages, so each page must be released after it is sent.
     await using server = await ScriptedServer.start({ store, wrapStore, limits: { pagesBytes: 2 * PAGE_BYTES } });
     const { dataDir } = server.server;
     const members = ['a', 'b', 'c', 'd', 'e', 'f'];

@@ -62,7 +62,7 @@ test('logs one JSON line per request, refusal and run, without secrets', async (
   secrets.push('planted-context-token-987', said);
   const runs = [first, failing].map(({ headers }) => [headers['x-request-id'], headers['x-run-id']]);
 
-  // Wrong in every way, with the key in places where it does not belong.
+  // The request is wrong in every way, with the key in fields that are not for it.
   const refused = [
     await api.get(`/v2/integrations/nowhere?key=${API_KEY}`),
     await api.get(`/${API_KEY}`),

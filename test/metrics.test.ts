@@ -7,7 +7,7 @@ import { ScriptedServer } from './support/scripted-server.ts';
 
 const writes: string[] = [];
 
-/** Notes the name of every statement that writes. */
+/** Records the name of every statement that writes. */
 function noting(store: Store, names: string[]): Store {
   const transaction = (inner: Tx): Tx => ({
     all: (statement, params) => inner.all(statement, params),
@@ -34,7 +34,7 @@ before(async () => {
 });
 after(() => rig[Symbol.asyncDispose]());
 
-/** The page as a reader of the format takes it: what is no comment is a name, labels and a number. */
+/** Parses the page by its format: each line that is not a comment has a name, labels and a number. */
 async function metrics(of = rig): Promise<Map<string, number>> {
   const { status, headers, body } = await of.api.get('/metrics');
   assert.equal(status, 200);
@@ -110,7 +110,7 @@ test('admissions are counted by outcome, refusals by code and without a single w
   await (await rig.api.complete({ ...body, usageRequestId: 'u1' })).whole();
   writes.length = 0;
   const held = await rig.hold({ ...body, usageRequestId: 'u2', chatId: 'busy' });
-  // What the held run has said so far is stored within 100 ms, and later on a busy machine: that is no write of a refusal.
+  // The text of the held run is stored within 100 ms, or later on a busy machine. That is not a write of a refusal.
   const run = `/v2/integrations/${integration}/runs/${held.runId}`;
   while ((await rig.api.get(run)).body.status !== 'running') await sleep(20);
   writes.length = 0;

@@ -137,7 +137,7 @@ async function meteredServer(baseUrl: string) {
     };
     return { ended, cancel: () => api.post(`${runPath}/cancel`) };
   };
-  /** What the member has used in runs, tokens and credits. */
+  /** Returns the usage of the member in runs, tokens and credits. */
   const used = async () => {
     const amounts: number[] = [];
     for (const unit of UNITS) {
@@ -191,7 +191,7 @@ test('a run is charged from the first call that a model accepted', async (t) => 
   assert.equal((await twoSteps.ended()).status, 'failed');
   assert.deepEqual(await metered.used(), [2, shown + 110, shown + 110]);
 
-  // An answer that is no stream is an acceptance too.
+  // An answer that is not a stream is an acceptance too.
   const accepted = await metered.ask();
   (await provider.nextCall()).answer(202, {});
   assert.equal((await accepted.ended()).status, 'failed');

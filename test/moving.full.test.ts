@@ -18,7 +18,7 @@ const MARK = 'moved-to-postgres';
 
 /** A reader may leave an empty log. */
 const hashOf = (path: string) => hash('sha256', existsSync(path) ? readFileSync(path) : '');
-/** The database with its log: what a reader leaves beside them does not count. */
+/** The database with its log. Other files that a reader leaves do not count. */
 const source = (dataDir: string) =>
   ['runwire.db', 'runwire.db-wal', 'secret'].map((name) => hashOf(join(dataDir, name)));
 
@@ -165,7 +165,7 @@ const waits = async (client: pg.Client) =>
     .length > 0;
 const others = `select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
 
-/** `runwire move`, killed as soon as the database holds it up. */
+/** Runs `runwire move` and kills it when it waits for the lock in the database. */
 async function killedAtHold(client: pg.Client, env: Readonly<Record<string, string>>): Promise<void> {
   const command = ['-C', 'runwire', join(root, 'packages/cli/src/main.ts'), 'move'];
   const given = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: compileCache, ...env };

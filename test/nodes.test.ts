@@ -68,7 +68,7 @@ test('every node lists all, which of them drains and which is dead, newest first
   await using model = await ModelController.start();
   const limits = { leaseMs: 3000, beatMs: 750 };
   await using group = await NodeGroup.start(0, { controllerPort: model.port, limits });
-  // One after the other: they are listed by when they came.
+  // The nodes start one after the other, because the list is sorted by their start.
   const [draining, doomed, other] = [await group.add(), await group.add(), await group.add()];
   const list = async (): Promise<NodeRecord[]> => (await other.api.get('/v2/nodes')).body.items;
   const states = async () => (await list()).map(({ state, self, activeRuns }) => [state, self, activeRuns]);

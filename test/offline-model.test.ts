@@ -5,7 +5,7 @@ import { type StreamReader, startTestServer, TestMount, type TestServer } from '
 import { demoAgency } from '../packages/server/src/agencies/demo-agency.ts';
 import { cites } from '../requirements/cite.ts';
 
-/* The offline model, as a newcomer meets it. */
+/* The offline model as a new user meets it. */
 
 let server: TestServer;
 before(async () => {

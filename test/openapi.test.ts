@@ -54,7 +54,7 @@ test('every schema is valid, and all its references exist', () => {
   assert.ok(all.length > 200);
   for (const [name, value] of all) {
     assert.ok(ajv.validateSchema(value), `${name}: ${ajv.errorsText()}`);
-    // Compiled there when a request first needs it: a reference that leads nowhere would be heard of by users.
+    // The server compiles a schema when a request first needs it, so users would find a broken reference.
     assert.doesNotThrow(() => ajv.compile(value), name);
   }
 });
@@ -95,7 +95,7 @@ test('it describes every operation that there is, and no other', (t) => {
   });
   assert.deepEqual(shown.sort(), all.sort());
   assert.ok(shown.includes('POST /create_agency_upload createAgencyUpload'));
-  // REST under /v2, and what belongs to an integration below it.
+  // Paths are REST under /v2, with the resources of an integration below it.
   const around = Object.keys(described.paths).filter(
     (path) => !/^\/(get_completion_v2|create_agency_upload|healthz|readyz|metrics|docs|openapi\.json)?$/.test(path),
   );

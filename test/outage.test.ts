@@ -8,7 +8,9 @@ import { missingService } from './support/services.ts';
 
 const missing = await missingService('postgres');
 const WAIT_MS = 60_000;
-/** To connect, to be answered and to look what became of a commit take 5, 8 and 5 s at most; the rest is the machine's. */
+/**
+ * Connecting, answering and looking up an unanswered commit take at most 5, 8 and 5 s. The rest is for a busy machine.
+ */
 const ANSWERED_MS = 20_000;
 /**
  * If the machine freezes for 3/8 of this time, the text of runs is held back until the next heartbeat, which cannot
@@ -70,7 +72,7 @@ if (missing === null) {
     await call.toolCall('c1', 'gate', JSON.stringify({ port: gate.port }));
     await call.end();
     await reader.untilText('"call_id":"c1"');
-    // It has tried to store the step, and more than once.
+    // The server has tried more than once to store the step.
     await sleep(2000);
     assert.deepEqual([gate.calls.length, rig.controller.calls.length], [0, 1]);
     await own.startAgain();
@@ -131,7 +133,7 @@ if (missing === null) {
     await call.text('Before, ');
     await reader.untilText('Before, ');
 
-    // A stream of posts, so that the database is cut off in every part of some admission.
+    // Clients post without a pause, so that the outage interrupts every part of some admission.
     const claims = new Map<string, string | undefined>();
     const readers: StreamReader[] = [];
     const answered = async (ask: () => Promise<unknown>) => {
@@ -156,7 +158,7 @@ if (missing === null) {
     const refused = (method: string, path: string, body?: unknown) =>
       answered(async () => assert.equal((await rig.api.call(method, path, body)).status, 503, `${method} ${path}`));
     times.push(
-      // An answer of it is good for a second, and one from before may be younger.
+      // A readiness answer is valid for a second, so an earlier one may still be used.
       answered(() => until('readiness says so', async () => (await rig.api.get('/readyz')).status === 503)),
       refused('GET', own(`/runs/${runId}`)),
       refused('GET', own(`/runs/${runId}/events`)),
@@ -169,7 +171,7 @@ if (missing === null) {
       answered(async () => assert.equal((await rig.api.as(key.apiKey).get('/v2/me')).status, 503)),
       answered(async () => assert.equal((await rig.api.get('/healthz')).status, 200)),
     );
-    // And once nothing is trusted from memory any more.
+    // Repeats the check after all cached values have expired.
     const later = sleep(6000).then(() => answered(post('late')));
     const slowest = Math.max(...(await Promise.all([...times, later])));
     t.diagnostic(`slowest answer after ${Math.round(slowest)} ms`);

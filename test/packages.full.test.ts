@@ -56,7 +56,7 @@ test('npx runwire serve works from the tarballs in an empty folder', async (t) =
   t.after(() => rmSync(project, { recursive: true, force: true }));
   writeFileSync(join(project, 'package.json'), '{ "private": true }');
   const needed = ['agency', 'documents', 'server', 'cli'].map((name) => tarballs.get(name) ?? '');
-  // Offline: nothing but these tarballs is needed.
+  // Offline: npm needs only these tarballs.
   const installed = await run('npm', ['install', '--offline', '--ignore-scripts', ...needed], {
     cwd: project,
     ...environment,
@@ -79,7 +79,7 @@ test('npx runwire serve works from the tarballs in an empty folder', async (t) =
   for (const pid of childrenOf(server.pid)) process.kill(pid, 'SIGTERM');
 });
 
-/** All processes below this one. */
+/** Returns all descendants of a process. */
 function childrenOf(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return text === '' ? [] : text.split(' ').flatMap((child) => [...childrenOf(Number(child)), Number(child)]);

@@ -58,7 +58,7 @@ test('a stream that waits for another on its connection is not cut', async () =>
   await until(() => probes.openStreams() === 1);
   pipeline.send(set.events(ended.runId));
   await until(() => probes.openStreams() === 2);
-  // Ten times as long as a reader may take nothing.
+  // Ten times as long as a reader may be stuck.
   await sleep(2000);
   assert.equal(probes.openStreams(), 2);
   await live.call.text('The first answer');

@@ -64,7 +64,7 @@ test('a start that loses the database ends with one sentence', { skip }, async (
   const { port } = new URL(database.url);
   await using proxy = await CommitProxy.start(Number(port));
   const env = { RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: database.url.replace(`:${port}`, `:${proxy.port}`) };
-  // In the order of a start: each attempt gets further than the last.
+  // In the order of a start: each attempt gets further than the previous one.
   const phases = [
     'server_version_num',
     'create table "messages"',
@@ -81,7 +81,7 @@ test('a start that loses the database ends with one sentence', { skip }, async (
     const sentences = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
     assert.equal(sentences.length, 1, `${phase}: ${stderr}`);
     assert.match(sentences[0] ?? '', SENTENCE, phase);
-    // Log lines have no stack either.
+    // Log lines contain no stack either.
     assert.doesNotMatch(stderr, /\bat .+:\d+:\d+/, phase);
   }
 });
@@ -208,7 +208,7 @@ if (missing === null) {
       await call.text('Once');
       proxy.swallow(1, 'finish run', blockAfter);
       await call.end();
-      // Longer than anybody asks what became of a commit: then the end is tried again.
+      // Longer than the server looks for an unanswered commit. After that it writes the end again.
       if (blockAfter) await sleep(7000);
       proxy.unblock();
       await reader.whole();

@@ -11,7 +11,7 @@ test('a read-only database counts as unavailable: runs wait for it', { skip }, a
   await using postgres = await PostgresServer.start();
   const url = await postgres.database();
   const database = new URL(url).pathname.slice(1);
-  /** From the next connection on, and there are only new ones. */
+  /** The setting applies to new connections, and all connections are new. */
   const become = async (readOnly: 'on' | 'off') => {
     await postgres.query(`alter database ${database} set default_transaction_read_only = ${readOnly}`);
     await postgres.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);

@@ -5,7 +5,7 @@ import { type Store, startTestServer } from '@runwire/test-kit';
 import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
 import { cites } from '../requirements/cite.ts';
 
-/** A store that can be made to fail, or to hang, in its writes alone. */
+/** A store whose writes can be made to fail or hang. */
 function breakable() {
   const state = { broken: null as null | 'fails' | 'hangs', transactions: 0 };
   const wrapStore = (store: Store): Store => ({

@@ -47,7 +47,7 @@ for (const protocol of PROTOCOLS) {
         protocol === 'chat' ? [undefined, 'low'] : [{ effort: 'low', summary: 'concise' }, undefined],
       );
       if (step === 1) {
-        // Thoughts stay out of the next step, and no item refers to one by an id.
+        // Reasoning is not part of the next step, and no item refers to it by an id.
         const shown: readonly Readonly<Record<string, unknown>>[] = call.body.input ?? call.body.messages;
         assert.ok(!JSON.stringify(shown).includes('knows'));
         for (const item of shown) assert.ok(item.type !== 'reasoning' && item.id === undefined);

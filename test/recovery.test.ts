@@ -42,7 +42,7 @@ function tests(store: StoreName): void {
     const second = await server.controller.nextCall();
     await second.text('Void');
     await reader.untilText('"Void"');
-    // The finished steps were durable before the model was asked again; nothing after them is.
+    // The finished steps are durable before the model is asked again. Nothing after them is.
     const stored = reader.frames.findLast(({ data }) => data.includes('"tool_output"'))?.id ?? 0;
     await server.process.kill();
     assert.equal(await reader.over, false, 'the stream was cut');

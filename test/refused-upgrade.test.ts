@@ -10,7 +10,7 @@ const skip = (await missingService('postgres')) ?? false;
 const limits = { leaseMs: 3000, beatMs: 500, sweepMs: 3_600_000 };
 const FIRST_UNDONE = '0008-files';
 
-/** Takes back what the last migrations did, as the version before them had the tables. */
+/** Reverts the last migrations, so that the tables are as in the previous version. */
 const EARLIER = [
   ...['newest', 'consumer'].map((name) => `drop index chats_${name}`),
   ...['host', 'address'].map((column) => `alter table nodes drop column ${column}`),

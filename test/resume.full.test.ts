@@ -171,7 +171,7 @@ function tests(store: StoreName): void {
         [3_000_000_001, frames.findLast(({ id }) => id < 3_000_000_001)?.id],
       ],
     );
-    // Who saw void frames of the second attempt hears first that they are void.
+    // A reader that saw void frames of the second attempt is first informed that they are void.
     const rest = await (await server.api.events(runId, reader.frames.at(-1)?.id ?? 0, 'mine')).whole();
     assert.deepEqual([rest[0]?.event, rest[0]?.id], ['resumed', 2_000_000_001]);
     const record = await recordOf(server);

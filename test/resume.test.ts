@@ -92,7 +92,7 @@ function tests(store: StoreName): void {
       ],
     );
     const record = await recordOf(server);
-    // Nothing of the call that died had reached the disk.
+    // Nothing of the interrupted call had been stored.
     assert.deepEqual([record.usage.request_count, record.charged.amount], [2, 2 * TOKENS]);
     const { allowance } = (await server.api.get(`${BELOW}/members/ann`)).body;
     assert.deepEqual([allowance.used, allowance.reserved], [2 * TOKENS, 0]);

@@ -20,7 +20,7 @@ const isDelta = ({ data }: Frame) => /"type":"response\.[a-z_]+\.delta"/.test(da
 const isRunItem = ({ data }: Frame) => data.includes('"run_item_stream_event"');
 const isError = ({ event, data }: Frame) => event === null && data.startsWith('{"error"');
 
-/** The contract's list, made from the frames of the whole run. */
+/** The events that the contract lists, selected from the frames of the whole run. */
 function whatStays(frames: readonly Frame[]): Frame[] {
   const deltas = new Map<string, { id: number; text: string; data: string }>();
   for (const { id, data } of frames.filter(isDelta)) {
@@ -160,7 +160,7 @@ function tests(store: StoreName): void {
     }
     await using rig = await ScriptedServer.start({ store, dataDir, env: { RUNWIRE_LOG_DAYS: '0' } });
     const { probes } = rig.server.server;
-    // The start sweeps by itself; whichever of the two did it, it is done when this one is.
+    // The start sweeps too. Either sweep may compact the run, but after this one it is compacted.
     await probes.sweepEvents();
     assert.deepEqual((await readAll(rig.api.events(runId, null, 'demo'))).frames, whatStays(whole));
 

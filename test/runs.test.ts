@@ -221,7 +221,7 @@ function tests(store: StoreName): void {
     assert.equal(await codeOf(''), '400 invalid_request');
     assert.equal(await codeOf('?chatId=c1&aliasChatId=a1'), '400 invalid_request');
     assert.equal(await codeOf('?usageRequestId=u1&chatId=c1'), '400 invalid_request');
-    // "nothing is reserved yet; send it again with the same id"
+    // Nothing was reserved, so the same id can be used.
     await rig.answer({ ...body, usageRequestId: 'u9' });
   });
 
@@ -236,7 +236,7 @@ function tests(store: StoreName): void {
         all: async (statement, params) => {
           const rows = await store.reads.all(statement, params);
           const next = between;
-          // After the first statement that reads the chat or the run.
+          // Called after the first statement that reads the chat or the run.
           if (next !== null && /chat|run|alias/.test(statement.name)) {
             between = null;
             await next();

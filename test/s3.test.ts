@@ -26,7 +26,7 @@ const skip = (await missingService('s3')) ?? false;
 const noPostgres = (await missingService('postgres')) ?? skip;
 after(() => Promise.all([stopOwnS3(), stopOwnPostgres()]));
 
-/** What a server needs to keep its files in a bucket of its own. */
+/** The settings of a server that keeps its files in its own bucket. */
 async function s3Settings(access: S3Access, more: Readonly<Record<string, string>> = {}) {
   useS3Credentials(access);
   const { endpoint, region, accessKeyId, secretAccessKey } = access;

@@ -42,7 +42,7 @@ function watched(real: Mount): Mount {
   });
 }
 
-/** An integration of the test agency with both files. */
+/** Makes an integration of the test agency with both files. */
 async function furnished(fields: object = {}): Promise<string> {
   const apiIntegrationId = await rig.integration({ agency: 'test', ...fields });
   await mount.put(apiIntegrationId, REPORT.path, 'a,b\n1,2\n', 'text/csv');
@@ -114,7 +114,7 @@ test('names a file that was not uploaded, and starts nothing', async (t) => {
     assert.deepEqual([status, admitted, said.code], [400, 'false', 'sandbox_file_not_found']);
     assert.ok(said.error.includes(`\`${file.path}\``), said.error);
     assert.equal((await rig.api.get(`/v2/integrations/${integration}/chats/never`)).status, 404);
-    // "A refused request leaves its id unused."
+    // A refused request leaves its id unused.
     assert.equal((await rig.api.get(`/v2/integrations/${integration}/chat_status?usageRequestId=never`)).status, 404);
   }
 });
@@ -154,7 +154,7 @@ test('a replay never asks for its files: they may be gone, or their store', asyn
     return [reader.status, reader.headers['x-run-replayed'], reader.headers['x-run-id']];
   };
   assert.deepEqual(await replayed({}), [200, 'true', runId]);
-  // "Unknown fields are ignored … in sandbox files."
+  // Unknown fields of a sandbox file are ignored.
   assert.deepEqual(await replayed({ sandboxFiles: [{ ...REPORT, size: 5 }, NOTES] }), [200, 'true', runId]);
   for (const sandboxFiles of [[REPORT], [NOTES, REPORT], [], undefined]) {
     const { body: said } = await refusal(await rig.api.complete({ ...body, sandboxFiles }));
@@ -193,7 +193,7 @@ test('later turns announce the files of all earlier turns byte for byte', async 
   await rig.api.post(`/v2/integrations/${apiIntegrationId}/runs/${cancelled.runId}/cancel`);
   await cancelled.reader.whole();
   assert.equal(messagesFrame(cancelled.reader).status, 'cancelled');
-  // What was announced stays so when the file itself is gone.
+  // The announcement stays the same after the file is deleted.
   await mount.delete(apiIntegrationId, NOTES.path);
   const third = await rig.answer({ ...body, message: 'Three', sandboxFiles: [REPORT] }, 'Done.');
   assert.deepEqual(third.call.request.prompt, [
@@ -210,7 +210,7 @@ test('what is announced counts in what fits into the window of the model', async
   await using own = await ScriptedServer.start({ env: { RUNWIRE_MODEL_WINDOW: '6000' } });
   const apiIntegrationId = await own.integration({ agency: 'test' });
   const files = await TestMount.in(own.server.dataDir);
-  // About a thousand tokens a turn, of which three fit into half of the window.
+  // About a thousand tokens per turn. Three turns fit into half of the window.
   const folder = `/app/mnt/${['a', 'b', 'c'].map((name) => name.repeat(250)).join('/')}`;
   const sandboxFiles = [1, 2, 3, 4, 5].map((name) => ({ name: `${name}`, path: `${folder}/${name}` }));
   for (const { path } of sandboxFiles) await files.put(apiIntegrationId, path, '.');

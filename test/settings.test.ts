@@ -107,7 +107,7 @@ const WRONG: readonly Settings[] = [
   { RUNWIRE_MAX_RUN_SECONDS: '86401' },
 ];
 
-/** One line, one sentence, and the setting's name in it. */
+/** Checks that the text is one line with one sentence, which contains the name of the setting. */
 function assertOneSentence(text: string, about: RegExp): void {
   assert.match(text, /^[^\n]+[.]\n?$/);
   assert.ok(!/[.!?] [A-Z]/.test(text), `more than one sentence: ${text}`);
@@ -134,7 +134,7 @@ test('every wrong setting is refused with one sentence that names it and a fix',
   }
 });
 
-/** What Kubernetes injects for a Service with this name and a port 8787 called `http`. */
+/** Kubernetes injects these variables for a Service with this name and a port 8787 called `http`. */
 function serviceVariables(service: string, address: string, protocol = 'tcp'): Settings {
   const name = service.toUpperCase().replaceAll('-', '_');
   const port = `${name}_PORT_8787_${protocol.toUpperCase()}`;
@@ -228,7 +228,7 @@ test('a wrong start exits 1 with that sentence and leaves no file', async (t) =>
   const unused = (settings: Settings) => join(folder, `unused-${Object.keys(settings).join()}`);
   const start = ([settings]: (typeof cases)[number]) =>
     runwire(['serve'], { env: { PORT: '0', RUNWIRE_DATA_DIR: unused(settings), ...settings } });
-  // Two at a time: more would only wait for each other.
+  // Two processes at a time: more would only wait for each other.
   const half = cases.length / 2;
   const ends = (await Promise.all([cases.slice(0, half), cases.slice(half)].map((some) => inTurn(some, start)))).flat();
   for (const [place, [settings, about]] of cases.entries()) {

@@ -13,9 +13,9 @@ import { messagesFrame, refusal } from './support/scripted-server.ts';
 /** Far above the time that an immediate end takes here, and below the 30 s that runs may continue. */
 const AT_ONCE_MS = 20_000;
 
-/** The signal was sent; resolves when the server has seen it. */
+/** Resolves when the server has received the signal, which was sent before. */
 async function draining(api: ApiClient): Promise<void> {
-  // A request on a kept connection can meet its close.
+  // The server may close a kept connection while a request is being sent on it.
   const status = () =>
     api.get('/readyz').then(
       (answer) => answer.status,
@@ -26,7 +26,7 @@ async function draining(api: ApiClient): Promise<void> {
 
 const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 
-/** A connection on which nothing was asked yet. */
+/** Opens a connection without sending a request. */
 async function connected(url: string): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => {});
@@ -34,7 +34,7 @@ async function connected(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Asks on it, and resolves to the head of the answer. */
+/** Sends a request on it, and resolves to the head of the answer. */
 async function asked(socket: Socket): Promise<string> {
   socket.write(HEALTH);
   return String(await new Promise<Buffer>((resolve) => socket.once('data', resolve)));
@@ -95,7 +95,7 @@ function tests(store: StoreName): void {
     assert.ok(!reader.text.includes('event: messages') && !reader.text.includes('event: end'));
     await call.closed;
 
-    // A stop in good order is no crash: it counts for nothing.
+    // A normal stop does not count as a crash.
     await server.startAgain({ limits: { maxAttempts: 1 } });
     const again = await server.controller.nextCall();
     const { body: status } = await server.api.get('/v2/integrations/mine/chat_status?usageRequestId=u1');
@@ -127,7 +127,7 @@ test('at SIGTERM an answer that is written whole but not read yet is not cut', a
   while ((await server.process.probe()).activeRuns > 0) await sleep(20);
   process.kill(server.process.pid, 'SIGTERM');
   await draining(server.api);
-  // One round of the drain more, at least.
+  // At least one more round of the drain.
   assert.equal((await server.api.complete({ usageRequestId: 'u2' })).status, 503);
   reader.resume();
   assert.equal(await reader.over, true, 'it came whole');

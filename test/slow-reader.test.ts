@@ -6,15 +6,18 @@ import { cites } from '../requirements/cite.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 
 const HEARTBEAT_MS = 1000;
-/** The time without progress after which a reader is cut; the server looks ten times a heartbeat. */
+/** The time without progress after which a reader is cut. The server checks ten times per heartbeat. */
 const DRAIN_MS = 10_000;
-/** One frame, far more than the kernel's buffers hold. */
+/** One frame that is much larger than the kernel's buffers. */
 const FRAME_CHARS = 20_000_000;
-/** A reader's step: more than the kernel waits for until it takes more, and twelve in the time. */
+/**
+ * The bytes that a reader takes at a time. The kernel accepts more after each, and twelve of them fit into the time
+ * limit.
+ */
 const STEP_BYTES = 1_000_000;
 const STEP_MS = DRAIN_MS / 12;
 
-/** The bytes of a stream, taken only when asked for. */
+/** The bytes of a stream, which are read only on request. */
 class StepReader {
   readonly #socket: Socket;
   #bytes = 0;

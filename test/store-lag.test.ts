@@ -8,7 +8,7 @@ import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
 const MEBIBYTE = 1024 * 1024;
 const DELTAS = 5000;
 const PIECE = 'four words and more '.repeat(50);
-/** As OpenAI pads its events: what is on the wire is ten times what is said. */
+/** OpenAI pads its events like this: the wire has ten times the bytes of the text. */
 const PADDING = 'x'.repeat(9000);
 const SILENCE_MS = 10_000;
 
@@ -87,7 +87,7 @@ for (const how of ['hangs', 'is away'] as const) {
     })();
 
     await until(() => probes.unstoredBytes() >= MEBIBYTE);
-    // More than the silence that a provider may keep, and its kernel takes no more: then it is not being read.
+    // Longer than a provider may be silent, while its kernel accepts no more bytes: the server is not reading.
     const heldUntil = performance.now() + 1.2 * SILENCE_MS;
     for (let seen = -1; seen !== sentBytes || performance.now() < heldUntil; ) {
       seen = sentBytes;

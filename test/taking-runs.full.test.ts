@@ -18,7 +18,7 @@ import { missingService } from './support/services.ts';
 const skip = (await missingService('postgres')) ?? false;
 const SHORT = { leaseMs: 3000, beatMs: 750 };
 
-/** A database, a model that the test leads, and the options of servers on both. */
+/** A database, a model that the test controls, and the options of servers on both. */
 async function setUp() {
   const database = await migratedDatabase();
   const controller = await ModelController.start();
@@ -34,7 +34,7 @@ async function setUp() {
   };
 }
 
-/** A store whose transactions pass `before` first. */
+/** A store that calls `before` at the beginning of each transaction. */
 const held =
   (before: (name: string, store: Store) => Promise<void>) =>
   (store: Store): Store => ({
@@ -91,7 +91,7 @@ test('a run that cannot be taken in time delays no other run and no start', {
   await using it = await setUp();
   const [large, ...others] = await leaveBehind(it.controller, ['large', 'b', 'c'], { env: it.options.env });
   let isTooLarge = true;
-  // Whatever is committed together with it fails with it.
+  // Everything in the same transaction fails with it.
   const wrapStore = reading(async (statement, params, rows) => {
     const isLarge = statement === 'unfinished run' && (params as { runId: string }).runId === large;
     if (isLarge && isTooLarge) throw new StoreUnavailable('That took too long.');

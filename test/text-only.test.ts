@@ -248,7 +248,7 @@ test('a slow reader of text is served from the log; a stuck one is cut', async (
   const piece = 'x'.repeat(100_000);
   for (let i = 0; i < 200; i += 1) {
     await call.text(piece);
-    // It pauses until the server holds back, and no longer: from then on it has to read.
+    // The reader pauses only until the server holds back. From then on it must read.
     if (bounded.server.server.probes.fullStreams() === 2) reader.resume();
   }
   await call.end();

@@ -20,7 +20,7 @@ class Meeting {
   }
 }
 
-/** Two servers that look for orphans at the same moment, and hold the first in their hands at the same moment. */
+/** Two servers look for orphans concurrently, and both find the first one before either takes it. */
 async function startTwo(url: string, model: ReturnType<typeof scriptedModel>, limits: { maxAttempts?: number }) {
   const [look, hold] = [new Meeting(), new Meeting()];
   const started = await Promise.all(
@@ -62,7 +62,7 @@ for (const count of [1, 7]) {
     }
     for (const runId of runIds) {
       const run = async () => (await other.api.get(`/v2/integrations/demo/runs/${runId}`)).body;
-      // A server that does not run it has nothing but what is stored.
+      // A server that does not run it can only use the stored events.
       while ((await run()).completedAt === null) await sleep(20);
       const { status, attempt } = await run();
       assert.deepEqual([status, attempt], ['completed', 2]);

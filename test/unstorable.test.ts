@@ -12,7 +12,10 @@ import {
   withoutComments,
 } from '@runwire/test-kit';
 
-/** A store that refuses every event chunk with this word in it, for good, and is away for the first few ends of such runs. */
+/**
+ * A store that refuses every event chunk with this word permanently, and is unavailable for the first ends of such
+ * runs.
+ */
 function refusing(word: string, away = 0): (store: Store) => Store {
   let left = away;
   return (store) => ({

@@ -9,7 +9,7 @@ import { refusal } from './support/scripted-server.ts';
 
 const LIMIT_MS = 60_000;
 
-/** A store that can be made to fail, or to hang, in its reads; `real` is what another node sees of it. */
+/** A store whose reads can be made to fail or hang. `real` is the store as another node sees it. */
 function breakable() {
   const state = { broken: null as null | 'fails' | 'hangs', real: null as Store | null, reads: 0 };
   const broken = <R>(read: () => Promise<R[]>): Promise<R[]> => {
@@ -22,7 +22,7 @@ function breakable() {
       kind: store.kind,
       reads: {
         all(statement, params) {
-          // The version is read all the time.
+          // The server reads the version continuously.
           if (statement !== accountsState) state.reads += 1;
           return broken(() => store.reads.all(statement, params));
         },
@@ -61,7 +61,7 @@ for (const broken of ['fails', 'hangs'] as const) {
     assert.deepEqual([await me(client), await me(api)], [200, 200]);
 
     state.broken = broken;
-    // Another node revokes it; this one cannot hear of that.
+    // Another node revokes the key, and this node cannot learn of it.
     await state.real?.transact('account', async (tx) => {
       await tx.run(revokeKey, { keyId, now: Date.now() });
       await tx.run(raiseAccountsVersion, {});

@@ -22,7 +22,7 @@ test('everything after the file is ignored: files, fields and the epilogue', asy
   const parts = [...set.parts({ key }), { name: 'file', value: 'a second' }, { name: 'acl', value: 'public-read' }];
   says(await set.post(parts, { epilogue: 'and more' }), 204, null);
   assert.deepEqual(set.read(`demo/files/${key}`), FILE);
-  // Fields that come too late are none.
+  // Fields after the file are ignored.
   const late = [...without(set.parts(), 'policy'), ...set.parts().filter(({ name }) => name === 'policy')];
   await refused(set, set.post(late), 400, 'InvalidArgument');
 });
@@ -95,7 +95,7 @@ test('no more is read of a file than is written: its sender waits', async () => 
   const { sent, answer } = openForm(slow.url(), {}, whole.length);
   sent.end(whole);
   await eventually('its write has begun', async () => slow.stored().length === 1);
-  // Long enough for a server that reads on to have read it all.
+  // Long enough that a server which continues to read has read everything.
   for (let asked = 0; asked < 100; asked += 1) await slow.server.api.get('/healthz');
   assert.equal(sent.writableFinished, false);
   held.resolve();
@@ -142,7 +142,7 @@ test('boundaries are found where they are, and nowhere else', async () => {
     says(await set.post(set.parts({ key, sizeBytes: Buffer.byteLength(value) }, value)), 204, null);
     assert.equal(set.read(`demo/files/${key}`).toString(), value);
   }
-  // What begins as a boundary ends the file, and then a part begins whose head has no end.
+  // The beginning of a boundary ends the file. Then a part begins whose head has no end.
   const ended = `some\r\n--${BOUNDARY}more`;
   await refused(set, set.post(set.parts({ sizeBytes: ended.length }, ended)), 400, 'MalformedPOSTRequest');
   await refused(set, set.post([], { preamble: `--${BOUNDARY}\r\nno head` }), 400, 'MalformedPOSTRequest');

@@ -62,7 +62,7 @@ function tests(store: StoreName): void {
     const credential = set.fields()['x-amz-credential']?.replace(/^[^/]+/, 'runwire-999999') ?? '';
     await refused(set, set.post(changed(good, 'x-amz-credential', credential)), 403, 'InvalidAccessKeyId');
     for (const { name } of without(good, 'file')) {
-      // The type is no required field, but the policy has a condition on it.
+      // The type is not a required field, but the policy has a condition on it.
       const [status, code] =
         name === 'Content-Type' ? ([403, 'AccessDenied'] as const) : ([400, 'InvalidArgument'] as const);
       await refused(set, set.post(without(good, name)), status, code);

@@ -115,7 +115,7 @@ function tests(store: StoreName): void {
       const page = await summary(integration, `groupBy=consumer&limit=2${cursor}`);
       seen.push(...page.items.map(({ key, runs }: { key: string; runs: number }) => `${key}${runs}`));
       cursor = page.nextCursor === null ? '' : `&cursor=${page.nextCursor}`;
-      // Without its ceiling the next page would not have this member any more.
+      // Without the ceiling the next page would not contain this member.
       await rig.answer({ apiIntegrationId: integration, consumerId: 'a' });
     } while (cursor !== '');
     assert.deepEqual(seen, ['e1', 'd1', 'c1', 'b1', 'a1']);
@@ -166,7 +166,7 @@ function tests(store: StoreName): void {
     for (const [place, row] of rows.entries()) {
       const { usage, charged, byModel, ...record } = records[place];
       const shown = Object.fromEntries(header.map((name, column) => [name, row[column]]));
-      // What a spreadsheet would run has an apostrophe in front.
+      // A cell that a spreadsheet would run starts with an apostrophe.
       const id = /^[=+\-@]/.test(record.usageRequestId) ? `'${record.usageRequestId}` : record.usageRequestId;
       assert.deepEqual(shown, {
         ...record,
@@ -187,7 +187,7 @@ function tests(store: StoreName): void {
 
   test('slices and pages of any size agree, with one page in memory', async (t) => {
     cites(t, 'contract-3-usage-csv', 'contract-3-usage-summary');
-    // Several runs in one millisecond, so that slices end between them.
+    // Several runs have the same millisecond, so that slices end between them.
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2032-01-01T00:00:00.000Z') });
     const integration = await rig.integration({ agency: 'test' });
     for (const member of ['ann', 'ben', 'cid']) await rig.member(integration, member);

@@ -166,7 +166,7 @@ test('accepts five attachments, each with exactly the fields of its type', async
     'spec-2.2-no-additional',
     'contract-4-unknown-fields-attachments',
   );
-  // Their host is this machine: nothing is fetched, and the runs fail once they are admitted.
+  // Their host is this machine, so nothing is fetched and the runs fail after their admission.
   const file = { type: 'input_file', file_url: 'https://localhost/a.pdf' };
   const image = { type: 'input_image', image_url: 'https://localhost/a.png' };
   await taken({ attachments: [] });
@@ -288,7 +288,7 @@ test('refuses a misspelt field of a completion and names the right one', async (
       { [name]: 'a' },
       new RegExp(`^\`${name}\` is not a field of this request; did you mean \`${meant}\`\\?$`),
     );
-    // Also if the right field is given too.
+    // Refused even if the right field is given too.
     await wrong({ usageRequestId: 'a', chatId: 'a', [name]: 'a' }, /did you mean/);
   }
   await refused(send({ apiIntegrationId: 'demo', mesage: 'Hi' }), /did you mean `message`\?/);

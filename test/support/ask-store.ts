@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { askDatabase, storeEnvironment } from '@runwire/test-kit';
 
-/** One statement to the store of this data folder, beside its servers: for what no operation shows. */
+/** Runs one statement on the store of this data folder beside its servers, for data that no operation returns. */
 export async function askStore(dataDir: string, statement: string): Promise<Record<string, unknown>[]> {
   const { DATABASE_URL } = await storeEnvironment(dataDir);
   if (DATABASE_URL !== undefined) return askDatabase(DATABASE_URL, statement);
@@ -19,7 +19,7 @@ export async function askStore(dataDir: string, statement: string): Promise<Reco
 /** Tables that change by themselves: heartbeats, and the last use of a key. */
 const OWN_LIFE = /^(nodes|node_beats|commit_marks|api_keys|installation|kysely_.*|sqlite_.*)$/;
 
-/** Every row, file, folder and link of the installation. */
+/** Returns every row, file, folder and link of the installation. */
 export async function storedState(dataDir: string): Promise<Set<string>> {
   const isEmbedded = (await storeEnvironment(dataDir)).DATABASE_URL === undefined;
   const catalogue = isEmbedded

@@ -5,7 +5,7 @@ import { ScriptedServer } from './scripted-server.ts';
 
 type Options = NonNullable<Parameters<typeof ScriptedServer.start>[0]>;
 
-/** A server that may fetch from a file server beside it, and a model that the test leads. */
+/** A server that may fetch from a file server on this machine, and a model that the test controls. */
 export class AttachmentRig implements AsyncDisposable {
   readonly files: FileServer;
   readonly rig: ScriptedServer;
@@ -42,12 +42,12 @@ export class AttachmentRig implements AsyncDisposable {
 export const fileAt = (file_url: string, more: object = {}) => ({ type: 'input_file', file_url, ...more });
 export const imageAt = (image_url: string, more: object = {}) => ({ type: 'input_image', image_url, ...more });
 
-/** The attachments of each user's turn that the model is shown. */
+/** Returns the attachments of each user turn that the model receives. */
 export const attachmentsShown = (call: ModelCall): ShownAttachment[][] =>
   call.request.prompt.flatMap((item) =>
     item.kind === 'user' ? [(item.attachments ?? []) as unknown as ShownAttachment[]] : [],
   );
 
-/** What is stored below `blobs/`. */
+/** Returns the files below `blobs/`. */
 export const blobsIn = (dataDir: string): string[] =>
   (readdirSync(join(dataDir, 'blobs'), { recursive: true }) as string[]).filter((path) => /^[0-9a-f]{2}\/./.test(path));

@@ -6,7 +6,7 @@ import { temporaryPaths } from './nginx.ts';
 
 const NODES = /^( *server) node-\d+:8787( [^\n]*)$/gm;
 
-/** Exactly once, or the file is another than it is taken for. */
+/** The text must occur exactly once. Otherwise the file is not the expected one. */
 function replaceOnce(text: string, what: string, by: string): string {
   if (text.split(what).length !== 2) throw new Error(`deploy/nginx.conf: expected \`${what}\` once.`);
   return text.replace(what, by);
@@ -27,10 +27,10 @@ export function balancerConfiguration(nodes: readonly string[]): (folder: string
   };
 }
 
-/** A node that dies whenever it has been asked something: it takes the request and breaks off. */
+/** A node that accepts every request and then closes the connection. */
 export class BreakingNode implements AsyncDisposable {
   readonly url: string;
-  /** The first line of each request that came. */
+  /** The first line of each request that arrived. */
   readonly asked: string[];
   readonly #close: () => Promise<void>;
 

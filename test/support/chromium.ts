@@ -13,7 +13,7 @@ export class Chromium implements AsyncDisposable {
   readonly #gone: Promise<unknown>;
 
   private constructor(url: string) {
-    // Without this port it would print the page and exit.
+    // Without this port Chromium would print the page and exit.
     const own = ['--remote-debugging-port=0', `--user-data-dir=${this.#folder}`];
     this.#child = spawn(CHROMIUM, [...QUIET, ...own, url], { stdio: 'ignore' });
     this.#gone = new Promise((resolve) => this.#child.once('exit', resolve));

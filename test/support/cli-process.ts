@@ -14,10 +14,10 @@ import {
   withSharedDisk,
 } from '@runwire/test-kit';
 
-/** The repository. */
+/** The root of the repository. */
 export const root = join(import.meta.dirname, '../..');
 
-/** Halves what a start costs the processor; the gate has one for all its processes. */
+/** This cache halves the CPU time of a start. All processes of the gate share it. */
 export const compileCache = process.env.NODE_COMPILE_CACHE ?? join(tmpdir(), 'runwire-test-compile-cache');
 
 /** See `TEST_BUILD` in the test kit. */
@@ -27,7 +27,7 @@ const command =
     : [join(root, 'packages/cli/dist/main.js')];
 
 export interface CliOptions {
-  /** All that the process finds in its environment, besides the path and the store. */
+  /** All variables of the process, in addition to the path and the store. */
   readonly env?: Readonly<Record<string, string>>;
   readonly store?: StoreName;
   readonly cwd?: string;
@@ -62,7 +62,7 @@ function exited(child: ChildProcess): Promise<{ code: number | null; signal: Nod
   });
 }
 
-/** Any program to its end. */
+/** Runs any program to its end. */
 export async function run(program: string, args: readonly string[], options: CliOptions = {}): Promise<ProcessResult> {
   const child = start(program, args, options);
   const [end, stdout, stderr] = await Promise.all([
@@ -73,12 +73,12 @@ export async function run(program: string, args: readonly string[], options: Cli
   return { ...end, stdout, stderr };
 }
 
-/** `runwire …` to its end, by the Node that runs this test. */
+/** Runs `runwire …` to its end, with the Node that runs this test. */
 export async function runwire(args: readonly string[], options: CliOptions = {}): Promise<ProcessResult> {
   return run(process.execPath, [...(options.nodeArgs ?? []), ...command, ...args], await withStore(options));
 }
 
-/** `runwire serve`, or another program that starts the server, as a person starts it. */
+/** `runwire serve`, or another program that starts the server, started as a person starts it. */
 export class CliServer implements AsyncDisposable {
   readonly url: string;
   readonly pid: number;
@@ -120,7 +120,8 @@ export class CliServer implements AsyncDisposable {
       });
       end.then(() => reject(new Error(`The server did not come up: ${said.stdout}${said.stderr}`)), reject);
     });
-    // The rest is written in the same turn, and a request is answered in a later one: then it is in the pipe.
+    // The server prints the rest in the same turn and answers a request in a later one, so the rest is in the pipe by
+    // then.
     await fetch(`${url}/healthz`);
     await setTimeout(20);
     return new CliServer(child, end, said, url);
@@ -149,7 +150,7 @@ export class CliServer implements AsyncDisposable {
   }
 }
 
-/** What is shaped like one of our keys. */
+/** Matches texts in the form of our keys. */
 export function keysIn(text: string): string[] {
   return [...new Set(text.match(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g) ?? [])];
 }

@@ -6,11 +6,11 @@ import { ScriptedServer } from './scripted-server.ts';
 type NodeOptions = NonNullable<Parameters<typeof ScriptedServer.start>[0]>;
 
 interface ClusterOptions extends NodeOptions {
-  /** False: every hint of other nodes is dropped. */
+  /** If false, every hint of other nodes is dropped. */
   readonly hints?: boolean;
   /** A proxy between the servers and the database. */
   readonly through?: (url: string) => string;
-  /** A database of the test's own. */
+  /** A private database of the test. */
   readonly databaseUrl?: string;
 }
 
@@ -23,7 +23,7 @@ export async function until(claim: string, holds: () => boolean | Promise<boolea
   }
 }
 
-/** Several servers on one database and one data folder, each with a model of its own that the test leads. */
+/** Several servers on one database and one data folder, each with its own model that the test controls. */
 export class Cluster implements AsyncDisposable {
   readonly url: string;
   readonly nodes: ScriptedServer[] = [];
@@ -59,7 +59,7 @@ export class Cluster implements AsyncDisposable {
     return node;
   }
 
-  /** What the database itself holds. */
+  /** Queries the database directly. */
   query(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]> {
     return askDatabase(this.url, text, values);
   }

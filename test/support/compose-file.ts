@@ -27,7 +27,7 @@ export function nodesOf(compose: ComposeFile): (readonly [string, Service])[] {
   return Object.entries(compose.services).filter(([name]) => name.startsWith('node-'));
 }
 
-/** As Compose puts it together: `${NAME}`, `${NAME:-otherwise}`, `${NAME:?what to do}`. */
+/** Replaces variables as Compose does: `${NAME}`, `${NAME:-otherwise}`, `${NAME:?what to do}`. */
 function filledIn(text: string, variables: Readonly<Record<string, string>>): string {
   return text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind: string, rest: string) => {
     const value = variables[name] ?? '';
@@ -37,7 +37,7 @@ function filledIn(text: string, variables: Readonly<Record<string, string>>): st
   });
 }
 
-/** What each node finds in its environment. */
+/** Returns the environment of each node. */
 export function nodeEnvironments(
   compose: ComposeFile,
   variables: Readonly<Record<string, string>>,

@@ -5,9 +5,9 @@ import { root } from './cli-process.ts';
 import { type ComposeFile, nodeEnvironments, nodesOf } from './compose-file.ts';
 
 const VARIABLES = { POSTGRES_PASSWORD: 'p'.repeat(32), RUNWIRE_API_KEY: 'k'.repeat(48) };
-/** PostgreSQL's own, less what it keeps for its administrator. */
+/** The default limit of PostgreSQL, without the connections that it reserves for its administrator. */
 const DATABASE_CONNECTIONS = 97;
-/** What a stop takes beside its two limits: docs/upgrade.md, "What a drain does". */
+/** The time of a stop in addition to its two limits: see docs/upgrade.md, "What a drain does". */
 const STOP_SECONDS = 15;
 /**
  * Besides the pool: writer, heartbeat and LISTEN, and for a moment the two of the start and the connection that queries
@@ -31,7 +31,7 @@ function balanced(): string[] {
 
 const seconds = (text = '0s') => Number(/^(\d+)s$/.exec(text)?.[1] ?? Number.NaN);
 
-/** What does not fit together in a compose file: with itself, with the settings, and with deploy/nginx.conf. */
+/** Returns the contradictions of a compose file with itself, with the settings, and with deploy/nginx.conf. */
 export function composeProblems(compose: ComposeFile): string[] {
   const problems: string[] = [];
   const expect = (holds: boolean, problem: string) => {

@@ -5,8 +5,8 @@ import { root, run } from './cli-process.ts';
 import { machinePath, newcomersEnvironment, withoutHosts } from './newcomer.ts';
 
 /*
- * A Dockerfile's steps without a container engine: each stage is a folder, and the paths of the image are paths in it.
- * What it does not know it refuses, so that no step is passed over in silence.
+ * Runs a Dockerfile's steps without a container engine: each stage is a folder, and the paths of the image are paths in
+ * it. It refuses unknown instructions, so that no step is silently skipped.
  */
 
 const SETPRIV = '/usr/bin/setpriv';
@@ -51,7 +51,7 @@ export interface Image {
   /** Program and arguments that start it, as its user if that is not the current user. */
   readonly start: readonly [string, ...string[]];
   readonly healthcheck: readonly [string, ...string[]];
-  /** What it installs by `apt-get`, which only root can; it has to be on this machine. */
+  /** Packages that it installs by `apt-get`. Only root can install them, so they must exist on this machine. */
   readonly packages: readonly string[];
   readonly user: string;
 }
@@ -61,7 +61,7 @@ interface Stage {
   cwd: string;
 }
 
-/** Runs the steps of the repository's Dockerfile in an empty folder. Nothing of them runs as root. */
+/** Runs the steps of the repository's Dockerfile in an empty folder. No step runs as root. */
 export async function buildImage(instructions: readonly Instruction[], into: string): Promise<Image> {
   const rules = readFileSync(join(root, '.dockerignore'), 'utf8')
     .split('\n')
@@ -71,7 +71,7 @@ export async function buildImage(instructions: readonly Instruction[], into: str
   const [uid = 0, gid = 0] = user.split(':').map(Number);
   const asUser =
     process.getuid?.() === 0 ? [SETPRIV, `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs'] : [];
-  /** With all that is in it. */
+  /** Gives a path with its content to the image's user. */
   const give = (path: string) => {
     if (asUser.length > 0) execFileSync('chown', ['-R', `${uid}:${gid}`, path]);
   };
@@ -149,7 +149,7 @@ export async function buildImage(instructions: readonly Instruction[], into: str
     ENV({ text }) {
       for (const pair of words(text)) {
         const [name = '', value = ''] = pair.split('=');
-        // Nothing of this machine's path: what the image starts has to be in it.
+        // The path of this machine is not passed on: the image must contain every program that it starts.
         env[name] = here(value).replace(':$PATH', '');
       }
     },

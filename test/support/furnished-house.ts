@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { type ApiClient, imageAttachment, pngOf, withoutComments } from '@runwire/test-kit';
 import { CliServer, keysIn } from './cli-process.ts';
 
-/** An installation in which something of everything has happened, and what a caller sees of it. */
+/** An installation with data of every kind, and the answers that a caller gets from it. */
 export interface FurnishedHouse {
   readonly apiKey: string;
-  /** Cut short by SIGKILL. */
+  /** The run that SIGKILL interrupted. */
   readonly unfinished: string;
   readonly seen: AnswersByPath;
 }
 
-/** By path, as it is answered; of runs also their streams. */
+/** The bodies of answers by path, and the streams of runs. */
 export type AnswersByPath = ReadonlyMap<string, string>;
 
 const PATH = '/v2/integrations/house';
-/** What PostgreSQL's text does not take, what ends lines for some, and what takes four bytes. */
+/** Contains a character that PostgreSQL's text refuses, a line end for some programs, and a character of four bytes. */
 const ODD = 'Zero \u0000, separator \u2028, clef 𝄞';
 
-/** Starts a server on an empty place, uses it, and kills it in the middle of a run. */
+/** Starts a server on an empty folder, uses it, and kills it in the middle of a run. */
 export async function furnish(env: Readonly<Record<string, string>>): Promise<FurnishedHouse> {
   await using server = await CliServer.start({ env });
   const apiKey = keysIn(server.stdout)[0] ?? '';
@@ -56,7 +56,7 @@ export async function furnish(env: Readonly<Record<string, string>>): Promise<Fu
   return { apiKey, unfinished: String(slow.headers['x-run-id']), seen };
 }
 
-/** Everything that a caller can read of the runs that have ended. */
+/** Reads everything that a caller can read of the runs that have ended. */
 export async function look(api: ApiClient): Promise<AnswersByPath> {
   const seen = new Map<string, string>();
   const keep = async (path: string) => {

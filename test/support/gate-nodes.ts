@@ -10,7 +10,7 @@ import {
   ToolController,
 } from '@runwire/test-kit';
 
-/** Servers on one database, with one model and one gate that the test leads; all go with it. */
+/** Servers on one database, with one model and one gate that the test controls. All of them end with it. */
 export class GateNodes implements AsyncDisposable {
   readonly model: ModelController;
   readonly gate: ToolController;
@@ -41,14 +41,14 @@ export class GateNodes implements AsyncDisposable {
     return this.#stack.use(server);
   }
 
-  /** The integration `mine` on the gate's agency, metered in tokens, with its member `ann`. */
+  /** Makes the integration `mine` on the gate's agency, metered in tokens, with its member `ann`. */
   async integration(node: TestServer, fields: Readonly<Record<string, unknown>> = {}): Promise<void> {
     const allowances = { unit: 'tokens', limit: 100_000, period: 'lifetime' };
     await node.api.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'gate', allowances, ...fields });
     await node.api.put('/v2/integrations/mine/members/ann', {});
   }
 
-  /** What the model sends to call the gate. */
+  /** The arguments of the model's call of the gate. */
   get gateArguments(): string {
     return JSON.stringify({ port: this.gate.port });
   }

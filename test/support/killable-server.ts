@@ -22,7 +22,7 @@ export class KillableServer implements AsyncDisposable {
   readonly controller: ModelController;
   process: ServerProcess;
   readonly dataDir: string;
-  /** The server that came after. */
+  /** The server that replaced it. */
   #again: TestServer | null = null;
 
   private constructor(controller: ModelController, process: ServerProcess, dataDir: string) {
@@ -58,7 +58,7 @@ export class KillableServer implements AsyncDisposable {
     });
   }
 
-  /** The same, in a process that can be killed again. */
+  /** Kills the server and starts another in a process that can be killed again. */
   async killAndRestart(options: SpawnOptions = {}): Promise<void> {
     await this.process.kill();
     await fenceServers(this.dataDir);

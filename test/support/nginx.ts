@@ -22,8 +22,8 @@ export function temporaryPaths(folder: string): string {
 }
 
 /**
- * Debian's own file with its own settings. Only the folders that it writes to, the port and, without root,
- * the user differ; its one site passes everything on.
+ * Debian's own file with its own settings. Only its folders, its port and, without root, its user differ. Its only site
+ * forwards everything.
  */
 function configuration(folder: string, port: number, upstream: string, more: string): string {
   let text = readFileSync(DEBIAN_CONFIGURATION, 'utf8');
@@ -60,12 +60,12 @@ export class Nginx implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** As Debian ships it, in front of one server; `more` is added to its one `location`. */
+  /** Starts nginx as Debian ships it, in front of one server. `more` is added to its only `location`. */
   static start(upstream: string, more = ''): Promise<Nginx> {
     return Nginx.startWith((folder, port) => configuration(folder, port, upstream, more));
   }
 
-  /** With another configuration, which writes to this folder and listens on this port. */
+  /** Starts nginx with another configuration, which writes to this folder and listens on this port. */
   static async startWith(configure: (folder: string, port: number) => string): Promise<Nginx> {
     const missing = await missingService('nginx');
     if (missing !== null) throw new Error(`${missing}.`);

@@ -17,13 +17,15 @@ export const startAt = ({ dataDir, url }: Place, env: Readonly<Record<string, st
 
 export const markOf = (dataDir: string) => join(dataDir, 'blobs', 'installation');
 
-/** The paths of the images in a data folder. */
+/** Returns the paths of the images in a data folder. */
 export const imagesIn = (dataDir: string) =>
   (readdirSync(join(dataDir, 'blobs'), { recursive: true }) as string[])
     .filter((path) => /^[0-9a-f]{2}\/./.test(path))
     .map((path) => join(dataDir, 'blobs', path));
 
-/** Starts an installation there whose chat has images so old that a sweep would take unknown ones; and stops it. */
+/**
+ * Starts an installation whose chat has images that are old enough for a sweep if no row refers to them. Then stops it.
+ */
 export async function useOnce(place: Place, images = 1): Promise<void> {
   {
     await using server = await startAt(place);

@@ -1,4 +1,4 @@
-/** A request on a kept connection can meet its close; one on a new connection cannot. */
+/** The server may close a kept connection while a request is sent on it. This cannot happen on a new connection. */
 export async function onOpenConnection<T>(ask: () => Promise<T>): Promise<T> {
   for (let kept = 3; ; kept -= 1) {
     try {

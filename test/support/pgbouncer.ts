@@ -39,7 +39,7 @@ export class PgBouncer implements AsyncDisposable {
     // PgBouncer runs as another user here, and a command that ran in this process before has set the umask to 077.
     chmodSync(folder, 0o755);
     chmodSync(file, 0o644);
-    // It refuses to be run by root, and ends with the process that started it.
+    // PgBouncer refuses to run as root, and ends with the process that started it.
     const as = process.getuid?.() === 0 ? ['--reuid=65534', '--regid=65534', '--clear-groups'] : [];
     const child = spawn('/usr/bin/setpriv', [...as, '--pdeathsig', 'KILL', '--', PGBOUNCER, file], { stdio: 'ignore' });
     for (const until = performance.now() + UP_MS; !(await answers(port)); await sleep(50)) {

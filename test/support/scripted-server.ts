@@ -11,7 +11,7 @@ import {
 } from '@runwire/test-kit';
 
 interface ServerOptions extends NonNullable<Parameters<typeof startTestServer>[0]> {
-  /** Another scripted model than the plain one, led by the controller at this port. */
+  /** Another scripted model, controlled by the controller at this port. */
   readonly modelOf?: (controllerPort: number) => ReturnType<typeof scriptedModel>;
 }
 type CompletionBody = Parameters<ApiClient['complete']>[0];
@@ -23,7 +23,7 @@ export interface HeldRun {
   readonly call: ModelCall;
 }
 
-/** The real server with a model that the test leads, and the steps that most tests begin with. */
+/** The real server with a model that the test controls, and the steps with which most tests begin. */
 export class ScriptedServer implements AsyncDisposable {
   readonly controller: ModelController;
   readonly server: TestServer;
@@ -48,7 +48,7 @@ export class ScriptedServer implements AsyncDisposable {
     return this.server.api;
   }
 
-  /** An integration of its own for a test that shares the server with others. */
+  /** Makes an integration for a test that shares the server with others. */
   async integration(fields: Readonly<Record<string, unknown>> = {}): Promise<string> {
     this.#counter.next += 1;
     const apiIntegrationId = `test-${this.#counter.next}`;
@@ -56,7 +56,7 @@ export class ScriptedServer implements AsyncDisposable {
     return apiIntegrationId;
   }
 
-  /** Another owner of the installation, with an integration of its own. */
+  /** Makes another owner of the installation, with an integration. */
   async owner(email: string): Promise<{ readonly api: ApiClient; readonly apiIntegrationId: string }> {
     const { body } = await this.api.post('/v2/owners', { email });
     const api = this.api.as(body.apiKey);
@@ -66,7 +66,7 @@ export class ScriptedServer implements AsyncDisposable {
     return { api, apiIntegrationId };
   }
 
-  /** An integration with allowances and one registered member, `ann`. */
+  /** Makes an integration with allowances and one registered member, `ann`. */
   async metered(
     allowances: Readonly<{ unit: string; limit: number; period: string }>,
     fields: Readonly<Record<string, unknown>> = {},
@@ -81,7 +81,7 @@ export class ScriptedServer implements AsyncDisposable {
     if (status !== 200 && status !== 201) throw new Error(`The member was not registered: ${status}.`);
   }
 
-  /** The member's allowance as it is read back. */
+  /** Reads the member's allowance. */
   async allowance(integration: string, consumerId = 'ann') {
     return (await this.api.get(`/v2/integrations/${integration}/members/${consumerId}`)).body.allowance;
   }

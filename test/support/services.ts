@@ -34,7 +34,7 @@ export type ServiceName = keyof typeof SERVICES;
 
 const isRootOnDebian = () => process.getuid?.() === 0 && existsSync('/etc/debian_version');
 
-/** Nothing is started by it: `RUNLEVEL=1` keeps a package from starting its service. */
+/** `RUNLEVEL=1` keeps a package from starting its service. */
 async function aptGet(...args: readonly string[]): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   await run('apt-get', ['-y', '-o', 'DPkg::Lock::Timeout=240', ...args], { env, timeout: INSTALL_MS });

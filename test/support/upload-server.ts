@@ -48,7 +48,7 @@ export class UploadServer implements AsyncDisposable {
     this.use(await rotateUploads(await this.environment));
   }
 
-  /** What the command said of the new secret. */
+  /** Uses the new secret. Its number is in the output of the command. */
   use(said: string): void {
     this.key = uploadKey(SECRET, Number(/number (\d+)/.exec(said)?.[1]));
   }
@@ -63,7 +63,7 @@ export class UploadServer implements AsyncDisposable {
     return signForm({ ...base, signedAt: now, expiresAt: now + 900_000, ...terms }, key);
   }
 
-  /** A form whose policy covers more than ours do. */
+  /** Returns the parts of a form whose policy also covers these fields. */
   covering(more: Readonly<Record<string, string>>, terms: Partial<FormTerms> = {}): FormPart[] {
     const fields = this.fields(terms);
     const { expiration, conditions } = JSON.parse(Buffer.from(fields.policy ?? '', 'base64').toString());
@@ -87,7 +87,7 @@ export class UploadServer implements AsyncDisposable {
     return postForm(this.url(integrationId), { ...form, parts });
   }
 
-  /** Whole files and drafts of all integrations. */
+  /** Lists the files and drafts of all integrations. */
   stored(): string[] {
     const mounts = join(this.server.dataDir, 'mounts');
     return readdirSync(mounts, { recursive: true, withFileTypes: true })

@@ -3,7 +3,7 @@ import { repeated, zipOf, zipPart } from './large-documents.ts';
 import { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from './sample-documents.ts';
 import { SAMPLE_IMAGES } from './sample-images.ts';
 
-/** Is in the query of every URL, and only the file server may see it. */
+/** This text is in the query of every URL. Only the file server may see it. */
 export const SECRET = 'secret-0123456789abcdef01234567';
 const LARGEST = 20_971_520;
 const HOUR_MS = 3_600_000;
@@ -12,13 +12,13 @@ const OFFICE = 'application/vnd.openxmlformats-officedocument';
 const DOCX = `${OFFICE}.wordprocessingml.document`;
 const XLSX = `${OFFICE}.spreadsheetml.sheet`;
 
-/** A file, and what arrives of it. */
+/** A file, and what the model receives of it. */
 export interface AttachedKind {
   readonly name: string;
   readonly type: 'input_file' | 'input_image';
   readonly contentType: string | null;
   readonly bytes: Uint8Array;
-  /** It is sent as it is: always, or only to a model that takes PDFs. */
+  /** The file is sent unchanged: always, or only to a model that takes PDFs. */
   readonly sentAs: 'image' | 'pdf' | 'text';
   readonly mediaType: string;
   /** The parts of its text. */
@@ -33,7 +33,7 @@ const DOCUMENTS: readonly (readonly [string, string | null, string, ...string[]]
   ['scanned.pdf', PDF, PDF],
   ['pandoc.docx', DOCX, DOCX, 'North | 12'],
   ['libreoffice.docx', DOCX, DOCX, 'North | 12'],
-  // Many servers send what they do not know so.
+  // Many servers use this type for files that they do not know.
   ['openpyxl.xlsx', 'application/octet-stream', XLSX, '[Sheet: Second sheet]'],
   ['libreoffice.xlsx', 'application/octet-stream', XLSX, '[Sheet: Second sheet]'],
   ['gnumeric.xlsx', 'application/octet-stream', XLSX, '[Sheet: Second sheet]'],

@@ -14,17 +14,17 @@ const SCRIPT: StreamScript = { parts: [{ kind: 'text', deltas: ['Good ', 'day'] 
 /** A provider that hangs, cuts, sends false data or refuses, and how a run against it must end. */
 export interface BadProvider {
   readonly name: string;
-  /** What it does with the first call, the second …; the last one with all that follow. */
+  /** What it does with the first call, the second, and so on. The last entry applies to all further calls. */
   readonly plays: readonly (readonly [act: string, ...details: string[]])[];
   readonly calls: number;
   readonly end: 'completed' | 'model_error' | 'model_timeout';
   readonly sentence?: string;
   readonly answer: string;
-  /** It never began to answer: the prompt is not charged. */
+  /** True if it never began to answer, so the prompt is not charged. */
   readonly neverBegan?: true;
   /** The length of the arguments of a tool call that was not finished. */
   readonly argumentsBytes?: number;
-  /** Input and output tokens if the provider's own count; otherwise they are estimated. */
+  /** Input and output tokens, if the provider counts them itself. Otherwise they are estimated. */
   readonly tokens?: readonly [number, number];
 }
 

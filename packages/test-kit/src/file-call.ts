@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 export interface FileRequest {
   readonly method: string;
   readonly path: string;
-  /** With its question mark; empty: none. */
+  /** With its question mark; empty if there is none. */
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
 }

@@ -82,7 +82,7 @@ export class FileServer implements AsyncDisposable {
     return `https://127.0.0.1:${this.port}${path}`;
   }
 
-  /** From now on this process trusts it too, until the answer is disposed of. */
+  /** From now on this process trusts it too, until the result is disposed of. */
   trustHere(): Disposable {
     const before = getCACertificates('default');
     setDefaultCACertificates([...before, this.ca]);
@@ -94,7 +94,7 @@ export class FileServer implements AsyncDisposable {
     return this.requests.filter((request) => request.path === path);
   }
 
-  /** In place of what was said of the path before. */
+  /** Replaces the earlier route of this path. */
   route(path: string, answer: FileAnswer): void {
     this.#routes.set(path, answer);
   }

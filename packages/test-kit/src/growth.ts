@@ -22,5 +22,5 @@ function microsecondsOf<T>(work: (input: T) => unknown, input: T, times: number)
   return user + system;
 }
 
-/** Between the two. */
+/** The limit is between the two. */
 export const MAX_LINEAR_GROWTH = 9;

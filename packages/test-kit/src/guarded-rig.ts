@@ -15,7 +15,7 @@ export const names: Names = {
 };
 export const never = new AbortController().signal;
 
-/** A fetcher over a network without a wire. */
+/** A fetcher over a network in memory. */
 export function guarded(serve: Serve, options: Partial<GuardedFetchOptions> & { readonly names?: Names } = {}) {
   const network = new WatchedNetwork({ ...names, ...options.names }, serve);
   const fetcher = new GuardedFetcher({ allow: ALLOW_NOTHING, maxBytes: 1000, maxMs: 60_000, network, ...options });
@@ -27,7 +27,7 @@ export const answers =
   (_, connection) =>
     void connection.write(text);
 
-/** The `FetchFailed` that it rejects with, which tells nothing of addresses and queries. */
+/** Returns the `FetchFailed` that it rejects with, after checking that it contains no address and no query. */
 export async function failure(work: Promise<unknown>): Promise<FetchFailed> {
   const error = await work.then(
     () => null,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';
 import type { ServerProcess } from './test-server.ts';
 
-/** Has the head of a stream, and leaves its socket alone until it reads. */
+/** A reader that has received the head of a stream, and reads its socket only when it is asked to. */
 export class IdleReader {
   readonly message: IncomingMessage;
   bytes = 0;

@@ -123,10 +123,10 @@ export function repeated(character: string, bytes: number): Buffer {
 export interface ZipPart {
   readonly name: string;
   readonly deflated: Buffer;
-  /** What is said of it. */
+  /** The size that the directory claims. */
   readonly bytes: number;
   readonly crc: number;
-  /** Shares the bytes of the part before it. */
+  /** If true, it shares the bytes of the previous part. */
   readonly overlapping?: boolean;
 }
 

@@ -28,7 +28,7 @@ export class Listener implements ModelOutput {
   begins = 0;
   /** Pieces of the arguments of tool calls. */
   argumentsText = '';
-  /** Full from the first thing heard on, until `makeRoom`. */
+  /** True if the output is full from the first piece on, until `makeRoom`. */
   readonly #fillsUp: boolean;
   #onRoom: (() => void) | null = null;
   #isFull = false;
@@ -77,7 +77,7 @@ export class Listener implements ModelOutput {
     this.reported = usage;
   }
 
-  /** Resolves when something was heard. */
+  /** Resolves when a piece has arrived. */
   async first(): Promise<void> {
     if (this.heard.length === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
@@ -173,7 +173,7 @@ export function modelConformance(name: string, start: () => Promise<ModelHarness
     await output.held;
     const heard = output.heard.length;
     assert.ok(heard < whole.heard.length);
-    // Long enough for everything that is under way to arrive, were it let in.
+    // Long enough for everything in progress to arrive if it were accepted.
     await new Promise((resolve) => setTimeout(resolve, 300));
     assert.equal(output.heard.length, heard);
     output.makeRoom();

@@ -18,7 +18,7 @@ export class NodeGroup implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** `each` gives one node what the others have not. */
+  /** `each` gives a single node options that the others do not have. */
   static async start(
     count: number,
     options: NodeGroupOptions,
@@ -53,7 +53,7 @@ export class NodeGroup implements AsyncDisposable {
     return node;
   }
 
-  /** By turns, however large the number. */
+  /** Returns the client of each node by turns, for any number. */
   api(turn: number): ApiClient {
     return this.node(turn % this.nodes.length).api;
   }

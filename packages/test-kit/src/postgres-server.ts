@@ -10,10 +10,10 @@ import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 const UP_MS = 60_000;
-/** By its full path: not everybody's path leads there. */
+/** The full path, because it is not on the path of every user. */
 const SETPRIV = '/usr/bin/setpriv';
 
-/** The folder of Debian's newest PostgreSQL that has the server itself: clients alone are of no use here. */
+/** The folder of Debian's newest PostgreSQL that contains the server. A folder with only the clients does not count. */
 export function postgresFolder(): string | null {
   if (!existsSync(SETPRIV)) return null;
   const folders = globSync('/usr/lib/postgresql/*/bin').toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }));
@@ -25,7 +25,7 @@ interface Owner {
   readonly gid: number;
 }
 
-/** PostgreSQL refuses to be run by root; then it is run by the user that its package made. */
+/** PostgreSQL refuses to run as root, so it runs as the user that its package made. */
 function serverOwner(): Owner | null {
   if (process.getuid?.() !== 0) return null;
   const line = /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'));
@@ -84,7 +84,7 @@ export class PostgresServer implements AsyncDisposable {
     await run(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'], {
       ...owner,
       cwd: folder,
-      // Not `C`: people's databases have a collation of their language, and nothing here may depend on it.
+      // Not `C`: production databases have the collation of a language, and nothing here may depend on it.
       env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' },
     });
     const server = new PostgresServer(bin, folder, owner, await freePort(), settings);
@@ -96,7 +96,7 @@ export class PostgresServer implements AsyncDisposable {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** After `stop`, on the same data and port. */
+  /** Starts it again after `stop`, on the same data and port. */
   async startAgain(): Promise<void> {
     const settings = {
       listen_addresses: '127.0.0.1',
@@ -153,12 +153,12 @@ export class PostgresServer implements AsyncDisposable {
     }
   }
 
-  /** As its administrator. */
+  /** Runs a query as the administrator. */
   query(text: string, database?: string): Promise<Record<string, unknown>[]> {
     return askDatabase(this.url(database), text);
   }
 
-  /** An empty database of its own; resolves to its address. */
+  /** Makes an empty database; resolves to its address. */
   async database(): Promise<string> {
     // The name is unique among all servers: a database is known by its name, also through a proxy, and has its own
     // folder.
@@ -218,7 +218,7 @@ function titleOf(pid: number): string | null {
   }
 }
 
-/** One statement, on a connection of its own. */
+/** Runs one statement on a new connection. */
 export async function askDatabase(
   url: string,
   text: string,
@@ -252,7 +252,7 @@ export async function dropDatabase(adminUrl: string, url: string): Promise<void>
   await askDatabase(adminUrl, `drop database if exists ${name} with (force)`);
 }
 
-/** Any number, the same in every process. */
+/** Any number that is the same in every process. */
 const TEMPLATE_LOCK = 7_340_113;
 
 /**

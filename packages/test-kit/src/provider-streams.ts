@@ -90,7 +90,7 @@ function responsesText(
   output.push(done);
 }
 
-/** Parallel calls: all are added, then their arguments come in turns. */
+/** Parallel calls: all are added, then their arguments alternate. */
 function responsesCalls(
   calls: readonly (readonly [string, string, string])[],
   output: Json[],

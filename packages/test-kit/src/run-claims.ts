@@ -1,4 +1,4 @@
-/** How the claims of a conformance are run: as tests, or by a proof. */
+/** Runs one claim of a conformance suite, as a test or in a proof. */
 export type RunClaim = (title: string, body: () => Promise<void>) => unknown;
 
 export interface FilesHarness<T> {
@@ -7,7 +7,7 @@ export interface FilesHarness<T> {
   cleanUp(): Promise<void>;
 }
 
-/** Runs claims on a store of files, each on one of its own, which it may open again. */
+/** Runs claims on stores of files. Each claim gets its own store, which it may open again. */
 export function claimsOn<T>(name: string, harness: () => Promise<FilesHarness<T>>, run: RunClaim) {
   return (claim: string, body: (store: T, again: () => Promise<T>) => Promise<void>) =>
     run(`${name}: ${claim}`, async () => {

@@ -161,7 +161,7 @@ export class S3Gateway implements S3Access, AsyncDisposable {
     return makeBucket(this, name);
   }
 
-  /** Nothing in it is worth a farewell. */
+  /** Its data is not needed, so it is killed without a shutdown. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const child of this.#children.toReversed()) {
       if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -220,7 +220,7 @@ export async function makeBucket(at: S3Access, name = `test-${randomBytes(8).toS
   return name;
 }
 
-/** The SDK finds credentials in the environment of its process, as everywhere. */
+/** The SDK reads credentials from the environment of its process. */
 export function useS3Credentials({ accessKeyId, secretAccessKey }: S3Access): void {
   process.env.AWS_ACCESS_KEY_ID = accessKeyId;
   process.env.AWS_SECRET_ACCESS_KEY = secretAccessKey;

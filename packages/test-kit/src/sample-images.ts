@@ -1,4 +1,4 @@
-/** The smallest images of each kind that is taken. */
+/** The smallest images of each accepted kind. */
 export const SAMPLE_IMAGES = {
   'image/png': 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'image/jpeg': '/9j/4AAQSkZJRgABAQAAAQABAAD/2Q==',

@@ -99,7 +99,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
       Array.from({ length: 50 }, (_, index) =>
         store
           .transact('flush', async (tx) => {
-            // Each sees all that came before it.
+            // Each transaction sees all earlier ones.
             const before = (await first(tx.all(lastStoredId, { runId: 'r' })))?.last_id ?? 0;
             assert.equal(before, index);
             await tx.run(insertChunk, chunk('r', index + 1));

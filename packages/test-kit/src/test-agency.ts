@@ -1,6 +1,6 @@
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 
-/** Two entry points and two tools, for what the demo agency has not. */
+/** Two entry points and two tools, for tests that need more than the demo agency. */
 export const testAgency = defineAgency({
   name: 'Test',
   agents: [

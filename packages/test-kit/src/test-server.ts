@@ -70,7 +70,7 @@ const SERVER_MAIN = fileURLToPath(new URL(usesBuild ? '../dist/server-main.js' :
 
 export interface SpawnOptions extends ProcessOptions, Pick<StoreTestServerOptions, 'env' | 'store'> {
   readonly dataDir: string;
-  /** Another program, which plants a fault. */
+  /** Another program that starts the server, to plant a fault. */
   readonly entry?: string;
 }
 

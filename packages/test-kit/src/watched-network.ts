@@ -8,14 +8,14 @@ export type Serve = (request: string, connection: Duplex) => void;
 export type Names = Readonly<Record<string, readonly (readonly string[])[]>>;
 
 /**
- * A network without a wire: names resolve to what is given, connections are streams in memory that count as secured, and
- * all that is asked of it is remembered.
+ * A network in memory: names resolve to the given addresses, connections are streams that count as secured, and all
+ * requests are recorded.
  */
 export class WatchedNetwork implements Network {
   readonly resolved: string[] = [];
   readonly dialled: DialTo[] = [];
   readonly requests: string[] = [];
-  /** Our ends, and the servers'. */
+  /** The sockets of the client, and those of the servers. */
   readonly connections: { readonly ours: Duplex; readonly theirs: Duplex }[] = [];
   readonly #names: Names;
   readonly #serve: Serve;

@@ -72,7 +72,7 @@ function validString({ minLength = 0, maxLength = LONG, pattern, format }: JsonS
   }
 }
 
-/** A value that the schema takes. */
+/** Returns a value that the schema accepts. */
 export function valid(given: JsonSchema, pick: Pick): unknown {
   const schema = resolve(given);
   const variants = schema.oneOf ?? schema.anyOf;
@@ -123,7 +123,7 @@ function outOfBounds(schema: JsonSchema, pick: Pick): unknown[] {
 
 const below = (field: string, name: string) => (field === '' ? name : `${field}.${name}`);
 
-/** A value that the schema refuses for exactly one reason. */
+/** Returns a value that the schema refuses for exactly one reason. */
 export function wrong(given: JsonSchema, field: string, pick: Pick): Wrong {
   const schema = resolve(given);
   const allowed = typesOf(schema);
