@@ -11,7 +11,7 @@ import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
 
-/** Two clusters that most tests share: one with hints, and one that drops all of them. */
+/** Two clusters that most tests share: one with hints, and one without any. */
 const clusters = new Map<boolean, Cluster>();
 const both = skip === false ? [true, false] : [];
 before(async () => {

@@ -21,7 +21,7 @@ export function blobStoreConformance(
 ): void {
   const blobTest = claimsOn(name, harness, run);
 
-  blobTest('what was put is there as it was, after a restart too', async (blobs, again) => {
+  blobTest('returns the bytes that were put, also after a restart', async (blobs, again) => {
     for (const size of [0, 1, 3, 65_536, 20 * 1024 * 1024]) {
       const bytes = randomBytes(size);
       const key = keyOf(bytes);
@@ -34,7 +34,7 @@ export function blobStoreConformance(
     }
   });
 
-  blobTest('what is not there is null, and deleting it is done already', async (blobs) => {
+  blobTest('an unknown blob is null, and deleting it succeeds', async (blobs) => {
     const key = keyOf(Buffer.from('never'));
     assert.deepEqual([await blobs.read(key), await blobs.holds(key, Buffer.from('never'))], [null, false]);
     assert.equal(await blobs.has(key, 5), false);
@@ -42,7 +42,7 @@ export function blobStoreConformance(
     assert.equal((await listed(blobs)).size, 0);
   });
 
-  blobTest('the same bytes under two names are two blobs: deleting one leaves the other', async (blobs) => {
+  blobTest('the same bytes under two names are two blobs', async (blobs) => {
     const bytes = Buffer.from('twice');
     const [one, other] = [keyOf(bytes), keyOf(bytes)];
     assert.notEqual(one, other);
@@ -53,7 +53,7 @@ export function blobStoreConformance(
     assert.deepEqual([...(await listed(blobs)).keys()], [other]);
   });
 
-  blobTest('put again it is replaced, and put by many at once it is whole', async (blobs) => {
+  blobTest('a second put replaces the blob, and concurrent puts leave it whole', async (blobs) => {
     const bytes = randomBytes(300_000);
     const key = keyOf(bytes);
     await blobs.put(key, Buffer.from('damaged'));
@@ -62,7 +62,7 @@ export function blobStoreConformance(
     assert.equal((await listed(blobs)).size, 1);
   });
 
-  blobTest('holds exactly the bytes that were put, and none of which one is another', async (blobs) => {
+  blobTest('holds is true for exactly the bytes that were put', async (blobs) => {
     const bytes = randomBytes(3 * 1024 * 1024 + 5);
     const key = keyOf(bytes);
     for (const place of [0, 1024 * 1024, bytes.length - 1]) {
@@ -78,7 +78,7 @@ export function blobStoreConformance(
     assert.equal(await blobs.holds(key, bytes), true);
   });
 
-  blobTest('lists all with the time at which they were put, and forgets what was deleted', async (blobs, again) => {
+  blobTest('lists all blobs with the time of their put, without deleted ones', async (blobs, again) => {
     const began = Date.now();
     const keys = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => {

@@ -119,7 +119,7 @@ export function modelConformance(name: string, start: () => Promise<ModelHarness
       await body(harness);
     });
 
-  modelTest('says its answer in several pieces and reports what it used', async ({ model, ask }) => {
+  modelTest('sends its answer in several pieces and reports its usage', async ({ model, ask }) => {
     const output = new Listener();
     const { usage } = await model.call(modelRequest(ask), output, never());
     assert.ok(output.heard.length > 1);
@@ -129,14 +129,14 @@ export function modelConformance(name: string, start: () => Promise<ModelHarness
     assert.ok(usage.inputTokens > 0 && usage.outputTokens > 0);
   });
 
-  modelTest('the same question gives the same answer, and calls at once do not mix', async ({ model, ask }) => {
+  modelTest('the same question gives the same answer, also in concurrent calls', async ({ model, ask }) => {
     const outputs = Array.from({ length: 5 }, () => new Listener());
     await Promise.all(outputs.map((output) => model.call(modelRequest(ask), output, never())));
     assert.notEqual(outputs[0]?.all('text'), '');
     for (const output of outputs) assert.equal(output.all('text'), outputs[0]?.all('text'));
   });
 
-  modelTest('a failure is a RunFailure of one line, after what was said before it', async ({ model, failing }) => {
+  modelTest('a failure is a RunFailure of one line, after the text before it', async ({ model, failing }) => {
     const output = new Listener();
     await assert.rejects(model.call(modelRequest(failing), output, never()), (error) => {
       assert.ok(error instanceof RunFailure, String(error));
@@ -147,7 +147,7 @@ export function modelConformance(name: string, start: () => Promise<ModelHarness
     assert.notEqual(output.all('text'), '');
   });
 
-  modelTest('an aborted call rejects with the reason, its connection closed, and says no more', async (harness) => {
+  modelTest('an aborted call rejects with the reason and closes its connection', async (harness) => {
     const output = new Listener();
     const controller = new AbortController();
     const call = harness.model.call(modelRequest(harness.endless), output, controller.signal);
@@ -159,13 +159,13 @@ export function modelConformance(name: string, start: () => Promise<ModelHarness
     assert.equal(output.heard.length, heard);
   });
 
-  modelTest('a call that is aborted before it begins asks nobody', async ({ model, ask }) => {
+  modelTest('a call that is aborted before it begins sends no request', async ({ model, ask }) => {
     const output = new Listener();
     await assert.rejects(model.call(modelRequest(ask), output, AbortSignal.abort()), { name: 'AbortError' });
     assert.deepEqual(output.heard, []);
   });
 
-  modelTest('says nothing while there is no room for it, and then the rest, whole', async ({ model, long }) => {
+  modelTest('sends nothing while there is no room, and then the whole rest', async ({ model, long }) => {
     const whole = new Listener();
     await model.call(modelRequest(long), whole, never());
     const output = new Listener({ fillsUp: true });
@@ -195,7 +195,7 @@ export function modelConformance(name: string, start: () => Promise<ModelHarness
     assert.equal(output.heard.length, heard);
   });
 
-  modelTest('takes every kind of reasoning that an agent may ask for', async ({ model, ask }) => {
+  modelTest('accepts every reasoning setting of an agent', async ({ model, ask }) => {
     const asked: NonNullable<ModelRequest['reasoning']>[] = [{}, { effort: 'low' }, { summary: 'auto' }];
     for (const reasoning of [...asked, { effort: 'high', summary: 'detailed' } as const]) {
       const output = new Listener();

@@ -56,14 +56,14 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
   const last = async (store: Store, runId: string) =>
     (await first(store.reads.all(lastStoredId, { runId })))?.last_id ?? null;
 
-  storeTest('what a transaction wrote is there after a restart', async (store, again) => {
+  storeTest('a committed transaction is stored after a restart', async (store, again) => {
     await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', 1)));
     assert.equal(await last(await again(), 'r'), 1);
   });
 
   for (const [place, failing] of ['a', 'b', 'c'].entries()) {
-    const claim = 'leaves nothing, and its neighbours of the same turn stay';
-    storeTest(`a transaction that throws ${claim}: place ${place + 1} of 3`, async (store) => {
+    const claim = 'stores nothing, and others of the same turn commit';
+    storeTest(`a transaction that throws ${claim}: number ${place + 1} of 3`, async (store) => {
       const write = (runId: string) =>
         store.transact('flush', async (tx) => {
           await tx.run(insertChunk, chunk(runId, 1));
@@ -82,7 +82,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
     });
   }
 
-  storeTest('a transaction reads what it wrote, and others do not before it commits', async (store) => {
+  storeTest('a transaction reads its own writes; others see them after its commit', async (store) => {
     let seenOutside: number | null = -1;
     await store.transact('flush', async (tx) => {
       await tx.run(insertChunk, chunk('r', 7));
@@ -93,7 +93,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
     assert.equal(await last(store, 'r'), 7);
   });
 
-  storeTest('transactions of a run commit in the order in which they were handed in', async (store) => {
+  storeTest('transactions of a run commit in the order in which they were sent', async (store) => {
     const order: number[] = [];
     await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
@@ -123,7 +123,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
     );
   });
 
-  storeTest('a unique index says no in a way that can be told from other errors', async (store) => {
+  storeTest('a violated unique index is a UniqueViolation', async (store) => {
     await store.transact('account', (tx) => tx.run(insertChat, chat('k1', 'c')));
     await assert.rejects(
       store.transact('account', (tx) => tx.run(insertChat, chat('k2', 'c'))),
@@ -131,48 +131,43 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
     );
   });
 
-  storeTest('keeps large texts, U+0000 escapes and every plane as they are', async (store) => {
+  storeTest('stores large texts, U+0000 escapes and every plane unchanged', async (store) => {
     const data = JSON.stringify(`\0 \u{1F600} \ud800 ${'é'.repeat(200_000)}`);
     await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', 1, data)));
     const rows = await store.reads.query((db) => db.selectFrom('event_chunks').select('data'));
     assert.equal(rows[0]?.data, data);
   });
 
-  storeTest(
-    'a refused transaction fails alone, whatever it wrote, and the order of the others stays',
-    async (store) => {
-      const done: number[] = [];
-      const refused: unknown[] = [];
-      const jobs = Array.from({ length: 9 }, (_, index) =>
-        store
-          .transact('step', async (tx) => {
-            await tx.run(insertChunk, chunk('r', index + 1));
-            if (index % 3 === 1) await tx.run(insertChat, chat('same', `c${index}`));
-          })
-          .then(
-            () => done.push(index),
-            (error: unknown) => refused.push(error instanceof UniqueViolation ? index : error),
-          ),
-      );
-      await Promise.all(jobs);
-      assert.deepEqual(
-        [done, refused],
-        [
-          [0, 1, 2, 3, 5, 6, 8],
-          [4, 7],
-        ],
-      );
-      const rows = await store.reads.query((db) =>
-        db.selectFrom('event_chunks').select('first_id').orderBy('first_id'),
-      );
-      assert.deepEqual(
-        rows.map((row) => row.first_id),
-        [1, 2, 3, 4, 6, 7, 9],
-      );
-    },
-  );
+  storeTest('a refused transaction fails alone, and the others keep their order', async (store) => {
+    const done: number[] = [];
+    const refused: unknown[] = [];
+    const jobs = Array.from({ length: 9 }, (_, index) =>
+      store
+        .transact('step', async (tx) => {
+          await tx.run(insertChunk, chunk('r', index + 1));
+          if (index % 3 === 1) await tx.run(insertChat, chat('same', `c${index}`));
+        })
+        .then(
+          () => done.push(index),
+          (error: unknown) => refused.push(error instanceof UniqueViolation ? index : error),
+        ),
+    );
+    await Promise.all(jobs);
+    assert.deepEqual(
+      [done, refused],
+      [
+        [0, 1, 2, 3, 5, 6, 8],
+        [4, 7],
+      ],
+    );
+    const rows = await store.reads.query((db) => db.selectFrom('event_chunks').select('first_id').orderBy('first_id'));
+    assert.deepEqual(
+      rows.map((row) => row.first_id),
+      [1, 2, 3, 4, 6, 7, 9],
+    );
+  });
 
-  storeTest('writes sent at once take effect in their order', async (store) => {
+  storeTest('concurrent writes take effect in their order', async (store) => {
     const none = { errorCode: null, errorMessage: null, sandboxFilesJson: null };
     const message = { chatKey: 'k', runId: 'r', agent: 'a', contentJson: '""', ...none };
     await store.transact('end', async (tx) => {
@@ -197,7 +192,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
     );
   });
 
-  storeTest('integers are numbers up to the largest safe one, sums and counts too', async (store) => {
+  storeTest('integers are numbers up to the largest safe one, also sums and counts', async (store) => {
     const largest = Number.MAX_SAFE_INTEGER;
     await store.transact('flush', (tx) =>
       tx.run(insertChunk, { runId: 'r', firstId: largest - 1, lastId: largest, data: '' }),
@@ -213,7 +208,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
     assert.deepEqual({ ...totals }, { sum: largest, count: 1 });
   });
 
-  storeTest('U+0000 in an id neither fails nor finds another', async (store) => {
+  storeTest('an id with U+0000 neither fails nor finds another row', async (store) => {
     await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r\ufffd', 1)));
     assert.equal(await last(store, 'r\0'), null);
     await store.transact('flush', (tx) => tx.run(insertChunk, chunk('r\0', 2)));
@@ -232,7 +227,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
     );
   });
 
-  storeTest('admissions at once never reserve more than a member has', async (store) => {
+  storeTest('concurrent admissions never reserve more than a member has', async (store) => {
     const limit = 7;
     await store.transact('account', (tx) => tx.run(insertMember, member));
     const admit = (index: number) =>
@@ -252,7 +247,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
     for (const result of results) if (result.status === 'rejected') assert.equal(result.reason.message, 'exhausted');
   });
 
-  storeTest('day totals raised by many transactions at once all count', async (store) => {
+  storeTest('day totals count the changes of concurrent transactions', async (store) => {
     const raise = (consumerId: string) =>
       store.transact('end', (tx) =>
         tx.run(raiseUsageDay, { integrationId: 'i', consumerId, day: 1, runs: 1, tokens: 2, credits: 3 }),
@@ -265,7 +260,7 @@ export function storeConformance(name: string, harness: () => Promise<StoreHarne
     );
   });
 
-  storeTest('closing twice is closing once, and a closed store takes nothing', async (store) => {
+  storeTest('a second close does nothing, and a closed store accepts nothing', async (store) => {
     await Promise.all([store[Symbol.asyncDispose](), store[Symbol.asyncDispose]()]);
     await assert.rejects(store.transact('flush', (tx) => tx.run(insertChunk, chunk('r', 1))));
   });
