@@ -35,7 +35,7 @@ interface Plan {
 }
 
 async function upgrade({ old, fault, scale, order }: Plan) {
-  // A held run has no end of a step to wait for; at full scale it is waited for as everywhere, 30 s.
+  // A held run never reaches the end of a step. At full scale the drain waits for it as in production, 30 s.
   const limits = scale<object>({ ...SHORT_LEASE, handOverMs: 1000 }, {});
   await using rig = await Rig.open({ nodes: 0, fault, limits, env: { RUNWIRE_DRAIN_SECONDS: '2' } });
   const load = new UpgradeLoad(rig, scale(800, 200));
@@ -133,7 +133,7 @@ async function checkRuns(rig: Rig, load: UpgradeLoad) {
   const tools = new Set(gate.calls.map(({ callId }) => callId)).size;
   return {
     runs: expectAtLeast('runs', rows.length, 21),
-    // checkStory has found exactly one for each run.
+    // `checkStory` has found exactly one usage record for each run.
     usage_records: load.runs.size,
     handed_over: expectAtLeast('runs that continued elsewhere', handedOver, 2 * HELD),
     model_calls: model.calls.length,
@@ -141,7 +141,7 @@ async function checkRuns(rig: Rig, load: UpgradeLoad) {
   };
 }
 
-/** The database is not the older version's any more. */
+/** The older version can no longer use the database. */
 async function checkRefusal(old: OldVersion, rig: Rig): Promise<void> {
   const env = { DATABASE_URL: rig.databaseUrl, ...old.env };
   const start = ServerProcess.start({ dataDir: rig.dataDir, env, entry: old.entry });
@@ -159,7 +159,7 @@ async function checkRefusal(old: OldVersion, rig: Rig): Promise<void> {
 export const proof: Proof = {
   name: 'upgrade',
   minutes: 3,
-  // Which is found first depends on the earlier version: a server that hears that it was fenced gives its runs up.
+  // The earlier version decides which fault is found first: a server that learns that it was fenced gives up its runs.
   faults: {
     'fence-old-nodes':
       /^(Runs taken from a living server of the earlier version: expected 0, found run_|living servers that were taken for dead: expected 0, found [1-9])/m,

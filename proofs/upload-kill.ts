@@ -43,7 +43,7 @@ async function content({ api, url }: ServerProcess): Promise<Buffer | null> {
   return answer.status === 404 ? null : Buffer.from(await answer.arrayBuffer());
 }
 
-/** Drafts, and records about files that do not exist. */
+/** Counts drafts, and records of files that do not exist. */
 function leftovers({ dataDir }: Rig): number {
   const count = (part: string) => {
     const folder = join(dataDir, 'mounts', 'demo', part);
@@ -81,7 +81,7 @@ async function kill(point: UploadPoint, old: Buffer | null) {
 
 const isSync = ({ name }: SystemCall) => name === 'fsync' || name === 'fdatasync';
 
-/** What the server must have asked of the kernel before its answer, in this order. */
+/** The system calls that the server must have made before its answer, in this order. */
 const CALLS: readonly [what: string, is: (call: SystemCall) => boolean][] = [
   ['sync of the file', (call) => isSync(call) && call.text.includes('/drafts/')],
   ['rename after it', ({ name, text }) => name.startsWith('rename') && text.includes(FILENAME)],
@@ -92,7 +92,7 @@ const CALLS: readonly [what: string, is: (call: SystemCall) => boolean][] = [
 /** Watches one upload by strace; resolves to the number of syncs. */
 async function syncs(fault: string | null): Promise<number> {
   await using rig = await Rig.start({ fault });
-  // The folder exists then: what follows is what every further upload does.
+  // The first upload creates the folder, so the traced one does the same as every further upload.
   await upload(rig.server(), randomBytes(1000));
   await using strace = await Strace.attach(rig.server().pid);
   expectNumber('status of an upload under strace', (await upload(rig.server(), randomBytes(FILE_BYTES))) ?? 0, 204);

@@ -42,7 +42,7 @@ async function growthDuring(server: ServerProcess, work: Promise<unknown>): Prom
   return Math.round((most - before) / MB);
 }
 
-/** It takes the whole body into a file and answers; it checks nothing, syncs nothing and parses no form. */
+/** A server that writes the whole body to a file and answers. It checks nothing, syncs nothing and parses no form. */
 const receivingNginx = (folder: string, port: number): string => `
 worker_processes 1; pid ${folder}/nginx.pid; error_log ${folder}/error.log;
 events { worker_connections 1024; }
@@ -68,7 +68,7 @@ export const proof: Proof = {
     const count = scale(8, 50);
     const common = randomBytes(FILE_BYTES - 32);
     const files = Array.from({ length: count }, () => Buffer.concat([randomBytes(32), common]));
-    // A first upload loads and compiles code.
+    // The first upload loads and compiles code.
     await sendAll(server.url, await signedUploads(server, files.slice(0, 2)));
     const uploads = await signedUploads(server, files);
     const sending = sendAll(server.url, uploads);

@@ -69,7 +69,7 @@ async function weakProxy(databaseUrl: string) {
   return { url: url.href, [Symbol.dispose]: () => void server.close() };
 }
 
-/** Every row and every file, as lines that can be compared. */
+/** Returns every row and every file as lines that can be compared. */
 async function dump(rig: Rig): Promise<string[]> {
   const rows = TABLES.map((table) => `select '${table} ' || row_to_json(t)::text as line from ${table} t`);
   const lines = (await rig.query(rows.join(' union all '))).map(({ line }) => String(line));
@@ -199,7 +199,7 @@ async function freezeAndContinue(crash: CrashCase, fault: string | null, scale: 
   calls.overAt = performance.now();
   const seen = (await Promise.race([stage.post, sleep(0, null)]))?.frames.length ?? 0;
   const before = await settledDump(rig);
-  // A file that was stored and not recorded is one more: its run is fetched again by the other node.
+  // If a file was stored and not recorded, the other node fetches it again, so there is one more.
   const fetched = hasUrl ? (crash.point === 'attachment.before-commit' ? 2 : 1) : 0;
   const stored = before.filter((line) => /^file blobs\/[0-9a-f]{2}\//.test(line)).length;
   const attached = expectNumber('files of attachments', stored, 1 + fetched);

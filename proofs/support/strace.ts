@@ -19,7 +19,7 @@ export interface SystemCall {
   readonly doneAt: number;
 }
 
-/** Watches what a process asks of its kernel, all its threads, in order. */
+/** Records the system calls of a process and all its threads, in order. */
 export class Strace implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'runwire-strace-'));
   readonly #child: ChildProcess;

@@ -1,6 +1,6 @@
 import type { Store, Tx } from '@runwire/test-kit';
 
-/* What a planted fault puts between a server and its store. */
+/* The wrappers that a planted fault puts between a server and its store. */
 
 export type Params = Readonly<Record<string, unknown>>;
 type Reads = Store['reads'];

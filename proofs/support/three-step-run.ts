@@ -10,21 +10,21 @@ export interface Stage {
   readonly integration: string;
   /** The tool that the model calls; `gate` by default. */
   readonly tool?: 'gate' | 'gate_again';
-  /** For which member the run is; absent: for none. */
+  /** The member of the run; by default the run has none. */
   readonly consumerId?: string;
 }
 
 interface Scene {
-  /** Ids of calls are of one run alone: the keeper of the gate serves many. */
+  /** Makes the id of a call unique, because the gate serves many runs. */
   readonly callId: (name: string) => string;
   readonly gate: ToolController;
   readonly tool: string;
-  /** Held by the model that was asked last. */
+  /** The call that the model received last. */
   call: ModelCall;
 }
 
 interface Act {
-  /** Frames that the client has when everything that the act causes has come. */
+  /** The number of frames that the client has after everything that the act causes has arrived. */
   readonly frames: number;
   readonly play: (scene: Scene) => unknown;
   /** True if the model is asked again after it. */
@@ -60,7 +60,7 @@ export const FRAMES = ACTS.at(-1)?.frames ?? 0;
 export interface PlayedRun {
   readonly runId: string;
   readonly reader: StreamReader;
-  /** Makes the model fail at the next moment at which it could say something. */
+  /** Makes the model fail at the next moment at which it could send something. */
   readonly fail: () => Promise<void>;
 }
 

@@ -50,11 +50,11 @@ interface Body {
 export interface Request {
   readonly body: Body;
   runId: string | null;
-  /** The server that admitted it, once a server said so. */
+  /** The server that admitted it, after a server has reported that. */
   node: UpgradeNode | null;
   /** True if a post without an answer may have been admitted. */
   isUnknown: boolean;
-  /** Answers that were no replay. */
+  /** The number of answers that were not a replay. */
   firsts: number;
   frames: readonly Frame[];
 }
@@ -72,7 +72,7 @@ export class UpgradeLoad {
   #isOn = true;
   #backends: Promise<unknown> = Promise.resolve();
   readonly #rig: Rig;
-  /** Between two pieces of work: all servers share one machine, and starts have to get through. */
+  /** The pause between two requests. All servers share one machine, and new servers must be able to start. */
   readonly #restMs: number;
 
   constructor(rig: Rig, restMs: number) {
@@ -109,7 +109,7 @@ export class UpgradeLoad {
     }
     // The prompt of a later attempt may contain that the outcome of the tool call is unknown.
     if (last?.kind === 'tool_output' && attempt === 1) expectEqual('output of the tool', last.output, FOUND);
-    // Held for as long as its server lives; it never falls silent, which would end the run.
+    // The call is held while its server lives. It keeps sending, because silence would end the run.
     while (kind === 'long' && attempt === 1) {
       if (call.isClosed) return;
       await call.text('still ');
@@ -169,7 +169,7 @@ export class UpgradeLoad {
     for (;;) {
       const node = to ?? this.#next;
       this.tally.posts += 1;
-      // As it is known before this post: a concurrent post may learn more.
+      // The state before this post: a concurrent post may learn more.
       const known = request.runId;
       const reader = await node.process.api.complete(request.body).catch(() => null);
       const admitted = reader?.headers['x-agent-run-admitted'];
@@ -253,7 +253,7 @@ export class UpgradeLoad {
     },
     // More requests of a member than its allowance.
     async () => {
-      // A name of its own: two backends may race concurrently.
+      // The member has a unique name, because two backends may race concurrently.
       this.#ids += 1;
       const consumerId = `racer-${this.#ids}`;
       await this.#put(`/v2/integrations/race/members/${consumerId}`, {});
@@ -297,7 +297,7 @@ export class UpgradeLoad {
     });
   }
 
-  /** Resolves when so many more pieces of work are done, and so much time has passed. */
+  /** Resolves after this many more requests are done and this much time has passed. */
   async workFor(more: number, ms = 0): Promise<void> {
     const [target, end] = [this.#finished + more, performance.now() + ms];
     await this.#untilDone('more requests', () => this.#finished >= target && performance.now() >= end);

@@ -68,7 +68,7 @@ export const publishedPackages: readonly PublishedPackage[] = [
     files: { main: 'main.ts' },
     exports: {},
     bin: { runwire: 'main' },
-    // So that it can say which Node the server needs.
+    // An older Node can load it, so that it can report which Node the server needs.
     loadsOn: 'node18',
     needs: ['@runwire/server'],
   },

@@ -25,7 +25,7 @@ const digest = (root: string, files: readonly string[]): string =>
       .join('\n'),
   );
 
-/** While a build is under way there is none that is current. */
+/** While a build is in progress, no build is current. */
 export function removeStamp(root: string): void {
   rmSync(join(root, STAMP), { force: true });
 }
