@@ -48,7 +48,7 @@ function runScript(t: TestContext, ids: readonly string[]) {
   return runNode([script], folder);
 }
 
-test('records what a passing test cites and nothing of a failing one', (t) => {
+test('records the citations of a passing test and none of a failing one', (t) => {
   const { status, citations } = runTests(
     t,
     `test('passes', (t) => { cites(t, 'spec-2.1-message', 'spec-7-409'); });

@@ -260,7 +260,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(limits((await api.get(path)).body), [9, null], 'null while allowances are off');
   });
 
-  test('members are read, listed and deleted; what a deleted one used still counts', async (t) => {
+  test('members are read, listed and deleted; the usage of a deleted one counts', async (t) => {
     cites(t, 'contract-3-member-reads');
     const { apiIntegrationId: id } = await created('/v2/integrations', { allowances: MONTHLY });
     const path = `/v2/integrations/${id}/members`;
@@ -330,7 +330,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('an owner is made with a key that is shown once, and cannot lock themselves out', async (t) => {
+  test('a new owner gets a key once, and cannot revoke the last one', async (t) => {
     cites(
       t,
       'contract-3-owners',

@@ -261,7 +261,7 @@ test('every node serves a compacted run from its start, not from a cursor in it'
   await cluster(true).leave(there);
 });
 
-test('silent runs of other nodes are kept alive by comments', { skip }, async () => {
+test('comments keep the streams of silent runs on other nodes alive', { skip }, async () => {
   const there = await cluster(true).join({ limits: { heartbeatMs: 200 } });
   const { reader, call, runId } = await cluster(true).node(0).hold({});
   const far = await there.api.events(runId, 0);
@@ -387,7 +387,7 @@ test('a run with a reader on another node is not cancelled as unread', { skip },
   await other.whole();
 });
 
-test('readers of a node that is gone do not count, whether it stopped or died', { skip }, async (t) => {
+test('readers of a stopped or dead node do not count', { skip }, async (t) => {
   cites(t, 'contract-4-disconnect-any-node');
   await using all = await Cluster.start(1, { limits: { disconnectMs: 1000 } });
   const here = all.node(0);

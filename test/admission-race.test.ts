@@ -56,7 +56,7 @@ async function answeredOrWaiting(databaseUrl: string, answer: Promise<unknown>):
   await eventually('it waits', async () => isAnswered || (await askDatabase(databaseUrl, waiting)).length > 0);
 }
 
-test('of a completion and the DELETE of its integration exactly one wins', { skip }, async (t) => {
+test('a completion and the DELETE of its integration exclude each other', { skip }, async (t) => {
   cites(t, 'contract-4-one-transaction');
   await using database = await migratedDatabase();
   const between = new Between();
@@ -101,7 +101,7 @@ test('a signing and a completion do not wait for each other', { skip }, async ()
   assert.equal(await signed.promise, 200);
 });
 
-test('with images too, who lost the race for a new chat finds the winner: 409', { skip }, async () => {
+test('a request with images that loses the race for a new chat gets 409', { skip }, async () => {
   await using database = await migratedDatabase();
   const between = new Between();
   await using rig = await ScriptedServer.start({ env: { DATABASE_URL: database.url }, wrapStore: between.wrapStore });

@@ -107,7 +107,7 @@ function tests(store: StoreName): void {
     await busy.reader.whole();
   });
 
-  test('replays a known id whatever has become of member, agent, allowance and chat', async (t) => {
+  test('replays a known id after changes of member, agent, allowance and chat', async (t) => {
     cites(t, 'contract-4-replay-first');
     const integration = await rig.metered({ unit: 'runs', limit: 1, period: 'lifetime' }, { agency: 'test' });
     const body = {
@@ -266,7 +266,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('takes a request only with a key of the integration’s owner', async (t) => {
+  test("accepts a request only with a key of the integration's owner", async (t) => {
     cites(t, 'spec-4.1-rule-3', 'spec-7-403');
     const integration = await rig.integration();
     assert.equal(await refused(stranger, { apiIntegrationId: integration }), '403 integration_forbidden');
@@ -305,7 +305,7 @@ function tests(store: StoreName): void {
     await rig.answer(of({ usageRequestId: 'u3' }));
   });
 
-  test('names the entry points where `agent` is none of them', async (t) => {
+  test('names the entry points if `agent` is none of them', async (t) => {
     cites(t, 'contract-8-400-unknown-agent');
     const integration = await rig.integration({ agency: 'test' });
     const { status, body } = await refusal(await rig.api.complete({ apiIntegrationId: integration, agent: 'Nobody' }));
@@ -313,7 +313,7 @@ function tests(store: StoreName): void {
     assert.match(body.error, /`Clerk`.*`Writer`/);
   });
 
-  test('after the reservation sends no error status: the stream tells the failure', async (t) => {
+  test('reports a failure after the reservation in the stream, not as a status', async (t) => {
     cites(t, 'contract-4-no-error-after-reservation');
     const integration = await rig.integration();
     const { reader, call } = await rig.hold({ apiIntegrationId: integration });

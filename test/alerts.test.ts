@@ -90,7 +90,7 @@ test('every alert uses existing metrics and explains the problem and the fix', a
   for (const [fault, sentence] of faults) assert.match(problems([{ ...rule, ...fault }], shown).join('\n'), sentence);
 });
 
-test('docs/monitoring.md lists what a server shows, and nothing else', async () => {
+test('docs/monitoring.md lists exactly the metrics of a server', async () => {
   const shown = new Set([...(await shownMetrics()).names].map((name) => name.replace(/_(bucket|sum|count)$/, '')));
   const listed = [...page.matchAll(/^\| (`(?:runwire|process)_.*?) \|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`((?:runwire|process)_\w+)/g)].map(([, name = '']) => name),

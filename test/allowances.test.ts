@@ -109,7 +109,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('lets a streaming response end above the limit and refuses the next request', async (t) => {
+  test('a streaming response may end above the limit; the next is refused', async (t) => {
     cites(
       t,
       'spec-1-end-above-limit',
@@ -128,7 +128,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([status, body.code, admitted], [429, 'consumer_allowance_exhausted', 'false']);
   });
 
-  test('gives a member another limit than the integration’s, and takes it back', async (t) => {
+  test('a member can have its own limit, which can be removed again', async (t) => {
     cites(t, 'contract-6-allowance-member', 'contract-6-allowance');
     const integration = await rig.metered({ unit: 'runs', limit: 1, period: 'day' });
     await rig.answer(ask(integration, 'u1'));
@@ -171,7 +171,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(await counts(integration), { used: 3, reserved: 0, remaining: 0, exhausted: true });
   });
 
-  test('keeps what a member used when it is deleted and registered again', async (t) => {
+  test('the usage of a member survives its deletion and new registration', async (t) => {
     cites(t, 'contract-3-member-reads', 'contract-6-refuse-and-settle');
     const integration = await rig.metered({ unit: 'tokens', limit: SPENT, period: 'lifetime' });
     const { runId } = await rig.answer(ask(integration, 'u1'));

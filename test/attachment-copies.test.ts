@@ -123,7 +123,7 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('copies of more chats than go into one batch are let go in one sweep', async () => {
+  test('one sweep releases the copies of more chats than fit into one batch', async () => {
     await using rig = await start();
     const integration = await rig.rig.integration();
     await rig.rig.answer({

@@ -13,7 +13,7 @@ async function failing(rig: AttachmentRig, attachment: object): Promise<string> 
   return (await rig.api.get(`/v2/integrations/demo/runs/${reader.headers['x-run-id']}`)).body.error.message;
 }
 
-test('a file of exactly the largest size is taken and none of a byte more', async (t) => {
+test('accepts a file of exactly the largest size and refuses a byte more', async (t) => {
   cites(t, 'contract-4-limit-attachment');
   await using rig = await AttachmentRig.start({ limits: { attachmentBytes: 5000 } });
   const at = (size: number) => imageAt(rig.files.serve(`/${size}.png`, pngOf(size), 'image/png'));
@@ -23,7 +23,7 @@ test('a file of exactly the largest size is taken and none of a byte more', asyn
   assert.equal(rig.rig.server.server.probes.attachmentsBytes(), 0);
 });
 
-test('a slow server may take only so long', async (t) => {
+test('a fetch from a slow server has a time limit', async (t) => {
   cites(t, 'contract-4-limit-attachment');
   await using rig = await AttachmentRig.start({ limits: { attachmentMs: 1000 } });
   rig.files.hold('/slow.txt');
@@ -32,7 +32,7 @@ test('a slow server may take only so long', async (t) => {
   assert.equal(rig.rig.server.server.probes.attachmentsBytes(), 0);
 });
 
-test('the time that a run may take ends a fetch too, and leaves no connection', async () => {
+test('the time limit of a run ends a fetch too, and leaves no connection', async () => {
   await using rig = await AttachmentRig.start();
   const apiIntegrationId = await rig.rig.integration({ maxRunSeconds: 5, keepAttachments: false });
   const held = rig.files.hold('/slow.txt');

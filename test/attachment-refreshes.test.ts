@@ -186,7 +186,7 @@ function tests(store: StoreName): void {
     await held.reader.whole();
   });
 
-  test('what an unfinished run attaches is no earlier file', async () => {
+  test('an attachment of an unfinished run does not count as an earlier file', async () => {
     const file = signedFile();
     const held = await rig.rig.hold(forgetful('busy', { attachments: [fileAt(file.expired())] }));
     const { body } = await refusal(await rig.api.complete(forgetful('busy')));

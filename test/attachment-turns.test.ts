@@ -53,7 +53,7 @@ function tests(store: StoreName): void {
     assert.equal(rig.files.requests.length, 3);
   });
 
-  test('a failed turn’s attachments are not sent again, and attached again they are', async (t) => {
+  test('attachments of a failed turn are sent only if they are attached again', async (t) => {
     cites(t, 'contract-7-failed-turn');
     await using rig = await AttachmentRig.start({ store });
     const attachments = [fileAt(rig.files.serve('/notes.txt', 'Milk.', 'text/plain'))];
@@ -247,7 +247,7 @@ test('a PDF becomes text for a model that takes no PDFs, and stays text', async 
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-test('attachments of turns that the model’s window leaves out are not fetched', async () => {
+test("attachments of turns outside the model's window are not fetched", async () => {
   await using rig = await AttachmentRig.start({ env: { RUNWIRE_MODEL_WINDOW: '4000' } });
   const apiIntegrationId = await rig.rig.integration({ keepAttachments: false });
   const text = (words: string) => words.padEnd(4000, ' word');

@@ -86,7 +86,7 @@ test('an invalid URL is refused by its field, and nothing is reserved', async (t
   assert.deepEqual(rig.files.requests, []);
 });
 
-test('what shows only when the host is resolved is admitted and fails the run', async (t) => {
+test('an error that only resolving the host shows is admitted, then fails the run', async (t) => {
   cites(t, 'contract-7-url-unavailable');
   await unavailable([fileAt(HERE)]);
   await unavailable([imageAt('https://localhost/a.png')]);

@@ -57,7 +57,7 @@ function tests(store: StoreName): void {
     assert.ok(JSON.stringify(next.call.request.prompt).includes(two.toString('base64')));
   });
 
-  test('what a run of a deleted integration may be reading stays until the run is over', async () => {
+  test('files that a run of a deleted integration may read stay until it ends', async () => {
     await using rig = await start();
     const integration = await rig.rig.integration();
     const body = { apiIntegrationId: integration };

@@ -114,7 +114,7 @@ test('a PDF is sent as it is over Responses, and as its text over Chat Completio
   }
 });
 
-test('a URL that a message names several times is fetched once', async () => {
+test('fetches a URL once that a message names several times', async () => {
   await using rig = await AttachmentRig.start();
   const url = rig.files.serve('/picture.png', png, 'image/png');
   const { call } = await rig.rig.answer({

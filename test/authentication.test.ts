@@ -112,7 +112,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(Object.values(described), [{ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }]);
   });
 
-  test('the data folder holds what a key is called and when it was used, never the key', async (t) => {
+  test('the data folder holds name and last use of a key, never the key', async (t) => {
     cites(t, 'contract-2-key-not-stored');
     const { keyId, apiKey } = await newKey({ name: 'kept' });
     assert.equal((await api.as(apiKey).get('/v2/me')).status, 200);

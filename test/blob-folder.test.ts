@@ -59,7 +59,7 @@ test('one of two concurrent first starts on different folders succeeds', {
   }
 });
 
-test('of servers that first start at the same moment on one folder all come up', { skip }, async (t) => {
+test('concurrent first starts on one folder all succeed', { skip }, async (t) => {
   await using database = await freshDatabase();
   const dataDir = folderOf(t);
   const env = { DATABASE_URL: database.url };

@@ -125,7 +125,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('takes no body, an empty one, or a mode, and refuses another mode', async (t) => {
+  test('accepts no body, an empty body or a mode, and refuses another mode', async (t) => {
     cites(t, 'contract-3-cancel-mode');
     const integration = await rig.integration();
     for (const body of [undefined, {}, { mode: 'immediate' }]) {
@@ -144,7 +144,7 @@ function tests(store: StoreName): void {
     assert.equal(messagesFrame(reader).status, 'completed', 'a refused cancel stops nothing');
   });
 
-  test('lets a step finish with `after_step`, starts no further one, and gives way to `immediate`', async (t) => {
+  test('`after_step` lets the step finish, and `immediate` replaces it', async (t) => {
     cites(t, 'contract-3-cancel-mode', 'contract-6-cancel');
     const integration = await rig.integration({ agency: 'test' });
     const runOf = async (runId: string) => (await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`)).body;
@@ -181,7 +181,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([(await late).body.status, (await late).body.cancelled], ['completed', false]);
   });
 
-  test('answers 202 `cancelling` while the model does not stop, and tells the truth afterwards', async (t) => {
+  test('answers 202 `cancelling` while the model does not stop', async (t) => {
     cites(t, 'contract-6-cancel-202', 'contract-6-cancel-cancelled', 'contract-6-reservation-ends');
     assert.equal(DEFAULT_LIMITS.cancelPatienceMs, 10_000);
     let release = () => {};
@@ -218,7 +218,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([(await own.allowance(integration)).reserved, (await own.allowance(integration)).used], [0, 1]);
   });
 
-  test('does not wait for a tool that ignores the abort, and calls the model no more', async (t) => {
+  test('does not wait for a tool that ignores the abort; asks no model again', async (t) => {
     cites(t, 'contract-6-cancel');
     const entered = Promise.withResolvers<void>();
     const agency = defineAgency({

@@ -107,7 +107,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('counts in credits what was run before, when an integration is switched to them', async (t) => {
+  test('counts earlier runs in credits after an integration is switched to them', async (t) => {
     cites(t, 'contract-6-charged-while-off', 'contract-6-allowance-credits');
     const integration = await rig.integration();
     await rig.member(integration, 'ann');

@@ -46,7 +46,7 @@ test('GET / redirects to the reference without a key', async (t) => {
   assert.deepEqual([status, headers.get('allow')], [405, 'GET']);
 });
 
-test('it needs no script and nothing of any other host, and the policy allows none', (t) => {
+test('the page loads no script and no other host, and its policy allows none', (t) => {
   cites(t, 'contract-3-docs');
   const policy = headers.get('content-security-policy') ?? '';
   assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; /);

@@ -356,7 +356,7 @@ function raw(request: string, then?: string): Promise<string> {
   });
 }
 
-test('every answer carries an X-Request-Id of its own, whatever was asked', async (t) => {
+test('every answer has a unique X-Request-Id', async (t) => {
   cites(t, 'contract-3-request-id');
   const seen = new Set<string>();
   const note = (id: string | null | undefined, what: string) => {

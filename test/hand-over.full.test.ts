@@ -232,7 +232,7 @@ test('the drain waits for a request that is being admitted', {
   assert.deepEqual([await nodes.rows(HELD_BY), nodes.model.calls.length], [[{ node_id: '' }], 0]);
 });
 
-test('a run that is admitted when its server has stopped its runs is not begun there', { skip }, async () => {
+test('a run admitted after its server stopped its runs does not start there', { skip }, async () => {
   await using nodes = await GateNodes.begin();
   const { admitted, letGo, wrapStore } = unheardAdmission();
   const first = await nodes.node({ limits: { drainMs: 0, handOverMs: 0 }, wrapStore });

@@ -77,7 +77,7 @@ function countingRows(store: Store, rowsRead: { count: number }): Store {
   };
 }
 
-test('refuses a window that is none', () => {
+test('refuses an invalid window', () => {
   const read = (value: string) => readConfig({ RUNWIRE_MODEL_WINDOW: value }).config.limits.modelWindowTokens;
   assert.deepEqual([read(''), read('1000'), read('999999999')], [128_000, 1000, 999_999_999]);
   for (const value of ['999', '0', '-5000', '5e5', '1000.5', 'large', '9999999999']) {
@@ -89,7 +89,7 @@ test('refuses a window that is none', () => {
   }
 });
 
-test('knows the windows of common models, and takes the setting for the others', () => {
+test('knows the windows of common models; a setting gives the others', () => {
   assert.equal(modelWindow('openai/gpt-4.1-mini', 1), 1_047_576);
   assert.equal(modelWindow('openai/gpt-4o-2024-11-20', 1), 128_000);
   assert.equal(modelWindow('openai/gpt-4-0613', 1), 8_192);
@@ -208,7 +208,7 @@ function tests(store: StoreName): void {
     assert.ok((leftOut.at(-1) ?? 0) > 5, String(leftOut));
   });
 
-  test('of a chat of thousands of turns only those are read that the model is shown', async () => {
+  test('reads only the turns that the model receives, of thousands', async () => {
     const turns = 5000;
     const rowsRead = { count: 0 };
     let opened: Store | undefined;

@@ -71,7 +71,7 @@ function tests(store: StoreName): void {
     assert.ok(JSON.stringify(next.call.request.prompt).includes(one.toString('base64')));
   });
 
-  test('what a refused request left is swept after its time, and not before', async (t) => {
+  test('images of a refused request are swept after their time, not before', async (t) => {
     const dataDir = temporaryFolder();
     t.after(() => rmSync(dataDir, { recursive: true, force: true }));
     const { next, wrapStore } = admissions();
@@ -90,7 +90,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(hashesIn(dataDir), hashesOf(two));
   });
 
-  test('a request that can be refused before its images are stored stores none', async () => {
+  test('a request that can be refused early stores no image', async () => {
     await using rig = await start();
     const held = await rig.hold({ chatId: 'c' });
     const { status, body } = await refusal(

@@ -79,7 +79,7 @@ test('each kind of image reaches the model unchanged, with its detail', async (t
   );
 });
 
-test('refuses what is no image, by the name of its field, and stores nothing of it', async (t) => {
+test('refuses a file that is not an image by its field, and stores nothing', async (t) => {
   cites(t, 'contract-7-data-url');
   await using rig = await ScriptedServer.start();
   const good = imageAttachment(png);

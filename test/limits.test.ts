@@ -243,7 +243,7 @@ test('sizes at their edges: body, message, user_context and values', async (t) =
   assert.equal(properties.message.maxLength, 10);
 });
 
-test('a limit can be raised: a message longer than the default is taken', async (t) => {
+test('accepts a message longer than the default after the limit is raised', async (t) => {
   cites(t, 'contract-4-limits-settings', 'contract-4-limit-message');
   const message = 'x'.repeat(1_000_001);
   await using plain = await startTestServer();

@@ -80,7 +80,7 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
-test('what a provider reports with an answer that it then gives anew is charged too', async (t) => {
+test('usage that a provider reports before it repeats its answer is charged too', async (t) => {
   cites(t, 'contract-6-charged-cut-step');
   await using set = await setUp('responses');
   const failed = (input_tokens: number, output_tokens: number) => {

@@ -147,7 +147,7 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
-test('a tool call that a provider tells twice is called once', async () => {
+test('a tool call that a provider sends twice is called once', async () => {
   await using set = await setUp('responses');
   const answering = set.api.complete({ apiIntegrationId: 'tools' });
   const events = providerEvents('responses', { parts: [{ kind: 'calls', calls: [['call_1', 'echo', '{}']] }] });

@@ -155,7 +155,7 @@ test('schemas are called as the specification calls them', (t) => {
   }
 });
 
-test('fields, their types and what is required are those of the specification', (t) => {
+test('fields, types and required fields are those of the specification', (t) => {
   cites(t, 'contract-3-openapi-keywords', 'contract-3-openapi-sizes', 'spec-2.4-error', 'spec-2.4-code');
   const completion = schema('GetCompletionV2Request');
   assert.deepEqual(completion.required, ['apiIntegrationId', 'message']);

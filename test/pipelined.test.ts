@@ -69,7 +69,7 @@ test('a stream that waits for another on its connection is not cut', async () =>
   assert.equal(pipeline.socket.closed, false, 'the connection is good for a next request');
 });
 
-test('a stream that breaks off before its turn has come does so in its turn', async () => {
+test('a stream that breaks off before its turn is closed in its turn', async () => {
   await using set = await setUp({ slowReaderMs: 600_000, heartbeatMs: 100 });
   const { server, live, pipeline, probes } = set;
   const integration = await server.integration({ textOnly: true });

@@ -23,7 +23,7 @@ function breakable() {
 }
 
 for (const broken of ['fails', 'hangs'] as const) {
-  test(`readiness tells that the store ${broken} to write, and that it is back`, async (t) => {
+  test(`readiness reports that the store ${broken} to write, and that it is back`, async (t) => {
     cites(t, 'contract-3-health');
     const { state, wrapStore } = breakable();
     await using server = await startTestServer({ wrapStore });
@@ -45,7 +45,7 @@ for (const broken of ['fails', 'hangs'] as const) {
   });
 }
 
-test('however often readiness is asked by whomever, it does not load the store', async (t) => {
+test('frequent readiness requests of any caller do not load the store', async (t) => {
   cites(t, 'contract-3-health');
   const { state, wrapStore } = breakable();
   await using server = await startTestServer({ wrapStore });

@@ -178,7 +178,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(record.charged, { unit: 'tokens', amount: 0 });
   });
 
-  test('the time that a run may take counts from its first start', async (t) => {
+  test('the time limit of a run counts from its first start', async (t) => {
     cites(t, 'contract-8-stream-run-timeout');
     await using server = await KillableServer.start({ store });
     await server.api.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'test', maxRunSeconds: 2 });

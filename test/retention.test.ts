@@ -42,7 +42,7 @@ async function readAll(stream: Promise<StreamReader>): Promise<StreamReader> {
   return reader;
 }
 
-test('takes a whole number of days', (t) => {
+test('accepts a whole number of days', (t) => {
   cites(t, 'contract-1-log-days');
   assert.equal(readConfig({}).config.limits.logMs, 7 * DAY_MS);
   for (const days of ['0', '1', '30', '36500']) {

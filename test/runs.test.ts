@@ -264,7 +264,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('tells the chat status also when the allowance is used up', async (t) => {
+  test('returns the chat status also after the allowance is used up', async (t) => {
     cites(t, 'contract-3-chat-status-exhausted');
     const integration = await rig.metered({ unit: 'runs', limit: 1, period: 'lifetime' });
     const { runId } = await rig.answer({
@@ -280,7 +280,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('hands `user_context` to tools, and not to a model whose agency does not ask for it', async (t) => {
+  test('passes `user_context` to tools, and to a model only if its agency asks', async (t) => {
     cites(t, 'contract-7-user-context-model');
     const integration = await rig.integration({ agency: 'test' });
     const context = { plan: 'gold-7f3a', nested: { tags: ['x'] } };

@@ -47,7 +47,7 @@ test('the bucket of docs/s3.md accepts posts of other origins and its rules', {
   await client.send(new PutBucketLifecycleConfigurationCommand({ Bucket: bucket, LifecycleConfiguration: lifecycle }));
 });
 
-test('the policy of docs/s3.md allows what the server does, and no more', { skip }, async (t) => {
+test('the policy of docs/s3.md allows exactly the requests of the server', { skip }, async (t) => {
   t.after(stopOwnS3);
   // The permissions that Amazon demands for each command.
   const needed: Readonly<Record<string, string>> = {

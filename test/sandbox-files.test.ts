@@ -142,7 +142,7 @@ test('checks files after member, chat and agent, before chat and allowance', asy
   assert.equal(await code({ sandboxFiles: [] }), 'consumer_allowance_exhausted');
 });
 
-test('a replay never asks for its files: they may be gone, or their store', async () => {
+test('a replay does not look for its files, which may be deleted', async () => {
   const apiIntegrationId = await furnished();
   const body = { apiIntegrationId, usageRequestId: 'u', message: 'Look', sandboxFiles: [REPORT, NOTES] };
   const { runId } = await rig.answer(body);
@@ -206,7 +206,7 @@ test('later turns announce the files of all earlier turns byte for byte', async 
   assert.equal(JSON.stringify(fourth.call.request.prompt), JSON.stringify(grown));
 });
 
-test('what is announced counts in what fits into the window of the model', async () => {
+test('announcements count in the window of the model', async () => {
   await using own = await ScriptedServer.start({ env: { RUNWIRE_MODEL_WINDOW: '6000' } });
   const apiIntegrationId = await own.integration({ agency: 'test' });
   const files = await TestMount.in(own.server.dataDir);

@@ -176,7 +176,7 @@ function tests(store: StoreName): void {
     assert.equal(await reader.over, true);
   });
 
-  test('sends the headers and a first comment before the model has said anything', async (t) => {
+  test('sends the headers and a first comment before the model answers', async (t) => {
     cites(t, 'contract-5-flushed', 'contract-5-headers', 'contract-4-header-true');
     await using rig = await scripted();
     const reader = await rig.api.complete({ chatId: 'a b/é' });
@@ -216,7 +216,7 @@ function tests(store: StoreName): void {
     await controller[Symbol.asyncDispose]();
   });
 
-  test('tells a failed run in a frame of its own, then messages and end', async (t) => {
+  test('reports a failed run in its own frame, then messages and end', async (t) => {
     cites(t, 'contract-5-failed', 'contract-8-stream-model-error', 'spec-7-rule-4', 'spec-3-failed-stays');
     await using rig = await scripted();
     const reader = await rig.api.complete({ chatId: 'c1', usageRequestId: 'u1' });
@@ -241,7 +241,7 @@ function tests(store: StoreName): void {
     assert.equal(history[0].content, 'Half');
   });
 
-  test('sends messages only once the end is durable', async (t) => {
+  test('sends messages only after the end is durable', async (t) => {
     cites(t, 'contract-5-messages-durable');
     await using controller = await ModelController.start();
     let committed = false;
@@ -285,7 +285,7 @@ function tests(store: StoreName): void {
     assert.equal(rig.controller.calls.length, 1);
   });
 
-  test('runs tools, journals each step, and tells the model of a tool that failed', async (t) => {
+  test('runs tools, journals each step, and reports a failed tool to the model', async (t) => {
     cites(t, 'contract-5-raw-events', 'contract-5-run-item');
     await using rig = await scripted();
     await rig.api.post('/v2/integrations', { apiIntegrationId: 'tools', agency: 'test' });

@@ -165,7 +165,7 @@ test('a tool gets the AI SDK options, the user context and a unique key', async 
   assert.match(refused ?? '', /^The user's context is not what this tool needs: `plan`/);
 });
 
-test('takes the last value of a streamed result, and the text that `toModelOutput` makes', async () => {
+test('uses the last value of a streamed result, and the text of `toModelOutput`', async () => {
   await using rig = await withTools({
     stream: tool({
       inputSchema: z.object({}),
@@ -353,7 +353,7 @@ test('shows calls and outputs as run items and among the new messages', async (t
   assert.ok(said[0].timestamp < calledAt && calledAt < answeredAt);
 });
 
-test('takes no step beyond the limit, and fails with `step_limit` there', async (t) => {
+test('makes no step beyond the limit, and fails with `step_limit`', async (t) => {
   cites(t, 'contract-8-stream-step-limit', 'contract-4-limit-steps');
   assert.equal(DEFAULT_LIMITS.stepsPerRun, 50);
   let executed = 0;

@@ -72,7 +72,7 @@ test('a sender that stops sending is cut, with S3’s RequestTimeout', async () 
   await eventually('nothing is left', async () => slow.stored().length + long.stored().length === 0);
 });
 
-test('who was refused cannot hold the connection for ever by sending on', async () => {
+test('a refused sender cannot hold the connection by sending more', async () => {
   await using refusing = await UploadServer.start({ limits: { uploadMs: 1_000 } });
   const socket = connect(Number(new URL(refusing.url()).port), '127.0.0.1');
   // A byte that arrives after the cut resets the connection.

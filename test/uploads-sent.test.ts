@@ -71,7 +71,7 @@ test('accepts a body without a known length, also byte by byte', async () => {
   await refused(set, set.post(set.parts({ sizeBytes: FILE.length - 1 }), { lengthBy: null }), 400, 'EntityTooLarge');
 });
 
-test('no more is read of a file than is written: its sender waits', async () => {
+test('reads no more of a file than is written: its sender waits', async () => {
   const bytes = randomBytes(20_971_520);
   const held = Promise.withResolvers<void>();
   async function* behindGate(source: AsyncIterable<Uint8Array>) {
@@ -103,7 +103,7 @@ test('no more is read of a file than is written: its sender waits', async () => 
   assert.ok(slow.read('demo/files/pictures/cat.png').equals(bytes));
 });
 
-test('Location names no host that is none', async () => {
+test('Location contains no invalid host', async () => {
   for (const host of ['evil example', 'a"b', '<a>', 'a@b']) {
     const { status, headers } = await set.post(set.parts({ key: 'some where' }), { headers: { host } });
     assert.deepEqual([status, headers.location], [204, '/uploads/demo/some%20where'], host);
@@ -112,7 +112,7 @@ test('Location names no host that is none', async () => {
   assert.equal(headers.location, 'http://agents.example.com/uploads/demo/pictures%2Fcat.png');
 });
 
-test('boundaries are found where they are, and nowhere else', async () => {
+test('recognises exactly the boundary of the media type', async () => {
   for (const contentType of [
     'multipart/form-data',
     'multipart/form-data; boundary=',

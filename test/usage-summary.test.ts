@@ -147,7 +147,7 @@ function tests(store: StoreName): void {
     }
   });
 
-  test('gives all usage records as CSV, with the same filters as the list', async (t) => {
+  test('returns all usage records as CSV, with the filters of the list', async (t) => {
     cites(t, 'contract-3-usage-csv');
     const integration = await rig.metered({ unit: 'tokens', limit: 1_000_000, period: 'month' });
     const evil = ['=cmd|"/c calc"!A1', '+1', '-1', '@SUM(A1)', 'a,"b"', 'plain'];

@@ -91,7 +91,7 @@ function tests(store: StoreName): void {
     });
   });
 
-  test('has one record of every run however it ended', async (t) => {
+  test('every run has one record, however it ends', async (t) => {
     cites(t, 'contract-6-usage-record-once', 'contract-6-usage-record-tokens');
     const integration = await rig.metered({ unit: 'runs', limit: 9, period: 'day' });
     const of = (usageRequestId: string) => ({ apiIntegrationId: integration, consumerId: 'ann', usageRequestId });

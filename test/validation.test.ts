@@ -409,7 +409,7 @@ test('refuses duplicate members, non-UTF-8, lone surrogates, 65 levels', async (
   }
 });
 
-test('what is not JSON, or too large, is 400 at completions and 415 or 413 elsewhere', async (t) => {
+test('non-JSON or too large bodies are 400 at completions, 415 or 413 elsewhere', async (t) => {
   cites(
     t,
     'contract-4-media-and-size',

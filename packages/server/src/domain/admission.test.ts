@@ -156,7 +156,7 @@ test('refuses each fault with its own code', () => {
   for (const [code, fault] of order) assert.equal(refusedWith(fault).code, code);
 });
 
-test('of two faults the earlier one in the order wins', () => {
+test('the earlier of two faults in the order wins', () => {
   for (const [place, [code, fault]] of order.entries()) {
     for (const [later, other] of order.slice(place + 1)) {
       // If both faults set the same fact, the earlier one sets it.
@@ -167,7 +167,7 @@ test('of two faults the earlier one in the order wins', () => {
   }
 });
 
-test('asks for sandbox files after all checks before them have passed', () => {
+test('asks for sandbox files after all earlier checks have passed', () => {
   const index = order.findIndex(([code]) => code === 'sandbox_file_not_found');
   const within = (fault: Situation): Situation => ({
     ...fault,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestIds, traceOf } from './request-id.ts';
 
-test('takes 1 to 128 visible ASCII characters as a request id', () => {
+test('accepts 1 to 128 visible ASCII characters as a request id', () => {
   const ids = new RequestIds('b');
   for (const id of ['x', 'a'.repeat(128), '!~"<>&\\', 'req_b0']) assert.equal(ids.of({ 'x-request-id': id }), id);
   const others = [undefined, '', 'a'.repeat(129), 'a b', 'a, b', 'é', 'a\t', '\u0000', '\u007f'];

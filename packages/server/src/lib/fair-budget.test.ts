@@ -128,7 +128,7 @@ test('tryGrow refuses above the share of an owner and above the budget', () => {
   assert.deepEqual([b.tryGrow(1), budget.held], [false, 10]);
 });
 
-test('what an owner holds above its share takes no room from others', async () => {
+test('an owner above its share takes no room from others', async () => {
   let owners = 1;
   const budget = new FairBudget(10, () => owners > 1);
   using a = budget.hold('A');

@@ -42,7 +42,7 @@ test('a failure aborts the other jobs, waits for them, and starts no more', asyn
   assert.deepEqual([atRest, begun], [2, ['a', 'b', 'fails']]);
 });
 
-test('who stops from outside stops all, with its reason', async () => {
+test('an abort from outside stops all jobs, with its reason', async () => {
   const stop = new AbortController();
   let atRest = 0;
   const all = mapConcurrently(2, ['a', 'b'], stop.signal, (_, signal) =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Excerpt } from './excerpt.ts';
 
-test('takes nothing more of a line after a character that had no room', () => {
+test('adds nothing more of a line after a character that did not fit', () => {
   const excerpt = new Excerpt({ firstLine: 1, firstCharacter: 1, lines: 2, lineCharacters: 4, characters: 100 });
   excerpt.take({ line: 1, at: 0, text: 'abc😀', endsLine: false });
   excerpt.take({ line: 1, at: 5, text: 'de', endsLine: true });
