@@ -44,7 +44,7 @@ async function backedUp(t: TestContext, files: FileServer) {
   return { env, backup, seen };
 }
 
-async function goesOn(env: Env, files: FileServer, seen: readonly unknown[]): Promise<void> {
+async function checkChatContinues(env: Env, files: FileServer, seen: readonly unknown[]): Promise<void> {
   await using server = await CliServer.start({ env });
   const api = server.api(TEST_API_KEY);
   assert.deepEqual([await messages(api, 'demo'), await messages(api, 'forgetful')], seen);
@@ -63,11 +63,11 @@ test('chats with attachments by URL continue after a restore, on either store', 
   const { env, backup, seen } = await backedUp(t, files);
   const embedded = { ...env, RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: '' };
   await done(['restore', '--from', backup], embedded);
-  await goesOn(embedded, files, seen);
+  await checkChatContinues(embedded, files, seen);
   await using database = await freshDatabase();
   const postgres = { ...env, RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: database.url };
   await done(['restore', '--from', backup], postgres);
-  await goesOn(postgres, files, seen);
+  await checkChatContinues(postgres, files, seen);
 });
 
 /** The columns that tables got since the last version without attachments by URL. */

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { backup, migrateToPostgres, restore } from '@runwire/server';
 import { CommitProxy, freshDatabase } from '@runwire/test-kit';
 import { folderOf, runwire } from './support/cli-process.ts';
-import { envOf, goesOn, imagesIn, markOf, type Place, startAt, useOnce } from './support/one-image.ts';
+import { checkChatContinues, envOf, imagesIn, markOf, type Place, startAt, useOnce } from './support/one-image.ts';
 import { PgBouncer } from './support/pgbouncer.ts';
 import { missingService } from './support/services.ts';
 
@@ -23,7 +23,7 @@ test('a restore brings a lost folder of files back, with its mark', { skip }, as
   await assert.rejects(startAt(place), { message: OTHER });
   rmSync(join(place.dataDir, 'blobs'), { recursive: true });
   cpSync(join(to, 'blobs'), join(place.dataDir, 'blobs'), { recursive: true });
-  await goesOn(place);
+  await checkChatContinues(place);
   assert.equal(imagesIn(place.dataDir).length, 1);
 });
 
@@ -79,7 +79,7 @@ test('a restore with an unanswered commit reports it; the next one finds it done
   assert.match((await restore(envOf(place), from)).text, /^An earlier restore had copied everything to PostgreSQL at /);
   await assert.rejects(restore(envOf(place), from), /An installation already exists in the database \S+;/);
   assert.equal(readFileSync(markOf(place.dataDir), 'utf8').length, 33);
-  await goesOn(place);
+  await checkChatContinues(place);
 });
 
 test('a restore reports if RUNWIRE_SECRET makes all keys of the backup void', async (t) => {
@@ -106,11 +106,11 @@ test('backup, restore and move work through PgBouncer in transaction mode', { sk
   await useOnce(embedded);
   const moved = { ...embedded, url: through(database) };
   assert.match(await migrateToPostgres(envOf(moved)), /^Copied 16 tables /);
-  await goesOn(moved);
+  await checkChatContinues(moved);
   const to = join(folderOf(t), 'backup');
   const { text: said } = await backup(envOf(moved), to);
   assert.match(said, /^Backed up \d+ rows, 1 images/);
   const restored = { dataDir: folderOf(t), url: through(second) };
   assert.match((await restore(envOf(restored), to)).text, /^Restored \d+ rows, 1 images/);
-  await goesOn(restored);
+  await checkChatContinues(restored);
 });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { backup, migrateToPostgres, restore } from '@runwire/server';
 import { askDatabase, filesOf, freshDatabase, openTestMount, postgresStore, putFile } from '@runwire/test-kit';
 import { folderOf } from './support/cli-process.ts';
-import { envOf, goesOn, imagesIn, markOf, type Place, startAt, useOnce } from './support/one-image.ts';
+import { checkChatContinues, envOf, imagesIn, markOf, type Place, startAt, useOnce } from './support/one-image.ts';
 import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
@@ -65,7 +65,7 @@ test('an empty database refuses the folder of another installation', {
   await using another = await freshDatabase();
   await isLeftAlone(place.dataDir, () => startAt({ ...place, url: another.url }), FOREIGN);
   assert.deepEqual(await tablesOf(another.url), []);
-  await goesOn(moved);
+  await checkChatContinues(moved);
 });
 
 test('an installation without a mark gets one and keeps its files', async (t) => {
@@ -77,7 +77,7 @@ test('an installation without a mark gets one and keeps its files', async (t) =>
     /^The folder \S+ has a mark, [^\n]+ that this installation does not know; set RUNWIRE_DATA_DIR [^\n]+\.$/;
   await assert.rejects(startAt(place), { name: 'StartRefused', message: unknown });
   rmSync(markOf(place.dataDir));
-  await goesOn(place);
+  await checkChatContinues(place);
   const { mark } = database.prepare('select mark from blob_folder').get() ?? {};
   assert.equal(readFileSync(markOf(place.dataDir), 'utf8'), `${mark}\n`);
   database.close();
@@ -96,7 +96,7 @@ test('a restore refuses the folder of another installation and marks its own', {
     await restore(envOf(place), from);
     assert.notEqual(readFileSync(markOf(place.dataDir), 'utf8'), readFileSync(markOf(used.dataDir), 'utf8'));
     assert.ok(!existsSync(join(place.dataDir, 'blobs/restoring')));
-    await goesOn(place);
+    await checkChatContinues(place);
   }
   const embedded: Place = { dataDir: folderOf(t), url: '' };
   await useOnce(embedded);
@@ -145,5 +145,5 @@ test('an interrupted restore can be repeated; a server does not start there', as
   assert.equal((await filesOf(mount, 'other')).size, 0);
   for (const name of drafts) assert.ok(!existsSync(join(place.dataDir, name)), name);
   assert.equal(imagesIn(place.dataDir).length, 2);
-  await goesOn(place);
+  await checkChatContinues(place);
 });

@@ -184,8 +184,8 @@ test('a replay is the whole text, whatever `Last-Event-ID` and `Accept` are', as
   await held.whole();
 });
 
-for (const goesOn of [true, false]) {
-  const what = goesOn
+for (const checkChatContinues of [true, false]) {
+  const what = checkChatContinues
     ? 'a replay sends only what counts of a run that goes on'
     : 'so does every replay of a run that ended';
   test(`text that a crash made void ended abnormally; ${what}`, async (t) => {
@@ -198,15 +198,15 @@ for (const goesOn of [true, false]) {
     await reader.until(({ text }) => text === 'Lost');
     await killable.process.kill('SIGKILL');
     assert.equal(await reader.over, false);
-    await killable.startAgain({ limits: { maxAttempts: goesOn ? 3 : 1 } });
+    await killable.startAgain({ limits: { maxAttempts: checkChatContinues ? 3 : 1 } });
     const replay = await killable.api.complete(body);
-    if (goesOn) {
+    if (checkChatContinues) {
       const again = await killable.controller.nextCall();
       await again.text('Found');
       await again.end();
     }
-    assert.equal(await replay.over, goesOn);
-    if (goesOn) assert.equal(replay.text, 'Found');
+    assert.equal(await replay.over, checkChatContinues);
+    if (checkChatContinues) assert.equal(replay.text, 'Found');
     else assert.ok('Lost'.startsWith(replay.text));
   });
 }

@@ -40,7 +40,7 @@ export async function useOnce(place: Place, images = 1): Promise<void> {
 }
 
 /** Starts it again: none of its files is swept, and its chat continues with its images. */
-export async function goesOn(place: Place): Promise<void> {
+export async function checkChatContinues(place: Place): Promise<void> {
   const images = imagesIn(place.dataDir);
   await using server = await startAt(place);
   assert.equal(await server.server.probes.sweepBlobs(), 0);
