@@ -97,7 +97,7 @@ class Reading {
       return within(`a frame with ${part}`, WAIT_MS, this.uncut.until(isLast));
     };
     let moment = -1;
-    const checkChatContinues = () => {
+    const mayContinue = () => {
       moment += 1;
       return onHeld(moment);
     };
@@ -105,10 +105,10 @@ class Reading {
       const call = await within('call of the model', WAIT_MS, this.rig.model.nextCall());
       await arrives('"response.created"');
       for (const piece of pieces) {
-        if (!(await checkChatContinues())) return;
+        if (!(await mayContinue())) return;
         await arrives(await say(call, piece));
       }
-      if (!(await checkChatContinues())) return;
+      if (!(await mayContinue())) return;
       await call.end();
     }
     await within('end of the run', WAIT_MS, this.uncut.over);
