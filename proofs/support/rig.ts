@@ -80,7 +80,7 @@ export class Rig implements AsyncDisposable {
     const rig = await Rig.open(options);
     const { nodes, each = () => ({}) } = options;
     try {
-      // One after the other: test/two-starts.test.ts is about servers that start concurrently on new data.
+      // One after the other: test/two-starts.full.test.ts is about servers that start concurrently on new data.
       for (let place = 0; place < (nodes ?? 1); place += 1) await rig.add(each(place));
       return rig;
     } catch (error) {

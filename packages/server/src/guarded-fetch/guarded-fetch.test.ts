@@ -3,6 +3,7 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { answers, assertAllDestroyed, failure, guarded, names, never, PUBLIC } from '@runwire/test-kit/guarded-rig.ts';
 import { httpAnswer, type Names, type Serve, WatchedNetwork } from '@runwire/test-kit/watched-network.ts';
+import { cites } from '../../../../requirements/cite.ts';
 import { ALLOW_NOTHING, parseFetchAllow } from '../lib/url-rules/fetch-allow.ts';
 import { GuardedFetcher } from './guarded-fetch.ts';
 import { ownAddresses } from './own-addresses.ts';
@@ -64,7 +65,8 @@ test('reports the announced size before the body', async () => {
   assert.deepEqual(sizes, [3]);
 });
 
-test('refuses a host if one of its addresses is not public, and dials none', async () => {
+test('refuses a host if one of its addresses is not public, and dials none', async (t) => {
+  cites(t, 'contract-7-fetcher');
   for (const bad of ['127.0.0.1', '10.0.0.5', '::1', 'fd00::1', '::ffff:127.0.0.1', '64:ff9b::a00:1', 'nonsense']) {
     const { network, fetch } = guarded(answers(httpAnswer(200)), { names: { 'a.test': [[PUBLIC, bad]] } });
     assert.equal((await failure(fetch('https://a.test/?sig=secret'))).kind, 'refused', bad);
@@ -145,7 +147,8 @@ test('follows three redirects, also relative ones, and no fourth', async () => {
   assert.equal((await failure(fetch('https://a.test/4'))).kind, 'redirects');
 });
 
-test('checks the text and the addresses of each redirect', async () => {
+test('checks the text and the addresses of each redirect', async (t) => {
+  cites(t, 'contract-7-fetcher');
   const places = [
     'http://b.test/',
     'https://127.0.0.1/',
@@ -236,7 +239,8 @@ test('fails if the answer is cut, compressed or not HTTP', async () => {
   }
 });
 
-test('dials an allowed address only on its port', async () => {
+test('dials an allowed address only on its port', async (t) => {
+  cites(t, 'contract-7-fetcher');
   const serve = answers(httpAnswer(200, {}, 'x'));
   const allow = parseFetchAllow('10.0.0.0/8:8443 inside.test loop.test:444 127.0.0.1');
   const own: Names = { 'loop.test': [['127.0.0.1', '::1']], 'mixed.test': [['10.0.0.5', PUBLIC]] };
