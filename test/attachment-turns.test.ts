@@ -54,7 +54,7 @@ function tests(store: StoreName): void {
   });
 
   test('attachments of a failed turn are sent only if they are attached again', async (t) => {
-    cites(t, 'contract-7-failed-turn');
+    cites(t, 'contract-7-failed-turn', 'spec-1-failed-attachments');
     await using rig = await AttachmentRig.start({ store });
     const attachments = [fileAt(rig.files.serve('/notes.txt', 'Milk.', 'text/plain'))];
     const failed = await rig.rig.hold({ chatId: 'c', message: 'Look', attachments });
