@@ -4,9 +4,9 @@ import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, within
 import { Rig } from './support/rig.ts';
 
 /*
- * A reader is cut after every number of frames, none included, and asks again with the id of the last frame that it saw,
- * by GET of the run's events and by sending its request again. What it saw before and after is together byte for byte the
- * stream of a reader that was never cut: of a stored run, of a run that is running, and after a crash.
+ * Cuts a reader after n frames, for every n from 0. The reader reconnects with the id of its last frame: once by GET of the
+ * run's events, and once by sending its request again. Both parts together must be, byte for byte, the stream of a reader
+ * that was never cut. This is checked for a stored run, for an active run, and after a crash.
  */
 
 const INTEGRATION = 'cut';

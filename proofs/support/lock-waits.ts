@@ -35,7 +35,7 @@ export class LockWaits implements AsyncDisposable {
     }
   }
 
-  /** Also how many transactions lost a race in an index and ran again. One of both must have happened. */
+  /** Counts lock waits, and transactions that were retried after a conflict in an index. Without either, nothing raced. */
   async figures(): Promise<{ lock_waits: number; retries: number }> {
     let retries = 0;
     for (const { api } of this.#rig.servers) {

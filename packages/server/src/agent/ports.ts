@@ -10,7 +10,7 @@ export type PromptItem =
       readonly text: string;
       /** Sent after the text, in this order. */
       readonly attachments?: readonly PromptAttachment[];
-      /** Announced after the text by `shownMessage`. */
+      /** `shownMessage` announces these files after the text. */
       readonly sandboxFiles?: readonly SandboxFile[];
     }
   | { readonly kind: 'assistant'; readonly text: string }

@@ -6,7 +6,7 @@ export class StoreUnavailable extends Error {
 /** The disk of the data folder has no space left. */
 export class DiskFull extends StoreUnavailable {
   override readonly name = 'DiskFull';
-  /** The same code as in the errors of the system. */
+  /** The operating system's error code, so that callers check one code for both. */
   readonly code = 'ENOSPC';
 
   constructor(cause?: unknown) {

@@ -233,7 +233,7 @@ async function storeStep({ deps, run, log, stop, progress, stepIds }: Execution,
   log.acknowledge(chunks.at(-1)?.lastId ?? 0);
 }
 
-/** T4, and after its commit the last events. */
+/** Commits transaction T4, the end of the run. The last events are delivered only after the commit. */
 async function settle({ deps, run, log, stop, progress, stepIds }: Execution, end: End): Promise<void> {
   const { status, error, providerStatus } = end;
   const lastStep = end.lastStep === null ? null : stepIds.journalled(end.lastStep);
