@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { DuplicateMember, NotJson, readJson } from './read-json.ts';
 
-/** Duplicate members are valid JSON. */
-const takes = (text: string): boolean => {
+/** Returns null if the reader stopped at a duplicate member: it did not read what follows. */
+const takes = (text: string): boolean | null => {
   try {
     readJson(text);
     return true;
   } catch (error) {
     assert.ok(error instanceof NotJson || error instanceof DuplicateMember, String(error));
-    return error instanceof DuplicateMember;
+    return error instanceof DuplicateMember ? null : false;
   }
 };
 
@@ -62,7 +62,8 @@ test('accepts brackets, commas and colons only in the positions of JSON', () => 
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...signs), { maxLength: 9 }), (all) => {
       const text = all.join('');
-      assert.equal(takes(text), jsonParseTakes(text), text);
+      const taken = takes(text);
+      if (taken !== null) assert.equal(taken, jsonParseTakes(text), text);
     }),
     { numRuns: 5000 },
   );
