@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import type { PublishedPackage } from './packages.ts';
@@ -14,16 +14,18 @@ const withPrecompiledValidators: Plugin = {
   },
 };
 
-/** Writes the code of a package to `dist/`: one bundle for each of its files, with the code that they share beside them. */
+/** Writes a package's code to its `dist/`, which it returns: a bundle for each of its files, and chunks that they share. */
 export async function bundle({
   folder,
   files,
   needs,
   isPortable = false,
   loadsOn = 'node26',
-}: PublishedPackage): Promise<void> {
+}: PublishedPackage): Promise<string> {
   const root = join('packages', folder);
   const dist = join(root, 'dist');
+  // Chunks are named by their content: those of an earlier build would stay.
+  rmSync(dist, { recursive: true, force: true });
   const { metafile } = await build({
     entryPoints: Object.entries(files).map(([out, source]) => ({ in: join(root, 'src', source), out })),
     outdir: dist,
@@ -45,6 +47,7 @@ export async function bundle({
   });
   const licences = thirdPartyLicences(metafile);
   if (licences !== '') writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licences);
+  return dist;
 }
 
 /** The licence of every package whose code is in the bundle, as these licences ask for. */

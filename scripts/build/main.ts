@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundle } from './bundle.ts';
@@ -57,9 +57,7 @@ function publishedManifest({
 const startedAt = Date.now();
 removeStamp('.');
 for (const found of publishedPackages) {
-  const dist = join('packages', found.folder, 'dist');
-  rmSync(dist, { recursive: true, force: true });
-  await bundle(found);
+  const dist = await bundle(found);
   writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest(found), null, 2)}\n`);
   cpSync('LICENSE', join(dist, 'LICENSE'));
   cpSync('README.md', join(dist, 'README.md'));
