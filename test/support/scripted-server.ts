@@ -90,7 +90,8 @@ export class ScriptedServer implements AsyncDisposable {
   async hold(body: CompletionBody): Promise<HeldRun> {
     const reader = await this.api.complete(body);
     if (reader.status !== 200) throw new Error(`Not admitted: ${reader.status} ${await wholeText(reader)}`);
-    const call = await this.controller.nextCall();
+    const call = await Promise.race([this.controller.nextCall(), reader.over.then(() => null)]);
+    if (call === null) throw new Error(`The run ended before its model was asked: ${reader.text.slice(-2000)}`);
     return { runId: String(reader.headers['x-run-id']), reader, call };
   }
 

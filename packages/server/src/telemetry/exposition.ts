@@ -12,11 +12,51 @@ function escaped(value: string): string {
   return value.replace(/[\\"\n]/g, (found) => (found === '\n' ? '\\n' : `\\${found}`));
 }
 
-/** Runs several times per run. Concatenation takes a third of the time of mapping and joining entries. */
 function labelText(labels: Labels): string {
-  let text = '';
-  for (const name in labels) text += `${text === '' ? '{' : ','}${name}="${escaped(labels[name] as string)}"`;
-  return text === '' ? '' : `${text}}`;
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+interface Branch<T> {
+  series: T | undefined;
+  readonly next: Map<string, Branch<T>>;
+}
+
+/**
+ * The series of a metric by the values of their labels. The labels of a metric have always the same order. A series is
+ * looked up several times per run, so the lookup makes no text.
+ */
+class SeriesByLabels<T> {
+  readonly #root: Branch<T> = { series: undefined, next: new Map() };
+  readonly #all: T[] = [];
+  readonly #make: (labels: Labels) => T;
+
+  constructor(make: (labels: Labels) => T) {
+    this.#make = make;
+  }
+
+  of(labels: Labels): T {
+    let branch = this.#root;
+    for (const name in labels) {
+      const value = labels[name] as string;
+      let next = branch.next.get(value);
+      if (next === undefined) {
+        next = { series: undefined, next: new Map() };
+        branch.next.set(value, next);
+      }
+      branch = next;
+    }
+    if (branch.series === undefined) {
+      branch.series = this.#make(labels);
+      this.#all.push(branch.series);
+    }
+    return branch.series;
+  }
+
+  /** In the order in which they were made. */
+  get all(): readonly T[] {
+    return this.#all;
+  }
 }
 
 function head(name: string, type: string, help: string): string[] {
@@ -27,7 +67,7 @@ function head(name: string, type: string, help: string): string[] {
 export class Counter implements Metric {
   readonly #name: string;
   readonly #help: string;
-  readonly #values = new Map<string, number>();
+  readonly #series = new SeriesByLabels((labels) => ({ text: labelText(labels), value: 0 }));
 
   /**
    * Series in `known` are shown from the start as 0, because Prometheus does not see the first step of a new series.
@@ -35,18 +75,17 @@ export class Counter implements Metric {
   constructor(name: string, help: string, ...known: readonly Labels[]) {
     this.#name = name;
     this.#help = help;
-    for (const labels of known) this.#values.set(labelText(labels), 0);
+    for (const labels of known) this.#series.of(labels);
   }
 
   add(labels: Labels, by = 1): void {
-    const key = labelText(labels);
-    this.#values.set(key, (this.#values.get(key) ?? 0) + by);
+    this.#series.of(labels).value += by;
   }
 
   lines(): string[] {
     return [
       ...head(this.#name, 'counter', this.#help),
-      ...[...this.#values].map(([labels, value]) => `${this.#name}${labels} ${value}`),
+      ...this.#series.all.map(({ text, value }) => `${this.#name}${text} ${value}`),
     ];
   }
 }
@@ -92,7 +131,11 @@ export class Histogram implements Metric {
   readonly #name: string;
   readonly #help: string;
   readonly #boundsMs: readonly number[];
-  readonly #series = new Map<string, { readonly label: Labels; readonly counts: number[]; sumMs: number }>();
+  readonly #series = new SeriesByLabels((labels) => ({
+    labels,
+    counts: new Array<number>(this.#boundsMs.length + 1).fill(0),
+    sumMs: 0,
+  }));
 
   constructor(name: string, help: string, boundsMs: readonly number[]) {
     this.#name = name;
@@ -100,13 +143,8 @@ export class Histogram implements Metric {
     this.#boundsMs = boundsMs;
   }
 
-  observe(ms: number, label: Labels = {}): void {
-    const key = labelText(label);
-    let series = this.#series.get(key);
-    if (series === undefined) {
-      series = { label, counts: new Array<number>(this.#boundsMs.length + 1).fill(0), sumMs: 0 };
-      this.#series.set(key, series);
-    }
+  observe(ms: number, labels: Labels = {}): void {
+    const series = this.#series.of(labels);
     const found = this.#boundsMs.findIndex((bound) => ms <= bound);
     const place = found === -1 ? this.#boundsMs.length : found;
     series.counts[place] = (series.counts[place] ?? 0) + 1;
@@ -115,13 +153,14 @@ export class Histogram implements Metric {
 
   lines(): string[] {
     const lines = head(this.#name, 'histogram', this.#help);
-    for (const [key, { label, counts, sumMs }] of this.#series) {
+    for (const { labels, counts, sumMs } of this.#series.all) {
+      const key = labelText(labels);
       let total = 0;
       for (const [place, count] of counts.entries()) {
         total += count;
         const bound = this.#boundsMs[place];
         const le = bound === undefined ? '+Inf' : String(bound / 1000);
-        lines.push(`${this.#name}_bucket${labelText({ ...label, le })} ${total}`);
+        lines.push(`${this.#name}_bucket${labelText({ ...labels, le })} ${total}`);
       }
       lines.push(`${this.#name}_sum${key} ${sumMs / 1000}`, `${this.#name}_count${key} ${total}`);
     }

@@ -4,7 +4,7 @@ import { shownMessage } from '../../domain/sandbox-file.ts';
 import type { ModelOutput, ModelRequest } from '../ports.ts';
 import { ProtocolReader } from './protocol-reader.ts';
 import { invalidAnswer, isObject, type JsonObject, type ProviderTarget, truncatedAnswer } from './provider-failure.ts';
-import { BodyMaker, type RequestBody } from './request-body.ts';
+import { BodyMaker, type RequestBody, toolsWriter } from './request-body.ts';
 
 /*
  * The Chat Completions protocol of OpenAI, which vLLM, Ollama and most compatible servers implement. A chunk contains
@@ -22,24 +22,22 @@ const USAGE = {
 /** Finish reasons of incomplete messages. Servers have many names for the other reasons. */
 const SHORT: ReadonlySet<unknown> = new Set(['length', 'content_filter', 'error', 'abort']);
 
+const toolsText = toolsWriter(({ name, description, inputSchema }) => ({
+  type: 'function',
+  function: { name, description, parameters: inputSchema },
+}));
+
 export function chatBody(model: string, request: ModelRequest): RequestBody {
   const maker = new BodyMaker();
-  return maker.make({
+  const body = {
     model,
     messages: messages(request, maker),
-    ...(request.tools.length === 0
-      ? {}
-      : {
-          tools: request.tools.map(({ name, description, inputSchema }) => ({
-            type: 'function',
-            function: { name, description, parameters: inputSchema },
-          })),
-        }),
     // The protocol has no reasoning summaries.
     ...(request.reasoning?.effort === undefined ? {} : { reasoning_effort: request.reasoning.effort }),
     stream: true,
     stream_options: { include_usage: true },
-  });
+  };
+  return maker.make(body, toolsText(request.tools));
 }
 
 interface ChatMessage {

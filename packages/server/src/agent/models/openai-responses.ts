@@ -4,7 +4,7 @@ import { shownMessage } from '../../domain/sandbox-file.ts';
 import type { ModelOutput, ModelRequest, PromptItem } from '../ports.ts';
 import { ProtocolReader } from './protocol-reader.ts';
 import { invalidAnswer, isObject, type JsonObject, type ProviderTarget, truncatedAnswer } from './provider-failure.ts';
-import { BodyMaker, type RequestBody } from './request-body.ts';
+import { BodyMaker, type RequestBody, toolsWriter } from './request-body.ts';
 
 /*
  * The Responses protocol of OpenAI. A response is a list of items (reasoning, message, function_call). Each item is
@@ -18,28 +18,26 @@ const USAGE = {
   outputDetails: 'output_tokens_details',
 };
 
+const toolsText = toolsWriter(({ name, description, inputSchema }) => ({
+  type: 'function',
+  name,
+  description,
+  parameters: inputSchema,
+  strict: false,
+}));
+
 export function responsesBody(model: string, request: ModelRequest): RequestBody {
   const maker = new BodyMaker();
-  return maker.make({
+  const body = {
     model,
     ...(request.instructions === '' ? {} : { instructions: request.instructions }),
     input: request.prompt.map((item) => inputItem(item, maker)),
-    ...(request.tools.length === 0
-      ? {}
-      : {
-          tools: request.tools.map(({ name, description, inputSchema }) => ({
-            type: 'function',
-            name,
-            description,
-            parameters: inputSchema,
-            strict: false,
-          })),
-        }),
     ...reasoning(request),
     stream: true,
     // This server stores the chat and never refers to a response that the provider stores.
     store: false,
-  });
+  };
+  return maker.make(body, toolsText(request.tools));
 }
 
 /**

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
+import type { ModelTool } from '../ports.ts';
+import type { JsonObject } from './provider-failure.ts';
 
 /** Attachments that are sent as data URLs. */
 type SentBytes = Extract<PromptAttachment, { kind: 'image' | 'pdf' }>;
@@ -50,17 +52,34 @@ const prefixOf = ({ mediaType }: SentBytes) => `data:${mediaType};base64,`;
  * contain, represents each of them.
  */
 export class BodyMaker {
-  readonly #word = randomBytes(16).toString('hex');
   readonly #sent: SentBytes[] = [];
+  #word = '';
 
   /** Returns the placeholder of a data URL. Call it in the order in which the files appear in the body. */
   dataUrl(one: SentBytes): string {
+    if (this.#word === '') this.#word = randomBytes(16).toString('hex');
     this.#sent.push(one);
     return this.#word;
   }
 
-  make(body: unknown): RequestBody {
-    const text = JSON.stringify(body);
+  /** `toolsText` is the JSON of the field `tools`, or empty. */
+  make(body: JsonObject, toolsText: string): RequestBody {
+    const json = JSON.stringify(body);
+    const text = toolsText === '' ? json : `${json.slice(0, -1)},"tools":${toolsText}}`;
     return this.#sent.length === 0 ? text : new StreamedBody(text.split(this.#word), this.#sent);
   }
+}
+
+/** Writes tools as JSON, empty if there are none. An agent has the same list in all its runs, so it is written once. */
+export function toolsWriter(describe: (tool: ModelTool) => JsonObject): (tools: readonly ModelTool[]) => string {
+  const texts = new WeakMap<readonly ModelTool[], string>();
+  return (tools) => {
+    if (tools.length === 0) return '';
+    let text = texts.get(tools);
+    if (text === undefined) {
+      text = JSON.stringify(tools.map(describe));
+      texts.set(tools, text);
+    }
+    return text;
+  };
 }
