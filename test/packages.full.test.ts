@@ -47,9 +47,9 @@ for (const { folder: name, exports } of publishedPackages) {
     );
   });
 
-  test(`the types of ${name} fit its code`, {
-    skip: Object.keys(exports).length === 0 && 'it has a command alone',
-  }, async () => {
+  // A package without exports has a command only.
+  if (Object.keys(exports).length === 0) continue;
+  test(`the types of ${name} fit its code`, async () => {
     const args = [tarballs.get(name) ?? '', '--profile', 'esm-only', '--format', 'ascii', '--no-color'];
     const { code, stdout } = await run(join(root, 'node_modules/.bin/attw'), args, environment);
     assert.equal(code, 0, stdout);
