@@ -1,3 +1,4 @@
+import { childrenSeconds } from './processor-time.ts';
 import type { Progress } from './progress.ts';
 
 /** A part of a long check. */
@@ -38,6 +39,13 @@ export async function runParts(parts: readonly Part[], progress: Progress, lanes
     process.stdout.write(`${parts.length - rest.length} of ${parts.length} parts passed before\n`);
   const failures: string[] = [];
   const queue = rest.values();
+  let counted = childrenSeconds() ?? 0;
+  /** The system counts a process when it has ended, so the seconds since the last part ended belong to this one. */
+  function cpuSeconds(): string {
+    const [before, now] = [counted, childrenSeconds()];
+    counted = now ?? 0;
+    return now === null ? '' : `, ${(now - before).toFixed(0)} CPU s`;
+  }
   async function lane(): Promise<void> {
     for (const part of queue) {
       const start = performance.now();
@@ -46,7 +54,7 @@ export async function runParts(parts: readonly Part[], progress: Progress, lanes
       else failures.push(failureText(part.label, result));
       const seconds = ((performance.now() - start) / 1000).toFixed(0);
       const outcome = result.problem === null ? 'ok' : 'FAILED';
-      process.stdout.write(`${outcome} ${part.label}, ${seconds} s: ${result.summary}\n`);
+      process.stdout.write(`${outcome} ${part.label}, ${seconds} s${cpuSeconds()}: ${result.summary}\n`);
     }
   }
   await Promise.all(Array.from({ length: lanes }, lane));
