@@ -10,8 +10,8 @@ import {
   testAgency,
 } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { ISO_TIME } from './support/scripted-server.ts';
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const MONTHLY = { unit: 'tokens', limit: 100_000, period: 'month' };
 
 async function refused(answer: ReturnType<ApiClient['get']>, status: number, code: string, says = /./): Promise<void> {
@@ -61,8 +61,8 @@ function tests(store: StoreName): void {
       maxRunsPerMember: null,
       keepAttachments: true,
     });
-    assert.match(createdAt, TIME);
-    assert.match(updatedAt, TIME);
+    assert.match(createdAt, ISO_TIME);
+    assert.match(updatedAt, ISO_TIME);
     const path = `/v2/integrations/${apiIntegrationId}`;
     assert.deepEqual((await api.get(path)).body, made);
     assert.deepEqual((await api.get('/v2/integrations')).body.items[0], made);
@@ -201,8 +201,8 @@ function tests(store: StoreName): void {
         exhausted: false,
       },
     });
-    assert.match(createdAt, TIME);
-    assert.match(updatedAt, TIME);
+    assert.match(createdAt, ISO_TIME);
+    assert.match(updatedAt, ISO_TIME);
     const all = { name: 'Ann', active: false, metadata: { plan: { tier: ['gold', null] } }, allowance: { limit: 5 } };
     const second = await api.put(path, all);
     assert.equal(second.status, 200);
@@ -304,17 +304,17 @@ function tests(store: StoreName): void {
       lastUsedAt: null,
       revokedAt: null,
     });
-    assert.match(createdAt, TIME);
+    assert.match(createdAt, ISO_TIME);
     const listed = async () =>
       (await api.get('/v2/api_keys')).body.items.find((one: typeof key) => one.keyId === keyId);
     assert.deepEqual(await listed(), key);
     assert.ok(!JSON.stringify((await api.get('/v2/api_keys')).body).includes(apiKey));
     assert.equal((await api.as(apiKey).get('/v2/me')).status, 200);
     while ((await listed()).lastUsedAt === null);
-    assert.match((await listed()).lastUsedAt, TIME);
+    assert.match((await listed()).lastUsedAt, ISO_TIME);
     assert.equal((await api.delete(`/v2/api_keys/${keyId}`)).status, 204);
     const { revokedAt } = await listed();
-    assert.match(revokedAt, TIME);
+    assert.match(revokedAt, ISO_TIME);
     assert.equal((await api.delete(`/v2/api_keys/${keyId}`)).status, 204, 'again changes nothing');
     assert.equal((await listed()).revokedAt, revokedAt);
     await refused(api.delete('/v2/api_keys/key_unknown'), 404, 'key_not_found');

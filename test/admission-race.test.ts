@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { askDatabase, imageAttachment, migratedDatabase, pngOf, type Store, type Tx } from '@runwire/test-kit';
+import { askDatabase, hookStore, imageAttachment, migratedDatabase, pngOf } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { AttachmentRig, fileAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';
@@ -20,27 +20,16 @@ class Between {
     this.#after = after;
   }
 
-  readonly wrapStore = (store: Store): Store => ({
-    kind: store.kind,
-    reads: store.reads,
-    transact: (name, job) =>
-      store.transact(name, (tx) => {
-        const staged: Tx = {
-          all: async (statement, params) => {
-            const rows = await tx.all(statement, params);
-            const next = this.#next;
-            if (statement.name === this.#after && next !== null) {
-              this.#next = null;
-              await next();
-            }
-            return rows;
-          },
-          query: (build) => tx.query(build),
-          run: (statement, params) => tx.run(statement, params),
-        };
-        return job(staged);
-      }),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  readonly wrapStore = hookStore({
+    readInside: async (statement, read) => {
+      const rows = await read();
+      const next = this.#next;
+      if (statement === this.#after && next !== null) {
+        this.#next = null;
+        await next();
+      }
+      return rows;
+    },
   });
 }
 
@@ -73,8 +62,7 @@ test('a completion and the DELETE of its integration exclude each other', { skip
     const held = await rig.hold({ apiIntegrationId: first, ...fields });
     const { status, body } = await deleted.promise;
     assert.deepEqual([status, body.code, body.runId], [409, 'run_active', held.runId], 'the completion was first');
-    await held.call.end();
-    await held.reader.whole();
+    await held.finish();
 
     const second = await rig.integration();
     await rig.member(second, 'ann');

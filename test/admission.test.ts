@@ -103,8 +103,7 @@ function tests(store: StoreName): void {
     assert.equal(await refused(rig.api, of({ ...ann, chatId: 'busy-chat' })), '409 run_active');
     // The allowance is checked last.
     assert.equal(await refused(rig.api, of({ ...ann, chatId: 'ann-chat' })), '429 consumer_allowance_exhausted');
-    await busy.call.end();
-    await busy.reader.whole();
+    await busy.finish();
   });
 
   test('replays a known id after changes of member, agent, allowance and chat', async (t) => {
@@ -131,8 +130,7 @@ function tests(store: StoreName): void {
     await rig.member(integration, 'ann', { active: true, allowance: { limit: 2 } });
     const busy = await rig.hold({ ...body, usageRequestId: 'u2' });
     assert.deepEqual(await replays(), expected);
-    await busy.call.end();
-    await busy.reader.whole();
+    await busy.finish();
     await rig.api.patch(`/v2/integrations/${integration}`, { agency: 'demo' });
     assert.deepEqual(await replays(), expected);
     await rig.api.delete(`/v2/integrations/${integration}/members/ann`);
@@ -183,8 +181,7 @@ function tests(store: StoreName): void {
 
     const { reader } = await rig.answer(of(ann));
     assert.equal(reader.headers['x-run-replayed'], undefined, 'the refused id was still unused');
-    await busy.call.end();
-    await busy.reader.whole();
+    await busy.finish();
   });
 
   test('every answer at the path has the header, also to other requests', async (t) => {
@@ -297,8 +294,7 @@ function tests(store: StoreName): void {
       assert.equal(typeof error, 'string');
       assert.deepEqual(rest, { code: 'run_active', runId: active.runId, usageRequestId: 'u1', chatId: 'c1' });
     }
-    await active.call.end();
-    await active.reader.whole();
+    await active.finish();
     const next = await rig.hold(of({ usageRequestId: 'u2' }));
     const { body: stopped } = await rig.api.post(`/v2/integrations/${integration}/runs/${next.runId}/cancel`);
     assert.equal(stopped.status, 'cancelled');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { type Model, type ModelOutput, SCRIPTED_USAGE, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
@@ -18,11 +18,7 @@ const ask = (apiIntegrationId: string, usageRequestId: string, more: object = {}
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  let rig: ScriptedServer;
-  before(async () => {
-    rig = await ScriptedServer.start({ store });
-  });
-  after(() => rig[Symbol.asyncDispose]());
+  const rig = ScriptedServer.shared({ store });
 
   const counts = async (integration: string, consumerId = 'ann') => {
     const { used, reserved, remaining, exhausted } = await rig.allowance(integration, consumerId);
@@ -328,10 +324,7 @@ function tests(store: StoreName): void {
     for (const [period, integration] of integrations) {
       assert.equal((await rig.allowance(integration)).reserved, period === 'lifetime' ? 1 : 0, period);
     }
-    for (const { reader, call } of held) {
-      await call.end();
-      await reader.whole();
-    }
+    for (const run of held) await run.finish();
     for (const [period, integration] of integrations) {
       const used = period === 'lifetime' ? 1 : 0;
       assert.deepEqual(await counts(integration), { used, reserved: 0, remaining: 2 - used, exhausted: false }, period);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { imageAttachment, pngOf, STORES, type Store, type StoreName } from '@runwire/test-kit';
+import { hookStore, imageAttachment, pngOf, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
@@ -109,8 +109,7 @@ function tests(store: StoreName): void {
     await rig.api.patch(`/v2/integrations/${integration}`, { keepAttachments: false });
     assert.equal(await sweep(rig), 1, 'that of the idle chat');
     assert.deepEqual(hashesIn(rig), hashesOf(one));
-    await held.call.end();
-    await held.reader.whole();
+    await held.finish();
     assert.equal(await sweep(rig), 1);
     assert.deepEqual(hashesIn(rig), []);
     const rows = await askStore(rig.rig.server.dataDir, 'select blob_key, form from attachments');
@@ -175,22 +174,12 @@ function tests(store: StoreName): void {
 
   test('a chat whose copies cannot be released delays no other chat', async () => {
     let failures = 0;
-    const wrapStore = (store: Store): Store => ({
-      kind: store.kind,
-      reads: store.reads,
-      transact: (name, job) =>
-        store.transact(name, (tx) =>
-          job({
-            all: tx.all.bind(tx),
-            query: tx.query.bind(tx),
-            run: (statement, params) => {
-              if (statement.name !== 'let go of copies' || failures === 0) return tx.run(statement, params);
-              failures -= 1;
-              return Promise.reject(new Error('it broke'));
-            },
-          }),
-        ),
-      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    const wrapStore = hookStore({
+      write: (statement, write) => {
+        if (statement !== 'let go of copies' || failures === 0) return write();
+        failures -= 1;
+        return Promise.reject(new Error('it broke'));
+      },
     });
     await using rig = await start({ wrapStore });
     const integration = await rig.rig.integration();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pngOf, type Store } from '@runwire/test-kit';
+import { hookStore, pngOf } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
@@ -58,16 +58,14 @@ test('two runs that store the same bytes concurrently both send them', async () 
   let left = 2;
   const both = Promise.withResolvers<void>();
   const recorded: boolean[] = [];
-  const wrapStore = (store: Store): Store => ({
-    kind: store.kind,
-    reads: store.reads,
-    async transact(name, job) {
-      if (name !== 'attachment') return await store.transact(name, job);
+  const wrapStore = hookStore({
+    transact: async (name, transact) => {
+      if (name !== 'attachment') return await transact();
       left -= 1;
       if (left === 0) both.resolve();
       await both.promise;
       try {
-        const done = await store.transact(name, job);
+        const done = await transact();
         recorded.push(true);
         return done;
       } catch (error) {
@@ -75,7 +73,6 @@ test('two runs that store the same bytes concurrently both send them', async () 
         throw error;
       }
     },
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   });
   await using rig = await AttachmentRig.start({ wrapStore });
   const post = (path: string) => {

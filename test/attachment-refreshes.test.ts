@@ -182,8 +182,7 @@ function tests(store: StoreName): void {
     const held = await rig.rig.hold(forgetful('order', refreshes));
     assert.equal(await codeOf(wrong), 'invalid_attachment_refresh', 'although the chat is busy');
     assert.equal(await codeOf({}), 'run_active', 'the fresh link is good');
-    await held.call.end();
-    await held.reader.whole();
+    await held.finish();
   });
 
   test('an attachment of an unfinished run does not count as an earlier file', async () => {
@@ -191,8 +190,7 @@ function tests(store: StoreName): void {
     const held = await rig.rig.hold(forgetful('busy', { attachments: [fileAt(file.expired())] }));
     const { body } = await refusal(await rig.api.complete(forgetful('busy')));
     assert.equal(body.code, 'run_active');
-    await held.call.end();
-    await held.reader.whole();
+    await held.finish();
     await refused(forgetful('busy'), /must list/);
   });
 

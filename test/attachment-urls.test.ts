@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { imageAttachment, pngOf, SAMPLE_IMAGES } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, fileAt, imageAt } from './support/attachment-rig.ts';
 import { messagesFrame, refusal } from './support/scripted-server.ts';
 
-let rig: AttachmentRig;
-before(async () => {
-  rig = await AttachmentRig.start();
-});
+const rig = await AttachmentRig.start();
 after(() => rig[Symbol.asyncDispose]());
 
 const png = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');

@@ -74,8 +74,7 @@ function tests(store: StoreName): void {
     assert.equal(await sweep(rig), 1, 'the image of the idle chat');
     assert.deepEqual(await attachedIn(rig), [['busy', url]]);
     assert.equal(blobsIn(rig.rig.server.dataDir).length, 1);
-    await held.call.end();
-    await held.reader.whole();
+    await held.finish();
     assert.equal(await sweep(rig), 1);
     assert.deepEqual(await attachedIn(rig), []);
     assert.deepEqual(blobsIn(rig.rig.server.dataDir), []);

@@ -4,14 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Operation, operations } from '@runwire/contract/schemas';
-import {
-  type ApiClient,
-  STORES,
-  type Store,
-  type StoreName,
-  startTestServer,
-  type TestServer,
-} from '@runwire/test-kit';
+import { type ApiClient, hookStore, STORES, type StoreName, startTestServer, type TestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { readSources } from './support/architecture/sources.ts';
 import { root } from './support/cli-process.ts';
@@ -21,20 +14,12 @@ const SECRET = 'a-secret-of-my-own-0123456789-0123456789';
 
 /** Counts the reads of each statement outside of transactions. */
 const reads = new Map<string, number>();
-function counting(store: Store): Store {
-  return {
-    kind: store.kind,
-    reads: {
-      all: (statement, params) => {
-        reads.set(statement.name, (reads.get(statement.name) ?? 0) + 1);
-        return store.reads.all(statement, params);
-      },
-      query: (build) => store.reads.query(build),
-    },
-    transact: (name, job) => store.transact(name, job),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  };
-}
+const counting = hookStore({
+  read: (statement, read) => {
+    reads.set(statement, (reads.get(statement) ?? 0) + 1);
+    return read();
+  },
+});
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const decoded = (token: string, place: number) =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { type Model, STORES, type StoreName } from '@runwire/test-kit';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
@@ -11,11 +11,7 @@ const cancelPath = (integration: string, runId: string) => `/v2/integrations/${i
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  let rig: ScriptedServer;
-  before(async () => {
-    rig = await ScriptedServer.start({ store });
-  });
-  after(() => rig[Symbol.asyncDispose]());
+  const rig = ScriptedServer.shared({ store });
 
   test('answers after the run has stopped, with its partial text stored', async (t) => {
     cites(
@@ -261,7 +257,6 @@ function tests(store: StoreName): void {
       'no tool call is left open in the history',
     );
     assert.match(closed?.kind === 'tool_output' ? closed.output : '', /outcome of this call was known/);
-    await next.call.end();
-    await next.reader.whole();
+    await next.finish();
   });
 }

@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { refusal, ScriptedServer } from './support/scripted-server.ts';
+import { ISO_TIME, refusal, ScriptedServer } from './support/scripted-server.ts';
 
-const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const chatOf = ({ reader }: { reader: { headers: Record<string, unknown> } }) =>
   decodeURIComponent(String(reader.headers['x-chat-id']));
 
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  let rig: ScriptedServer;
-  before(async () => {
-    rig = await ScriptedServer.start({ store });
-  });
-  after(() => rig[Symbol.asyncDispose]());
+  const rig = ScriptedServer.shared({ store });
 
   test('starts a chat with a new id, a given id or a given alias, and finds it', async (t) => {
     cites(t, 'contract-4-chat-new', 'contract-4-chat-unknown-id', 'contract-4-chat-unknown-alias');
@@ -107,9 +102,7 @@ function tests(store: StoreName): void {
     const first = await turn('One?');
     const [asked, ...none] = await history();
     assert.deepEqual([asked.role, asked.content, asked.status, none], ['user', 'One?', 'completed', []]);
-    await first.call.text('One.');
-    await first.call.end();
-    await first.reader.whole();
+    await first.finish('One.');
     const failed = await turn('Two?');
     await failed.call.text('Tw');
     await failed.call.fail('model_error', 'No.');
@@ -143,7 +136,7 @@ function tests(store: StoreName): void {
     ]);
     const { messageId, createdAt, ...answer } = (await history())[4];
     assert.match(messageId, /^msg_/);
-    assert.match(createdAt, ISO);
+    assert.match(createdAt, ISO_TIME);
     assert.deepEqual(answer, {
       chatId: 'c1',
       runId: failed.runId,
@@ -169,12 +162,10 @@ function tests(store: StoreName): void {
       { kind: 'assistant', text: 'Fo' },
       { kind: 'user', text: 'Five?' },
     ]);
-    await next.call.end();
-    await next.reader.whole();
+    await next.finish();
     const other = await rig.hold({ apiIntegrationId: integration, chatId: 'c2', message: 'Alone?' });
     assert.deepEqual(other.call.request.prompt, [{ kind: 'user', text: 'Alone?' }]);
-    await other.call.end();
-    await other.reader.whole();
+    await other.finish();
   });
 
   test('starts the next turn at the agent it names, or at the default', async (t) => {
@@ -207,8 +198,8 @@ function tests(store: StoreName): void {
     const made = await rig.api.post(chats, { chatId: 'c1', aliasChatId: 'a1', consumerId: 'ann' });
     assert.equal(made.status, 201);
     const { createdAt, updatedAt, ...chat } = made.body;
-    assert.match(createdAt, ISO);
-    assert.match(updatedAt, ISO);
+    assert.match(createdAt, ISO_TIME);
+    assert.match(updatedAt, ISO_TIME);
     assert.deepEqual(chat, {
       chatId: 'c1',
       aliasChatId: 'a1',
@@ -293,8 +284,7 @@ function tests(store: StoreName): void {
     const again = await rig.hold({ ...body, usageRequestId: 'u2' });
     assert.equal(chatOf(again), 'c1');
     assert.deepEqual(again.call.request.prompt, [{ kind: 'user', text: 'Hello' }], 'it is a new chat of the same name');
-    await again.call.end();
-    await again.reader.whole();
+    await again.finish();
     assert.equal((await rig.api.get(`${below}/chats/c1`)).body.numMessages, 2);
   });
 

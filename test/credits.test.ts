@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { STORES, type StoreName, startTestServer, testAgency } from '@runwire/test-kit';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { StartRefused } from '../packages/server/src/domain/start-refused.ts';
@@ -63,11 +63,7 @@ test('the price table is read strictly, from JSON or from a file', (t) => {
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  let rig: ScriptedServer;
-  before(async () => {
-    rig = await ScriptedServer.start({ store, env, limits: { stepsPerRun: 2 } });
-  });
-  after(() => rig[Symbol.asyncDispose]());
+  const rig = ScriptedServer.shared({ store, env, limits: { stepsPerRun: 2 } });
 
   test("meters credits: reserves at the entry agent's price, settles by model", async (t) => {
     cites(
@@ -83,9 +79,7 @@ function tests(store: StoreName): void {
     // 21 bytes are 6 tokens. With 1 000 for instructions and answer, at half a credit each, that is 503 credits.
     const held = await rig.allowance(integration);
     assert.deepEqual([held.unit, held.used, held.reserved, held.remaining], ['credits', 0, 503, 0]);
-    await first.call.text('Hi');
-    await first.call.end();
-    await first.reader.whole();
+    await first.finish('Hi');
     // (10 − 2) · 0.5 + 2 · 0.25 + 5 · 2 = 14.5
     const settled = await rig.allowance(integration);
     assert.deepEqual([settled.used, settled.reserved], [15, 0]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STORES, type StoreName, TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
@@ -14,11 +14,7 @@ const LONG_PATIENCE_MS = 10_000;
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  let server: ScriptedServer;
-  before(async () => {
-    server = await ScriptedServer.start({ store, limits: { disconnectMs: PATIENCE_MS } });
-  });
-  after(() => server[Symbol.asyncDispose]());
+  const server = ScriptedServer.shared({ store, limits: { disconnectMs: PATIENCE_MS } });
 
   async function runOf(integration: string, runId: string) {
     return (await server.api.get(`/v2/integrations/${integration}/runs/${runId}`)).body;

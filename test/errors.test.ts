@@ -2,17 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { type ErrorEntry, errors } from '@runwire/contract';
 import { type Operation, operations } from '@runwire/contract/schemas';
-import {
-  type ApiClient,
-  type Overrides,
-  type Store,
-  startTestServer,
-  TEST_API_KEY,
-  type TestServer,
-} from '@runwire/test-kit';
+import { type ApiClient, hookStore, type Overrides, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { root } from './support/cli-process.ts';
 
@@ -101,28 +94,13 @@ const brokenChunk = (line: string) =>
 
 const SECRET_OF_OURS = 'disk I/O error at /srv/data/runwire.db';
 
-function failingReads(store: Store): Store {
-  return {
-    kind: store.kind,
-    reads: {
-      all: (statement, params) => {
-        if (failing.has(statement.name)) return Promise.reject(new Error(SECRET_OF_OURS));
-        return store.reads.all(statement, params);
-      },
-      query: (build) => store.reads.query(build),
-    },
-    transact: (name, job) => store.transact(name, job),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  };
-}
-
-let server: TestServer;
-let api: ApiClient;
-before(async () => {
-  server = await startTestServer({ wrapStore: failingReads, logger: recorder });
-  api = server.api;
+const failingReads = hookStore({
+  read: (statement, read) => (failing.has(statement) ? Promise.reject(new Error(SECRET_OF_OURS)) : read()),
 });
+
+const server = await startTestServer({ wrapStore: failingReads, logger: recorder });
 after(() => server[Symbol.asyncDispose]());
+const { api } = server;
 
 test('an internal error has no details; the log has all of them', async (t) => {
   cites(t, 'contract-8-500-internal-error', 'spec-2.4-error');

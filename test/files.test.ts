@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { request } from 'node:http';
-import { after, before, test } from 'node:test';
-import { type ApiClient, startTestServer, type TestServer } from '@runwire/test-kit';
+import { after, test } from 'node:test';
+import { type ApiClient, startTestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { eventually } from './support/eventually.ts';
 import { upload } from './support/uploads.ts';
 
-let server: TestServer;
-let api: ApiClient;
-before(async () => {
-  server = await startTestServer();
-  api = server.api;
-});
+const server = await startTestServer();
 after(() => server[Symbol.asyncDispose]());
+const { api } = server;
 
 let integrations = 0;
 /** Makes an integration for each test. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { STORES, type Store, type StoreName, StoreUnavailable } from '@runwire/test-kit';
+import { hookStore, STORES, type Store, type StoreName, StoreUnavailable } from '@runwire/test-kit';
 import { type RawBuilder, sql } from 'kysely';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { modelWindow } from '../packages/server/src/domain/model-window.ts';
@@ -61,21 +61,14 @@ async function growChat(store: Store, turns: number): Promise<void> {
 }
 
 /** Counts the rows that are read outside of transactions. */
-function countingRows(store: Store, rowsRead: { count: number }): Store {
-  const counted = async <R>(rows: Promise<R[]>) => {
-    rowsRead.count += (await rows).length;
-    return rows;
-  };
-  return {
-    kind: store.kind,
-    reads: {
-      all: (statement, params) => counted(store.reads.all(statement, params)),
-      query: (build) => counted(store.reads.query(build)),
+const countingRows = (rowsRead: { count: number }) =>
+  hookStore({
+    read: async (_, read) => {
+      const rows = await read();
+      rowsRead.count += rows.length;
+      return rows;
     },
-    transact: (name, job) => store.transact(name, job),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  };
-}
+  });
 
 test('refuses an invalid window', () => {
   const read = (value: string) => readConfig({ RUNWIRE_MODEL_WINDOW: value }).config.limits.modelWindowTokens;
@@ -131,8 +124,7 @@ function tests(store: StoreName): void {
     const again = await rig.hold({ apiIntegrationId, chatId: 'c1', message: 'Three?' });
     const expected = [...last.request.prompt, { kind: 'user', text: 'Three?' }];
     assert.equal(JSON.stringify(again.call.request.prompt), JSON.stringify(expected), 'also behind an empty answer');
-    await again.call.end();
-    await again.reader.whole();
+    await again.finish();
   });
 
   test('a chat continues after a kill between a call and its outcome', async () => {
@@ -157,8 +149,7 @@ function tests(store: StoreName): void {
     );
     assert.ok(output?.kind === 'tool_output' && output.callId === 'call_1');
     assert.match(output.output, OUTCOME_UNKNOWN);
-    await next.call.end();
-    await next.reader.whole();
+    await next.finish();
     assert.equal(messagesFrame(next.reader).status, 'completed');
   });
 
@@ -214,7 +205,7 @@ function tests(store: StoreName): void {
     let opened: Store | undefined;
     const wrapStore = (real: Store) => {
       opened = real;
-      return countingRows(real, rowsRead);
+      return countingRows(rowsRead)(real);
     };
     await using rig = await ScriptedServer.start({ store, wrapStore, env: { RUNWIRE_MODEL_WINDOW: '8000' } });
     const apiIntegrationId = await rig.integration({ agency: 'test' });
@@ -254,18 +245,12 @@ function tests(store: StoreName): void {
 
   test('while the history cannot be read a run waits, and can be cancelled', async () => {
     let failing = 0;
-    const wrapStore = (store: Store): Store => ({
-      kind: store.kind,
-      reads: {
-        all: async (statement, params) => {
-          if (statement.name !== 'history' || failing === 0) return store.reads.all(statement, params);
-          failing -= 1;
-          throw new StoreUnavailable('No connection was free.');
-        },
-        query: (build) => store.reads.query(build),
+    const wrapStore = hookStore({
+      read: async (statement, read) => {
+        if (statement !== 'history' || failing === 0) return read();
+        failing -= 1;
+        throw new StoreUnavailable('No connection was free.');
       },
-      transact: (name, job) => store.transact(name, job),
-      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
     });
     await using rig = await ScriptedServer.start({ store, wrapStore });
     await rig.answer({ chatId: 'c1', message: 'One?' });

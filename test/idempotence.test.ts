@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { SCRIPTED_USAGE, STORES, type StoreName, TEST_API_KEY, withoutComments } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
@@ -7,11 +7,7 @@ import { messagesFrame, refusal, ScriptedServer } from './support/scripted-serve
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  let rig: ScriptedServer;
-  before(async () => {
-    rig = await ScriptedServer.start({ store });
-  });
-  after(() => rig[Symbol.asyncDispose]());
+  const rig = ScriptedServer.shared({ store });
 
   const usageOf = async (integration: string, usageRequestId: string) =>
     (await rig.api.get(`/v2/integrations/${integration}/usage?usageRequestId=${usageRequestId}`)).body.items;

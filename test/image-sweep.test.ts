@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { imageAttachment, pngOf, STORES, type Store, type StoreName, temporaryFolder } from '@runwire/test-kit';
+import { hookStore, imageAttachment, pngOf, STORES, type StoreName, temporaryFolder } from '@runwire/test-kit';
 import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
 import { newBlobKey } from '../packages/server/src/storage/blob-store.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
@@ -21,17 +21,13 @@ const hashesOf = (...images: readonly Buffer[]) => images.map((bytes) => hash('s
 
 /** A store whose next admissions behave as the test asks. */
 function admissions() {
-  const next: ((go: () => Promise<unknown>) => Promise<unknown>)[] = [];
-  const wrapStore = (store: Store): Store =>
-    new Proxy(store, {
-      get(target, key) {
-        if (key !== 'transact') return Reflect.get(target, key, target);
-        return (name: Parameters<Store['transact']>[0], job: Parameters<Store['transact']>[1]) => {
-          const go = () => target.transact(name, job);
-          return name === 'admit' ? (next.shift()?.(go) ?? go()) : go();
-        };
-      },
-    });
+  const next: (<T>(go: () => Promise<T>) => Promise<T>)[] = [];
+  const wrapStore = hookStore({
+    transact: (name, transact) => {
+      const stage = name === 'admit' ? next.shift() : undefined;
+      return stage === undefined ? transact() : stage(transact);
+    },
+  });
   return { next, wrapStore };
 }
 
@@ -99,8 +95,7 @@ function tests(store: StoreName): void {
     const unknown = { apiIntegrationId: 'demo', agent: 'Nobody', attachments: [imageAttachment(one)] };
     assert.equal((await refusal(await rig.api.complete(unknown))).body.code, 'unknown_agent');
     assert.deepEqual(hashesIn(rig.server.dataDir), []);
-    await held.call.end();
-    await held.reader.whole();
+    await held.finish();
   });
 
   test('an image that is swept while a request is about to refer to it is stored again', async () => {
@@ -140,7 +135,7 @@ function tests(store: StoreName): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     let waiting = 0;
     // Both requests have stored their bytes before either transaction.
-    const together = async (go: () => Promise<unknown>) => {
+    const together = async <T>(go: () => Promise<T>) => {
       waiting += 1;
       if (waiting === 2) resolve();
       await promise;

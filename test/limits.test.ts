@@ -2,14 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  STORES,
-  type Store,
-  type StoreName,
-  type StreamReader,
-  startTestServer,
-  TEST_API_KEY,
-} from '@runwire/test-kit';
+import { hookStore, STORES, type StoreName, type StreamReader, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { cites } from '../requirements/cite.ts';
@@ -125,8 +118,7 @@ function tests(store: StoreName): void {
     assert.equal(messagesFrame(bySetting.reader).error.code, 'run_timeout');
     await back.reader.whole();
     assert.equal(messagesFrame(back.reader).error.code, 'run_timeout', 'and no longer as the integration said');
-    await patient.call.end();
-    await patient.reader.whole();
+    await patient.finish();
     assert.equal(messagesFrame(patient.reader).status, 'completed');
   });
 
@@ -147,20 +139,13 @@ function tests(store: StoreName): void {
     const replay = await server.api.complete(of('ann', { usageRequestId: 'u1' }));
     assert.equal(replay.headers['x-run-replayed'], 'true');
     const other = await server.hold(of('bob'));
-    await first.call.end();
-    await first.reader.whole();
+    await first.finish();
     const third = await server.hold(of('ann', { usageRequestId: 'u3' }));
-    for (const { call, reader } of [second, third, other]) {
-      await call.end();
-      await reader.whole();
-    }
+    for (const held of [second, third, other]) await held.finish();
     await server.api.patch(`/v2/integrations/${integration}`, { maxRunsPerMember: null });
     const many = [];
     for (let i = 0; i < 5; i += 1) many.push(await server.hold(of('ann')));
-    for (const { call, reader } of many) {
-      await call.end();
-      await reader.whole();
-    }
+    for (const held of many) await held.finish();
   });
 
   test('a full node answers 503 and reserves nothing; replays are still served', async (t) => {
@@ -168,18 +153,15 @@ function tests(store: StoreName): void {
     // Ten requests reach their transaction in the same turn, so all are decided before one is started.
     const together = Promise.withResolvers<void>();
     let waiting = -1;
-    const wrapStore = (store: Store): Store => ({
-      kind: store.kind,
-      reads: store.reads,
-      async transact(name, job) {
+    const wrapStore = hookStore({
+      transact: async (name, transact) => {
         if (name === 'admit' && waiting >= 0) {
           waiting += 1;
           if (waiting === 10) together.resolve();
           await together.promise;
         }
-        return store.transact(name, job);
+        return transact();
       },
-      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
     });
     await using server = await ScriptedServer.start({ store, env: { RUNWIRE_MAX_ACTIVE_RUNS: '3' }, wrapStore });
     const held = await server.hold({ usageRequestId: 'first', chatId: 'c' });
@@ -199,13 +181,11 @@ function tests(store: StoreName): void {
     // The load is checked before the busy chat, and after the request itself.
     assert.equal((await refusal(await server.api.complete({ chatId: 'c' }))).body.code, 'unavailable');
     assert.equal((await refusal(await server.api.complete({ agent: 'Nobody' }))).body.code, 'unknown_agent');
-    await held.call.end();
-    await held.reader.whole();
+    await held.finish();
     await server.controller.nextCall();
     await server.controller.nextCall();
     const next = await server.hold({});
-    await next.call.end();
-    await next.reader.whole();
+    await next.finish();
   });
 }
 
@@ -283,8 +263,7 @@ test('a silent model ends the run as model_timeout; a slow tool does not', async
     await speaking.call.text('word ');
     await sleep(300);
   }
-  await speaking.call.end();
-  await speaking.reader.whole();
+  await speaking.finish();
   assert.equal(messagesFrame(speaking.reader).status, 'completed');
   const tooled = await server.hold({ apiIntegrationId: await server.integration({ agency: 'slow' }) });
   await tooled.call.toolCall('call_1', 'slow', '{}');

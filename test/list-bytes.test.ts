@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { STORES, type Store, type StoreName } from '@runwire/test-kit';
+import { hookStore, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
@@ -11,20 +11,14 @@ const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 /** Counts the bytes of all texts that the server reads. */
 function counted() {
   const read = { bytes: 0 };
-  const count = <R>(rows: R[]): R[] => {
-    for (const row of rows) {
-      for (const value of Object.values(row as object)) if (typeof value === 'string') read.bytes += value.length;
-    }
-    return rows;
-  };
-  const wrapStore = (store: Store): Store => ({
-    kind: store.kind,
-    reads: {
-      all: async (statement, params) => count(await store.reads.all(statement, params)),
-      query: async (build) => count(await store.reads.query(build)),
+  const wrapStore = hookStore({
+    read: async (_, readRows) => {
+      const rows = await readRows();
+      for (const row of rows) {
+        for (const value of Object.values(row as object)) if (typeof value === 'string') read.bytes += value.length;
+      }
+      return rows;
     },
-    transact: (name, job) => store.transact(name, job),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   });
   return { read, wrapStore };
 }

@@ -1,38 +1,25 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Store, Tx } from '@runwire/test-kit';
+import { hookStore } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 
 const writes: string[] = [];
 
 /** Records the name of every statement that writes. */
-function noting(store: Store, names: string[]): Store {
-  const transaction = (inner: Tx): Tx => ({
-    all: (statement, params) => inner.all(statement, params),
-    query: (build) => inner.query(build),
-    run: (statement, params) => {
-      names.push(statement.name);
-      return inner.run(statement, params);
+const noting = (names: string[]) =>
+  hookStore({
+    write: (statement, write) => {
+      names.push(statement);
+      return write();
     },
   });
-  return {
-    kind: store.kind,
-    reads: store.reads,
-    transact: (name, job) => store.transact(name, (tx) => job(transaction(tx))),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  };
-}
 
 const admissions = (outcome: string, code?: string) =>
   `runwire_admissions_total{outcome="${outcome}"${code === undefined ? '' : `,code="${code}"`}}`;
 
-let rig: ScriptedServer;
-before(async () => {
-  rig = await ScriptedServer.start({ wrapStore: (store) => noting(store, writes) });
-});
-after(() => rig[Symbol.asyncDispose]());
+const rig = ScriptedServer.shared({ wrapStore: noting(writes) });
 
 /** Parses the page by its format: each line that is not a comment has a name, labels and a number. */
 async function metrics(of = rig): Promise<Map<string, number>> {
@@ -152,9 +139,7 @@ test('metrics show current runs and streams, and how long model and store took',
   assert.deepEqual([during.get('runwire_active_runs'), during.get('runwire_open_streams')], [1, 1]);
   assert.equal(during.get('runwire_full_streams'), 0);
   assert.ok((during.get('runwire_writer_queue') ?? -1) >= 0);
-  for (let n = 0; n < 50; n += 1) await held.call.text('word ');
-  await held.call.end();
-  await held.reader.whole();
+  for (let n = 0; n < 50; n += 1) await held.finish('word ');
   const now = await metrics();
   assert.deepEqual([now.get('runwire_active_runs'), now.get('runwire_open_streams')], [0, 0]);
   const model = '{model="scripted/model"}';
@@ -245,6 +230,5 @@ test('shows processor time, memory, descriptors and event loop delay', async (t)
   const held = await rig.hold({});
   assert.ok(((await metrics()).get('process_open_fds') ?? 0) > (now.get('process_open_fds') ?? 0));
   assert.ok((now.get('process_max_fds') ?? 0) > 100);
-  await held.call.end();
-  await held.reader.whole();
+  await held.finish();
 });

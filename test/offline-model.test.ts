@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHook } from 'node:async_hooks';
-import { after, before, test } from 'node:test';
-import { type StreamReader, startTestServer, TestMount, type TestServer } from '@runwire/test-kit';
+import { after, test } from 'node:test';
+import { type StreamReader, startTestServer, TestMount } from '@runwire/test-kit';
 import { demoAgency } from '../packages/server/src/agencies/demo-agency.ts';
 import { cites } from '../requirements/cite.ts';
 
 /* The offline model as a new user meets it. */
 
-let server: TestServer;
-before(async () => {
-  server = await startTestServer();
-});
+const server = await startTestServer();
 after(() => server[Symbol.asyncDispose]());
 
 const deltas = (reader: StreamReader) => reader.frames.filter(({ data }) => data.includes('output_text.delta'));

@@ -27,10 +27,10 @@ function tests(store: StoreName): void {
       if (statement === 'all chunks' && runId === unreadable) return rows.map((row) => ({ ...row, data: '{"not' }));
       return statement === 'unfinished run' && runId === torn ? [] : rows;
     });
-    const rig = await ScriptedServer.start({ store, dataDir, wrapStore });
-    assert.deepEqual([rig.server.server.resumedRuns, rig.server.server.endedRuns], [1, 1]);
-    await rig.server[Symbol.asyncDispose]();
-    await rig.controller[Symbol.asyncDispose]();
+    {
+      await using rig = await ScriptedServer.start({ store, dataDir, wrapStore });
+      assert.deepEqual([rig.server.server.resumedRuns, rig.server.server.endedRuns], [1, 1]);
+    }
     await using again = await startTestServer({ store, dataDir, model: scriptedModel(controller.port) });
     assert.equal(again.server.resumedRuns, 2, 'what was only passed over is found again');
     const run = async (id = '') => (await again.api.get(`/v2/integrations/demo/runs/${id}`)).body;

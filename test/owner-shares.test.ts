@@ -5,7 +5,7 @@ import type { ApiClient } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { AttachmentRig, fileAt } from './support/attachment-rig.ts';
 import { eventually } from './support/eventually.ts';
-import { refusal, ScriptedServer } from './support/scripted-server.ts';
+import { HeldRun, refusal, ScriptedServer } from './support/scripted-server.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -30,27 +30,18 @@ test('with a second owner the first may use half of the active runs', async (t) 
   for (let i = 0; i < 2; i += 1) {
     const reader = await api.complete({ apiIntegrationId });
     assert.equal(reader.status, 200, 'what the first owner holds above its half is not in the way');
-    other.push({ reader, call: await server.controller.nextCall() });
+    other.push(new HeldRun(reader, await server.controller.nextCall()));
   }
   const refused = await refusal(await api.complete({ apiIntegrationId }));
   assert.deepEqual([refused.status, refused.admitted, refused.retryAfter], [503, 'false', '1']);
   const [first, second, ...rest] = held;
-  for (const one of [first, second]) {
-    await one?.call.end();
-    await one?.reader.whole();
-  }
+  for (const run of [first, second]) await run?.finish();
   const integration = await server.integration();
   assert.equal((await refusal(await server.api.complete({ apiIntegrationId: integration }))).status, 503);
-  for (const { call, reader } of [...rest, ...other]) {
-    await call.end();
-    await reader.whole();
-  }
+  for (const run of [...rest, ...other]) await run.finish();
   const again = [await server.hold({}), await server.hold({ apiIntegrationId: integration })];
   assert.equal((await server.api.complete({})).status, 503, 'two integrations of one owner share its half');
-  for (const { call, reader } of again) {
-    await call.end();
-    await reader.whole();
-  }
+  for (const run of again) await run.finish();
 });
 
 test('stalled bodies of one owner leave the other half to others', async (t) => {
@@ -65,9 +56,7 @@ test('stalled bodies of one owner leave the other half to others', async (t) => 
   const message = 'x'.repeat(900_000);
   const reader = await api.complete({ apiIntegrationId, message, extra: 'x'.repeat(2 * MEBIBYTE) });
   assert.equal(reader.status, 200);
-  const call = await server.controller.nextCall();
-  await call.end();
-  await reader.whole();
+  await new HeldRun(reader, await server.controller.nextCall()).finish();
   for (const { sent } of stalled) sent.destroy();
   await eventually('all is given back', async () => heldBodyBytes() === 0);
 });

@@ -1,23 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Store, startTestServer } from '@runwire/test-kit';
+import { hookStore, startTestServer } from '@runwire/test-kit';
 import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
 import { cites } from '../requirements/cite.ts';
 
 /** A store whose writes can be made to fail or hang. */
 function breakable() {
   const state = { broken: null as null | 'fails' | 'hangs', transactions: 0 };
-  const wrapStore = (store: Store): Store => ({
-    kind: store.kind,
-    reads: store.reads,
-    transact(name, job) {
+  const wrapStore = hookStore({
+    transact: (_, transact) => {
       state.transactions += 1;
       if (state.broken === 'fails') return Promise.reject(new StoreUnavailable('The disk is full.'));
-      if (state.broken === 'hangs') return new Promise(() => {});
-      return store.transact(name, job);
+      return state.broken === 'hangs' ? new Promise(() => {}) : transact();
     },
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   });
   return { state, wrapStore };
 }

@@ -104,7 +104,6 @@ function tests(store: StoreName): void {
       { kind: 'assistant', text: 'Done' },
       { kind: 'user', text: 'Again' },
     ]);
-    await next.call.end();
-    await next.reader.whole();
+    await next.finish();
   });
 }

@@ -1,27 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { SCRIPTED_USAGE, STORES, type Store, type StoreName } from '@runwire/test-kit';
+import { describe, test } from 'node:test';
+import { hookStore, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
-
-const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const USAGE = {
-  request_count: 1,
-  input_tokens: SCRIPTED_USAGE.inputTokens,
-  cached_tokens: SCRIPTED_USAGE.cachedTokens,
-  output_tokens: SCRIPTED_USAGE.outputTokens,
-  reasoning_tokens: 0,
-  total_tokens: SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens,
-};
+import { ISO_TIME, messagesFrame, ScriptedServer, shownUsage } from './support/scripted-server.ts';
 
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  let rig: ScriptedServer;
-  before(async () => {
-    rig = await ScriptedServer.start({ store });
-  });
-  after(() => rig[Symbol.asyncDispose]());
+  const rig = ScriptedServer.shared({ store });
 
   test('shows a run as it is: while it runs and after its end', async (t) => {
     cites(t, 'contract-9-run', 'contract-3-runs', 'contract-8-404-run-not-found');
@@ -41,7 +27,7 @@ function tests(store: StoreName): void {
     const frames = await reader.whole();
     const { body: run } = await rig.api.get(`${runs}/${runId}`);
     const { createdAt, startedAt, completedAt, ...rest } = run;
-    for (const time of [createdAt, startedAt, completedAt]) assert.match(time, ISO);
+    for (const time of [createdAt, startedAt, completedAt]) assert.match(time, ISO_TIME);
     assert.ok(createdAt <= startedAt && startedAt <= completedAt);
     assert.deepEqual(rest, {
       runId,
@@ -57,7 +43,7 @@ function tests(store: StoreName): void {
       lastEventId: frames.at(-1)?.id,
       error: null,
       message: 'Hello',
-      usage: USAGE,
+      usage: shownUsage(),
     });
     const { status, body: unknown } = await rig.api.get(`${runs}/run_nowhere`);
     assert.deepEqual([status, unknown.code], [404, 'run_not_found']);
@@ -131,8 +117,7 @@ function tests(store: StoreName): void {
     assert.deepEqual(await found(`?limit=3&cursor=${page.nextCursor}`), [one]);
     const wrong = await rig.api.get(`/v2/integrations/${integration}/runs?cursor=x`);
     assert.deepEqual([wrong.status, wrong.body.code], [400, 'invalid_cursor']);
-    await held.call.end();
-    await held.reader.whole();
+    await held.finish();
   });
 
   test('reads the status of a chat by exactly one of request id, chat id, alias', async (t) => {
@@ -167,7 +152,7 @@ function tests(store: StoreName): void {
     while ((await status('?chatId=c1')).body.run.status === 'admitted') await new Promise(setImmediate);
     const running = (await status('?usageRequestId=u2')).body;
     const { createdAt, updatedAt, run, ...chat } = running;
-    for (const time of [createdAt, updatedAt, run.createdAt, run.startedAt]) assert.match(time, ISO);
+    for (const time of [createdAt, updatedAt, run.createdAt, run.startedAt]) assert.match(time, ISO_TIME);
     assert.deepEqual(chat, {
       chatId: 'c1',
       aliasChatId: 'a1',
@@ -207,7 +192,7 @@ function tests(store: StoreName): void {
       const { body: said } = await status(query);
       assert.deepEqual(
         [said.status, said.activeRunId, said.numMessages, said.run.runId, said.run.message, said.run.usage],
-        ['idle', null, 4, runId, 'Hello', USAGE],
+        ['idle', null, 4, runId, 'Hello', shownUsage()],
       );
     }
 
@@ -228,23 +213,17 @@ function tests(store: StoreName): void {
   test('a chat status shows chat and run of one snapshot', async (t) => {
     cites(t, 'contract-6-chat-status');
     let between: (() => Promise<unknown>) | null = null;
-    const wrapStore = (store: Store): Store => ({
-      kind: store.kind,
-      transact: store.transact.bind(store),
-      reads: {
-        query: (build) => store.reads.query(build),
-        all: async (statement, params) => {
-          const rows = await store.reads.all(statement, params);
-          const next = between;
-          // Called after the first statement that reads the chat or the run.
-          if (next !== null && /chat|run|alias/.test(statement.name)) {
-            between = null;
-            await next();
-          }
-          return rows;
-        },
+    const wrapStore = hookStore({
+      read: async (statement, read) => {
+        const rows = await read();
+        const next = between;
+        // Called after the first statement that reads the chat or the run.
+        if (next !== null && /chat|run|alias/.test(statement)) {
+          between = null;
+          await next();
+        }
+        return rows;
       },
-      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
     });
     await using staged = await ScriptedServer.start({ store, wrapStore });
     for (const query of ['chatId=c', 'aliasChatId=a', 'usageRequestId=u']) {
@@ -252,8 +231,7 @@ function tests(store: StoreName): void {
       const ids = { chatId: 'c', aliasChatId: 'a', usageRequestId: 'u' };
       const held = await staged.hold({ apiIntegrationId: integration, ...ids });
       between = async () => {
-        await held.call.end();
-        await held.reader.whole();
+        await held.finish();
       };
       const { body } = await staged.api.get(`/v2/integrations/${integration}/chat_status?${query}`);
       assert.equal(between, null, 'the run ended while the status was read');
@@ -296,8 +274,7 @@ function tests(store: StoreName): void {
     await reader.whole();
     const next = await rig.hold({ apiIntegrationId: integration, chatId: 'c1', user_context: 'iron-9c1d' });
     assert.ok(!JSON.stringify(next.call.request).includes('iron-9c1d'));
-    await next.call.end();
-    await next.reader.whole();
+    await next.finish();
     assert.equal(messagesFrame(next.reader).status, 'completed');
   });
 }

@@ -136,8 +136,7 @@ test('checks files after member, chat and agent, before chat and allowance', asy
   assert.equal(await code({ usageRequestId: 'u1' }), 'usage_request_id_reused');
   assert.equal(finds.count, 0, 'nothing is asked for what is refused before');
   assert.equal(await code({}), 'sandbox_file_not_found', 'before 409');
-  await busy.call.end();
-  await busy.reader.whole();
+  await busy.finish();
   assert.equal(await code({}), 'sandbox_file_not_found', 'before 429');
   assert.equal(await code({ sandboxFiles: [] }), 'consumer_allowance_exhausted');
 });

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { STORES, type StoreName, startTestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
-
-const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+import { ISO_TIME, messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 for (const store of STORES) describe(store, () => tests(store));
 
@@ -38,7 +36,7 @@ function tests(store: StoreName): void {
       ],
     );
     for (const { startedAt, completedAt, firstEventId, lastEventId } of items) {
-      assert.match(startedAt, ISO);
+      assert.match(startedAt, ISO_TIME);
       assert.ok(startedAt <= completedAt && firstEventId <= lastEventId);
     }
     const { startedAt: _s, completedAt: _c, firstEventId: _f, lastEventId: _l, ...failed } = items[1];

@@ -1,48 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  type Frame,
-  ModelController,
-  SCRIPTED_USAGE,
-  STORES,
-  type StoreName,
-  scriptedModel,
-  startTestServer,
-  testAgency,
-  withoutComments,
-} from '@runwire/test-kit';
+import { type Frame, STORES, type StoreName, withoutComments } from '@runwire/test-kit';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { cites } from '../requirements/cite.ts';
+import { ISO_TIME, ScriptedServer, shownUsage } from './support/scripted-server.ts';
 
 const raw = (frame: Frame) => JSON.parse(frame.data).data;
+const unnamed = (frames: readonly Frame[]) => frames.filter((frame) => frame.event === null).map(raw);
 const rawTypes = (frames: readonly Frame[]) =>
-  frames
-    .filter((frame) => frame.event === null)
-    .map(raw)
-    .filter((data) => data?.type === 'raw_response_event')
-    .map((data) => data.data.type);
+  unnamed(frames).flatMap((data) => (data?.type === 'raw_response_event' ? [data.data.type] : []));
+const itemNames = (frames: readonly Frame[]) =>
+  unnamed(frames).flatMap((data) => (data?.type === 'run_item_stream_event' ? [data.name] : []));
 
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  async function scripted() {
-    const controller = await ModelController.start();
-    const server = await startTestServer({
-      store,
-      model: scriptedModel(controller.port),
-      agencies: { test: testAgency },
-    });
-    return {
-      controller,
-      server,
-      api: server.api,
-      async [Symbol.asyncDispose]() {
-        await server[Symbol.asyncDispose]();
-        await controller[Symbol.asyncDispose]();
-      },
-    };
-  }
-
   test('streams meta first, every raw event, messages and end last, with growing ids', async (t) => {
     cites(
       t,
@@ -67,9 +39,8 @@ function tests(store: StoreName): void {
       'spec-6-event-stream',
       'spec-1-run-agent',
     );
-    await using rig = await scripted();
-    const reader = await rig.api.complete({ chatId: 'c1', usageRequestId: 'u1', message: 'Hi' });
-    const call = await rig.controller.nextCall();
+    await using rig = await ScriptedServer.start({ store });
+    const { reader, call } = await rig.hold({ chatId: 'c1', usageRequestId: 'u1', message: 'Hi' });
     await call.reasoning('Let me think');
     await call.text('Hel');
     await call.text('lo "\n\u2028\0');
@@ -92,7 +63,7 @@ function tests(store: StoreName): void {
         createdAt: null,
       },
     );
-    assert.match(meta.createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.match(meta.createdAt, ISO_TIME);
     for (const [index, frame] of frames.entries()) assert.ok(index === 0 || frame.id > (frames[index - 1]?.id ?? 0));
     assert.deepEqual(rawTypes(frames), [
       'response.created',
@@ -109,9 +80,7 @@ function tests(store: StoreName): void {
       'response.output_item.done',
       'response.completed',
     ]);
-    const delta = frames
-      .map((frame) => (frame.event === null ? raw(frame) : null))
-      .find((data) => data?.data?.delta === 'Hel');
+    const delta = unnamed(frames).find((data) => data?.data?.delta === 'Hel');
     assert.equal(delta.agent, 'Concierge');
     assert.equal(delta.callerAgent, null);
     assert.deepEqual(Object.keys(delta.data), [
@@ -124,13 +93,7 @@ function tests(store: StoreName): void {
     ]);
     assert.equal(delta.data.output_index, 1);
     assert.equal(reader.answer, 'Hello "\n\u2028\0');
-    const items = frames
-      .filter((frame) => frame.event === null && raw(frame)?.type === 'run_item_stream_event')
-      .map(raw);
-    assert.deepEqual(
-      items.map((item) => item.name),
-      ['reasoning_item_created', 'message_output_created'],
-    );
+    assert.deepEqual(itemNames(frames), ['reasoning_item_created', 'message_output_created']);
     assert.deepEqual(frames.filter((frame) => frame.event === 'meta').length, 1);
     assert.deepEqual(frames.filter((frame) => frame.event === 'messages').length, 1);
     const messages = JSON.parse(frames.at(-2)?.data ?? '');
@@ -138,38 +101,19 @@ function tests(store: StoreName): void {
     assert.equal(messages.status, 'completed');
     assert.equal(messages.error, null);
     assert.deepEqual(messages.files, []);
-    assert.deepEqual(messages.usage, {
-      request_count: 1,
-      input_tokens: SCRIPTED_USAGE.inputTokens,
-      cached_tokens: SCRIPTED_USAGE.cachedTokens,
-      output_tokens: SCRIPTED_USAGE.outputTokens,
-      reasoning_tokens: 0,
-      total_tokens: SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens,
-    });
+    assert.deepEqual(messages.usage, shownUsage());
     const [user, , assistant] = messages.new_messages;
-    assert.deepEqual(
-      { ...user, timestamp: 0 },
-      {
-        type: 'message',
-        role: 'user',
-        content: 'Hi',
-        agent: 'Concierge',
-        callerAgent: null,
-        timestamp: 0,
-      },
-    );
+    const speaker = { type: 'message', agent: 'Concierge', callerAgent: null, timestamp: 0 };
+    assert.deepEqual({ ...user, timestamp: 0 }, { ...speaker, role: 'user', content: 'Hi' });
     assert.ok(user.timestamp > 1.7e15 && assistant.timestamp > user.timestamp, 'timestamps are microseconds and grow');
     assert.deepEqual(
       { ...assistant, timestamp: 0, id: '' },
       {
-        type: 'message',
+        ...speaker,
         id: '',
         role: 'assistant',
         status: 'completed',
         content: [{ type: 'output_text', text: 'Hello "\n\u2028\0', annotations: [] }],
-        agent: 'Concierge',
-        callerAgent: null,
-        timestamp: 0,
       },
     );
     assert.deepEqual(frames.at(-1), { id: frames.at(-1)?.id, event: 'end', data: '[DONE]' });
@@ -178,9 +122,8 @@ function tests(store: StoreName): void {
 
   test('sends the headers and a first comment before the model answers', async (t) => {
     cites(t, 'contract-5-flushed', 'contract-5-headers', 'contract-4-header-true');
-    await using rig = await scripted();
-    const reader = await rig.api.complete({ chatId: 'a b/é' });
-    const call = await rig.controller.nextCall();
+    await using rig = await ScriptedServer.start({ store });
+    const { reader, call } = await rig.hold({ chatId: 'a b/é' });
     await reader.until(({ text }) => text.startsWith(':'));
     assert.equal(reader.headers['content-type'], 'text/event-stream; charset=utf-8');
     assert.equal(reader.headers['cache-control'], 'no-cache, no-transform');
@@ -196,14 +139,8 @@ function tests(store: StoreName): void {
 
   test('sends a comment in silence, between frames only', async (t) => {
     cites(t, 'contract-5-heartbeat');
-    const controller = await ModelController.start();
-    await using server = await startTestServer({
-      store,
-      model: scriptedModel(controller.port),
-      limits: { heartbeatMs: 100 },
-    });
-    const reader = await server.api.complete({});
-    const call = await controller.nextCall();
+    await using rig = await ScriptedServer.start({ store, limits: { heartbeatMs: 100 } });
+    const { reader, call } = await rig.hold({});
     await call.text('a');
     await reader.untilText('"delta":"a"');
     await reader.until(({ text }) => text.split(': \n\n').length > 3);
@@ -213,14 +150,12 @@ function tests(store: StoreName): void {
     for (const block of reader.text.split('\n\n'))
       assert.ok(!block.slice(1).includes('\n:'), 'no comment inside a frame');
     assert.equal(reader.answer, 'ab');
-    await controller[Symbol.asyncDispose]();
   });
 
   test('reports a failed run in its own frame, then messages and end', async (t) => {
     cites(t, 'contract-5-failed', 'contract-8-stream-model-error', 'spec-7-rule-4', 'spec-3-failed-stays');
-    await using rig = await scripted();
-    const reader = await rig.api.complete({ chatId: 'c1', usageRequestId: 'u1' });
-    const call = await rig.controller.nextCall();
+    await using rig = await ScriptedServer.start({ store });
+    const { reader, call } = await rig.hold({ chatId: 'c1', usageRequestId: 'u1' });
     await call.text('Half');
     await call.fail('model_error', 'The model broke.');
     const frames = await reader.whole();
@@ -243,27 +178,20 @@ function tests(store: StoreName): void {
 
   test('sends messages only after the end is durable', async (t) => {
     cites(t, 'contract-5-messages-durable');
-    await using controller = await ModelController.start();
     let committed = false;
     let sentBefore = false;
-    await using server = await startTestServer({
-      store,
-      model: scriptedModel(controller.port),
-      waitAt: (point) => {
-        if (point === 'end.after-commit') committed = true;
-        if (point === 'messages.before' && !committed) sentBefore = true;
-      },
-    });
-    controller.answerAll('Hi');
-    const reader = await server.api.complete({});
-    await reader.whole();
-    assert.equal(committed, true);
-    assert.equal(sentBefore, false);
+    const waitAt = (point: string) => {
+      if (point === 'end.after-commit') committed = true;
+      if (point === 'messages.before' && !committed) sentBefore = true;
+    };
+    await using rig = await ScriptedServer.start({ store, waitAt });
+    await rig.answer({});
+    assert.deepEqual([committed, sentBefore], [true, false]);
   });
 
   test('all readers get equal bytes: live, late, after the end, after a restart', async (t) => {
     cites(t, 'contract-5-encoders', 'contract-3-events', 'contract-3-events-live', 'contract-4-replay-stream');
-    await using rig = await scripted();
+    await using rig = await ScriptedServer.start({ store });
     const first = await rig.api.complete({ usageRequestId: 'u1' });
     const runId = String(first.headers['x-run-id']);
     const call = await rig.controller.nextCall();
@@ -287,7 +215,7 @@ function tests(store: StoreName): void {
 
   test('runs tools, journals each step, and reports a failed tool to the model', async (t) => {
     cites(t, 'contract-5-raw-events', 'contract-5-run-item');
-    await using rig = await scripted();
+    await using rig = await ScriptedServer.start({ store });
     await rig.api.post('/v2/integrations', { apiIntegrationId: 'tools', agency: 'test' });
     const reader = await rig.api.complete({ apiIntegrationId: 'tools', user_context: { plan: 'gold' } });
     const runId = String(reader.headers['x-run-id']);
@@ -313,34 +241,13 @@ function tests(store: StoreName): void {
     await second.text('Done');
     await second.end();
     const frames = await reader.whole();
-    const names = frames
-      .filter((frame) => frame.event === null)
-      .map(raw)
-      .filter((data) => data.type === 'run_item_stream_event')
-      .map((data) => data.name);
-    assert.deepEqual(names, [
-      'tool_called',
-      'tool_called',
-      'tool_called',
-      'tool_output',
-      'tool_output',
-      'tool_output',
-      'message_output_created',
-    ]);
+    const three = (name: string) => [name, name, name];
+    assert.deepEqual(itemNames(frames), [...three('tool_called'), ...three('tool_output'), 'message_output_created']);
     assert.ok(rawTypes(frames).includes('response.function_call_arguments.done'));
     const messages = JSON.parse(frames.at(-2)?.data ?? '');
     assert.deepEqual(
       messages.new_messages.map((item: { type: string }) => item.type),
-      [
-        'message',
-        'function_call',
-        'function_call',
-        'function_call',
-        'function_call_output',
-        'function_call_output',
-        'function_call_output',
-        'message',
-      ],
+      ['message', ...three('function_call'), ...three('function_call_output'), 'message'],
     );
     assert.equal(messages.usage.request_count, 2);
     const replay = await rig.api.events(runId, null, 'tools');
@@ -349,9 +256,8 @@ function tests(store: StoreName): void {
   });
 
   test('an independent parser of server-sent events reads every frame', async () => {
-    await using rig = await scripted();
-    const reader = await rig.api.complete({ message: 'one\r\ntwo' });
-    const call = await rig.controller.nextCall();
+    await using rig = await ScriptedServer.start({ store });
+    const { reader, call } = await rig.hold({ message: 'one\r\ntwo' });
     await call.text('line one\nline two\r\n: not a comment\ndata: not data\n\nid: 99\n\n');
     await call.end();
     const frames = await reader.whole();

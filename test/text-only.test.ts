@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { TEST_API_KEY } from '@runwire/test-kit';
 import { TextOnly } from '../packages/server/src/http/encoders/text-only.ts';
 import { cites } from '../requirements/cite.ts';
@@ -10,11 +10,7 @@ import { root, run } from './support/cli-process.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
 
-let server: ScriptedServer;
-before(async () => {
-  server = await ScriptedServer.start();
-});
-after(() => server[Symbol.asyncDispose]());
+const server = ScriptedServer.shared();
 
 /** The text of the answer in the log of the integration. */
 async function logText(integration: string, runId: string): Promise<string> {

@@ -39,6 +39,7 @@ async function outputsOf(rig: ScriptedServer, held: HeldRun, ...calls: readonly 
   return told;
 }
 
+const NO_INPUT = z.object({});
 const city = z.object({ city: z.string().min(2), days: z.number().int().default(3) });
 
 const SCHEMAS: Readonly<Record<string, AgentTool>> = {
@@ -138,7 +139,7 @@ test('a tool gets the AI SDK options, the user context and a unique key', async 
       },
     }),
     typed: tool({
-      inputSchema: z.object({}),
+      inputSchema: NO_INPUT,
       contextSchema: z.object({ plan: z.string() }),
       execute: (_input, { context }) => `plan ${context.plan}`,
     }),
@@ -168,35 +169,35 @@ test('a tool gets the AI SDK options, the user context and a unique key', async 
 test('uses the last value of a streamed result, and the text of `toModelOutput`', async () => {
   await using rig = await withTools({
     stream: tool({
-      inputSchema: z.object({}),
+      inputSchema: NO_INPUT,
       async *execute() {
         yield 'loading';
         yield { done: true };
       },
     }),
     breaks: tool({
-      inputSchema: z.object({}),
+      inputSchema: NO_INPUT,
       // biome-ignore lint/correctness/useYield: a stream that fails before its first value is the case.
       async *execute(): AsyncGenerator<string> {
         throw new Error('cut off');
       },
     }),
     shaped: tool({
-      inputSchema: z.object({}),
+      inputSchema: NO_INPUT,
       execute: () => ({ secret: 1, shown: 'two' }),
       toModelOutput: ({ output }) => ({ type: 'text', value: output.shown }),
     }),
     parts: tool({
-      inputSchema: z.object({}),
+      inputSchema: NO_INPUT,
       execute: () => 'x',
       toModelOutput: () => ({ type: 'content', value: [{ type: 'text', text: 'a' }] }),
     }),
     denied: tool({
-      inputSchema: z.object({}),
+      inputSchema: NO_INPUT,
       execute: () => 'x',
       toModelOutput: () => ({ type: 'error-text', value: 'not today' }),
     }),
-    nothing: tool({ inputSchema: z.object({}), execute: () => undefined }),
+    nothing: tool({ inputSchema: NO_INPUT, execute: () => undefined }),
   });
   const names = ['stream', 'breaks', 'shaped', 'parts', 'denied', 'nothing'];
   assert.deepEqual(await outputsOf(rig, await hold(rig), ...names.map((name) => [name, ''] as const)), [
@@ -215,18 +216,9 @@ test('refuses an agency whose tool cannot be used, with one sentence that names 
     value: { version: 1, vendor: 'mute', validate: (value: unknown) => ({ value }) },
   });
   const cases: readonly (readonly [Tools, RegExp])[] = [
-    [
-      { ask: tool({ inputSchema: z.object({}) }) },
-      /^The tool `ask` of agent `A` of agency `own` has no `execute`; .*\.$/,
-    ],
-    [
-      { pay: tool({ inputSchema: z.object({}), needsApproval: true, execute: () => 1 }) },
-      /`pay` .* needs approval, .*\.$/,
-    ],
-    [
-      { 'two words': tool({ inputSchema: z.object({}), execute: () => 1 }) },
-      /`two words` .* a name that models refuse; /,
-    ],
+    [{ ask: tool({ inputSchema: NO_INPUT }) }, /^The tool `ask` of agent `A` of agency `own` has no `execute`; .*\.$/],
+    [{ pay: tool({ inputSchema: NO_INPUT, needsApproval: true, execute: () => 1 }) }, /`pay` .* needs approval, .*\.$/],
+    [{ 'two words': tool({ inputSchema: NO_INPUT, execute: () => 1 }) }, /`two words` .* a name that models refuse; /],
     [
       { mute: tool({ inputSchema: mute, execute: () => 1 }) },
       /`mute` .* its `inputSchema` is of `mute`, which has no JSON Schema/,
@@ -240,7 +232,7 @@ test('refuses an agency whose tool cannot be used, with one sentence that names 
       /`bad` .* its `inputSchema` is not valid JSON Schema: /,
     ],
     [
-      { told: tool({ description: () => 'late', inputSchema: z.object({}), execute: () => 1 }) },
+      { told: tool({ description: () => 'late', inputSchema: NO_INPUT, execute: () => 1 }) },
       /`told` .* a description that is not a string/,
     ],
     [
@@ -249,7 +241,7 @@ test('refuses an agency whose tool cannot be used, with one sentence that names 
     ],
     [{ web: { type: 'provider', id: 'openai.web_search', args: {} } as AgentTool }, /`web` .* runs at the provider; /],
     [
-      [tool({ inputSchema: z.object({}), execute: () => 1 })] as unknown as Tools,
+      [tool({ inputSchema: NO_INPUT, execute: () => 1 })] as unknown as Tools,
       /^A tool of agent `A` of agency `own` has no name; /,
     ],
     [
@@ -270,7 +262,7 @@ test('refuses an agency whose tool cannot be used, with one sentence that names 
 });
 
 test('a tool may have the name of a file tool only if the agent has none', async () => {
-  const own = tool({ inputSchema: z.object({}), execute: () => 'mine' });
+  const own = tool({ inputSchema: NO_INPUT, execute: () => 'mine' });
   const agency = (fields: object) => {
     const agent = { name: 'A', description: 'A', instructions: 'Be A.', ...fields };
     return { own: defineAgency({ name: 'Own', agents: [defineAgent(agent)] }) };
@@ -295,7 +287,7 @@ test('every call has a unique id, also if the model repeats or omits ids', async
   const keys: string[] = [];
   await using rig = await withTools({
     look: tool({
-      inputSchema: z.object({}),
+      inputSchema: NO_INPUT,
       execute: (_input, options) => {
         keys.push((options as unknown as ToolCall).idempotencyKey);
         return 'ok';
@@ -321,7 +313,7 @@ test('every call has a unique id, also if the model repeats or omits ids', async
 
 test('shows calls and outputs as run items and among the new messages', async (t) => {
   cites(t, 'contract-5-run-item-tools', 'contract-9-new-messages-tools');
-  await using rig = await withTools({ clock: tool({ inputSchema: z.object({}), execute: () => '12:00' }) });
+  await using rig = await withTools({ clock: tool({ inputSchema: NO_INPUT, execute: () => '12:00' }) });
   const held = await hold(rig, { message: 'Hi' });
   await outputsOf(rig, held, ['clock', '{}']);
   const items = held.reader.frames
@@ -357,7 +349,7 @@ test('makes no step beyond the limit, and fails with `step_limit`', async (t) =>
   cites(t, 'contract-8-stream-step-limit', 'contract-4-limit-steps');
   assert.equal(DEFAULT_LIMITS.stepsPerRun, 50);
   let executed = 0;
-  const count = tool({ inputSchema: z.object({}), execute: () => String(++executed) });
+  const count = tool({ inputSchema: NO_INPUT, execute: () => String(++executed) });
   await using rig = await withTools({ count }, { stepsPerRun: 5 });
   const play = async (...callsOfEachStep: number[]) => {
     executed = 0;

@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  ModelController,
-  STORES,
-  type Store,
-  type StoreName,
-  StoreUnavailable,
-  scriptedModel,
-  startTestServer,
-  type Tx,
-  withoutComments,
-} from '@runwire/test-kit';
+import { hookStore, STORES, type Store, type StoreName, StoreUnavailable, withoutComments } from '@runwire/test-kit';
+import { ScriptedServer } from './support/scripted-server.ts';
 
 /**
  * A store that refuses every event chunk with this word permanently, and is unavailable for the first ends of such
@@ -18,28 +9,19 @@ import {
  */
 function refusing(word: string, away = 0): (store: Store) => Store {
   let left = away;
-  return (store) => ({
-    kind: store.kind,
-    reads: store.reads,
-    transact: async (name, job) => {
+  return hookStore({
+    transact: async (name, transact) => {
       if (name === 'takeover' && left > 0) {
         left -= 1;
         throw new StoreUnavailable('away');
       }
-      return store.transact(name, (tx) => {
-        const guarded: Tx = {
-          all: (statement, params) => tx.all(statement, params),
-          query: (build) => tx.query(build),
-          run: (statement, params) => {
-            const { data } = params as { data?: string };
-            if (statement.name === 'insert chunk' && data?.includes(word)) throw new Error('refused by the store');
-            return tx.run(statement, params);
-          },
-        };
-        return job(guarded);
-      });
+      return transact();
     },
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    write: (statement, write, params) => {
+      const { data } = params as { data?: string };
+      if (statement === 'insert chunk' && data?.includes(word)) throw new Error('refused by the store');
+      return write();
+    },
   });
 }
 
@@ -47,21 +29,13 @@ for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
   test('a run whose events the store refuses fails alone; its chat continues', async () => {
-    await using controller = await ModelController.start();
-    await using server = await startTestServer({
-      store,
-      model: scriptedModel(controller.port),
-      wrapStore: refusing('poison'),
-    });
-    const { api } = server;
-    const good = await api.complete({ chatId: 'good' });
-    const goodCall = await controller.nextCall();
-    const bad = await api.complete({ chatId: 'bad', usageRequestId: 'bad' });
-    const badCall = await controller.nextCall();
+    await using rig = await ScriptedServer.start({ store, wrapStore: refusing('poison') });
+    const { api } = rig;
+    const { reader: good, call: goodCall } = await rig.hold({ chatId: 'good' });
+    const { reader: bad, call: badCall, runId } = await rig.hold({ chatId: 'bad', usageRequestId: 'bad' });
     await badCall.text('fine ');
     await goodCall.text('one ');
     await Promise.all([bad.untilText('fine '), good.untilText('one ')]);
-    const runId = String(bad.headers['x-run-id']);
     // The first word is stored before the second arrives: only the second is void.
     while ((await api.get(`/v2/integrations/demo/runs/${runId}`)).body.status !== 'running');
     await badCall.text('poison');
@@ -74,8 +48,7 @@ function tests(store: StoreName): void {
     assert.equal(good.frames.at(-1)?.event, 'end');
 
     const run = (await api.get(`/v2/integrations/demo/runs/${runId}`)).body;
-    assert.equal(run.status, 'failed');
-    assert.equal(run.error.code, 'internal_error');
+    assert.deepEqual([run.status, run.error.code], ['failed', 'internal_error']);
     const again = await api.complete({ chatId: 'bad', usageRequestId: 'bad' });
     await again.whole();
     assert.deepEqual(
@@ -88,28 +61,18 @@ function tests(store: StoreName): void {
     await resumed.whole();
     assert.ok(withoutComments(again.text).endsWith(withoutComments(resumed.text)));
 
-    controller.answerAll('next');
-    const next = await api.complete({ chatId: 'bad' });
-    await next.whole();
-    assert.equal(next.answer, 'next');
+    const next = await rig.answer({ chatId: 'bad' }, 'next');
+    assert.equal(next.reader.answer, 'next');
   });
 
   test('a run whose events the store refuses ends also after an outage', async () => {
-    await using controller = await ModelController.start();
-    await using server = await startTestServer({
-      store,
-      model: scriptedModel(controller.port),
-      wrapStore: refusing('poison', 2),
-    });
-    const bad = await server.api.complete({ chatId: 'bad' });
-    const call = await controller.nextCall();
+    await using rig = await ScriptedServer.start({ store, wrapStore: refusing('poison', 2) });
+    const { reader, call, runId } = await rig.hold({ chatId: 'bad' });
     await call.text('poison');
-    assert.equal(await bad.over, false, 'the reader is cut, without an end');
-    const run = (await server.api.get(`/v2/integrations/demo/runs/${bad.headers['x-run-id']}`)).body;
+    assert.equal(await reader.over, false, 'the reader is cut, without an end');
+    const run = (await rig.api.get(`/v2/integrations/demo/runs/${runId}`)).body;
     assert.deepEqual([run.status, run.error?.code], ['failed', 'internal_error']);
-    controller.answerAll('next');
-    const next = await server.api.complete({ chatId: 'bad' });
-    await next.whole();
-    assert.equal(next.answer, 'next');
+    const next = await rig.answer({ chatId: 'bad' }, 'next');
+    assert.equal(next.reader.answer, 'next');
   });
 }

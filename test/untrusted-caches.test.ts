@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, type Store, startTestServer } from '@runwire/test-kit';
+import { type ApiClient, hookStore, type Store, startTestServer } from '@runwire/test-kit';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
 import { accountsState, raiseAccountsVersion, revokeKey } from '../packages/server/src/store/queries/accounts.ts';
@@ -12,25 +12,17 @@ const LIMIT_MS = 60_000;
 /** A store whose reads can be made to fail or hang. `real` is the store as another node sees it. */
 function breakable() {
   const state = { broken: null as null | 'fails' | 'hangs', real: null as Store | null, reads: 0 };
-  const broken = <R>(read: () => Promise<R[]>): Promise<R[]> => {
-    if (state.broken === 'fails') return Promise.reject(new StoreUnavailable('The store is away.'));
-    return state.broken === 'hangs' ? new Promise(() => {}) : read();
-  };
+  const hooked = hookStore({
+    read: (statement, read) => {
+      // The server reads the version continuously.
+      if (statement !== accountsState.name) state.reads += 1;
+      if (state.broken === 'fails') return Promise.reject(new StoreUnavailable('The store is away.'));
+      return state.broken === 'hangs' ? new Promise(() => {}) : read();
+    },
+  });
   const wrapStore = (store: Store): Store => {
     state.real = store;
-    return {
-      kind: store.kind,
-      reads: {
-        all(statement, params) {
-          // The server reads the version continuously.
-          if (statement !== accountsState) state.reads += 1;
-          return broken(() => store.reads.all(statement, params));
-        },
-        query: (build) => broken(() => store.reads.query(build)),
-      },
-      transact: (name, job) => store.transact(name, job),
-      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-    };
+    return hooked(store);
   };
   return { state, wrapStore };
 }
@@ -93,22 +85,16 @@ test('a key that is revoked while it is being looked up is not remembered as goo
   const gate = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
   let holding = false;
-  const wrapStore = (store: Store): Store => ({
-    kind: store.kind,
-    reads: {
-      async all(statement, params) {
-        const rows = await store.reads.all(statement, params);
-        if (holding && statement.name === 'key by id') {
-          holding = false;
-          asked.resolve();
-          await gate.promise;
-        }
-        return rows;
-      },
-      query: (build) => store.reads.query(build),
+  const wrapStore = hookStore({
+    read: async (statement, read) => {
+      const rows = await read();
+      if (holding && statement === 'key by id') {
+        holding = false;
+        asked.resolve();
+        await gate.promise;
+      }
+      return rows;
     },
-    transact: (name, job) => store.transact(name, job),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   });
   const limits = { accountsVersionMs: 3_600_000, accountsTrustedMs: 3_600_000, accountsPatienceMs: LIMIT_MS };
   await using server = await startTestServer({ wrapStore, limits });

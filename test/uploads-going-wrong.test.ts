@@ -3,16 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { BOUNDARY, formBytes, openForm } from '@runwire/test-kit';
 import { eventually } from './support/eventually.ts';
 import { refused, says } from './support/upload-answers.ts';
 import { FILE, UploadServer } from './support/upload-server.ts';
 
-let set: UploadServer;
-before(async () => {
-  set = await UploadServer.start({ limits: { uploadIdleMs: 5_000 } });
-});
+const set = await UploadServer.start({ limits: { uploadIdleMs: 5_000 } });
 after(() => set[Symbol.asyncDispose]());
 
 test('a file and a folder of one name is 409 with a sentence about it', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { BOUNDARY, formBytes, type MountStore, openForm } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { folderOf, run } from './support/cli-process.ts';
@@ -10,10 +10,7 @@ import { eventually } from './support/eventually.ts';
 import { changed, refused, says, without } from './support/upload-answers.ts';
 import { FILE, UploadServer } from './support/upload-server.ts';
 
-let set: UploadServer;
-before(async () => {
-  set = await UploadServer.start({ limits: { uploadIdleMs: 5_000 } });
-});
+const set = await UploadServer.start({ limits: { uploadIdleMs: 5_000 } });
 after(() => set[Symbol.asyncDispose]());
 
 test('everything after the file is ignored: files, fields and the epilogue', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { partsOf, type RawForm, STORES, type Store, type StoreName, StoreUnavailable } from '@runwire/test-kit';
+import { hookStore, partsOf, type RawForm, STORES, type StoreName, StoreUnavailable } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { runwire } from './support/cli-process.ts';
 import { changed, refused, says, without } from './support/upload-answers.ts';
@@ -178,16 +178,10 @@ function tests(store: StoreName): void {
 
   test('an upload during an outage of the store is answered with a retry', async () => {
     let isAway = false;
-    const wrapStore = (store: Store): Store => ({
-      kind: store.kind,
-      transact: store.transact.bind(store),
-      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-      reads: {
-        query: (build) => store.reads.query(build),
-        all: async (statement, params) => {
-          if (isAway && statement.name === 'upload secret') throw new StoreUnavailable('away');
-          return store.reads.all(statement, params);
-        },
+    const wrapStore = hookStore({
+      read: async (statement, read) => {
+        if (isAway && statement === 'upload secret') throw new StoreUnavailable('away');
+        return read();
       },
     });
     await using away = await UploadServer.start({ store, wrapStore });

@@ -7,21 +7,13 @@ import { usageCsv } from '../packages/server/src/runs/usage-csv.ts';
 import { usageSummary } from '../packages/server/src/runs/usage-summary.ts';
 import type { LargePages } from '../packages/server/src/store/large-pages.ts';
 import { cites } from '../requirements/cite.ts';
-import { ScriptedServer } from './support/scripted-server.ts';
+import { ScriptedServer, shownUsage } from './support/scripted-server.ts';
 
 const EACH = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
-const used = (runs: number) => ({
-  request_count: runs,
-  input_tokens: runs * SCRIPTED_USAGE.inputTokens,
-  cached_tokens: runs * SCRIPTED_USAGE.cachedTokens,
-  output_tokens: runs * SCRIPTED_USAGE.outputTokens,
-  reasoning_tokens: 0,
-  total_tokens: runs * EACH,
-});
 const group = (key: string | null, runs: number) => ({
   key,
   runs,
-  usage: used(runs),
+  usage: shownUsage(runs),
   charged: { runs, tokens: runs * EACH, credits: 0 },
 });
 
@@ -136,7 +128,7 @@ function tests(store: StoreName): void {
     const nothing = { runs: 0, tokens: 0, credits: 0 };
     for (const groupBy of ['agent', 'model']) {
       const [only] = (await summary(integration, `groupBy=${groupBy}`)).items;
-      assert.deepEqual([only.runs, only.usage, only.charged], [1, used(1), nothing], groupBy);
+      assert.deepEqual([only.runs, only.usage, only.charged], [1, shownUsage(1), nothing], groupBy);
     }
     await second.fail('internal_error', 'Ours.');
     await held.reader.whole();

@@ -1,35 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { SCRIPTED_USAGE, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
-import { ScriptedServer } from './support/scripted-server.ts';
-
-const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const NOTHING = {
-  request_count: 0,
-  input_tokens: 0,
-  cached_tokens: 0,
-  output_tokens: 0,
-  reasoning_tokens: 0,
-  total_tokens: 0,
-};
-const STEP = {
-  request_count: 1,
-  input_tokens: SCRIPTED_USAGE.inputTokens,
-  cached_tokens: SCRIPTED_USAGE.cachedTokens,
-  output_tokens: SCRIPTED_USAGE.outputTokens,
-  reasoning_tokens: 0,
-  total_tokens: SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens,
-};
+import { ISO_TIME, ScriptedServer, shownUsage } from './support/scripted-server.ts';
 
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  let rig: ScriptedServer;
-  before(async () => {
-    rig = await ScriptedServer.start({ store });
-  });
-  after(() => rig[Symbol.asyncDispose]());
+  const rig = ScriptedServer.shared({ store });
 
   const records = async (integration: string, query = '') =>
     (await rig.api.get(`/v2/integrations/${integration}/usage${query}`)).body.items;
@@ -55,13 +33,13 @@ function tests(store: StoreName): void {
     const admitted = await only();
     assert.deepEqual(
       [admitted.runId, admitted.status, admitted.charged, admitted.usage, admitted.byModel, admitted.completedAt],
-      [runId, 'running', null, NOTHING, [], null],
+      [runId, 'running', null, shownUsage(0), [], null],
     );
     await call.toolCall('call_1', 'echo', '{}');
     await call.end();
     const second = await rig.controller.nextCall();
     const running = await only();
-    assert.deepEqual([running.status, running.charged, running.usage], ['running', null, STEP]);
+    assert.deepEqual([running.status, running.charged, running.usage], ['running', null, shownUsage()]);
     await second.text('Done');
     await second.end({ ...SCRIPTED_USAGE, inputTokens: 100, outputTokens: 1, reasoningTokens: 1 });
     await reader.whole();
@@ -69,8 +47,8 @@ function tests(store: StoreName): void {
     const { periodStart, startedAt, completedAt, ...record } = await only();
     const now = new Date();
     assert.equal(periodStart, new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)).toISOString());
-    assert.match(startedAt, ISO);
-    assert.match(completedAt, ISO);
+    assert.match(startedAt, ISO_TIME);
+    assert.match(completedAt, ISO_TIME);
     assert.deepEqual(record, {
       usageRequestId: 'u1',
       consumerId: 'ann',
@@ -115,7 +93,7 @@ function tests(store: StoreName): void {
       ['failed', 'failed', charged(1)],
       ['completed', 'completed', charged(1)],
     ]);
-    assert.deepEqual((await records(integration, '?usageRequestId=completed'))[0].usage, STEP);
+    assert.deepEqual((await records(integration, '?usageRequestId=completed'))[0].usage, shownUsage());
   });
 
   test('charges nothing while allowances are off, and returns null', async (t) => {
@@ -125,7 +103,7 @@ function tests(store: StoreName): void {
     const [record] = await records(integration);
     assert.deepEqual(
       [record.charged, record.periodStart, record.usage, record.usageRequestId, record.consumerId],
-      [null, null, STEP, null, null],
+      [null, null, shownUsage(), null, null],
     );
   });
 

@@ -13,7 +13,7 @@ import {
   temporaryFolder,
   testAgency,
 } from '@runwire/test-kit';
-import type { HeldRun } from './scripted-server.ts';
+import { HeldRun } from './scripted-server.ts';
 
 type SpawnOptions = Omit<Parameters<typeof ServerProcess.start>[0], 'dataDir' | 'controllerPort'>;
 
@@ -75,8 +75,7 @@ export class KillableServer implements AsyncDisposable {
 
   async hold(body: Parameters<ApiClient['complete']>[0]): Promise<HeldRun> {
     const reader = await this.api.complete(body);
-    const call = await this.controller.nextCall();
-    return { runId: String(reader.headers['x-run-id']), reader, call };
+    return new HeldRun(reader, await this.controller.nextCall());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

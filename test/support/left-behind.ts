@@ -1,25 +1,12 @@
-import { type ModelController, type Store, scriptedModel, startTestServer, type Tx } from '@runwire/test-kit';
+import { hookStore, type ModelController, type Store, scriptedModel, startTestServer } from '@runwire/test-kit';
 
 type Rows = <R>(statement: string, params: unknown, rows: R[], inside: boolean) => Promise<R[]>;
 
 /** A store whose reads go through `rows`, inside transactions and outside. */
 export function reading(rows: Rows): (store: Store) => Store {
-  return (store) => ({
-    kind: store.kind,
-    reads: {
-      all: async (statement, params) => rows(statement.name, params, await store.reads.all(statement, params), false),
-      query: (build) => store.reads.query(build),
-    },
-    transact: (name, job) =>
-      store.transact(name, (tx) => {
-        const read: Tx = {
-          all: async (statement, params) => rows(statement.name, params, await tx.all(statement, params), true),
-          query: (build) => tx.query(build),
-          run: (statement, params) => tx.run(statement, params),
-        };
-        return job(read);
-      }),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  return hookStore({
+    read: async (statement, read, params) => rows(statement, params, await read(), false),
+    readInside: async (statement, read, params) => rows(statement, params, await read(), true),
   });
 }
 

@@ -1,3 +1,4 @@
+import { after, before } from 'node:test';
 import {
   type ApiClient,
   type ModelCall,
@@ -17,31 +18,67 @@ interface ServerOptions extends NonNullable<Parameters<typeof startTestServer>[0
 type CompletionBody = Parameters<ApiClient['complete']>[0];
 
 /** A run whose model waits for the test. */
-export interface HeldRun {
+export class HeldRun {
   readonly runId: string;
   readonly reader: StreamReader;
   readonly call: ModelCall;
+
+  constructor(reader: StreamReader, call: ModelCall) {
+    this.runId = String(reader.headers['x-run-id']);
+    this.reader = reader;
+    this.call = call;
+  }
+
+  /** Ends the answer, after this text, and reads the stream to its end. */
+  async finish(text = '', usage = SCRIPTED_USAGE): Promise<void> {
+    if (text !== '') await this.call.text(text);
+    await this.call.end(usage);
+    await this.reader.whole();
+  }
 }
+
+/** What runs used, as an answer shows it, if each had one step of the scripted model. */
+export const shownUsage = (runs = 1) => ({
+  request_count: runs,
+  input_tokens: runs * SCRIPTED_USAGE.inputTokens,
+  cached_tokens: runs * SCRIPTED_USAGE.cachedTokens,
+  output_tokens: runs * SCRIPTED_USAGE.outputTokens,
+  reasoning_tokens: 0,
+  total_tokens: runs * (SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens),
+});
+
+/** A time as the API writes it. */
+export const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** The real server with a model that the test controls, and the steps with which most tests begin. */
 export class ScriptedServer implements AsyncDisposable {
-  readonly controller: ModelController;
-  readonly server: TestServer;
+  controller!: ModelController;
+  server!: TestServer;
   readonly #counter = { next: 0 };
 
-  private constructor(controller: ModelController, server: TestServer) {
-    this.controller = controller;
-    this.server = server;
+  private constructor() {}
+
+  static async start(options: ServerOptions = {}): Promise<ScriptedServer> {
+    const rig = new ScriptedServer();
+    await rig.#start(options);
+    return rig;
   }
 
-  static async start({ modelOf = scriptedModel, ...options }: ServerOptions = {}): Promise<ScriptedServer> {
+  /** One server for all tests of a file or of a `describe`: it starts before the first and closes after the last. */
+  static shared(options: ServerOptions = {}): ScriptedServer {
+    const rig = new ScriptedServer();
+    before(() => rig.#start(options));
+    after(() => rig[Symbol.asyncDispose]());
+    return rig;
+  }
+
+  async #start({ modelOf = scriptedModel, ...options }: ServerOptions): Promise<void> {
     // Closes the controller if the server does not start: its listener would keep the test file running.
     await using stack = new AsyncDisposableStack();
-    const controller = stack.use(await ModelController.start());
-    const model = modelOf(controller.port);
-    const server = await startTestServer({ model, agencies: { test: testAgency }, ...options });
+    this.controller = stack.use(await ModelController.start());
+    const model = modelOf(this.controller.port);
+    this.server = await startTestServer({ model, agencies: { test: testAgency }, ...options });
     stack.move();
-    return new ScriptedServer(controller, server);
   }
 
   get api(): ApiClient {
@@ -92,21 +129,19 @@ export class ScriptedServer implements AsyncDisposable {
     if (reader.status !== 200) throw new Error(`Not admitted: ${reader.status} ${await wholeText(reader)}`);
     const call = await Promise.race([this.controller.nextCall(), reader.over.then(() => null)]);
     if (call === null) throw new Error(`The run ended before its model was asked: ${reader.text.slice(-2000)}`);
-    return { runId: String(reader.headers['x-run-id']), reader, call };
+    return new HeldRun(reader, call);
   }
 
   /** Posts, and reads a whole answer of one text. */
   async answer(body: CompletionBody, text = 'Hi', usage = SCRIPTED_USAGE): Promise<HeldRun> {
     const held = await this.hold(body);
-    await held.call.text(text);
-    await held.call.end(usage);
-    await held.reader.whole();
+    await held.finish(text, usage);
     return held;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.server[Symbol.asyncDispose]();
-    await this.controller[Symbol.asyncDispose]();
+    await this.server?.[Symbol.asyncDispose]();
+    await this.controller?.[Symbol.asyncDispose]();
   }
 }
 

@@ -58,6 +58,7 @@ export { FileServer, type SignedLinkOptions } from './file-server.ts';
 export { fillDisk } from './fill-disk.ts';
 export { freePort } from './free-port.ts';
 export { heldToolAgency } from './held-tool-agency.ts';
+export { hookStore } from './hook-store.ts';
 export { endlessPdf, pdfBomb, pdfOf, pdfOfPages, slowPdf } from './large-documents.ts';
 export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
 export { filesOf, openTestMount, putFile } from './mount-contents.ts';
