@@ -3,18 +3,13 @@ import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  ApiClient,
-  startTestServer as startServer,
-  TEST_API_KEY,
-  TestServer,
-  type TestServerOptions,
-  temporaryFolder,
-} from '@runwire/server/testing';
+import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
+import { startWithOverrides } from '@runwire/server/src/testing/start-with-overrides.ts';
+import { ApiClient, TEST_API_KEY, TestServer, type TestServerOptions, temporaryFolder } from '@runwire/server/testing';
 import { ARM, type FillAt, type ProcessOptions, SWEEP } from './server-process.ts';
 import { forgetStore, type StoreName, storeEnvironment, withSharedDisk } from './test-store.ts';
 
-export interface StoreTestServerOptions extends TestServerOptions {
+export interface StoreTestServerOptions extends TestServerOptions, Overrides {
   /** SQLite by default. `env.DATABASE_URL` overrides it. */
   readonly store?: StoreName;
 }
@@ -53,7 +48,7 @@ export async function startTestServer(options: StoreTestServerOptions = {}): Pro
   const shared = options.env?.DATABASE_URL ?? '';
   const ownFolder = shared === '' ? temporaryFolder : () => folderOfDatabase(shared);
   const { dataDir = ownFolder(), env, store, ...overrides } = options;
-  const { server } = await startServer({ ...overrides, dataDir, env: await environment(dataDir, env, store) });
+  const server = await startWithOverrides(await environment(dataDir, env, store), overrides);
   return new TestServer(server, dataDir, async () => {
     if (options.dataDir !== undefined || shared !== '') return;
     rmSync(dataDir, { recursive: true, force: true });

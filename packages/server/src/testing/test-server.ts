@@ -1,17 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compose } from '../compose/compose.ts';
-import type { Overrides } from '../compose/overrides.ts';
+import type { AgencyDefinition } from '@runwire/agency';
+import type { Model } from '../agent/ports.ts';
 import type { RunningServer } from '../compose/running-server.ts';
-import { readConfig } from '../config/read-config.ts';
-import { createLogger } from '../telemetry/logger.ts';
 import { ApiClient } from './api-client.ts';
+import { startWithOverrides } from './start-with-overrides.ts';
 
 /** The key of the first owner in every test installation. */
 export const TEST_API_KEY = 'test-key-0123456789-0123456789-0123456789';
 
-export interface TestServerOptions extends Overrides {
+export interface TestServerOptions {
+  /** By name, as an integration selects them. */
+  readonly agencies?: Readonly<Record<string, AgencyDefinition>>;
+  /** Used by all agents instead of the model that they name. */
+  readonly model?: Model;
   /** The data folder, which is kept after the test. By default a temporary folder that is deleted with the server. */
   readonly dataDir?: string;
   /** Settings, as for `runwire serve`. */
@@ -54,20 +57,14 @@ export function temporaryFolder(): string {
  */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { dataDir = temporaryFolder(), env, ...overrides } = options;
-  const { config, secrets } = readConfig({
+  const settings = {
     PORT: '0',
     RUNWIRE_DATA_DIR: dataDir,
     RUNWIRE_API_KEY: TEST_API_KEY,
     RUNWIRE_LOG_LEVEL: 'silent',
     ...env,
-  });
-  const logger = overrides.logger ?? createLogger('silent');
-  const onFatal = (error: unknown) => {
-    throw error;
   };
-  const server = await compose(config, secrets, onFatal, { ...overrides, logger });
-  // The first sweep would delete the bytes of a request that is not admitted yet, so it ends before the first request.
-  if (overrides.limits?.unusedBlobMs === 0) await server.probes.sweepBlobs().catch(() => {});
+  const server = await startWithOverrides(settings, overrides);
   return new TestServer(server, dataDir, () => {
     if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
   });
