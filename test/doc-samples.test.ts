@@ -134,7 +134,7 @@ const AROUND: Readonly<Record<string, readonly (readonly [string, string])[]>> =
   'docs/models.md': [["import { defineAgent } from '@runwire/agency';\nexport const agent =", '']],
 };
 
-test('the samples in TypeScript compile and are accepted as agencies', async (t) => {
+test('the samples in TypeScript compile, the test passes, and the agencies are accepted', async (t) => {
   mkdirSync(join(root, '.work'), { recursive: true });
   const folder = mkdtempSync(join(root, '.work/doc-samples-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -149,11 +149,14 @@ test('the samples in TypeScript compile and are accepted as agencies', async (t)
       files.push(file);
     }
   }
+  const sampleTest = join(folder, 'shop.test.ts');
+  writeFileSync(sampleTest, samplesOf('docs/testing.md', 'ts')[0] ?? '');
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../tsconfig.json', include: ['*.ts'] }));
   const checked = await run(join(root, 'node_modules/.bin/tsc'), ['-p', folder, '--checkers', '1'], {
     timeout: 110_000,
   }).catch((error: { readonly stdout: string }) => error);
   assert.equal(checked.stdout, '');
+  await run(process.execPath, ['-C', 'runwire', sampleTest], { env: { PATH: process.env.PATH }, timeout: 60_000 });
   const agencies: Record<string, AgencyDefinition> = {};
   for (const [index, file] of files.entries()) {
     const { default: agency, agent } = await import(pathToFileURL(file).href);

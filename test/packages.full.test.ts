@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parseFrames, temporaryFolder } from '@runwire/test-kit';
@@ -8,6 +8,7 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { publishedPackages } from '../scripts/build/packages.ts';
 import { CliServer, keysIn, root, run } from './support/cli-process.ts';
+import { samplesOf } from './support/doc-samples.ts';
 
 /** The packages as people install them: built, packed, and installed into an empty project. */
 const folder = temporaryFolder();
@@ -68,6 +69,22 @@ async function install(): Promise<void> {
   const installed = await run('npm', args, { cwd: project, ...environment });
   assert.equal(installed.code, 0, installed.stderr);
 }
+
+test('a test of an agency runs, and its types need no package but those of Node', async () => {
+  mkdirSync(join(project, 'node_modules/@types'), { recursive: true });
+  symlinkSync(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'));
+  writeFileSync(join(project, 'main.ts'), "export * from '@runwire/server';\n");
+  writeFileSync(join(project, 'shop.test.ts'), samplesOf('docs/testing.md', 'ts')[0] ?? '');
+  const compilerOptions = {
+    ...{ target: 'esnext', module: 'nodenext', types: ['node'] },
+    ...{ strict: true, skipLibCheck: false, noEmit: true },
+  };
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+  const { stdout } = await run(join(root, 'node_modules/.bin/tsc'), ['--pretty', 'false'], { cwd: project });
+  assert.equal(stdout, '');
+  const { code, stdout: report } = await run(process.execPath, ['shop.test.ts'], { cwd: project });
+  assert.equal(code, 0, report);
+});
 
 test('npx runwire serve works from the tarballs in an empty folder', async () => {
   await using server = await CliServer.start({ cwd: project, env: environment.env }, [

@@ -38,6 +38,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/sandbox-files.md': { sh: 2 },
   'docs/settings.md': { sh: 1 },
   'docs/stream.md': { sh: 3, nginx: 1 },
+  'docs/testing.md': { ts: 1 },
   'docs/text-only.md': { sh: 1, nginx: 1 },
   'docs/tools.md': { ts: 3 },
   'docs/upgrade.md': { sql: 1 },
