@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { claimsOf } from './claimed-type.ts';
 import type { DocumentLimits } from './document-limits.ts';
@@ -9,7 +10,6 @@ import { ProcessFailed } from './process-failed.ts';
 import { readText } from './read-text.ts';
 import { sniff } from './sniff.ts';
 import { type StartChild, startDocumentChild } from './start-document-child.ts';
-import { unlessAborted } from './unless-aborted.ts';
 import { Unreadable } from './unreadable.ts';
 
 /** Limits how many files are read concurrently. Disposing what `reserve` returns frees the slot. */
@@ -75,11 +75,12 @@ export class DocumentReader implements AsyncDisposable {
 
   async #readInTurn(task: ThreadTask, ownerId: string, signal: AbortSignal): Promise<FileContent> {
     const slot = await this.#slots.reserve(ownerId, 1, AbortSignal.any([signal, this.#closing.signal]));
-    const reading = this.#readTwice(task, signal);
-    const release = () => slot[Symbol.dispose]();
-    reading.then(release, release);
-    // The slot stays reserved until the process has stopped. The caller does not wait for that.
-    return await unlessAborted(signal, reading);
+    // The slot stays reserved until the process has stopped. A caller that aborts does not wait for that.
+    const reading = this.#readTwice(task, signal).finally(() => slot[Symbol.dispose]());
+    const { promise, resolve, reject } = Promise.withResolvers<FileContent>();
+    using _ = addAbortListener(signal, () => reject(signal.reason));
+    reading.then(resolve, reject);
+    return await promise;
   }
 
   /** Tries a second process if the first one failed: the machine was short of memory, or an operator killed it. */
