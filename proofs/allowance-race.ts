@@ -1,12 +1,11 @@
 import type { StreamReader } from '@runwire/test-kit';
-import { LockWaits } from './support/lock-waits.ts';
+import { countWaits } from './support/lock-waits.ts';
 import { expectNumber, type Proof, WAIT_MS, within } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { expectAllowance } from './support/story.ts';
 
 const REQUESTS = 20;
 const LIMIT = 3;
-const PATH = '/v2/integrations/race';
 
 const isAdmitted = ({ status, headers }: StreamReader) => status === 200 && headers['x-agent-run-admitted'] === 'true';
 const isRefused = ({ status, headers, text }: StreamReader) =>
@@ -17,7 +16,11 @@ const isRefused = ({ status, headers, text }: StreamReader) =>
 /** 20 concurrent requests of a fresh member, spread over the servers; the model waits until all are answered. */
 async function race(rig: Rig, round: number): Promise<void> {
   const consumerId = `member-${round}`;
-  expectNumber('status of a new member', (await rig.api(round).put(`${PATH}/members/${consumerId}`, {})).status, 201);
+  expectNumber(
+    'status of a new member',
+    (await rig.api(round).put(`${rig.path}/members/${consumerId}`, {})).status,
+    201,
+  );
   const answered = Promise.withResolvers<void>();
   rig.model.onCall = async (call) => {
     await answered.promise;
@@ -36,8 +39,8 @@ async function race(rig: Rig, round: number): Promise<void> {
   expectNumber(`refused in round ${round}`, readers.filter(isRefused).length, REQUESTS - LIMIT);
   const completed = admitted.filter(({ text }) => text.includes('\nevent: messages\n') && text.includes('"completed"'));
   expectNumber(`completed in round ${round}`, completed.length, LIMIT);
-  await expectAllowance(rig.api(round + 1), `${PATH}/members/${consumerId}`, LIMIT);
-  const { items } = (await rig.api(round + 2).get(`${PATH}/usage?consumerId=${consumerId}&limit=200`)).body;
+  await expectAllowance(rig.api(round + 1), `${rig.path}/members/${consumerId}`, LIMIT);
+  const { items } = (await rig.api(round + 2).get(`${rig.path}/usage?consumerId=${consumerId}&limit=200`)).body;
   expectNumber(`usage records after round ${round}`, items.length, LIMIT);
 }
 
@@ -60,14 +63,17 @@ export const proof: Proof = {
   faults: { 'forget-holds': /^admitted in round 1: expected 3, found \d+\.$/m },
   spreads: true,
   async run({ fault, scale, nodes }) {
+    const rounds = scale(5, 100);
+    if (nodes === null) {
+      await using rig = await Rig.start({ fault });
+      return await races(rig, rounds);
+    }
     const play = async (dropHints: boolean) => {
       await using rig = await Rig.start({ fault, nodes, dropHints });
-      await using waits = nodes === null ? null : await LockWaits.start(rig);
-      return { ...(await races(rig, scale(5, 100))), ...(await waits?.figures()) };
+      return await countWaits(rig, () => races(rig, rounds));
     };
     const heard = await play(false);
-    if (nodes === null) return heard;
-    const { admitted, lock_waits = 0, retries = 0 } = await play(true);
+    const { admitted, lock_waits, retries } = await play(true);
     return { nodes, ...heard, deaf_admitted: admitted, deaf_lock_waits: lock_waits, deaf_retries: retries };
   },
 };

@@ -1,22 +1,22 @@
 import type { ModelRequest } from '@runwire/test-kit';
 import { inLanes } from './support/lanes.ts';
-import { expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
+import { expectEqual, expectNumber, type Proof, WAIT_MS, within } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
-import { FRAMES, nextCall, type PlayedRun, playUntil, type Stage, WAIT_MS } from './support/three-step-run.ts';
+import { whole } from './support/story.ts';
+import { EVERY_FRAME, FRAMES, nextCall, type PlayedRun, playUntil } from './support/three-step-run.ts';
 
-const INTEGRATION = 'heal';
-const PATH = `/v2/integrations/${INTEGRATION}`;
 /** Events at which one call of a tool is open, two are open, and none is. */
 const SHORT = { cuts: [1, 5, 13, 21, 22, 27, 37, 43, 50], kills: [5, 21, 22, 39], lastKills: [22] };
+const FULL = { cuts: EVERY_FRAME, kills: EVERY_FRAME, lastKills: EVERY_FRAME.filter((index) => index % 5 === 0) };
 /** From here on the frames arrive together with the end of the run. */
 const LAST_CUT = 43;
+const INTEGRATION = { apiIntegrationId: 'heal', agency: 'gate' };
 
 type Prompt = ModelRequest['prompt'];
 /** After a `kill` the run continues; after a `last kill` it has no attempt left. */
-type Kill = 'kill' | 'last kill';
-type Stop = 'cancel' | 'fail';
+type Cut = 'cancel' | 'fail' | 'kill' | 'last kill';
 
-/** Why OpenAI would answer 400 to this prompt; null if it would not. */
+/** Returns why OpenAI would answer 400 to this prompt, or null. */
 function refusedByOpenAi(prompt: Prompt): string | null {
   const open = new Set<string>();
   const known = new Set<string>();
@@ -28,92 +28,81 @@ function refusedByOpenAi(prompt: Prompt): string | null {
       open.add(item.callId);
     } else if (item.kind === 'tool_output') {
       if (!open.delete(item.callId)) return `No tool call found for function call output ${item.callId}.`;
-    } else {
-      if (open.size > 0) return unanswered();
-      if (item.kind === 'assistant' && item.text.trim() === '') return 'An assistant message is empty.';
-    }
+    } else if (open.size > 0) return unanswered();
+    else if (item.kind === 'assistant' && item.text.trim() === '') return 'An assistant message is empty.';
   }
   const last = prompt.at(-1)?.kind;
-  return (
-    unanswered() ?? (last === 'user' || last === 'tool_output' ? null : 'The last message is not of user or tool.')
-  );
+  const isAsking = last === 'user' || last === 'tool_output';
+  return unanswered() ?? (isAsking ? null : 'The last message is not of user or tool.');
 }
 
 const textOf = (prompt: Prompt) => prompt.map((item) => (item.kind === 'assistant' ? item.text : '')).join('');
+const endOf = ({ frames }: PlayedRun['reader']) =>
+  JSON.parse(frames.find(({ event }) => event === 'messages')?.data ?? '{}').status;
 
 /** Asks again in the same chat, of a model that refuses what OpenAI refuses. */
-async function nextTurn(stage: Stage, chatId: string, run: PlayedRun, cut: Stop | Kill): Promise<void> {
-  const reader = await stage.api.complete({ apiIntegrationId: INTEGRATION, chatId, message: 'Next' });
-  expectNumber('status of the next turn', reader.status, 200);
-  const call = await nextCall(stage.model, String(reader.headers['x-run-id']));
+async function nextTurn(rig: Rig, { chatId, reader: first, runId }: PlayedRun, cut: Cut): Promise<void> {
+  const api = rig.servers.at(-1)?.api ?? rig.api();
+  const sent = await api.complete({ apiIntegrationId: rig.integration, chatId, message: 'Next' });
+  const call = await nextCall(rig, String(sent.headers['x-run-id']));
   const { prompt } = call.request;
   expectEqual('what OpenAI says to the next turn', refusedByOpenAi(prompt), null);
   await call.text('Fine.');
   await call.end();
-  await within('end of the next turn', WAIT_MS, reader.over);
+  const reader = await whole(Promise.resolve(sent));
   expectEqual('end of the next turn', [endOf(reader), reader.answer], ['completed', 'Fine.']);
   const ends = ['Go', 'Next'].map((text) => ({ kind: 'user', text }));
   expectEqual('first and last message', [prompt[0], prompt.at(-1)], ends);
   // The model is shown what the client saw; of a killed server, as far as it was stored.
-  const seen = run.reader.answer;
   if (cut === 'last kill') {
-    expectEqual('text of the first turn is what the client saw', seen.startsWith(textOf(prompt)), true);
+    expectEqual('text of the first turn is what the client saw', first.answer.startsWith(textOf(prompt)), true);
   } else if (cut === 'kill') {
-    const { body } = await stage.api.get(`${PATH}/runs/${run.runId}`);
+    const { body } = await api.get(`${rig.path}/runs/${runId}`);
     expectEqual('end and text of the killed run', ['completed', textOf(prompt)], [body.status, body.message]);
   } else {
-    expectEqual('text of the first turn', textOf(prompt), seen);
+    expectEqual('text of the first turn', textOf(prompt), first.answer);
     const shown = prompt.map((item) => (item.kind === 'tool_output' ? item.output : null));
-    const outputs = run.reader.frames.filter(({ data }) => data.includes('"name":"tool_output"'));
+    const outputs = first.frames.filter(({ data }) => data.includes('"name":"tool_output"'));
     const hidden = outputs.map(({ data }) => JSON.parse(data).data.item.output).filter((text) => !shown.includes(text));
     expectEqual('outputs that the model is not shown', hidden, []);
   }
 }
 
-const endOf = ({ frames }: PlayedRun['reader']) =>
-  JSON.parse(frames.find(({ event }) => event === 'messages')?.data ?? '{}').status;
-
-async function cutRun(stage: Stage, cut: Stop, index: number): Promise<void> {
-  const chatId = `${cut}-${index}`;
-  const run = await playUntil(stage, chatId, index);
+async function cutRun(rig: Rig, cut: Cut, index: number): Promise<void> {
+  const run = await playUntil(rig, `${cut}-${index}`, index);
   const isOver = index > LAST_CUT;
   const end = isOver ? 'completed' : cut === 'cancel' ? 'cancelled' : 'failed';
   if (cut === 'cancel') {
-    const { status, body } = await stage.api.post(`${PATH}/runs/${run.runId}/cancel`);
+    const { status, body } = await rig.api().post(`${rig.path}/runs/${run.runId}/cancel`);
     expectEqual('cancel', [status, body.status], [200, end]);
   } else if (!isOver) await within('failure', WAIT_MS, run.fail());
   await within('end of the first turn', WAIT_MS, run.reader.over);
   expectEqual('end of the first turn', endOf(run.reader), end);
   if (isOver) expectNumber('frames of a whole run', run.reader.frames.length, FRAMES);
-  await nextTurn(stage, chatId, run, cut);
+  await nextTurn(rig, run, cut);
 }
 
-async function killRun(fault: string | null, kill: Kill, index: number): Promise<void> {
+async function killRun(fault: string | null, kill: Cut, index: number): Promise<void> {
   await using rig = await Rig.open();
   const doomed = await rig.add();
-  await rig.prepare({ apiIntegrationId: INTEGRATION, agency: 'gate' });
-  const { model, gate } = rig;
-  const run = await playUntil({ api: doomed.api, model, gate, integration: INTEGRATION }, 'c1', index);
+  await rig.prepare(INTEGRATION);
+  const run = await playUntil(rig, 'c1', index);
   await doomed.kill();
   await within('end of the cut stream', WAIT_MS, run.reader.over);
   const { api } = await rig.add({ fault, limits: kill === 'kill' ? {} : { maxAttempts: 1 } });
-  const stage = { api, model, gate, integration: INTEGRATION };
-  if (kill === 'kill') await finishRun(stage, run.runId);
-  await nextTurn(stage, 'c1', run, kill);
-}
-
-/** The run continues by itself; its model is asked again with a prompt that OpenAI takes. */
-async function finishRun({ api, model }: Stage, runId: string): Promise<void> {
-  const { body } = await api.get(`${PATH}/runs/${runId}`);
-  if (body.status === 'completed') return;
-  expectNumber('attempts of the run after the start', body.attempt, 2);
-  const reader = await api.events(runId, null, INTEGRATION);
-  let call = await nextCall(model, runId);
-  while (call.request.attempt === 1) call = await nextCall(model, runId);
-  expectEqual('what OpenAI says to the run that continues', refusedByOpenAi(call.request.prompt), null);
-  await call.text('Done.');
-  await call.end();
-  await within('end of the run that continues', WAIT_MS, reader.over);
+  const { body } = await api.get(`${rig.path}/runs/${run.runId}`);
+  if (kill === 'kill' && body.status !== 'completed') {
+    // The run continues by itself; its model is asked again with a prompt that OpenAI takes.
+    expectNumber('attempts of the run after the start', body.attempt, 2);
+    const reader = api.events(run.runId, null, rig.integration);
+    let call = await nextCall(rig, run.runId);
+    while (call.request.attempt === 1) call = await nextCall(rig, run.runId);
+    expectEqual('what OpenAI says to the run that continues', refusedByOpenAi(call.request.prompt), null);
+    await call.text('Done.');
+    await call.end();
+    await whole(reader);
+  }
+  await nextTurn(rig, run, kill);
 }
 
 export const proof: Proof = {
@@ -125,19 +114,14 @@ export const proof: Proof = {
   },
   figures: (scale) => ({ events: 50, cancelled: scale(9, 50), failed: scale(9, 50), killed: scale(4, 50) }),
   async run({ fault, scale }) {
-    const every = Array.from({ length: FRAMES }, (_, place) => place + 1);
-    const fifth = every.filter((index) => index % 5 === 0);
-    const { cuts, kills, lastKills } = scale(SHORT, { cuts: every, kills: every, lastKills: fifth });
-    const labelled = <C extends string>(cut: C, indexes: readonly number[]) =>
+    const { cuts, kills, lastKills } = scale(SHORT, FULL);
+    const labelled = (cut: Cut, indexes: readonly number[]) =>
       indexes.map((index) => [`${cut} at event ${index}`, [cut, index] as const] as const);
-    {
-      await using rig = await Rig.start({ fault });
-      await rig.prepare({ apiIntegrationId: INTEGRATION, agency: 'gate' });
-      const stage = { api: rig.api(), model: rig.model, gate: rig.gate, integration: INTEGRATION };
-      const both = [...labelled<Stop>('cancel', cuts), ...labelled<Stop>('fail', cuts)];
-      await inLanes(1, both, ([cut, index]) => cutRun(stage, cut, index));
-    }
-    const all = [...labelled<Kill>('last kill', lastKills), ...labelled<Kill>('kill', kills)];
+    await using rig = await Rig.start({ fault });
+    await rig.prepare(INTEGRATION);
+    const both = [...labelled('cancel', cuts), ...labelled('fail', cuts)];
+    await inLanes(1, both, ([cut, index]) => cutRun(rig, cut, index));
+    const all = [...labelled('last kill', lastKills), ...labelled('kill', kills)];
     // Two processes keep two cores busy.
     await inLanes(fault === null ? 2 : 1, all, ([kill, index]) => killRun(fault, kill, index));
     const cut = { cancelled: cuts.length, failed: cuts.length };

@@ -1,22 +1,27 @@
 import { cpSync } from 'node:fs';
 import { FileServer, type ServerProcess, type StreamReader, WAIT_POINTS, type WaitPoint } from '@runwire/test-kit';
 import {
+  ACCOUNT_CASES,
+  ATTACHED,
   act,
+  attachmentsOf,
   COMPACT,
   CRASH_CASES,
   type CrashCase,
   FIELDS,
   FURTHER_CASES,
-  INTEGRATION,
+  fetchesOf,
+  hasCaller,
   labelOf,
+  MEMBER,
   outcomeOf,
-  PATH,
   REQUEST,
+  START_CASES,
   say,
 } from './support/crash-cases.ts';
 import { inLanes } from './support/lanes.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall, until, WAIT_MS, within } from './support/proof.ts';
-import { Rig } from './support/rig.ts';
+import { Rig, type ServerOptions } from './support/rig.ts';
 import { type Body, checkReplay, checkStory, expectAllowance, whole } from './support/story.ts';
 
 /*
@@ -28,163 +33,116 @@ import { type Body, checkReplay, checkStory, expectAllowance, whole } from './su
 const LANES = 3;
 /** The model's answer to every call after the kill. */
 const ANSWER = 'Again.';
-const ATTACHED = 'Attached by its URL.';
-const MEMBER = `${PATH}/members/${REQUEST.consumerId}`;
 
 interface Setting {
   readonly fault: string | null;
+  /** A folder with the integration and its member. */
+  readonly template: string;
   readonly endedWithinMs: number;
 }
 
-interface Questions extends Setting {
-  readonly rig: Rig;
-  readonly outcome: ReturnType<typeof outcomeOf>;
-  /** Null if the client did not even get a head. */
-  readonly seen: StreamReader | null;
-  readonly request: typeof REQUEST;
-  readonly isCompacted: boolean;
-}
-
-/** Starts a server on the folder of the killed one and asks it everything. */
-async function askAll(server: ServerProcess, { rig, outcome, seen, request, isCompacted, endedWithinMs }: Questions) {
-  const { api } = server;
-  const { model } = rig;
-  const statusPath = `${PATH}/chat_status?usageRequestId=${REQUEST.usageRequestId}`;
-  if (seen !== null) expectEqual('X-Agent-Run-Admitted that was seen', seen.headers['x-agent-run-admitted'], 'true');
-  let expected = outcome;
+/** `seen` is null if the client did not even get a head. */
+async function askAll(rig: Rig, crash: CrashCase, request: typeof REQUEST, seen: StreamReader | null, limitMs: number) {
+  const { model, path } = rig;
+  const api = rig.servers.at(-1)?.api ?? rig.api();
+  const chat = async (id = REQUEST.usageRequestId) => api.get(`${path}/chat_status?usageRequestId=${id}`);
+  let outcome: string = outcomeOf(crash);
   let first = seen;
-  const status = await api.get(statusPath);
-  if (status.status === 404) {
-    expectEqual('outcome', ['run_not_found', 'none', null], [status.body.code, outcome, seen]);
-    for (const list of ['usage', 'runs']) expectNumber(list, (await api.get(`${PATH}/${list}`)).body.items.length, 0);
-    expectNumber('status of the history', (await api.get(`${PATH}/chats/${REQUEST.chatId}/messages`)).status, 404);
+  if (outcome === 'none') {
+    const { status, body } = await chat();
+    expectEqual('run of a request that was not admitted', [status, body.code, seen], [404, 'run_not_found', null]);
+    for (const list of ['usage', 'runs']) expectNumber(list, (await api.get(`${path}/${list}`)).body.items.length, 0);
+    expectNumber('status of the history', (await api.get(`${path}/chats/${REQUEST.chatId}/messages`)).status, 404);
     await expectAllowance(api, MEMBER, 0);
     first = await whole(api.complete(request));
     expectEqual('X-Run-Replayed of a new run', first.headers['x-run-replayed'] ?? null, null);
-    expected = 'completed';
+    outcome = 'completed';
   }
-  const chat = async (): Promise<Body> => (await api.get(statusPath)).body;
-  const isEnded = async () => ['completed', 'failed', 'cancelled'].includes((await chat()).run.status);
-  await until('end of the run', isEnded, { limitMs: endedWithinMs, pauseMs: 100 }).catch(async () => {
-    const found = (await chat()).run.status;
-    throw new Shortfall(`ended runs within ${endedWithinMs} ms of readiness: expected 1, found 0 (${found}).`);
+  const isEnded = async () => ['completed', 'failed', 'cancelled'].includes((await chat()).body.run.status);
+  await until('end of the run', isEnded, { limitMs, pauseMs: 100 }).catch(() => {
+    throw new Shortfall(`ended runs within ${limitMs} ms of readiness: expected 1, found 0.`);
   });
-  const { run, ...idle } = await chat();
-  expectEqual('outcome', run.error?.code ?? run.status, expected);
+  const { run, ...idle } = (await chat()).body;
+  expectEqual('outcome', run.error?.code ?? run.status, outcome);
   expectEqual('chat', [idle.status, idle.activeRunId, idle.numMessages], ['idle', null, 2]);
-  if (first !== null) expectEqual('X-Run-Id against the status', first.headers['x-run-id'], run.runId);
-  const { body: listed } = await api.get(`${PATH}/runs`);
-  expectEqual(
-    'runs',
-    listed.items.map(({ runId }: Body) => runId),
-    [run.runId],
-  );
-  const story = { integration: INTEGRATION, runId: run.runId, model, seen: first?.frames ?? [], isCompacted };
-  const { run: alone, charged, stream } = await checkStory(api, story);
-  expectEqual('run against the list', alone, listed.items[0]);
-  for (const [field, value] of Object.entries(run)) expectEqual(`\`${field}\` of run and status`, alone[field], value);
+  const { 'x-agent-run-admitted': admitted, 'x-run-id': runId } = first?.headers ?? {};
+  if (first !== null) expectEqual('headers that were seen', [admitted, runId], ['true', run.runId]);
+  const isCompacted = crash.point === 'sweep.after-commit';
+  const story = await checkStory(rig, { api, runId: run.runId, seen: first?.frames ?? [], isCompacted });
+  expectEqual('runs', (await api.get(`${path}/runs`)).body.items, [story.run]);
+  for (const [field, value] of Object.entries(run)) expectEqual(`\`${field}\` of a run`, story.run[field], value);
   // A server that took the run over and cancelled it called no model, and no step was stored before.
   const amount = run.status === 'cancelled' && run.attempt > 1 ? 0 : 1;
-  expectEqual('charged', charged, { unit: 'runs', amount });
+  expectEqual('charged', story.charged, { unit: 'runs', amount });
   await expectAllowance(api, MEMBER, amount);
-  await checkReplay(api, model, request, stream);
+  await checkReplay(rig, api, request, story.stream);
 
   const next = await whole(api.complete({ ...REQUEST, usageRequestId: 'request-2', message: 'And now?' }));
   expectEqual('answer of the next turn', [next.answer, next.headers['x-run-replayed'] ?? null], [ANSWER, null]);
   const prompt = model.calls.at(-1)?.request.prompt ?? [];
   const said = prompt.flatMap((item) => (item.kind === 'user' ? [item.text] : []));
   expectEqual('user messages in the next prompt', said, [REQUEST.message, 'And now?']);
-  const { body: after } = await api.get(`${PATH}/chat_status?usageRequestId=request-2`);
+  const after: Body = (await chat('request-2')).body;
   expectEqual('next turn', [after.run.status, after.status, after.numMessages], ['completed', 'idle', 4]);
   await expectAllowance(api, MEMBER, amount + 1);
 }
 
-const died = async (server: ServerProcess) =>
-  expectEqual('signal', await within('death at the point', WAIT_MS, server.gone), 'SIGKILL');
-
-/** Null if the process died before it was ready. */
-async function startDoomed(rig: Rig, options: Parameters<Rig['add']>[0]): Promise<ServerProcess | null> {
-  const started = await rig.add({ ...options, fault: null }).catch((error: unknown) => error);
-  if (!(started instanceof Error)) return started as ServerProcess;
-  expectEqual('last words of a process that was killed', started.message, 'The server did not come up: ');
-  return null;
+/** A server that dies while it starts prints nothing. */
+async function dieInStart(rig: Rig, options: ServerOptions): Promise<void> {
+  const problem = await rig.add({ ...options, fault: null }).then(
+    () => 'none: it started',
+    (error: Error) => error.message,
+  );
+  expectEqual(`last words of a start that was killed at ${options.killAt}`, problem, 'The server did not start: ');
 }
 
-async function killRun(crash: CrashCase, template: string, setting: Setting): Promise<number> {
-  const { point, script, time, takeover } = crash;
-  await using files = await FileServer.start();
-  await using rig = await Rig.open({ fault: setting.fault, env: files.env });
-  cpSync(template, rig.dataDir, { recursive: true });
-  const { model } = rig;
-  const hasUrl = point.startsWith('attachment.');
-  const url = files.serve('/attached.txt', ATTACHED, 'text/plain');
-  const request = hasUrl ? { ...REQUEST, attachments: [{ type: 'input_file', file_url: url }] } : REQUEST;
+/** Kills the server of the run. Resolves to what its client got, or to null. */
+async function die(rig: Rig, crash: CrashCase, request: typeof REQUEST): Promise<StreamReader | null> {
+  const { point, script, time } = crash;
   const limits = point.startsWith('sweep.') ? COMPACT : {};
-  const doomed = await rig.add({ limits, killAt: point, killAfter: time, fault: null });
-  model.onCall = (call) => void say(script, call).catch(() => {});
+  // A start changes accounts, too. So the server counts from the first word on, and stops; then it is killed.
+  const end: ServerOptions = script === 'change' ? { stopAt: { point, time } } : { killAt: point, killAfter: time };
+  const doomed: ServerProcess = await rig.add({ limits, fault: null, ...end });
+  rig.model.onCall = (call) => void say(crash, call).catch(() => {});
   const post = doomed.api.complete(request);
   const head = post.catch(() => null);
+  if (script === 'change') {
+    await (await post).untilText('One ');
+    doomed.arm();
+  }
   // What the caller does last meets a dead process.
-  post.then((reader) => act(script, doomed.api, reader)).catch(() => {});
-  await died(doomed);
+  if (hasCaller(crash)) post.then((reader) => act(crash, doomed.api, reader)).catch(() => {});
+  if (script === 'change') await until('the stop at the point', () => doomed.isStill).then(() => doomed.kill());
+  expectEqual('signal', await within('death at the point', WAIT_MS, doomed.gone), 'SIGKILL');
   const seen = await within('end of the post', WAIT_MS, head);
   await within('end of the cut stream', WAIT_MS, seen?.over ?? Promise.resolve(false));
+  return seen;
+}
+
+/** Resolves to the number of servers that were killed. */
+async function kill(crash: CrashCase, { fault, template, endedWithinMs }: Setting): Promise<number> {
+  const { point, time, takeover, script } = crash;
+  await using files = await FileServer.start();
+  await using rig = await Rig.open({ fault, env: files.env });
+  rig.integration = FIELDS.apiIntegrationId;
+  const request = { ...REQUEST, attachments: attachmentsOf(crash, files) };
+  let seen: StreamReader | null = null;
+  if (script === 'start') await dieInStart(rig, { killAt: point, killAfter: time });
+  else {
+    cpSync(template, rig.dataDir, { recursive: true });
+    seen = await die(rig, crash, request);
+  }
+  rig.servers.length = 0;
   // Before the next start: a run that continues asks immediately.
-  model.answerAll(ANSWER);
-  if (takeover !== undefined) {
-    const started = await startDoomed(rig, { killAt: takeover });
-    expectNumber(`starts killed at ${takeover}`, Number(started === null), 1);
-  }
-  const outcome = outcomeOf(crash);
-  const isCompacted = point === 'sweep.after-commit';
-  await askAll(await rig.add(), { ...setting, rig, outcome, seen, request, isCompacted });
-  if (hasUrl) {
-    // A file that was fetched and not recorded is fetched again by the run that continues; the next turn has the copy.
-    expectNumber('fetches', files.requests.length, point === 'attachment.before-commit' ? 2 : 1);
-    const shown = model.calls.filter((call) => JSON.stringify(call.request.prompt).includes(ATTACHED));
-    expectNumber('model calls that show the file', shown.length, model.calls.length);
-  }
+  rig.model.answerAll(ANSWER);
+  if (takeover !== undefined) await dieInStart(rig, { killAt: takeover });
+  await rig.add();
+  if (script === 'start') await rig.prepare(FIELDS, REQUEST.consumerId);
+  await askAll(rig, crash, request, seen, endedWithinMs);
+  expectNumber('fetches', files.requests.length, fetchesOf(crash));
+  const shown = rig.model.calls.filter((call) => JSON.stringify(call.request.prompt).includes(ATTACHED));
+  expectNumber('model calls that show the file', shown.length, fetchesOf(crash) > 0 ? rig.model.calls.length : 0);
   return takeover === undefined ? 1 : 2;
-}
-
-/**
- * Accounts are written at every start, when readiness is asked and by every change. Beginning with an empty folder, the
- * process dies at the first write, at the second, and so on, until it becomes ready and dies by a change.
- */
-async function killAccounts(point: WaitPoint, stride: number, setting: Setting): Promise<number> {
-  for (let time = 1, kills = 1; ; time += stride, kills += 1) {
-    await using rig = await Rig.open(setting);
-    rig.model.answerAll(ANSWER);
-    const doomed = await startDoomed(rig, { killAt: point, killAfter: time });
-    const isReady = (await doomed?.api.get('/readyz').catch(() => null))?.status === 200;
-    const isMade =
-      isReady &&
-      (await rig.prepare(FIELDS).then(
-        () => true,
-        () => false,
-      ));
-    if (isMade) doomed?.api.put(MEMBER, {}).catch(() => {});
-    if (doomed !== null) await died(doomed);
-    rig.servers.length = 0;
-    const server = await rig.add();
-    const isDurable = isMade || (isReady && point === 'account.after-commit');
-    expectNumber(
-      'status of the integration after the kill',
-      (await server.api.get(PATH)).status,
-      isDurable ? 200 : 404,
-    );
-    if (!isDurable) await rig.prepare(FIELDS);
-    await server.api.put(MEMBER, {});
-    const questions = { ...setting, rig, outcome: 'none', seen: null, request: REQUEST, isCompacted: false } as const;
-    await askAll(server, questions);
-    if (isReady) return kills;
-  }
-}
-
-interface Job {
-  readonly label: string;
-  readonly points: readonly WaitPoint[];
-  readonly run: () => Promise<number>;
 }
 
 export const proof: Proof = {
@@ -192,32 +150,25 @@ export const proof: Proof = {
   minutes: 3,
   faults: { 'leave-orphans': /ended runs within \d+ ms of readiness: expected 1, found 0/ },
   async run({ fault, scale }) {
-    // A busy machine gets three times the promised time. A start takes runs over before it is ready, so the fault shows soon.
-    const setting = { fault, endedWithinMs: fault === null ? scale(45_000, 15_000) : 3000 };
     await using template = await Rig.start();
     await template.prepare(FIELDS, REQUEST.consumerId);
     await template.server().kill('SIGTERM');
-    const accounts = (['account.after-commit', 'account.before-commit'] as const).map((point): Job => {
-      const run = () => killAccounts(point, scale(2, 1), setting);
-      return { label: `${point} (start and change)`, points: [point], run };
-    });
-    const runs = [...CRASH_CASES, ...scale([], FURTHER_CASES)].map((crash): Job => {
-      const run = () => killRun(crash, template.dataDir, setting);
-      return { label: labelOf(crash), points: crash.takeover ? [crash.point, crash.takeover] : [crash.point], run };
-    });
-    // The longest first, so that no lane ends with it. The fault shows in runs.
-    const all = fault === null ? [...accounts, ...runs] : runs;
-    const jobs = all.filter((_, place) => place % scale(3, 1) === 0);
+    // A busy machine gets three times the promised time. A start takes runs over before it is ready, so the fault shows soon.
+    const endedWithinMs = fault === null ? scale(45_000, 15_000) : 3000;
+    const setting = { fault, template: template.dataDir, endedWithinMs };
+    const accounts = fault === null ? [...ACCOUNT_CASES, ...START_CASES] : [];
+    const all = [...accounts, ...CRASH_CASES, ...scale([], FURTHER_CASES)];
+    const cases = all.filter((_, place) => place % scale(3, 1) === 0);
     const reached = new Set<WaitPoint>();
     let kills = 0;
-    const labelled = jobs.map((job) => [job.label, job] as const);
-    await inLanes(fault === null ? LANES : 1, labelled, async ({ label, points, run }) => {
-      const killed = await run();
+    const labelled = cases.map((crash) => [labelOf(crash), crash] as const);
+    await inLanes(fault === null ? LANES : 1, labelled, async (crash) => {
+      const killed = await kill(crash, setting);
       kills += killed;
-      for (const point of points) reached.add(point);
-      process.stdout.write(`killed ${killed} at ${label}\n`);
+      for (const point of [crash.point, crash.takeover]) if (point !== undefined) reached.add(point);
+      process.stdout.write(`killed at ${labelOf(crash)}\n`);
     });
-    const points = scale(new Set(jobs.flatMap((job) => job.points)).size, WAIT_POINTS.length);
-    return { points, killed: expectNumber('points', reached.size, points), kills };
+    const points = new Set(cases.flatMap(({ point, takeover = point }) => [point, takeover])).size;
+    return { points: scale(points, WAIT_POINTS.length), killed: expectNumber('points', reached.size, points), kills };
   },
 };

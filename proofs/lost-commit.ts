@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, ApiClient, Crash, FollowedRun, ModelCall, StreamReader } from '@runwire/test-kit';
-import { DatabaseRig, PATH, WHO } from './support/database-rig.ts';
+import { type DatabaseRig, startDatabaseRig, WHO } from './support/database-rig.ts';
 import { expectAtLeast, expectNumber, type Proof, WAIT_MS, within } from './support/proof.ts';
 import { SHORT_LEASE } from './support/rig.ts';
+import { checkStory } from './support/story.ts';
 
 /*
  * A proxy sees the COMMIT of a server's transaction. Instead of forwarding it, or after the database has committed, it
@@ -18,13 +19,16 @@ const STEPS = 3;
 /** For this message the model sends a text and waits until the run is released. */
 const HOLD = 'Wait.';
 
+/** Arms the crash; resolves when the database is back. */
+type ArmCrash = () => Promise<void>;
+
 interface Case {
   readonly name: string;
   /** The statements that its transaction has, and the statements that it must not have. */
   readonly has: readonly string[];
   readonly hasNot?: readonly string[];
-  /** Does what causes the COMMIT, and checks the result. `crash` arms the crash and resolves when the database is back. */
-  readonly play: (stage: Stage, id: string, crash: () => Promise<void>) => Promise<void>;
+  /** Does what causes the COMMIT, and checks the result. */
+  readonly play: (stage: Stage, id: string, crash: ArmCrash) => Promise<void>;
 }
 
 const CASES: readonly Case[] = [
@@ -56,20 +60,15 @@ class Stage {
 
   constructor(database: DatabaseRig) {
     this.database = database;
-    const { model } = database.load;
+    const { model } = database.rig;
     this.#play = model.onCall ?? (() => {});
     model.onCall = (call) => {
       const last = call.request.prompt.at(-1);
-      if (last?.kind !== 'user' || last.text !== HOLD || this.#released.has(call.request.runId)) this.#play(call);
-      else {
-        this.#held.push(call);
-        void call.text('Held. ');
-      }
+      const isHeld = last?.kind === 'user' && last.text === HOLD && !this.#released.has(call.request.runId);
+      if (!isHeld) return this.#play(call);
+      this.#held.push(call);
+      void call.text('Held. ');
     };
-  }
-
-  get api(): ApiClient {
-    return this.database.rig.api();
   }
 
   /** The model continues with this run, in the held call and in later ones. */
@@ -80,17 +79,16 @@ class Stage {
 
   /** Resolves after the crash and the recovery. No server reaches the database before other transactions had their ids. */
   crashAt({ name, has, hasNot = [] }: Case, way: Crash, moment: 'before' | 'after'): Promise<void> {
-    const { postgres, proxy } = this.database;
+    const { postgres, proxy, query } = this.database;
     const matches = (sql: string) =>
       has.some((text) => sql.includes(text)) && !hasNot.some((text) => sql.includes(text));
-    const nextId = async () => Number((await this.database.query('select pg_current_xact_id()::text as id'))[0]?.id);
+    const nextId = async () => Number((await query('select pg_current_xact_id()::text as id'))[0]?.id);
     const crash = async () => {
-      const [found] = await this.database.query('select max(backend_xid::text::bigint) as id from pg_stat_activity');
+      const [found] = await query('select max(backend_xid::text::bigint) as id from pg_stat_activity');
       await postgres.crash(way);
       const first = await nextId();
       // Each iteration is a transaction of its own.
-      const burn = `do $$ begin for i in 1..${BURNED_IDS} loop perform pg_current_xact_id(); commit; end loop; end $$`;
-      await this.database.query(burn);
+      await query(`do $$ begin for i in 1..${BURNED_IDS} loop perform pg_current_xact_id(); commit; end loop; end $$`);
       const lost = Number(found?.id ?? 0);
       this.crashes += 1;
       if (first <= lost && lost <= (await nextId())) this.reused += 1;
@@ -102,19 +100,23 @@ class Stage {
   }
 
   /** Posts until a request is admitted, each time under another id. Every answer is compared with the stored runs later. */
-  async admitted(id: string, message = 'Hello', api = this.api): Promise<StreamReader> {
-    const post = async () => {
+  async admitted(id: string, message = 'Hello', api = this.database.rig.api()) {
+    const { claims, rig } = this.database;
+    const post = async (): Promise<StreamReader> => {
       for (let turn = 1; ; turn += 1, await sleep(200)) {
-        const reader = await this.database.claims.post(api, { ...WHO, chatId: `chat-${id}`, message }, `${id}.${turn}`);
+        const reader = await claims.post(api, { ...WHO, chatId: `chat-${id}`, message }, `${id}.${turn}`);
         if (reader !== null) return reader;
       }
     };
-    return within(`admission in the chat of ${id}`, WAIT_MS, post());
+    const reader = await within(`admission in the chat of ${id}`, WAIT_MS, post());
+    if (message === HOLD) await within('text of a held run', WAIT_MS, reader.untilText('Held. '));
+    return { runId: String(reader.headers['x-run-id']), followed: rig.follow(reader) };
   }
 
-  async checkRun(followed: FollowedRun, status = 'completed'): Promise<void> {
-    await this.database.checkRun(followed, status, this.api);
-    const steps = await this.database.query('select 1 from steps where run_id = $1', [followed.runId]);
+  /** Run, usage, messages and stream agree with each other, and with what the reader got. */
+  async checkRun({ runId, frames }: FollowedRun, status = 'completed'): Promise<void> {
+    const { run, steps } = await checkStory(this.database.rig, { runId, seen: frames });
+    expectNumber(`stuck: runs that are ${run.status}, not ${status}`, Number(run.status !== status), 0);
     if (status === 'completed') expectNumber('lost: steps missing from the journal', STEPS - steps.length, 0);
     this.runs += 1;
   }
@@ -131,41 +133,54 @@ class Stage {
       }
     };
     await within(what, WAIT_MS, untilDone());
-    const rows = await this.database.query(stored, [value]);
+    const rows = await this.database.query(`select 1 from ${stored} = $1`, [value]);
     expectNumber(`lost: acknowledged ${what} missing from the database`, Number(rows.length === 0), 0);
+  }
+
+  /** Runs `work` while clients post without a pause; then checks every answer and every stream that they got. */
+  async underLoad(id: string, work: () => Promise<void>): Promise<void> {
+    const streams: Promise<FollowedRun>[] = [];
+    let isLoading = true;
+    const client = async (who: number) => {
+      for (let turn = 0; isLoading; turn += 1) {
+        const { followed } = await this.admitted(`load-${id}-${who}-${turn}`);
+        streams.push(followed);
+        await followed.catch(() => {});
+      }
+    };
+    const clients = Array.from({ length: LOAD_CLIENTS }, (_, who) => client(who));
+    await work().finally(() => {
+      isLoading = false;
+      return Promise.allSettled(clients);
+    });
+    await Promise.all(clients);
+    for (const followed of await Promise.all(streams)) await this.checkRun(followed);
   }
 }
 
 /** Plays a run from its admission to its end. The crash happens at one of its commits. */
-async function playRun(stage: Stage, id: string, crash: () => Promise<void>, message = 'Hello'): Promise<void> {
+async function playRun(stage: Stage, id: string, crash: ArmCrash, message = 'Hello'): Promise<void> {
   const crashed = crash();
-  const reader = await stage.admitted(id, message);
-  const followed = stage.database.follow(reader);
+  const { runId, followed } = await stage.admitted(id, message);
   await crashed;
-  stage.release(String(reader.headers['x-run-id']));
-  await stage.database.wrongClaims('');
+  stage.release(runId);
+  await stage.database.checkClaims();
   await stage.checkRun(await followed);
 }
 
-async function held(stage: Stage, id: string, api: ApiClient) {
-  const reader = await stage.admitted(id, HOLD, api);
-  await within('text of a held run', WAIT_MS, reader.untilText('Held. '));
-  return { runId: String(reader.headers['x-run-id']), followed: stage.database.follow(reader) };
-}
-
-async function playCancel(stage: Stage, id: string, crash: () => Promise<void>): Promise<void> {
-  const { runId, followed } = await held(stage, id, stage.api);
-  const cancel = () => stage.api.post(`${PATH}/runs/${runId}/cancel`);
-  const stored = 'select 1 from runs where run_id = $1 and cancel_requested_at is not null';
-  await stage.changes('cancel', cancel, crash(), stored, runId);
+async function playCancel(stage: Stage, id: string, crash: ArmCrash): Promise<void> {
+  const { rig } = stage.database;
+  const { runId, followed } = await stage.admitted(id, HOLD);
+  const cancel = () => rig.api().post(`${rig.path}/runs/${runId}/cancel`);
+  await stage.changes('cancel', cancel, crash(), 'runs where cancel_requested_at is not null and run_id', runId);
   await stage.checkRun(await followed, 'cancelled');
 }
 
 /** The node of a run dies, and the crash happens when another node takes the run over. */
-async function playTakeover(stage: Stage, id: string, crash: () => Promise<void>): Promise<void> {
-  const { rig, load } = stage.database;
+async function playTakeover(stage: Stage, id: string, crash: ArmCrash): Promise<void> {
+  const { rig } = stage.database;
   const doomed = await rig.add();
-  const { runId, followed } = await held(stage, id, doomed.api);
+  const { runId, followed } = await stage.admitted(id, HOLD, doomed.api);
   const crashed = crash();
   await doomed.kill();
   rig.servers.pop();
@@ -173,43 +188,21 @@ async function playTakeover(stage: Stage, id: string, crash: () => Promise<void>
   await crashed;
   await stage.checkRun(await followed);
   // Three calls: the call that was held when its node died, the same call again, and the call after the tool.
-  const calls = load.model.calls.filter(({ request }) => request.runId === runId).length;
+  const calls = rig.model.calls.filter(({ request }) => request.runId === runId).length;
   expectNumber('lost: model calls beyond those of one takeover', calls - 3, 0);
 }
 
-async function playAccount(stage: Stage, id: string, crash: () => Promise<void>): Promise<void> {
-  const { api } = stage;
-  const operations: readonly [() => Promise<Answer>, string, string][] = [
-    [() => api.put(`${PATH}/members/${id}`, { name: id }), 'members where consumer_id', id],
-    [() => api.post('/v2/integrations', { apiIntegrationId: id }), 'integrations where integration_id', id],
-    [() => api.post('/v2/api_keys', { name: id }), 'api_keys where name_json', JSON.stringify(id)],
+async function playAccount(stage: Stage, id: string, crash: ArmCrash): Promise<void> {
+  const { rig } = stage.database;
+  const operations: readonly [(api: ApiClient) => Promise<Answer>, string, string][] = [
+    [(api) => api.put(`${rig.path}/members/${id}`, { name: id }), 'members where consumer_id', id],
+    [(api) => api.post('/v2/integrations', { apiIntegrationId: id }), 'integrations where integration_id', id],
+    [(api) => api.post('/v2/api_keys', { name: id }), 'api_keys where name_json', JSON.stringify(id)],
   ];
   // Every operation is combined with every way to crash.
   const turn = Math.floor(stage.crashes / WAYS.length) % operations.length;
-  for (const [change, rows, value] of operations.slice(turn, turn + 1))
-    await stage.changes('account change', change, crash(), `select 1 from ${rows} = $1`, value);
-}
-
-/** Runs `work` while clients post without a pause; then checks every answer and every stream that they got. */
-async function underLoad(stage: Stage, id: string, work: () => Promise<void>): Promise<void> {
-  const streams: Promise<FollowedRun>[] = [];
-  let isLoading = true;
-  const client = async (who: number) => {
-    for (let turn = 0; isLoading; turn += 1) {
-      const followed = stage.database.follow(await stage.admitted(`load-${id}-${who}-${turn}`));
-      streams.push(followed);
-      await followed.catch(() => {});
-    }
-  };
-  const clients = Array.from({ length: LOAD_CLIENTS }, (_, who) => client(who));
-  try {
-    await work();
-  } finally {
-    isLoading = false;
-    await Promise.allSettled(clients);
-  }
-  await Promise.all(clients);
-  for (const followed of await Promise.all(streams)) await stage.checkRun(followed);
+  for (const [change, stored, value] of operations.slice(turn, turn + 1))
+    await stage.changes('account change', () => change(rig.api()), crash(), stored, value);
 }
 
 export const proof: Proof = {
@@ -223,17 +216,17 @@ export const proof: Proof = {
     const rounds = scale({ lost: 1, durable: 0, underLoad: 0 }, { lost: 20, durable: 4, underLoad: 5 });
     // The WAL writer would flush what the interrupted transaction wrote, and its id would not be given out again.
     const settings = { wal_writer_delay: '10000' };
-    await using database = await DatabaseRig.start(50, { nodes: 1, fault, limits: SHORT_LEASE }, settings);
+    await using database = await startDatabaseRig(50, { nodes: 1, fault, limits: SHORT_LEASE }, settings);
     const stage = new Stage(database);
     for (const one of CASES) {
       for (let place = 0; place < rounds.lost + rounds.durable; place += 1) {
         const way = WAYS[stage.crashes % WAYS.length] as Crash;
         const crash = () => stage.crashAt(one, way, place < rounds.lost ? 'before' : 'after');
         const play = () => one.play(stage, `${one.name}-${place}`, crash);
-        await (place < rounds.underLoad ? underLoad(stage, `${one.name}-${place}`, play) : play());
+        await (place < rounds.underLoad ? stage.underLoad(`${one.name}-${place}`, play) : play());
       }
     }
-    const wrong = await database.wrongClaims('');
+    const wrong = await database.checkClaims();
     const active = await database.query(`select 1 from runs where status in ('admitted', 'running')`);
     const { claims } = database;
     return {
@@ -241,7 +234,7 @@ export const proof: Proof = {
       crashes: expectNumber('crashes', stage.crashes, CASES.length * (rounds.lost + rounds.durable)),
       under_load: CASES.length * rounds.underLoad,
       ids_reused: expectAtLeast('crashes after which the id was used again', stage.reused, 1),
-      requests: claims.size,
+      requests: claims.said.size,
       refused: expectAtLeast('lost admissions that were refused', claims.count('false'), 1),
       unknown: claims.count('none'),
       runs: stage.runs,

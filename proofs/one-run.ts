@@ -1,12 +1,11 @@
 import { type StreamReader, withoutComments } from '@runwire/test-kit';
-import { LockWaits } from './support/lock-waits.ts';
+import { countWaits } from './support/lock-waits.ts';
 import { expectAtLeast, expectAtMost, expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
 const WAIT_MS = 120_000;
 const REQUEST = { usageRequestId: 'request-1', message: 'Only once, please.' };
 const WORDS = Array.from({ length: 50 }, (_, i) => `word ${i} `);
-const PATH = '/v2/integrations/demo';
 
 /** Posts to the servers by turns, concurrently. */
 const post = (what: string, rig: Rig, count: number, request = REQUEST) =>
@@ -23,7 +22,7 @@ function checkHeads(prefix: string, readers: readonly StreamReader[], firsts: nu
   return runs;
 }
 
-/** How many streams are whole and equal to the first, byte for byte, heartbeats aside. */
+/** Returns how many streams are whole and equal to the first, byte for byte, heartbeats aside: all of them. */
 async function countEqual(prefix: string, readers: readonly StreamReader[]): Promise<number> {
   const whole = await within(`${prefix}end of all streams`, WAIT_MS, Promise.all(readers.map(({ over }) => over)));
   expectNumber(`${prefix}streams that came whole`, whole.filter(Boolean).length, readers.length);
@@ -42,15 +41,20 @@ async function finish(prefix: string, rig: Rig, readers: readonly StreamReader[]
   await call.end();
   const equalStreams = await countEqual(prefix, readers);
   expectEqual(`${prefix}answer`, readers[0]?.answer, WORDS.join(''));
-  const api = rig.servers.at(-1)?.api ?? rig.api();
-  const { items: runs } = (await api.get(`${PATH}/runs`)).body;
+  const list = async (name: string) => (await rig.api().get(`${rig.path}/${name}`)).body.items;
+  const [runs, own, all] = [
+    await list('runs'),
+    await list(`usage?usageRequestId=${REQUEST.usageRequestId}`),
+    await list('usage'),
+  ];
   expectNumber(`${prefix}runs listed`, runs.length, 1);
   expectEqual(`${prefix}run`, [runs[0].runId, runs[0].status], [readers[0]?.headers['x-run-id'], 'completed']);
-  const { items: own } = (await api.get(`${PATH}/usage?usageRequestId=${REQUEST.usageRequestId}`)).body;
   expectNumber(`${prefix}usage records under the request's id`, own.length, 1);
-  const { items: all } = (await api.get(`${PATH}/usage`)).body;
-  const usageRecords = expectNumber(`${prefix}usage records`, all.length, 1);
-  return { run: runs[0], usage_records: usageRecords, equal_streams: equalStreams };
+  return {
+    run: runs[0],
+    usage_records: expectNumber(`${prefix}usage records`, all.length, 1),
+    equal_streams: equalStreams,
+  };
 }
 
 /** All posts concurrently; the model holds its first token until every one of them is answered. */
@@ -83,15 +87,13 @@ async function killed(fault: string | null, posts: number) {
   const answers = Promise.allSettled(inProgress);
   // By now some of them are answered, some are read and some have not even connected.
   await within('head of one more post', WAIT_MS, Promise.race(inProgress));
-  await rig.server().kill('SIGKILL');
-  for (const answer of await within('end of the posts in progress', WAIT_MS, answers)) {
-    if (answer.status === 'fulfilled') attached.push(answer.value);
-  }
+  await rig.servers.pop()?.kill();
+  const answered = await within('end of the posts in progress', WAIT_MS, answers);
+  attached.push(...answered.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])));
   const cut = await within('end of the cut streams', WAIT_MS, Promise.all(attached.map(({ over }) => over)));
   expectNumber('kill: streams cut by the kill', cut.filter((isWhole) => !isWhole).length, attached.length);
   checkHeads('kill: before it, ', attached, 1);
 
-  rig.servers.length = 0;
   await rig.add();
   const again = await post('heads of all posts', rig, posts);
   const runs = checkHeads('kill: ', again, 0);
@@ -117,23 +119,22 @@ export const proof: Proof = {
   spreads: true,
   async run({ fault, scale, nodes }) {
     const posts = scale(100, 1000);
-    const play = async (dropHints: boolean) => {
-      const prefix = dropHints ? 'without hints: ' : '';
+    if (nodes === null) {
+      await using rig = await Rig.start({ fault });
+      return { ...(await together('', rig, posts)), ...(await killed(fault, posts)) };
+    }
+    const play = async (prefix: string, dropHints: boolean) => {
       await using rig = await Rig.start({ fault, nodes, dropHints });
-      await using waits = nodes === null ? null : await LockWaits.start(rig);
-      const figures = await together(prefix, rig, posts);
-      if (waits === null) return { ...figures, meetings: 0, lock_waits: 0, retries: 0 };
-      return { ...figures, meetings: await meet(prefix, rig, scale(10, 50)), ...(await waits.figures()) };
+      return await countWaits(rig, async () => {
+        const figures = await together(prefix, rig, posts);
+        return { ...figures, meetings: await meet(prefix, rig, scale(10, 50)) };
+      });
     };
-    const { meetings, lock_waits, retries, ...figures } = await play(false);
-    if (nodes === null) return { ...figures, ...(await killed(fault, posts)) };
-    const deaf = await play(true);
+    const heard = await play('', false);
+    const deaf = await play('without hints: ', true);
     return {
       nodes,
-      ...figures,
-      meetings,
-      lock_waits,
-      retries,
+      ...heard,
       deaf_runs: deaf.runs,
       deaf_equal_streams: deaf.equal_streams,
       deaf_lock_waits: deaf.lock_waits,

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerOf, type FollowedRun } from '@runwire/test-kit';
 import { Claims } from './support/claims.ts';
-import { DatabaseRig, PATH, WHO } from './support/database-rig.ts';
+import { type DatabaseRig, startDatabaseRig, WHO } from './support/database-rig.ts';
 import { expectAtLeast, expectAtMost, expectNumber, type Proof, until, within } from './support/proof.ts';
 import { SHORT_LEASE } from './support/rig.ts';
 import { expectAllowance } from './support/story.ts';
 
-/*
- * Three nodes lose their PostgreSQL: first only the answers to commits of admissions, then the whole database, under load.
- */
+/* Three nodes lose their PostgreSQL: first only the answers to commits of admissions, then the whole database, under load. */
 
 const NODES = 3;
 const SETTLE_MS = 120_000;
@@ -18,24 +16,25 @@ const POSTS = 8;
 
 /** Waits until every run has ended, and compares all runs with the answers to the callers and with the charges. */
 async function settled(prefix: string, stage: DatabaseRig) {
-  const { load, rig } = stage;
+  const { load, rig, query } = stage;
   const rows = () =>
-    stage.query('select status, attempt, created_at, completed_at, input_tokens + output_tokens as tokens from runs');
+    query('select status, attempt, created_at, completed_at, input_tokens + output_tokens as tokens from runs');
   // Before the end, too: a run that no caller knows may never end.
-  await stage.wrongClaims(prefix);
+  await stage.checkClaims(prefix);
   const isOver = async () => (await rows()).every(({ completed_at: at }) => at !== null);
   await until(`${prefix}end of all runs`, isOver, { limitMs: SETTLE_MS, pauseMs: 200 });
   const runs = await rows();
-  const count = (holds: (run: Record<string, unknown>) => boolean) => runs.filter(holds).length;
-  const takenOver = count(({ attempt }) => attempt !== 1);
-  expectNumber(`${prefix}runs taken over`, takenOver, 0);
-  const completed = count(({ status, tokens }) => status === 'completed' && Number(tokens) === load.tokens);
-  expectNumber(`${prefix}runs completed with their own tokens`, completed, runs.length);
-  const repeated = expectNumber(`${prefix}calls made twice`, load.repeated, 0);
-  await expectAllowance(rig.api(), `${PATH}/members/${WHO.consumerId}`, runs.length * load.tokens);
-  const dead = await stage.query('select 1 from nodes where dead = 1');
+  const takenOver = runs.filter(({ attempt }) => attempt !== 1).length;
+  const whole = runs.filter(({ status, tokens }) => status === 'completed' && Number(tokens) === load.tokens);
+  const dead = await query('select 1 from nodes where dead = 1');
+  const counts = {
+    taken_over: expectNumber(`${prefix}runs taken over`, takenOver, 0),
+    repeated: expectNumber(`${prefix}calls made twice`, load.repeated, 0),
+  };
+  expectNumber(`${prefix}runs completed with their own tokens`, whole.length, runs.length);
+  await expectAllowance(rig.api(), `${rig.path}/members/${WHO.consumerId}`, runs.length * load.tokens);
   expectNumber(`${prefix}nodes declared dead`, dead.length, 0);
-  return { runs, taken_over: takenOver, repeated, wrong: await stage.wrongClaims(prefix) };
+  return { runs, counts, wrong: await stage.checkClaims(prefix) };
 }
 
 /** PostgreSQL is stopped under load: runs that call tools, and requests all the time. */
@@ -47,9 +46,9 @@ async function stopped(stage: DatabaseRig, outageMs: number, pauseMs: number) {
   const streams: Promise<FollowedRun>[] = [];
   let isLoading = true;
   const client = async (who: number) => {
-    for (let turn = 0; isLoading && !stage.isOver; turn += 1) {
+    for (let turn = 0; isLoading; turn += 1) {
       const reader = await claims.post(rig.api(who), WHO, `${who}-${turn}`);
-      if (reader !== null) streams.push(stage.follow(reader));
+      if (reader !== null) streams.push(rig.follow(reader));
       await sleep(reader === null ? 250 : pauseMs);
     }
   };
@@ -62,17 +61,18 @@ async function stopped(stage: DatabaseRig, outageMs: number, pauseMs: number) {
   const cameAt = Date.now();
   await postgres.startAgain();
   const before = claims.count('true');
-  await until('an admission after the outage', () => claims.count('true') > before + NODES, patience);
-  isLoading = false;
+  await until('an admission after the outage', () => claims.count('true') > before + NODES, patience).finally(() => {
+    isLoading = false;
+  });
   await within('answers to all requests', SETTLE_MS, Promise.all(clients));
   const read = await within('end of all streams', SETTLE_MS, Promise.all(streams));
-  const { runs, wrong, ...counts } = await settled('', stage);
+  const { runs, wrong, counts } = await settled('', stage);
   const whole = read.filter(({ frames }) => answerOf(frames) === load.answer).length;
   const inFlight = runs.filter((run) => Number(run.created_at) < wentAt && Number(run.completed_at) > cameAt).length;
   return {
     nodes: NODES,
     outage_s: Math.round((cameAt - wentAt) / 1000),
-    requests: claims.size,
+    requests: claims.said.size,
     runs: runs.length,
     in_flight: expectAtLeast('runs in flight', inFlight, 1),
     refused: expectAtLeast('requests refused', claims.count('false'), 1),
@@ -93,7 +93,7 @@ async function swallowed(stage: DatabaseRig, rounds: number) {
     proxy.swallow(POSTS / 2, 'insert run', round % 2 === 0);
     const sent = Array.from({ length: POSTS }, async (_, place) => {
       const reader = await claims.post(rig.api(place), WHO, `s${round}-${place}`);
-      if (reader !== null) streams.push(stage.follow(reader));
+      if (reader !== null) streams.push(rig.follow(reader));
     });
     await within('answers to all requests', SETTLE_MS, Promise.all(sent));
     proxy.swallow(0, '', false);
@@ -105,7 +105,7 @@ async function swallowed(stage: DatabaseRig, rounds: number) {
   await within('swallowed: end of all streams', SETTLE_MS, Promise.all(streams));
   return {
     swallowed: proxy.swallowed,
-    swallowed_requests: claims.size,
+    swallowed_requests: claims.said.size,
     swallowed_true: claims.count('true'),
     swallowed_unknown: expectAtLeast('swallowed: answers without the header', claims.count('none'), 1),
     swallowed_wrong_true: wrong.wrong_true,
@@ -122,8 +122,11 @@ export const proof: Proof = {
   },
   async run({ fault, scale }) {
     const pauseMs = scale(500, 1000);
-    const limits = scale<object>(SHORT_LEASE, {});
-    await using stage = await DatabaseRig.start(pauseMs, { nodes: NODES, fault, limits });
+    await using stage = await startDatabaseRig(pauseMs, {
+      nodes: NODES,
+      fault,
+      limits: scale<object>(SHORT_LEASE, {}),
+    });
     const rounds = fault === 'claims-false' ? 1 : scale(2, 40);
     const commits = fault === 'fences-the-living' ? {} : await swallowed(stage, rounds);
     // Longer than a lease: a node that judged by time alone would declare all others dead.

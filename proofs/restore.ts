@@ -7,7 +7,6 @@ import {
   type ModelCall,
   pngOf,
   postgresFolder,
-  type ShownImage,
   temporaryFolder,
 } from '@runwire/test-kit';
 import { backup } from '../packages/server/src/commands/backup.ts';
@@ -49,7 +48,7 @@ class Load {
   readonly sent = new Map<string, Body>();
   completed = 0;
   held = 0;
-  readonly #mayEnd = Promise.withResolvers<void>();
+  readonly mayEnd = Promise.withResolvers<void>();
   readonly #rig: Rig;
   readonly #callers: Promise<void>[];
   #isStopped = false;
@@ -67,20 +66,16 @@ class Load {
       if (step === 1) {
         await call.text('Let me see. ');
         await call.toolCall(`call-${runId}`, 'echo', JSON.stringify({ said }));
-      } else {
-        if (said === HOLD) {
-          this.held += 1;
-          await call.text('So far ');
-          await this.#mayEnd.promise;
-        }
-        await call.text(`You said ${said}.`);
+        return call.end();
       }
+      if (said === HOLD) {
+        this.held += 1;
+        await call.text('So far ');
+        await this.mayEnd.promise;
+      }
+      await call.text(`You said ${said}.`);
       await call.end();
     };
-  }
-
-  letEnd(): void {
-    this.#mayEnd.resolve();
   }
 
   async #post(chat: string, turn: number, message: string, hasImage: boolean) {
@@ -103,12 +98,13 @@ class Load {
   /** Sends messages whose runs do not end. */
   async hold(): Promise<void> {
     for (let place = 0; place < HELD; place += 1) await this.#post(`held-${place}`, place, HOLD, place % 2 === 0);
+    await until('held runs', () => this.held >= HELD);
   }
 
   /** Resolves when so many more runs have ended. */
   async more(runs: number): Promise<void> {
     const target = this.completed + runs;
-    const failed = Promise.all(this.#callers).then(() => {});
+    const failed = Promise.all(this.#callers);
     await Promise.race([until(`${runs} more runs`, () => this.completed >= target, { pauseMs: 5 }), failed]);
   }
 
@@ -138,32 +134,26 @@ const slowly = (load: Load, files: MountLoad, between: number, fault: string | n
   },
 });
 
-/** Each chat continues: the model sees its images again, and ids grow. */
+/** Each chat continues: the model sees its images again, and ids grow. Resolves to the number of images. */
 async function checkNextTurns(rig: Rig, api: ApiClient, runs: readonly Body[]): Promise<number> {
   let images = 0;
-  const newest =
-    runs
-      .map(({ runId }) => String(runId))
-      .toSorted()
-      .at(-1) ?? '';
-  for (const [chatId, [{ consumerId } = { consumerId: '' }]] of Map.groupBy(runs, (run) => String(run.chatId))) {
+  const newest = runs.map(({ runId }) => String(runId)).toSorted();
+  for (const [chatId, [first]] of Map.groupBy(runs, (run) => String(run.chatId))) {
     const messages = await listAll(api, `${PATH}/chats/${chatId}/messages`);
-    const kept = messages.flatMap(({ attachments }) =>
-      attachments.map(({ image_url: url }: { image_url: string }) => /sha256=([0-9a-f]{64})/.exec(url)?.[1]),
-    );
+    const urls: string[] = messages.flatMap(({ attachments }) => attachments.map((one: Body) => one.image_url));
+    const kept = urls.map((url) => /sha256=([0-9a-f]{64})/.exec(url)?.[1]);
+    const { consumerId } = first;
     const ids = { apiIntegrationId: INTEGRATION, consumerId, chatId, usageRequestId: `next in ${chatId}` };
     const reader = await whole(api.complete({ ...ids, message: 'And now?' }));
     const runId = String(reader.headers['x-run-id']);
     const prompt = rig.model.calls.findLast(({ request }) => request.runId === runId)?.request.prompt ?? [];
-    const shown = prompt.flatMap((item) =>
-      item.kind === 'user' ? ((item.attachments ?? []) as unknown as ShownImage[]) : [],
-    );
+    const shown: Body[] = prompt.flatMap((item) => (item.kind === 'user' ? (item.attachments ?? []) : []));
     const hashes = shown.map(({ base64 }) => hash('sha256', Buffer.from(base64, 'base64')));
     expectEqual(`images of ${chatId}`, hashes.toSorted(), kept.toSorted());
-    expectEqual('ids that grow', runId > newest, true);
-    const status = `${PATH}/chat_status?usageRequestId=${encodeURIComponent(ids.usageRequestId)}`;
-    const { run, numMessages } = (await api.get(status)).body;
-    expectEqual('next turn', [run.status, numMessages], ['completed', messages.length + 2]);
+    expectEqual('ids that grow', runId > (newest.at(-1) ?? ''), true);
+    const { run } = await checkStory(rig, { api, runId, seen: reader.frames });
+    const { length } = await listAll(api, `${PATH}/chats/${chatId}/messages`);
+    expectEqual('next turn', [run.status, length], ['completed', messages.length + 2]);
     images += hashes.length;
   }
   return images;
@@ -184,7 +174,6 @@ async function backUpAndRestore(nodes: number | null, fault: string | null, size
   const load = new Load(rig);
   await load.hold();
   await load.more(size.before);
-  await until('held runs', () => load.held >= HELD);
   const before = load.completed;
   const files = await MountLoad.start(rig.dataDir);
   const parent = temporaryFolder();
@@ -198,6 +187,7 @@ async function backUpAndRestore(nodes: number | null, fault: string | null, size
   await restore(placeOf(target), folder);
   const restoredFiles = await files.check(target.dataDir);
 
+  target.integration = INTEGRATION;
   load.answer(target);
   // A run in progress did not crash: it continues even if one crash is one too many.
   const { api } = await target.add({ env: { RUNWIRE_MAX_ATTEMPTS: '1' } });
@@ -206,18 +196,18 @@ async function backUpAndRestore(nodes: number | null, fault: string | null, size
   let events = 0;
   const check = async (runs: readonly Body[]) => {
     for (const { runId, usageRequestId } of runs) {
-      const { run, charged, stream } = await checkStory(api, { integration: INTEGRATION, runId, model: target.model });
+      const { run, charged, stream } = await checkStory(target, { api, runId });
       expectEqual('end of a run', [run.status, run.error, charged], ['completed', null, { unit: 'runs', amount: 1 }]);
       const request = load.sent.get(usageRequestId);
       if (request === undefined) throw new Shortfall(`request of run ${runId}: expected 1, found 0.`);
-      await checkReplay(api, target.model, request, stream);
+      await checkReplay(target, api, request, stream);
       events += stream.frames.length;
     }
   };
   const found = await list();
   const completed = new Set(found.filter(({ status }) => status === 'completed').map(({ runId }) => runId));
   await check(found.filter(({ runId }) => completed.has(runId)));
-  load.letEnd();
+  load.mayEnd.resolve();
   await until('end of all runs', async () => !(await list()).some(isActive), { pauseMs: 100 });
   const runs = await list();
   expectNumber('runs after the restore', runs.length, found.length);

@@ -1,19 +1,9 @@
 import { postgresFolder, SCRIPTED_USAGE, ServerProcess } from '@runwire/test-kit';
 import { OldVersion } from './support/old-version.ts';
-import {
-  addTo,
-  expectAtLeast,
-  expectEqual,
-  expectNumber,
-  LeftOut,
-  type Proof,
-  type Scale,
-  WAIT_MS,
-  within,
-} from './support/proof.ts';
+import { addTo, expectAtLeast, expectEqual, expectNumber, LeftOut, type Proof, type Scale, WAIT_MS, within } from './support/proof.ts'; // biome-ignore format: one import
 import { Rig, SHORT_LEASE } from './support/rig.ts';
 import { checkStory } from './support/story.ts';
-import { UpgradeLoad, type UpgradeNode } from './support/upgrade-load.ts';
+import { UpgradeLoad } from './support/upgrade-load.ts';
 
 /*
  * Upgrades an installation from an earlier version to this one as docs/upgrade.md describes, under load: servers of
@@ -40,43 +30,43 @@ async function upgrade({ old, fault, scale, order }: Plan) {
   await using rig = await Rig.open({ nodes: 0, fault, limits, env: { RUNWIRE_DRAIN_SECONDS: '2' } });
   const load = new UpgradeLoad(rig, scale(800, 200));
   const work = () => load.workFor(scale(6, 40));
-  const ids = new Map<string, UpgradeNode>();
-  const held = new Map<UpgradeNode, () => Promise<void>>();
+  const ids = new Map<unknown, ServerProcess>();
+  const held = new Map<ServerProcess, () => Promise<void>>();
 
   /** No living server was declared dead, and the servers that stopped released their runs themselves. */
   const checkNodes = async () => {
-    const rows = await rig.query('select node_id, dead from nodes');
-    const count = (state: number, isOpen: boolean) =>
-      rows.filter(({ node_id: id, dead }) => {
-        const node = ids.get(String(id));
-        return node !== undefined && load.open.includes(node) === isOpen && Number(dead) !== state;
-      }).length;
-    expectNumber('living servers that were taken for dead', count(ALIVE, true), 0);
-    expectNumber('servers that stopped in good order and were taken for dead', count(RELEASED, false), 0);
+    const wrong = { open: 0, stopped: 0 };
+    for (const { node_id: id, dead } of await rig.query('select node_id, dead from nodes')) {
+      const server = ids.get(id);
+      if (server === undefined) continue;
+      if (rig.servers.includes(server)) wrong.open += Number(Number(dead) !== ALIVE);
+      else wrong.stopped += Number(Number(dead) !== RELEASED);
+    }
+    expectNumber('living servers that were taken for dead', wrong.open, 0);
+    expectNumber('servers that stopped in good order and were taken for dead', wrong.stopped, 0);
   };
-  const start = async (isOld: boolean): Promise<UpgradeNode> => {
+  const start = async (isOld: boolean) => {
     const options = isOld ? { entry: old.entry, env: old.env, fault: null } : {};
-    const process = await within(`start of a server, old: ${isOld}`, WAIT_MS, rig.add(options));
-    const node = { process, isOld, isStopping: false };
-    const rows = await rig.query('select node_id from nodes order by started_at');
-    for (const { node_id: id } of rows) if (!ids.has(String(id))) ids.set(String(id), node);
-    load.open.push(node);
-    return node;
+    const server = await within(`start of a server, old: ${isOld}`, WAIT_MS, rig.add(options));
+    if (isOld) load.old.add(server);
+    const rows = await rig.query('select node_id as id from nodes order by started_at');
+    for (const { id } of rows) if (!ids.has(id)) ids.set(id, server);
+    return server;
   };
-  const hold = async (node: UpgradeNode) => held.set(node, await load.hold(node, HELD));
+  const hold = async (server: ServerProcess) => held.set(server, await load.hold(server, HELD));
   /** Its drain ends with runs in progress, which continue elsewhere. */
-  const stop = async (node: UpgradeNode) => {
+  const stop = async (server: ServerProcess) => {
     await checkNodes();
-    node.isStopping = true;
-    await within('stop in good order', WAIT_MS, node.process.kill('SIGTERM'));
-    load.open = load.open.filter((other) => other !== node);
-    await held.get(node)?.();
+    load.stopping.add(server);
+    await within('stop in good order', WAIT_MS, server.kill('SIGTERM'));
+    rig.servers.splice(rig.servers.indexOf(server), 1);
+    await held.get(server)?.();
     await work();
   };
 
   const [one, two] = [await start(true), await start(true)];
   await load.start();
-  for (const node of [one, two]) await hold(node);
+  for (const server of [one, two]) await hold(server);
   await work();
   await start(false);
   await work();
@@ -103,15 +93,14 @@ async function upgrade({ old, fault, scale, order }: Plan) {
 }
 
 /** Every admitted request is one run, ended and charged once, no call was made twice, and there are no other runs. */
-async function checkRuns(rig: Rig, load: UpgradeLoad) {
+async function checkRuns(rig: Rig, { runs, tally }: UpgradeLoad) {
   const { model, gate } = rig;
-  const api = load.open[0]?.process.api ?? rig.api();
   let handedOver = 0;
-  for (const [runId, { body, frames }] of load.runs) {
-    const { run } = await checkStory(api, { integration: body.apiIntegrationId, runId, model, seen: frames });
+  for (const [runId, { body, frames }] of runs) {
+    const { run } = await checkStory(rig, { integration: body.apiIntegrationId, runId, seen: frames });
     expectEqual(`request of ${runId}`, run.usageRequestId, body.usageRequestId);
     const mayBeCancelled = body.message.startsWith('talk') && run.status === 'cancelled';
-    if (mayBeCancelled) load.tally.cancelled += 1;
+    if (mayBeCancelled) tally.cancelled += 1;
     else expectEqual(`end of ${runId}`, run.status, 'completed');
     if (run.attempt > 1) handedOver += 1;
     else if (run.status === 'completed') {
@@ -120,7 +109,7 @@ async function checkRuns(rig: Rig, load: UpgradeLoad) {
     }
   }
   const rows = await rig.query('select crashes, charged_runs from runs');
-  expectNumber('runs', rows.length, load.runs.size);
+  expectNumber('runs', rows.length, runs.size);
   const once = rows.filter((row) => Number(row.crashes) === 0 && Number(row.charged_runs) === 1);
   expectNumber('runs that did not crash and were charged once', once.length, rows.length);
   const wrong = await rig.query(`select * from
@@ -134,7 +123,7 @@ async function checkRuns(rig: Rig, load: UpgradeLoad) {
   return {
     runs: expectAtLeast('runs', rows.length, 21),
     // `checkStory` has found exactly one usage record for each run.
-    usage_records: load.runs.size,
+    usage_records: runs.size,
     handed_over: expectAtLeast('runs that continued elsewhere', handedOver, 2 * HELD),
     model_calls: model.calls.length,
     tool_calls: expectNumber('calls of tools', gate.calls.length, tools),
@@ -142,14 +131,10 @@ async function checkRuns(rig: Rig, load: UpgradeLoad) {
 }
 
 /** The older version can no longer use the database. */
-async function checkRefusal(old: OldVersion, rig: Rig): Promise<void> {
-  const env = { DATABASE_URL: rig.databaseUrl, ...old.env };
-  const start = ServerProcess.start({ dataDir: rig.dataDir, env, entry: old.entry });
+async function checkRefusal({ env, entry }: OldVersion, { databaseUrl, dataDir }: Rig): Promise<void> {
+  const start = ServerProcess.start({ dataDir, env: { DATABASE_URL: databaseUrl, ...env }, entry });
   const said = await start.then(
-    async (server) => {
-      await server.kill();
-      return 'it started';
-    },
+    (server) => server.kill().then(() => 'it started'),
     (error: Error) => error.message,
   );
   const isRefused = said.includes('The database was made by a newer version of Runwire');
@@ -170,19 +155,10 @@ export const proof: Proof = {
     using old = new OldVersion();
     process.stdout.write(`from ${old.commit}${old.isOtherSchema ? '' : ', which has the same tables'}\n`);
     const orders = scale<readonly Plan['order'][]>(['together'], ['together', 'in turn']);
-    const none = {
-      posts: 0,
-      runs: 0,
-      usage_records: 0,
-      replays: 0,
-      refused: 0,
-      cancelled: 0,
-      unavailable: 0,
-      reattached: 0,
-    };
-    const sum = { ...none, handed_over: 0, model_calls: 0, tool_calls: 0 };
+    const first = 'posts runs usage_records replays refused cancelled unavailable reattached';
+    const sum = Object.fromEntries(`${first} handed_over model_calls tool_calls`.split(' ').map((key) => [key, 0]));
     for (const order of orders) addTo(sum, await upgrade({ order, old, fault, scale }));
-    expectAtLeast('cancelled runs', sum.cancelled, 1);
+    expectAtLeast('cancelled runs', sum.cancelled ?? 0, 1);
     return { upgrades: orders.length, ...sum };
   },
 };

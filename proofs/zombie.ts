@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  closeTogether,
   FileServer,
   imageAttachment,
   type ModelCall,
@@ -15,21 +13,24 @@ import {
   type WaitPoint,
 } from '@runwire/test-kit';
 import {
+  ACCOUNT_CASES,
   act,
+  attachmentsOf,
   CRASH_CASES,
   type CrashCase,
   FIELDS,
   FURTHER_CASES,
-  INTEGRATION,
+  fetchesOf,
+  hasCaller,
   labelOf,
+  MEMBER,
   outcomeOf,
-  PATH,
   REQUEST,
   say,
   storedAt,
 } from './support/crash-cases.ts';
 import { inLanes } from './support/lanes.ts';
-import { addTo, expectEqual, expectNumber, type Proof, type Scale, until, WAIT_MS, within } from './support/proof.ts';
+import { addTo, expectEqual, expectNumber, type Proof, until, WAIT_MS, within } from './support/proof.ts';
 import { Rig, SHORT_LEASE } from './support/rig.ts';
 import { checkStory, expectAllowance } from './support/story.ts';
 
@@ -47,69 +48,39 @@ const SWEEP = { logMs: 0, sweepMs: 12_000 };
 const LANES = 4;
 const TABLES = ['runs', 'steps', 'event_chunks', 'messages', 'chats', 'usage_days', 'blobs', 'attachments'];
 
-/** The fault: transactions do not lock the row of their node, and may stay open for ever. Texts keep their length. */
-const weakened = (bytes: Buffer) =>
-  bytes
-    .toString('latin1')
-    .replaceAll(' for share', ' '.repeat(10))
-    .replaceAll('idle_in_transaction_session_timeout\x003000\x00', 'idle_in_transaction_session_timeout\x000000\x00');
-
-/** A proxy in front of the database that plants the fault. */
-async function weakProxy(databaseUrl: string) {
-  const url = new URL(databaseUrl);
-  const target = { port: Number(url.port), host: url.hostname, noDelay: true };
-  const server = createServer({ noDelay: true }, (client) => {
-    const database = connect(target);
-    closeTogether(client, database, new Set());
-    client.on('data', (bytes: Buffer) => database.write(weakened(bytes), 'latin1'));
-    database.on('data', (bytes: Buffer) => client.write(bytes));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url.port = String((server.address() as { port: number }).port);
-  return { url: url.href, [Symbol.dispose]: () => void server.close() };
-}
-
 /** Returns every row and every file as lines that can be compared. */
-async function dump(rig: Rig): Promise<string[]> {
+async function dump(rig: Rig): Promise<Set<string>> {
   const rows = TABLES.map((table) => `select '${table} ' || row_to_json(t)::text as line from ${table} t`);
   const lines = (await rig.query(rows.join(' union all '))).map(({ line }) => String(line));
   for (const entry of readdirSync(rig.dataDir, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile()) lines.push(`file ${relative(rig.dataDir, path)} ${hash('sha256', readFileSync(path))}`);
   }
-  return lines;
+  return new Set(lines);
 }
 
-const differences = (before: readonly string[], after: readonly string[]) => [
-  ...new Set(before).symmetricDifference(new Set(after)),
-];
-
 /** The new attempt waits for its model, and stores what it has until then. */
-async function settledDump(rig: Rig): Promise<string[]> {
+async function settledDump(rig: Rig): Promise<Set<string>> {
   for (let before = await dump(rig); ; ) {
     await sleep(SETTLE_MS);
     const again = await dump(rig);
-    if (differences(before, again).length === 0) return again;
+    if (before.symmetricDifference(again).size === 0) return again;
     before = again;
   }
 }
 
 /** Calls of attempts up to the last one of the old node follow the script; later ones are held. */
-class Calls {
-  readonly held: ModelCall[] = [];
-  /** Calls of an old attempt that connected after the takeover. */
-  late = 0;
-  overAt = Number.POSITIVE_INFINITY;
-
-  constructor({ model }: Rig, { script, takeover }: CrashCase) {
-    // A node that stops before it commits the takeover has begun no attempt.
-    const last = takeover === 'takeover.after-commit' ? 2 : 1;
-    model.onCall = (call) => {
-      if (call.request.attempt > last) this.held.push(call);
-      else if (call.connectedAt > this.overAt) this.late += 1;
-      else if (this.overAt >= performance.now()) say(script, call).catch(() => {});
-    };
-  }
+function holdCalls({ model }: Rig, crash: CrashCase) {
+  // A node that stops before it commits the takeover has begun no attempt. `late` counts calls of an old attempt that
+  // connected after the takeover.
+  const last = crash.takeover === 'takeover.after-commit' ? 2 : 1;
+  const calls = { held: [] as ModelCall[], late: 0, overAt: Number.POSITIVE_INFINITY };
+  model.onCall = (call) => {
+    if (call.request.attempt > last) calls.held.push(call);
+    else if (call.connectedAt > calls.overAt) calls.late += 1;
+    else if (calls.overAt >= performance.now()) say(crash, call).catch(() => {});
+  };
+  return calls;
 }
 
 interface Stage {
@@ -120,8 +91,13 @@ interface Stage {
 }
 
 /** Resolves when a node is frozen at its point. */
-async function stop(rig: Rig, crash: CrashCase, request: typeof REQUEST, weakUrl: string | null): Promise<Stage> {
-  const { script, takeover, point, time } = crash;
+async function stop(
+  rig: Rig,
+  crash: CrashCase,
+  request: Record<string, unknown>,
+  fault: string | null,
+): Promise<Stage> {
+  const { takeover, point, time } = crash;
   const stopAt = takeover === undefined ? { point, time } : { point: takeover, time: 1 };
   const first = await rig.add(takeover === undefined ? {} : { killAt: crash.point, killAfter: time });
   await rig.prepare(FIELDS, REQUEST.consumerId);
@@ -129,17 +105,16 @@ async function stop(rig: Rig, crash: CrashCase, request: typeof REQUEST, weakUrl
   const early = takeover === undefined ? null : begin(first);
   if (early !== null) await within('death of the first node', WAIT_MS, first.gone);
   const limits = point.startsWith('sweep.') ? { limits: { ...SHORT_LEASE, ...SWEEP } } : {};
-  const zombie = await rig.add({ stopAt, ...limits, ...(weakUrl === null ? {} : { env: { DATABASE_URL: weakUrl } }) });
+  const zombie = await rig.add({ stopAt, ...limits, fault });
   const nodes: { self: boolean; nodeId: string }[] = (await zombie.api.get('/v2/nodes')).body.items;
   const zombieId = nodes.find(({ self }) => self)?.nodeId ?? '';
-  const isLate = script === 'cancel' || script === 'change';
-  if (!isLate) zombie.arm();
+  if (!hasCaller(crash)) zombie.arm();
   const post = early ?? begin(zombie);
-  if (isLate) {
+  if (hasCaller(crash)) {
     const reader = await within('head of the stream', WAIT_MS, post);
     await within('first word', WAIT_MS, reader?.untilText('One ') ?? Promise.reject(new Error('No head.')));
     zombie.arm();
-    if (reader !== null) act(script, zombie.api, reader).catch(() => {});
+    if (reader !== null) act(crash, zombie.api, reader).catch(() => {});
   }
   await until(`standing still at ${stopAt.point}`, () => zombie.isStill);
   return { zombie, zombieId, other: takeover === undefined ? first : await rig.add(), post };
@@ -162,66 +137,52 @@ async function lateFrames(crash: CrashCase, post: Stage['post'], before: number)
 }
 
 /** The run ends once, on another node. */
-async function checkEnd(rig: Rig, crash: CrashCase, { other: { api } }: Stage, calls: Calls): Promise<void> {
-  for (const call of calls.held) {
-    await call.text('Anew.');
-    await call.end();
-  }
+async function checkEnd(rig: Rig, crash: CrashCase, { api }: ServerProcess): Promise<void> {
   const stored = storedAt(crash);
-  const { body: page } = await api.get(`${PATH}/runs`);
+  const { body: page } = await api.get(`${rig.path}/runs`);
   expectNumber('runs', page.items.length, stored === 'nothing' ? 0 : 1);
   if (stored === 'nothing') return;
   const { runId } = page.items[0];
-  await until('end of the run', async () => (await api.get(`${PATH}/runs/${runId}`)).body.completedAt !== null);
-  const isCompacted = crash.point === 'sweep.after-commit';
-  const { run, charged } = await checkStory(api, { integration: INTEGRATION, runId, model: rig.model, isCompacted });
+  await until('end of the run', async () => (await api.get(`${rig.path}/runs/${runId}`)).body.completedAt !== null);
+  const { run, charged } = await checkStory(rig, { api, runId, isCompacted: crash.point === 'sweep.after-commit' });
   const attempt = stored === 'end' ? 1 : crash.takeover === 'takeover.after-commit' ? 3 : 2;
   expectEqual('end of the run', [run.status, run.attempt], [outcomeOf(crash), attempt]);
-  await expectAllowance(api, `${PATH}/members/${REQUEST.consumerId}`, charged.amount);
+  await expectAllowance(api, MEMBER, charged.amount);
 }
 
-async function freezeAndContinue(crash: CrashCase, fault: string | null, scale: Scale) {
+async function freezeAndContinue(crash: CrashCase, fault: string | null, limits: object) {
   await using files = await FileServer.start();
-  await using rig = await Rig.open({ nodes: 0, limits: scale<object>(SHORT_LEASE, {}), env: files.env });
-  using proxy = fault === null ? null : await weakProxy(rig.databaseUrl);
-  const hasUrl = crash.point.startsWith('attachment.');
-  const url = { type: 'input_file', file_url: files.serve('/attached.txt', 'Attached.') };
-  const attachments = [imageAttachment(pngOf(2000)), ...(hasUrl ? [url] : [])];
-  const calls = new Calls(rig, crash);
-  const stage = await stop(rig, crash, { ...REQUEST, attachments } as typeof REQUEST, proxy?.url ?? null);
-  const isDead = `select 1 from nodes where node_id = $1 and dead = 1`;
-  await until('the node declared dead', async () => (await rig.query(isDead, [stage.zombieId])).length === 1);
+  await using rig = await Rig.open({ nodes: 0, limits, env: files.env });
+  const exists =
+    (sql: string, ...values: string[]) =>
+    async () =>
+      (await rig.query(sql, values)).length > 0;
+  const attachments = [imageAttachment(pngOf(2000)), ...attachmentsOf(crash, files)];
+  const calls = holdCalls(rig, crash);
+  const { zombie, zombieId, other, post } = await stop(rig, crash, { ...REQUEST, attachments }, fault);
+  await until('the node declared dead', exists('select 1 from nodes where node_id = $1 and dead = 1', zombieId));
   if (storedAt(crash) === 'unfinished') await until('a call of the new attempt', () => calls.held.length > 0);
-  if (storedAt(crash) === 'cancel') {
-    const isCancelled = `select 1 from runs where status = 'cancelled' and attempt = 2`;
-    await until('the run cancelled by another node', async () => (await rig.query(isCancelled)).length === 1);
-  }
+  const isCancelled = exists(`select 1 from runs where status = 'cancelled' and attempt = 2`);
+  if (storedAt(crash) === 'cancel') await until('the run cancelled by another node', isCancelled);
   calls.overAt = performance.now();
-  const seen = (await Promise.race([stage.post, sleep(0, null)]))?.frames.length ?? 0;
+  const seen = (await Promise.race([post, sleep(0, null)]))?.frames.length ?? 0;
   const before = await settledDump(rig);
-  // If a file was stored and not recorded, the other node fetches it again, so there is one more.
-  const fetched = hasUrl ? (crash.point === 'attachment.before-commit' ? 2 : 1) : 0;
-  const stored = before.filter((line) => /^file blobs\/[0-9a-f]{2}\//.test(line)).length;
-  const attached = expectNumber('files of attachments', stored, 1 + fetched);
-  const known = new Set((await rig.query('select node_id from nodes')).map((row) => row.node_id));
-  stage.zombie.unfreeze();
-  await until('the node registered again', async () =>
-    (await rig.query('select node_id from nodes where dead = 0')).some((row) => !known.has(row.node_id)),
-  );
-  const frames = await lateFrames(crash, stage.post, seen);
+  const stored = [...before].filter((line) => /^file blobs\/[0-9a-f]{2}\//.test(line)).length;
+  const attached = expectNumber('files of attachments', stored, 1 + fetchesOf(crash));
+  const known = (await rig.query('select node_id from nodes')).map((row) => String(row.node_id));
+  zombie.unfreeze();
+  const isNew = exists('select 1 from nodes where dead = 0 and not node_id = any($1::text[])', `{${known.join()}}`);
+  await until('the node registered again', isNew);
+  const frames = await lateFrames(crash, post, seen);
   await sleep(AFTER_MS);
-  const changed = differences(before, await dump(rig));
+  const changed = before.symmetricDifference(await dump(rig));
   for (const line of changed) process.stderr.write(`${line.slice(0, 300)}\n`);
-  const rows = expectNumber('rows and files of the old attempt after the takeover', changed.length, 0);
+  const rows = expectNumber('rows and files of the old attempt after the takeover', changed.size, 0);
   const late = expectNumber('calls of the old attempt after the takeover', calls.late, 0);
-  await checkEnd(rig, crash, stage, calls);
+  for (const call of calls.held) await call.text('Anew.').then(() => call.end());
+  await checkEnd(rig, crash, other);
   return { rows, frames, calls: late, files: attached };
 }
-
-const ACCOUNTS: readonly CrashCase[] = [
-  { point: 'account.before-commit', script: 'change', time: 1 },
-  { point: 'account.after-commit', script: 'change', time: 1 },
-];
 
 export const proof: Proof = {
   name: 'zombie',
@@ -230,13 +191,13 @@ export const proof: Proof = {
   faults: { 'no-share-lock': /rows and files of the old attempt after the takeover: expected 0, found 1\.$/m },
   async run({ fault, scale }) {
     const further = FURTHER_CASES.filter(({ script, takeover }) => script !== 'fail' && takeover === undefined);
-    const all = [...CRASH_CASES, ...ACCOUNTS, ...further];
+    const all = [...CRASH_CASES, ...ACCOUNT_CASES, ...further];
     const cases = all.slice(0, fault === null ? scale(3, all.length) : 1);
     const reached = new Set<WaitPoint>();
     const sum = { rows: 0, frames: 0, calls: 0, files: 0 };
     const labelled = cases.map((crash) => [labelOf(crash), crash] as const);
     await inLanes(LANES, labelled, async (crash) => {
-      addTo(sum, await freezeAndContinue(crash, fault, scale));
+      addTo(sum, await freezeAndContinue(crash, fault, scale<object>(SHORT_LEASE, {})));
       reached.add(crash.takeover ?? crash.point);
       process.stdout.write(`stood still at ${labelOf(crash)}\n`);
     });

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient, ModelCall, StreamReader, WaitPoint } from '@runwire/test-kit';
+import type { ApiClient, FileServer, ModelCall, StreamReader, WaitPoint } from '@runwire/test-kit';
 
 /* The runs of the crash family: the model's answers, and the point at which the server stops. */
 
-export const INTEGRATION = 'crash';
-export const PATH = `/v2/integrations/${INTEGRATION}`;
+const INTEGRATION = 'crash';
+const PATH = `/v2/integrations/${INTEGRATION}`;
 const allowances = { unit: 'runs', limit: 100, period: 'lifetime' };
 export const FIELDS = { apiIntegrationId: INTEGRATION, name: 'Crash', agency: 'test', allowances };
 export const REQUEST = {
@@ -14,6 +14,8 @@ export const REQUEST = {
   usageRequestId: 'request-1',
   message: 'Say something.',
 };
+export const MEMBER = `${PATH}/members/${REQUEST.consumerId}`;
+export const ATTACHED = 'Attached by its URL.';
 /** With these limits a server compacts the events of a run as soon as it has ended. */
 export const COMPACT = { logMs: 0, sweepMs: 20 };
 
@@ -46,17 +48,30 @@ const SCRIPTS = {
   },
 };
 
-export type Script = keyof typeof SCRIPTS | 'change';
-export const say = (script: Script, call: ModelCall): Promise<void> =>
-  SCRIPTS[script === 'change' ? 'cancel' : script](call);
+/** Before `start` the data folder is empty, and the server stops while it starts. */
+type Script = keyof typeof SCRIPTS | 'change' | 'start';
+/** After the first word of these runs a caller does something. */
+export const hasCaller = ({ script }: CrashCase) => script === 'cancel' || script === 'change';
 
-/** What a caller does after the first word of the run, if the script needs one. */
-export async function act(script: Script, api: ApiClient, reader: StreamReader): Promise<void> {
-  if (script !== 'cancel' && script !== 'change') return;
+export const say = ({ script }: CrashCase, call: ModelCall): Promise<void> =>
+  SCRIPTS[script === 'change' || script === 'start' ? 'cancel' : script](call);
+
+/** What the caller does after the first word of the run. */
+export async function act({ script }: CrashCase, api: ApiClient, reader: StreamReader): Promise<void> {
   await reader.untilText('One ');
   if (script === 'cancel') await api.post(`${PATH}/runs/${reader.headers['x-run-id']}/cancel`);
-  else await api.put(`${PATH}/members/another`, {});
+  if (script === 'change') await api.put(`${PATH}/members/another`, {});
 }
+
+/** A run that stops at an attachment has a file by URL. */
+export function attachmentsOf({ point }: CrashCase, files: FileServer): object[] {
+  const url = files.serve('/attached.txt', ATTACHED, 'text/plain');
+  return point.startsWith('attachment.') ? [{ type: 'input_file', file_url: url }] : [];
+}
+
+/** A file that was fetched and not recorded is fetched again by the run that continues. */
+export const fetchesOf = ({ point }: CrashCase) =>
+  point === 'attachment.before-commit' ? 2 : point === 'attachment.after-commit' ? 1 : 0;
 
 export interface CrashCase {
   readonly point: WaitPoint;
@@ -86,6 +101,12 @@ export const CRASH_CASES: readonly CrashCase[] = [
   { point: 'flush.after-commit', script: 'talk', time: 2, takeover: 'takeover.after-commit' },
 ];
 
+/** A change of an account during a run. */
+export const ACCOUNT_CASES = at('change', 1, 'account.before-commit', 'account.after-commit');
+
+/** The first starts on an empty folder, which store the accounts of the settings. */
+export const START_CASES = [1, 2].flatMap((time) => at('start', time, 'account.before-commit', 'account.after-commit'));
+
 /** Some of these points on other paths. */
 export const FURTHER_CASES: readonly CrashCase[] = [
   ...at('talk', 1, 'flush.before-commit'),
@@ -105,7 +126,7 @@ const AFTER_END = /^(end\.after-commit|settle\.after|(messages|end-frame)\..*|sw
 
 /** What is stored of the run when the server stops. */
 export function storedAt({ point, script }: CrashCase): 'nothing' | 'unfinished' | 'cancel' | 'end' {
-  if (point === 'admit.before-commit') return 'nothing';
+  if (point === 'admit.before-commit' || script === 'start') return 'nothing';
   if (AFTER_END.test(point)) return 'end';
   const hasIntent = script === 'cancel' && !/^cancel(-intent\.before|\.before-commit)$/.test(point);
   return hasIntent ? 'cancel' : 'unfinished';

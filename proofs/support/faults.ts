@@ -12,6 +12,7 @@ import {
   scriptedModel,
   type Tx,
 } from '@runwire/test-kit';
+import pg from 'pg';
 import * as attachment from './attachment-faults.ts';
 import { holdFiles, loseAByte, writePlainly } from './mount-faults.ts';
 import { around, type Params, tamper } from './tampered-store.ts';
@@ -54,6 +55,20 @@ function fencing(tx: Tx): Tx {
       return tx.run(statement, given);
     },
   };
+}
+
+/** Transactions do not lock the row of their node, and may stay open for ever. */
+function lockNoNode(): Overrides {
+  const client = pg.Client.prototype as unknown as Record<'query' | 'getStartupConf', (...args: object[]) => object>;
+  const { query, getStartupConf } = client;
+  client.query = function (this: object, config: { text?: string }, ...rest) {
+    const text = config.text?.replace(' for share', '');
+    return query.call(this, text === undefined ? config : { ...config, text }, ...rest);
+  };
+  client.getStartupConf = function (this: object) {
+    return { ...getStartupConf.call(this), idle_in_transaction_session_timeout: '0' };
+  };
+  return {};
 }
 
 /** Shows earlier turns as they are stored, also calls without their outputs. */
@@ -153,6 +168,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'fence-old-nodes': () => ({
     wrapStore: around((transact) => (name, job) => transact(name, (tx) => job(fencing(tx)))),
   }),
+  'no-share-lock': lockNoNode,
   // A server that takes a run over finds nothing that the run had finished.
   'forget-journal': () => rows('journal of', () => []),
   // Read from the store, a stream continues one event too late.

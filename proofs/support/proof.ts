@@ -39,23 +39,17 @@ export class LeftOut extends Error {
   override readonly name = 'LeftOut';
 }
 
-/** Throws a `Shortfall` unless the number is the expected one; returns it for the figures. */
-export function expectNumber(name: string, found: number, expected: number): number {
-  if (found !== expected) throw new Shortfall(`${name}: expected ${expected}, found ${found}.`);
+/* The checks of a number throw a `Shortfall` if it is wrong, and return it for the figures. */
+function expectThat(name: string, found: number, expected: string, holds: boolean): number {
+  if (!holds) throw new Shortfall(`${name}: expected ${expected}, found ${found}.`);
   return found;
 }
-
-/** Throws a `Shortfall` if the number is above its bound; returns it for the figures. */
-export function expectAtMost(name: string, found: number, bound: number): number {
-  if (!(found <= bound)) throw new Shortfall(`${name}: expected at most ${bound}, found ${found}.`);
-  return found;
-}
-
-/** Throws a `Shortfall` if the number is below its bound; returns it for the figures. */
-export function expectAtLeast(name: string, found: number, bound: number): number {
-  if (!(found >= bound)) throw new Shortfall(`${name}: expected at least ${bound}, found ${found}.`);
-  return found;
-}
+export const expectNumber = (name: string, found: number, expected: number) =>
+  expectThat(name, found, String(expected), found === expected);
+export const expectAtMost = (name: string, found: number, bound: number) =>
+  expectThat(name, found, `at most ${bound}`, found <= bound);
+export const expectAtLeast = (name: string, found: number, bound: number) =>
+  expectThat(name, found, `at least ${bound}`, found >= bound);
 
 /** Throws a `Shortfall` unless both are equal as JSON. */
 export function expectEqual(name: string, found: unknown, expected: unknown): void {

@@ -1,17 +1,19 @@
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
-  type ApiClient,
   askDatabase,
+  type FollowedRun,
   fenceServers,
+  follow,
   forgetStore,
   freshDatabase,
   ModelController,
   ServerProcess,
+  type StreamReader,
   ToolController,
   temporaryFolder,
 } from '@runwire/test-kit';
-import { expectNumber } from './proof.ts';
+import { expectNumber, WAIT_MS, within } from './proof.ts';
 
 /** `npm run check:full` sets `TEST_BUILD`: a start from the build costs 0.3 s of CPU instead of 1.2 s. */
 const entry = fileURLToPath(
@@ -21,15 +23,16 @@ const entry = fileURLToPath(
   ),
 );
 
-/** The options of one server: its limits, its environment, and the point at which it is killed or stopped. */
-export type ServerOptions = Partial<Omit<Parameters<typeof ServerProcess.start>[0], 'dataDir' | 'fault'>>;
+/** The options of one server: its limits, its environment, its fault, and the point at which it is killed or stopped. */
+export interface ServerOptions extends Partial<Omit<Parameters<typeof ServerProcess.start>[0], 'dataDir' | 'fault'>> {
+  readonly fault?: string | null;
+}
 
 /** For short forms: the other nodes declare a node dead after 3 s instead of 8. */
 export const SHORT_LEASE = { leaseMs: 3000, beatMs: 750 };
 
+/** The options of every server that does not have its own. */
 export interface RigOptions extends ServerOptions {
-  /** Planted in every server that does not name another fault. */
-  readonly fault?: string | null;
   /** Starts this many servers on one PostgreSQL; null starts one server on the embedded store. */
   readonly nodes?: number | null;
   /** False if the servers use the model that their settings name instead of the scripted one. */
@@ -40,118 +43,120 @@ export interface RigOptions extends ServerOptions {
   readonly each?: (place: number) => ServerOptions;
 }
 
+interface FollowOptions {
+  /** The servers that are asked by turns; all by default. */
+  readonly servers?: () => readonly ServerProcess[];
+  readonly integration?: string;
+  readonly limitMs?: number;
+}
+
+/** A rig without a server: `add` starts the first one. */
+async function open(options: RigOptions = {}) {
+  const { nodes, each, scripted = true, databaseUrl, ...common } = options;
+  await using building = new AsyncDisposableStack();
+  const model = building.use(await ModelController.start());
+  const gate = building.use(await ToolController.start());
+  const isOwn = databaseUrl === undefined && typeof nodes === 'number';
+  const url = isOwn ? building.use(await freshDatabase()).url : (databaseUrl ?? null);
+  const dataDir = temporaryFolder();
+  const over = new AbortController();
+  building.defer(async () => {
+    over.abort();
+    await Promise.all(rig.servers.map((server) => server.kill()));
+    await forgetStore(dataDir);
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const rig = {
+    model,
+    gate,
+    dataDir,
+    servers: [] as ServerProcess[],
+    /** The integration that `prepare` made last. */
+    integration: 'demo',
+
+    get path() {
+      return `/v2/integrations/${rig.integration}`;
+    },
+
+    get databaseUrl() {
+      if (url === null) throw new Error('This rig is on the embedded store.');
+      return url;
+    },
+
+    /** Another server on the same data. */
+    async add({ env, ...own }: ServerOptions = {}): Promise<ServerProcess> {
+      const { fault, ...rest } = { ...common, ...own };
+      // On the embedded store the server before has ended. On PostgreSQL (TEST_STORE) its lease would last 8 s more.
+      if (url === null) await fenceServers(dataDir);
+      const server = await ServerProcess.start({
+        ...(scripted ? { controllerPort: model.port } : {}),
+        entry,
+        ...rest,
+        dataDir,
+        env: { ...(url === null ? {} : { DATABASE_URL: url }), ...common.env, ...env },
+        ...(typeof fault === 'string' ? { fault } : {}),
+      });
+      rig.servers.push(server);
+      return server;
+    },
+
+    server(place = 0): ServerProcess {
+      const server = rig.servers[place];
+      if (server === undefined) throw new Error(`There is no server ${place}.`);
+      return server;
+    },
+
+    /** The servers by turns, for any number. */
+    api: (turn = 0) => rig.server(turn % rig.servers.length).api,
+
+    /** Makes an integration, and a member of it. */
+    async prepare(
+      fields: { readonly apiIntegrationId: string; readonly [field: string]: unknown },
+      consumerId: string | null = null,
+    ): Promise<void> {
+      rig.integration = fields.apiIntegrationId;
+      const { status } = await rig.api().post('/v2/integrations', fields);
+      expectNumber('status of the integration', status, 201);
+      if (consumerId === null) return;
+      const member = await rig.api().put(`${rig.path}/members/${consumerId}`, {});
+      expectNumber('status of the member', member.status, 201);
+    },
+
+    /** Reads a run to its end on the servers by turns. If the proof fails before it awaits this, nothing is unhandled. */
+    follow(reader: StreamReader, options: FollowOptions = {}): Promise<FollowedRun> {
+      const { servers = () => rig.servers, integration = rig.integration, limitMs = 2 * WAIT_MS } = options;
+      const nodes = () => servers().map(({ api }) => api);
+      const read = within('stuck: the end of a run', limitMs, follow(reader, nodes, integration, over.signal));
+      read.catch(() => {});
+      return read;
+    },
+
+    /** Asks the database itself. */
+    query: (text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> =>
+      askDatabase(rig.databaseUrl, text, values),
+
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+  const stack = building.move();
+  return rig;
+}
+
+async function start(options: RigOptions = {}): Promise<Rig> {
+  const rig = await open(options);
+  const { nodes, each = () => ({}) } = options;
+  try {
+    // One after the other: test/two-starts.full.test.ts is about servers that start concurrently on new data.
+    for (let place = 0; place < (nodes ?? 1); place += 1) await rig.add(each(place));
+    return rig;
+  } catch (error) {
+    await rig[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
 /**
  * The stage of a proof: servers in processes of their own on one store and one data folder, the scripted model and the gate
  * of the tools, which outlive the servers. Servers that are killed can be followed by others on the same data.
  */
-export class Rig implements AsyncDisposable {
-  readonly servers: ServerProcess[] = [];
-  readonly dataDir = temporaryFolder();
-  readonly model: ModelController;
-  readonly gate: ToolController;
-  readonly #options: RigOptions;
-  readonly #database: { readonly url: string } | null;
-  readonly #stack: AsyncDisposableStack;
-
-  private constructor(
-    parts: Pick<Rig, 'model' | 'gate'>,
-    options: RigOptions,
-    database: { readonly url: string } | null,
-    stack: AsyncDisposableStack,
-  ) {
-    this.model = parts.model;
-    this.gate = parts.gate;
-    this.#options = options;
-    this.#database = database;
-    this.#stack = stack;
-  }
-
-  /** A rig without a server: `add` starts the first one. */
-  static async open(options: RigOptions = {}): Promise<Rig> {
-    await using building = new AsyncDisposableStack();
-    const model = building.use(await ModelController.start());
-    const gate = building.use(await ToolController.start());
-    const { nodes, databaseUrl } = options;
-    const given = databaseUrl === undefined ? null : { url: databaseUrl };
-    const database = given ?? (typeof nodes === 'number' ? building.use(await freshDatabase()) : null);
-    const rig = new Rig({ model, gate }, options, database, building.move());
-    rig.#stack.defer(async () => {
-      await forgetStore(rig.dataDir);
-      rmSync(rig.dataDir, { recursive: true, force: true });
-    });
-    return rig;
-  }
-
-  static async start(options: RigOptions = {}): Promise<Rig> {
-    const rig = await Rig.open(options);
-    const { nodes, each = () => ({}) } = options;
-    try {
-      // One after the other: test/two-starts.full.test.ts is about servers that start concurrently on new data.
-      for (let place = 0; place < (nodes ?? 1); place += 1) await rig.add(each(place));
-      return rig;
-    } catch (error) {
-      await rig[Symbol.asyncDispose]();
-      throw error;
-    }
-  }
-
-  async #start({ env, ...own }: ServerOptions & Pick<RigOptions, 'fault'>): Promise<ServerProcess> {
-    const { nodes, each, scripted = true, databaseUrl, fault: planted, ...options } = this.#options;
-    const { fault = planted, ...rest } = { ...options, ...own };
-    // On the embedded store the server before is gone. On PostgreSQL (TEST_STORE) its lease would last 8 s more.
-    if (this.#database === null) await fenceServers(this.dataDir);
-    return await ServerProcess.start({
-      ...(scripted ? { controllerPort: this.model.port } : {}),
-      entry,
-      ...rest,
-      dataDir: this.dataDir,
-      env: { ...(this.#database === null ? {} : { DATABASE_URL: this.#database.url }), ...options.env, ...env },
-      ...(fault === null || fault === undefined ? {} : { fault }),
-    });
-  }
-
-  /** Another server on the same data. */
-  async add(own: ServerOptions & Pick<RigOptions, 'fault'> = {}): Promise<ServerProcess> {
-    const server = await this.#start(own);
-    this.servers.push(server);
-    return server;
-  }
-
-  server(place = 0): ServerProcess {
-    const server = this.servers[place];
-    if (server === undefined) throw new Error(`There is no server ${place}.`);
-    return server;
-  }
-
-  /** The servers by turns, for any number. */
-  api(turn = 0): ApiClient {
-    return this.server(turn % this.servers.length).api;
-  }
-
-  /** Makes an integration, and a member of it. */
-  async prepare(
-    integration: { readonly apiIntegrationId: string; readonly [field: string]: unknown },
-    consumerId: string | null = null,
-  ): Promise<void> {
-    const made = await this.api().post('/v2/integrations', integration);
-    expectNumber('status of the integration', made.status, 201);
-    if (consumerId === null) return;
-    const path = `/v2/integrations/${integration.apiIntegrationId}/members/${consumerId}`;
-    expectNumber('status of the member', (await this.api().put(path, {})).status, 201);
-  }
-
-  get databaseUrl(): string {
-    if (this.#database === null) throw new Error('This rig is on the embedded store.');
-    return this.#database.url;
-  }
-
-  /** Asks the database itself. */
-  query(text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
-    return askDatabase(this.databaseUrl, text, values);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.servers.map((server) => server.kill()));
-    await this.#stack.disposeAsync();
-  }
-}
+export type Rig = Awaited<ReturnType<typeof open>>;
+export const Rig = { open, start };

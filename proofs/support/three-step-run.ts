@@ -1,18 +1,26 @@
-import type { ApiClient, ModelCall, ModelController, StreamReader, ToolController } from '@runwire/test-kit';
-import { within } from './proof.ts';
+import {
+  type ApiClient,
+  type Frame,
+  type ModelCall,
+  SCRIPTED_USAGE,
+  type StreamReader,
+  type ToolController,
+} from '@runwire/test-kit';
+import { expectAtLeast, expectAtMost, expectEqual, expectNumber, WAIT_MS, within } from './proof.ts';
+import type { Rig } from './rig.ts';
+import { type Body, checkStory, validFrames } from './story.ts';
 
-export const WAIT_MS = 60_000;
+/*
+ * The run of the proofs `heal`, `resume` and `takeover`: three answers of the model. The first asks for two concurrent tools,
+ * of which the second ends first, and the second answer asks for one tool.
+ */
 
-export interface Stage {
-  readonly api: ApiClient;
-  readonly model: ModelController;
-  readonly gate: ToolController;
-  readonly integration: string;
-  /** The tool that the model calls; `gate` by default. */
-  readonly tool?: 'gate' | 'gate_again';
-  /** The member of the run; by default the run has none. */
-  readonly consumerId?: string;
-}
+/** The numbers of the steps that are answers of the model. The steps between them are tool calls. */
+const MODEL_STEPS = [1, 4, 6];
+const STEPS = ['1 model', '2 tool', '3 tool', '4 model', '5 tool', '6 model'];
+const CALLS = ['a', 'b', 'c'];
+const TOKENS_PER_STEP = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
+export const TOKENS = MODEL_STEPS.length * TOKENS_PER_STEP;
 
 interface Scene {
   /** Makes the id of a call unique, because the gate serves many runs. */
@@ -33,39 +41,52 @@ interface Act {
   readonly holds?: readonly string[];
 }
 
-const gateCall = (name: string) => (scene: Scene) =>
+const says = (text: string) => (scene: Scene) => scene.call.text(text);
+const ends = (scene: Scene) => scene.call.end();
+const opens = (name: string, output: string) => (scene: Scene) => scene.gate.open(scene.callId(name), output);
+const calls = (name: string) => (scene: Scene) =>
   scene.call.toolCall(scene.callId(name), scene.tool, JSON.stringify({ port: scene.gate.port }));
 
-/** Three answers of the model. The first asks for two concurrent tools, of which the second ends first. */
 const ACTS: readonly Act[] = [
   { frames: 2, play: () => {} },
-  { frames: 5, play: ({ call }) => call.text('Let me ') },
-  { frames: 6, play: ({ call }) => call.text('see. ') },
-  { frames: 13, play: gateCall('a') },
-  { frames: 17, play: gateCall('b') },
-  { frames: 21, play: ({ call }) => call.end(), holds: ['a', 'b'] },
-  { frames: 22, play: ({ gate, callId }) => gate.open(callId('b'), 'second') },
-  { frames: 24, play: ({ gate, callId }) => gate.open(callId('a'), 'first'), asks: true },
-  { frames: 27, play: ({ call }) => call.text('More. ') },
-  { frames: 34, play: gateCall('c') },
-  { frames: 37, play: ({ call }) => call.end(), holds: ['c'] },
-  { frames: 39, play: ({ gate, callId }) => gate.open(callId('c'), 'third'), asks: true },
-  { frames: 42, play: ({ call }) => call.text('All ') },
-  { frames: 43, play: ({ call }) => call.text('done.') },
-  { frames: 50, play: ({ call }) => call.end() },
+  { frames: 5, play: says('Let me ') },
+  { frames: 6, play: says('see. ') },
+  { frames: 13, play: calls('a') },
+  { frames: 17, play: calls('b') },
+  { frames: 21, play: ends, holds: ['a', 'b'] },
+  { frames: 22, play: opens('b', 'second') },
+  { frames: 24, play: opens('a', 'first'), asks: true },
+  { frames: 27, play: says('More. ') },
+  { frames: 34, play: calls('c') },
+  { frames: 37, play: ends, holds: ['c'] },
+  { frames: 39, play: opens('c', 'third'), asks: true },
+  { frames: 42, play: says('All ') },
+  { frames: 43, play: says('done.') },
+  { frames: 50, play: ends },
 ];
 
 export const FRAMES = ACTS.at(-1)?.frames ?? 0;
+export const EVERY_FRAME = Array.from({ length: FRAMES }, (_, place) => place + 1);
+
+export interface RunOptions {
+  /** The server of the run. */
+  readonly api?: ApiClient;
+  /** The tool that the model calls. `gate_again` may be repeated. */
+  readonly tool?: 'gate' | 'gate_again';
+  readonly consumerId?: string;
+}
 
 export interface PlayedRun {
   readonly runId: string;
+  readonly chatId: string;
+  readonly tool: string;
   readonly reader: StreamReader;
   /** Makes the model fail at the next moment at which it could send something. */
   readonly fail: () => Promise<void>;
 }
 
 /** Returns the next call of this run. Skips calls of runs that were cut. */
-export async function nextCall(model: ModelController, runId: string): Promise<ModelCall> {
+export async function nextCall({ model }: Rig, runId: string): Promise<ModelCall> {
   for (;;) {
     const call = await within('model call', WAIT_MS, model.nextCall());
     if (call.request.runId === runId) return call;
@@ -73,45 +94,92 @@ export async function nextCall(model: ModelController, runId: string): Promise<M
 }
 
 /** Plays the run, in lock-step, until the client has this many frames. */
-export async function playUntil(stage: Stage, chatId: string, frames: number): Promise<PlayedRun> {
-  const { api, model, gate, integration, tool = 'gate', consumerId } = stage;
-  const member = consumerId === undefined ? {} : { consumerId, usageRequestId: chatId };
-  const reader = await api.complete({ apiIntegrationId: integration, chatId, message: 'Go', ...member });
+export async function playUntil(rig: Rig, chatId: string, frames: number, options: RunOptions = {}) {
+  const { api = rig.api(), tool = 'gate', ...member } = options;
+  const { gate } = rig;
+  const ids = { apiIntegrationId: rig.integration, chatId, usageRequestId: chatId };
+  const reader = await api.complete({ ...ids, message: 'Go', ...member });
   const runId = String(reader.headers['x-run-id']);
-  const callId = (name: string) => `${chatId}-${name}`;
-  const scene: Scene = { gate, callId, tool, call: await nextCall(model, runId) };
+  const scene: Scene = { gate, tool, callId: (name) => `${chatId}-${name}`, call: await nextCall(rig, runId) };
+  const untilHeld = (id: string) => within('held call', WAIT_MS, gate.holds(id));
   let held: readonly string[] = [];
   /** The model is being asked and has not received the call yet: the run is cut at this moment. */
-  let asked = false;
+  let isAsked = false;
   let seen = 0;
   for (const act of ACTS) {
     if (seen >= frames) break;
     await act.play(scene);
     seen = act.frames;
-    await within(
-      `frame ${Math.min(seen, frames)}`,
-      WAIT_MS,
-      reader.until((r) => r.frames.length >= Math.min(seen, frames)),
-    );
-    if (act.asks === true) {
-      asked = seen > frames;
-      if (!asked) scene.call = await nextCall(model, runId);
-    }
-    if (act.holds !== undefined) held = act.holds.map(callId);
+    const count = Math.min(seen, frames);
+    const hasThem = reader.until((r) => r.frames.length >= count);
+    await within(`frame ${count}`, WAIT_MS, hasThem);
+    isAsked = act.asks === true && seen > frames;
+    if (act.asks === true && !isAsked) scene.call = await nextCall(rig, runId);
+    if (act.holds !== undefined) held = act.holds.map(scene.callId);
     else if (act.asks === true) held = [];
-    if (seen < frames) for (const name of act.holds ?? []) await within('held call', WAIT_MS, gate.holds(callId(name)));
+    if (seen < frames && act.holds !== undefined) for (const id of held) await untilHeld(id);
   }
   const fail = async () => {
-    if (held.length > 0) {
-      for (const id of held) {
-        if (!reader.text.includes(`"function_call_output","call_id":"${id}"`)) {
-          await within('held call', WAIT_MS, gate.holds(id));
-          gate.open(id, 'late');
-        }
-      }
+    for (const id of held) {
+      if (reader.text.includes(`"function_call_output","call_id":"${id}"`)) continue;
+      await untilHeld(id);
+      gate.open(id, 'late');
     }
-    if (held.length > 0 || asked) scene.call = await nextCall(model, runId);
+    if (held.length > 0 || isAsked) scene.call = await nextCall(rig, runId);
     await scene.call.fail('model_error', 'The model fell over.');
   };
-  return { runId, reader, fail };
+  return { runId, chatId, tool, reader, fail };
+}
+
+/** Model and tools answer every call after a kill, each from the beginning of the step that the call is for. */
+export function answerAll({ model, gate }: Rig, tool: string, chatOf: (runId: string) => string): void {
+  model.onCall = async (call) => {
+    const { step, runId } = call.request;
+    await call.text(`Anew ${step}. `);
+    const names = step === MODEL_STEPS[0] ? ['a', 'b'] : step === MODEL_STEPS[1] ? ['c'] : [];
+    for (const name of names)
+      await call.toolCall(`${chatOf(runId)}-${name}`, tool, JSON.stringify({ port: gate.port }));
+    await call.end();
+  };
+  gate.onCall = ({ callId }) => gate.open(callId, `anew ${callId}`);
+}
+
+/**
+ * The usage is the sum of the finished steps, once each, plus what was stored of a call that died with its process:
+ * nothing if only steps are stored, otherwise at most that call. Returns true if the usage is exactly that of the
+ * steps.
+ */
+function checkUsage(run: Body, steps: readonly Body[], { model }: Rig, onlySteps: boolean): boolean {
+  const ofSteps = steps.reduce((sum, step) => sum + (step.usage?.total_tokens ?? 0), 0);
+  expectNumber('tokens of the finished steps', ofSteps, TOKENS);
+  const died = model.calls.filter(({ request }) => request.runId === run.runId).length - MODEL_STEPS.length;
+  const counted = run.usage.request_count - MODEL_STEPS.length;
+  expectAtLeast('void calls that are counted', counted, 0);
+  expectAtMost('void calls that are counted', counted, onlySteps ? 0 : died);
+  if (counted > 0) expectAtLeast('tokens with a void call', run.usage.total_tokens, ofSteps);
+  else expectNumber('tokens', run.usage.total_tokens, ofSteps);
+  return counted === 0;
+}
+
+/**
+ * The run continued after its server died, and no finished step was repeated. A tool that may not be repeated was called once;
+ * one that may be repeated can tell by its key that it was called before. `onlySteps`: only finished steps were stored.
+ */
+export async function checkContinued(
+  rig: Rig,
+  { runId, chatId, tool }: PlayedRun,
+  { api = rig.api(), frames, onlySteps }: { api?: ApiClient; frames: readonly Frame[]; onlySteps: boolean },
+) {
+  const { run, steps, stream } = await checkStory(rig, { api, runId, seen: frames });
+  expectEqual('end of the run', [run.status, run.error], ['completed', null]);
+  const names = steps.map(({ step, kind }) => `${step} ${kind}`);
+  expectEqual('steps', names.toReversed(), STEPS);
+  for (const name of CALLS) {
+    const called = rig.gate.calls.filter(({ callId }) => callId === `${chatId}-${name}`);
+    expectAtMost(`calls of tool ${name}`, called.length, tool === 'gate' ? 1 : 2);
+    expectAtMost(`idempotency keys of tool ${name}`, new Set(called.map((call) => call.idempotencyKey)).size, 1);
+  }
+  expectEqual('what a reader put together', validFrames(frames), stream.frames);
+  const exact = Number(checkUsage(run, steps, rig, onlySteps));
+  return { run, stream, void_frames: frames.length - stream.frames.length, exact_usage: exact };
 }

@@ -17,7 +17,7 @@ export class ThreeStepLoad implements AsyncDisposable {
   readonly model: ModelController;
   readonly gate: ToolController;
 
-  private constructor(model: ModelController, gate: ToolController, pauseMs: number) {
+  constructor({ model, gate }: Readonly<{ model: ModelController; gate: ToolController }>, pauseMs: number) {
     this.model = model;
     this.gate = gate;
     model.onCall = async (call) => {
@@ -31,7 +31,7 @@ export class ThreeStepLoad implements AsyncDisposable {
   }
 
   static async start(pauseMs: number): Promise<ThreeStepLoad> {
-    return new ThreeStepLoad(await ModelController.start(), await ToolController.start(), pauseMs);
+    return new ThreeStepLoad({ model: await ModelController.start(), gate: await ToolController.start() }, pauseMs);
   }
 
   async #play(call: ModelCall): Promise<void> {
