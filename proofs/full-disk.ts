@@ -28,7 +28,7 @@ import * as check from './support/proof.ts';
 import { type Proof, until, WAIT_MS, within } from './support/proof.ts';
 import { Rig, type ServerOptions } from './support/rig.ts';
 import { checkStory } from './support/story.ts';
-import { Strace } from './support/strace.ts';
+import { attachStrace } from './support/strace.ts';
 
 /*
  * A server runs on a small disk of its own. At each wait point the server's own thread fills the disk to the last block; then
@@ -328,7 +328,7 @@ async function failSync(stage: Stage): Promise<void> {
   await checkRun(stage, await admitted(stage, 'synced'));
   const body = bodyOf('unsynced');
   {
-    await using _ = await Strace.attach(server().pid, 'fsync,fdatasync:error=EIO');
+    await using _ = await attachStrace(server().pid, 'fsync,fdatasync:error=EIO');
     const answer = await server()
       .api.complete({ ...body, usageRequestId: 'unsynced' })
       .catch(() => null);

@@ -1,6 +1,6 @@
 import { missingService } from '../test/support/services.ts';
 import { inLanes } from './support/lanes.ts';
-import { HeldCalls, PAIR_SUBJECTS, QUOTA_BYTES, Subject } from './support/pair-subjects.ts';
+import { PAIR_SUBJECTS, QUOTA_BYTES, Subject } from './support/pair-subjects.ts';
 import { expectNumber, LeftOut, type Proof, WAIT_MS, within } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
@@ -78,7 +78,12 @@ function outcomeText(outcome: unknown, name: string): string {
 }
 
 /** Resolves to the outcomes of concurrent rounds that are of neither order. */
-async function race(fresh: () => Subject, [name, one, other]: Pair, rounds: number): Promise<string[]> {
+async function race(
+  fresh: () => Subject,
+  release: (runIds: readonly string[]) => void,
+  [name, one, other]: Pair,
+  rounds: number,
+): Promise<string[]> {
   const plan = PAIR_SUBJECTS[name];
   const [first, second] = [plan?.operations[one], plan?.operations[other]];
   if (plan === undefined || first === undefined || second === undefined) throw new Error(`${name} lacks an operation.`);
@@ -89,7 +94,9 @@ async function race(fresh: () => Subject, [name, one, other]: Pair, rounds: numb
       () => subject.do(first),
       () => subject.do(second),
     );
-    return outcomeText([answers, await subject.state(plan)], subject.name);
+    const outcome = outcomeText([answers, await subject.state(plan)], subject.name);
+    release(subject.runs);
+    return outcome;
   };
   const allowed: string[] = [];
   for (const send of IN_ORDER) allowed.push(await play(send));
@@ -115,14 +122,26 @@ export const proof: Proof = {
     const stores = { 'the embedded store': null, PostgreSQL: 1 };
     for (const [store, nodes] of Object.entries(stores)) {
       await using rig = await Rig.start({ fault, nodes, env: { RUNWIRE_MOUNT_QUOTA_BYTES: String(QUOTA_BYTES) } });
-      const calls = new HeldCalls(rig.model);
+      const released = new Set<string>();
+      const { model } = rig;
+      model.onCall = (call) => {
+        if (released.has(call.request.runId)) void call.end();
+      };
+      /** Ends the runs that a round has left. A run may have been cancelled before its model was called. */
+      const release = (runIds: readonly string[]) => {
+        for (const runId of runIds) {
+          released.add(runId);
+          void model.calls.findLast(({ request }) => request.runId === runId)?.end();
+        }
+      };
       let subjects = 0;
       const fresh = () => {
         subjects += 1;
-        return new Subject(rig.api(), calls, `pair${subjects}x`);
+        return new Subject(rig, `pair${subjects}x`);
       };
       const mixed: string[] = [];
-      for (const pair of pairs) mixed.push(...(await within(pair.join(', '), WAIT_MS, race(fresh, pair, rounds))));
+      for (const pair of pairs)
+        mixed.push(...(await within(pair.join(', '), WAIT_MS, race(fresh, release, pair, rounds))));
       for (const one of mixed.slice(0, SHOWN)) process.stderr.write(`${one}\n`);
       expectNumber(`mixed outcomes on ${store}`, mixed.length, 0);
       process.stdout.write(`${pairs.length} pairs on ${store}\n`);

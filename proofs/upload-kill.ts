@@ -2,21 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ServerProcess, UPLOAD_POINTS, type UploadPoint } from '@runwire/test-kit';
-import { rawUpload, sendRaw } from './support/multipart-load.ts';
-import {
-  addTo,
-  expectAtLeast,
-  expectEqual,
-  expectNumber,
-  type Proof,
-  Shortfall,
-  until,
-  WAIT_MS,
-  within,
-} from './support/proof.ts';
+import { sendForm, signing } from '../test/support/uploads.ts';
+import { addTo, expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, until, WAIT_MS, within } from './support/proof.ts'; // biome-ignore format: one import
 import { Rig } from './support/rig.ts';
-import { signed } from './support/signed-form.ts';
-import { Strace, type SystemCall } from './support/strace.ts';
+import { attachStrace, type SystemCall } from './support/strace.ts';
 
 const FOLDER = '/app/mnt/kill';
 const FILENAME = 'killed.bin';
@@ -25,16 +14,11 @@ const SHORT_POINTS: readonly UploadPoint[] = ['upload-bytes.after', 'upload-rena
 /** From this point on a kill finds the new file under its name. */
 const RENAMED = UPLOAD_POINTS.indexOf('upload-rename.after');
 
-/** Resolves to the status, or to null if the server died before it answered. */
-async function upload({ api, url }: ServerProcess, bytes: Buffer): Promise<number | null> {
-  const terms = {
-    folder: FOLDER,
-    filename: FILENAME,
-    contentType: 'application/octet-stream',
-    sizeBytes: bytes.length,
-  };
-  const { uploadUrl, uploadFields } = await signed(api, terms);
-  return sendRaw(url, rawUpload(new URL(uploadUrl).pathname, uploadFields, bytes)).catch(() => null);
+/** Resolves to the status, or to 0 if the server died before it answered. */
+async function upload({ api }: ServerProcess, bytes: Buffer): Promise<number> {
+  const terms = signing(bytes.length, { folder: FOLDER, filename: FILENAME });
+  const { body } = await api.post('/create_agency_upload', terms);
+  return sendForm(body, bytes).catch(() => 0);
 }
 
 async function content({ api, url }: ServerProcess): Promise<Buffer | null> {
@@ -58,7 +42,7 @@ async function kill(point: UploadPoint, old: Buffer | null) {
   await using rig = await Rig.open();
   if (old !== null) {
     const server = await rig.add();
-    expectNumber('status of the first upload', (await upload(server, old)) ?? 0, 204);
+    expectNumber('status of the first upload', await upload(server, old), 204);
     await server.kill();
   }
   const bytes = randomBytes(FILE_BYTES);
@@ -72,7 +56,7 @@ async function kill(point: UploadPoint, old: Buffer | null) {
   const isOld = old === null ? found === null : found?.equals(old) === true;
   if (!isNew && !isOld) throw new Shortfall(`${point}: expected a whole file or none, found ${found?.length} bytes.`);
   expectEqual(`whether the new file is stored after ${point}`, isNew, UPLOAD_POINTS.indexOf(point) >= RENAMED);
-  if (status !== null) expectEqual(`what was acknowledged at ${point}`, [status, isNew], [204, true]);
+  if (status !== 0) expectEqual(`what was acknowledged at ${point}`, [status, isNew], [204, true]);
   await until(`sweep after ${point}`, () => leftovers(rig) <= 0);
   expectEqual(`the file after the sweep at ${point}`, (await content(server))?.length, found?.length);
   const after = expectNumber(`what ${point} left after the sweep`, leftovers(rig), 0);
@@ -94,8 +78,8 @@ async function syncs(fault: string | null): Promise<number> {
   await using rig = await Rig.start({ fault });
   // The first upload creates the folder, so the traced one does the same as every further upload.
   await upload(rig.server(), randomBytes(1000));
-  await using strace = await Strace.attach(rig.server().pid);
-  expectNumber('status of an upload under strace', (await upload(rig.server(), randomBytes(FILE_BYTES))) ?? 0, 204);
+  await using strace = await attachStrace(rig.server().pid);
+  expectNumber('status of an upload under strace', await upload(rig.server(), randomBytes(FILE_BYTES)), 204);
   const calls = await strace.calls();
   let doneAt = -1;
   for (const [what, is] of CALLS) {

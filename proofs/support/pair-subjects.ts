@@ -1,5 +1,7 @@
-import type { Answer, ApiClient, ModelCall, ModelController, StreamReader } from '@runwire/test-kit';
+import type { Answer, ApiClient, ModelCall, StreamReader } from '@runwire/test-kit';
 import { type SignedForm, sendForm, signing } from '../../test/support/uploads.ts';
+import { until } from './proof.ts';
+import type { Rig } from './rig.ts';
 
 /*
  * What the proof `pairs` runs concurrently. A subject is what two operations are about, in one state. To add an operation, add
@@ -27,54 +29,25 @@ const settledAnswer = async (answer: Promise<Answer>) => {
   return { status, body };
 };
 
-/** The calls of a model that wait until a round is over, by their runs. */
-export class HeldCalls {
-  readonly #calls = new Map<string, PromiseWithResolvers<ModelCall>>();
-
-  constructor(model: ModelController) {
-    model.onCall = (call) => this.#of(call.request.runId).resolve(call);
-  }
-
-  #of(runId: string): PromiseWithResolvers<ModelCall> {
-    const known = this.#calls.get(runId) ?? Promise.withResolvers<ModelCall>();
-    this.#calls.set(runId, known);
-    return known;
-  }
-
-  of(runId: string): Promise<ModelCall> {
-    return this.#of(runId).promise;
-  }
-
-  /** Ends a run that a round has left; it may have been cancelled before its model was called. */
-  release(runId: string): void {
-    void this.of(runId)
-      .then((call) => call.end())
-      .finally(() => this.#calls.delete(runId));
-  }
-}
-
-interface HeldRun {
-  readonly reader: StreamReader;
-  readonly call: ModelCall;
-  readonly runId: string;
-}
-
 /** One fresh subject. Its name is unique in the installation, and the id of its integration. */
 export class Subject {
-  readonly api: ApiClient;
   readonly name: string;
-  readonly #calls: HeldCalls;
-  readonly #runs: string[] = [];
+  readonly #rig: Rig;
+  /** The runs of its requests. The model answers none of them until the round is over. */
+  readonly runs: string[] = [];
   /** The run that waits in its chat. */
-  #run: HeldRun | null = null;
+  #held: StreamReader | null = null;
   form: SignedForm | null = null;
   /** The owner's two keys. */
   keys: readonly { readonly api: ApiClient; readonly id: string }[] = [];
 
-  constructor(api: ApiClient, calls: HeldCalls, name: string) {
-    this.api = api;
-    this.#calls = calls;
+  constructor(rig: Rig, name: string) {
+    this.#rig = rig;
     this.name = name;
+  }
+
+  get api(): ApiClient {
+    return this.#rig.api();
   }
 
   async do(operation: Operation): Promise<unknown> {
@@ -83,11 +56,9 @@ export class Subject {
     return settledAnswer(this.api.call(method, `/v2/integrations/${this.name}${below}`, body));
   }
 
-  async state(plan: SubjectPlan): Promise<unknown> {
-    if (typeof plan.state === 'function') return plan.state(this);
-    const answers = await Promise.all(plan.state.map((below) => this.do(['GET', below])));
-    for (const runId of this.#runs) this.#calls.release(runId);
-    return answers;
+  state({ state }: SubjectPlan): Promise<unknown> {
+    if (typeof state === 'function') return state(this);
+    return Promise.all(state.map((below) => this.do(['GET', below])));
   }
 
   async made(answer: Promise<Answer>): Promise<Body> {
@@ -107,7 +78,7 @@ export class Subject {
   async #post(fields: Body): Promise<StreamReader> {
     const reader = await this.api.complete({ apiIntegrationId: this.name, ...fields });
     const { 'x-run-id': runId, 'x-run-replayed': replayed } = reader.headers;
-    if (reader.status === 200 && replayed === undefined) this.#runs.push(String(runId));
+    if (reader.status === 200 && replayed === undefined) this.runs.push(String(runId));
     return reader;
   }
 
@@ -131,25 +102,35 @@ export class Subject {
     }
   }
 
+  /** The model's call of a run, as soon as there is one. */
+  async #call(): Promise<ModelCall> {
+    const find = () => this.#rig.model.calls.findLast(({ request }) => request.runId === this.#heldId);
+    await until('the call of a model', () => find() !== undefined, { pauseMs: 1 });
+    return find() as ModelCall;
+  }
+
+  get #heldId(): string {
+    return String(this.#held?.headers['x-run-id']);
+  }
+
   /** Starts a run whose model waits. */
   async hold(fields: Body): Promise<void> {
-    const reader = await this.#post(fields);
-    if (reader.status !== 200) throw new Error(`A run was not admitted: ${reader.status}`);
-    const runId = String(reader.headers['x-run-id']);
-    this.#run = { reader, runId, call: await this.#calls.of(runId) };
+    this.#held = await this.#post(fields);
+    if (this.#held.status !== 200) throw new Error(`A run was not admitted: ${this.#held.status}`);
+    await this.#call();
   }
 
   /** The model ends its answer; the result is how the stream ended. */
   async finish(): Promise<unknown> {
-    const { reader, call } = this.#run as HeldRun;
+    const call = await this.#call();
     await Promise.race([call.end(), call.closed]);
-    await reader.over;
-    const messages = reader.frames.find(({ event }) => event === 'messages');
+    await this.#held?.over;
+    const messages = this.#held?.frames.find(({ event }) => event === 'messages');
     return { status: messages === undefined ? null : JSON.parse(messages.data).status };
   }
 
   cancel(): Promise<unknown> {
-    return this.do(['POST', `/runs/${this.#run?.runId}/cancel`]);
+    return this.do(['POST', `/runs/${this.#heldId}/cancel`]);
   }
 
   sign(fields: Body = {}): Promise<Answer> {

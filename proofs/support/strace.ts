@@ -1,16 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { STRACE } from '../../test/support/services.ts';
-import { LeftOut, within } from './proof.ts';
+import { LeftOut, until } from './proof.ts';
 
-const ATTACH_MS = 30_000;
 const CALLS = 'fsync,fdatasync,rename,renameat,renameat2,write,writev,sendto,sendmsg';
 
-/**
- * A system call that succeeded. Its begin and its end are different lines if the trace was interrupted between them.
- */
+/** A system call that succeeded. Its begin and its end are different lines if the trace was interrupted between them. */
 export interface SystemCall {
   readonly name: string;
   /** The text between the brackets, with the paths of open files. */
@@ -19,70 +16,57 @@ export interface SystemCall {
   readonly doneAt: number;
 }
 
-/** Records the system calls of a process and all its threads, in order. */
-export class Strace implements AsyncDisposable {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'runwire-strace-'));
-  readonly #child: ChildProcess;
-  readonly #gone: Promise<unknown>;
-
-  private constructor(pid: number, inject: string | null) {
-    const faults = inject === null ? [] : ['-e', `inject=${inject}`];
-    const args = ['-f', '-y', '-s', '200', '-e', `trace=${CALLS}`, ...faults, '-o', this.#file, '-p', String(pid)];
-    this.#child = spawn(STRACE, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-    this.#gone = new Promise((resolve) => this.#child.once('exit', resolve));
-  }
-
-  /** `inject`: system calls that fail from now on, as strace names them (`fsync:error=EIO`). */
-  static async attach(pid: number, inject: string | null = null): Promise<Strace> {
-    const strace = new Strace(pid, inject);
-    const attached = new Promise<void>((resolve, reject) => {
-      let said = '';
-      const fail = () =>
-        reject(new LeftOut(`strace cannot watch the server (${said.trim()}); install it, and run the proof as root.`));
-      strace.#child.stderr?.on('data', (chunk: Buffer) => {
-        said += chunk.toString();
-        if (said.includes('attached')) resolve();
-      });
-      strace.#child.once('error', fail);
-      strace.#child.once('exit', fail);
-    });
-    await within('strace', ATTACH_MS, attached);
-    return strace;
-  }
-
-  get #file(): string {
-    return join(this.#folder, 'calls');
-  }
-
-  /** Detaches from the process; resolves to the system calls that it made since the start of the trace. */
-  async calls(): Promise<SystemCall[]> {
-    this.#child.kill('SIGINT');
-    await this.#gone;
-    return readCalls(readFileSync(this.#file, 'utf8'));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#child.kill('SIGKILL');
-    await this.#gone;
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
+/**
+ * Records the system calls of a process and all its threads, in order. `inject`: system calls that fail from now on, as
+ * strace names them (`fsync:error=EIO`).
+ */
+export async function attachStrace(pid: number, inject: string | null = null) {
+  const folder = mkdtempSync(join(tmpdir(), 'runwire-strace-'));
+  const file = join(folder, 'calls');
+  const faults = inject === null ? [] : ['-e', `inject=${inject}`];
+  const args = ['-f', '-y', '-s', '200', '-e', `trace=${CALLS}`, ...faults, '-o', file, '-p', String(pid)];
+  const child = spawn(STRACE, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const gone = new Promise((resolve) => child.once('exit', resolve).once('error', resolve));
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const isGone = gone.then(() => {
+    throw new LeftOut(`strace cannot watch the server (${said.trim()}); install it, and run the proof as root.`);
+  });
+  isGone.catch(() => {});
+  await Promise.race([until('strace', () => said.includes('attached')), isGone]);
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await gone;
+  };
+  return {
+    /** Detaches from the process; resolves to the system calls that it made since the start of the trace. */
+    calls: async (): Promise<SystemCall[]> => {
+      await end('SIGINT');
+      return readCalls(readFileSync(file, 'utf8'));
+    },
+    [Symbol.asyncDispose]: async () => {
+      await end('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
 
 const LINE = /^(\d+) +(?:<\.\.\. (\w+) resumed>(.*)|(\w+)\((.*))$/;
+const succeeded = ({ text }: SystemCall) => /\) += \d+/.test(text);
 
 /** Each line is a call, or the beginning of one, or the rest of one. */
-export function readCalls(text: string): SystemCall[] {
+function readCalls(trace: string): SystemCall[] {
   const calls: SystemCall[] = [];
-  const open = new Map<string, { readonly name: string; readonly text: string; readonly begunAt: number }>();
-  for (const [at, line] of text.split('\n').entries()) {
-    const [, pid = '', resumed, rest = '', name = '', args = ''] = LINE.exec(line) ?? [];
+  const open = new Map<string, SystemCall>();
+  for (const [at, line] of trace.split('\n').entries()) {
+    const [, pid = '', resumed, rest = '', name = '', text = ''] = LINE.exec(line) ?? [];
+    const begun = open.get(pid);
     if (resumed !== undefined) {
-      const begun = open.get(pid);
-      if (begun?.name === resumed && succeeded(rest)) calls.push({ ...begun, text: begun.text + rest, doneAt: at });
-    } else if (args.endsWith('<unfinished ...>')) open.set(pid, { name, text: args, begunAt: at });
-    else if (name !== '' && succeeded(args)) calls.push({ name, text: args, begunAt: at, doneAt: at });
+      if (begun?.name === resumed) calls.push({ ...begun, text: begun.text + rest, doneAt: at });
+    } else if (text.endsWith('<unfinished ...>')) open.set(pid, { name, text, begunAt: at, doneAt: at });
+    else if (name !== '') calls.push({ name, text, begunAt: at, doneAt: at });
   }
-  return calls;
+  return calls.filter(succeeded);
 }
-
-const succeeded = (text: string) => /\) += \d+/.test(text);
