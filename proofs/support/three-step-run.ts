@@ -162,8 +162,8 @@ function checkUsage(run: Body, steps: readonly Body[], { model }: Rig, onlySteps
 }
 
 /**
- * The run continued after its server died, and no finished step was repeated. A tool that may not be repeated was called once;
- * one that may be repeated can tell by its key that it was called before. `onlySteps`: only finished steps were stored.
+ * The run continued after its server died, and no finished step was repeated. A tool that may not be repeated was called once.
+ * Any other tool can tell by its key that it was called before. `onlySteps`: only finished steps were stored.
  */
 export async function checkContinued(
   rig: Rig,
