@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { checkAnswer } from './answer-check.ts';
 import { expectedText, type Order } from './model.ts';
-import type { PhaseResult } from './phases.ts';
+import { type PhaseResult, pairedChange } from './phases.ts';
 
 const isLinux = process.platform === 'linux';
 const PHASES = ['short', 'long', 'bursts', 'single', 'slow', 'idle'];
@@ -33,6 +34,22 @@ test('the quick benchmark measures both servers with complete answers', { skip: 
     );
     for (const { name, runs } of results) assert.ok(runs > 0, name);
   }
+});
+
+test('compares this version with itself', { skip: !isLinux }, async () => {
+  const args = ['-C', 'runwire', 'bench/main.ts', '--against', join(import.meta.dirname, '..'), '--seconds', '1'];
+  // One pair of slices may differ by more than 5 %, which is exit code 1.
+  const failed = (error: { readonly code: number; readonly stdout: string }) => error;
+  const { stdout, ...rest } = await promisify(execFile)(process.execPath, args).catch(failed);
+  assert.ok(!('code' in rest) || rest.code === 1, stdout);
+  assert.equal(stdout.match(/^\| (short|single|long): .*\d \|.*\d \|.*\d % \|$/gm)?.length, 6, stdout);
+  assert.equal('code' in rest, /worse by more than 5 %/.test(stdout), stdout);
+});
+
+test('the paired change is the median of the ratios', () => {
+  // The machine was busy during the second pair: both figures are higher, and the change is the same.
+  assert.equal(Math.round(pairedChange([10, 100, 10], [11, 110, 11])), 10);
+  assert.equal(Math.round(pairedChange([10, 10, 10], [5, 8, 50])), -20);
 });
 
 test('refuses an answer with a missing or wrong token, or without an end', () => {

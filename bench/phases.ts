@@ -67,3 +67,8 @@ export function median(values: readonly number[]): number {
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 }
+
+/** The median change from `before` to `after` in percent. Figures at the same index were measured together. */
+export function pairedChange(before: readonly number[], after: readonly number[]): number {
+  return (median(after.map((value, index) => value / (before[index] ?? value))) - 1) * 100;
+}
