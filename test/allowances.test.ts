@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Model, type ModelOutput, SCRIPTED_USAGE, STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { columnOf } from './support/columns.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
 
 const SPENT = SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens;
@@ -176,10 +177,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.get(member)).status, 404);
     assert.deepEqual((await rig.api.get(`/v2/integrations/${integration}/members`)).body.items, []);
     const { body } = await rig.api.get(`/v2/integrations/${integration}/usage?consumerId=ann`);
-    assert.deepEqual(
-      body.items.map((record: { runId: string }) => record.runId),
-      [runId],
-    );
+    assert.deepEqual(columnOf(body.items, 'runId'), [runId]);
     assert.equal((await rig.api.put(member, {})).status, 201);
     assert.deepEqual(await counts(integration), { used: SPENT, reserved: 0, remaining: 0, exhausted: true });
     assert.equal((await refusal(await rig.api.complete(ask(integration, 'u2')))).status, 429);

@@ -5,6 +5,7 @@ import { hookStore, imageAttachment, pngOf, STORES, type StoreName } from '@runw
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
 import { AttachmentRig, attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment-rig.ts';
+import { rowsOf } from './support/columns.ts';
 import { reading } from './support/left-behind.ts';
 
 const NEVER_MS = 3_600_000;
@@ -113,13 +114,10 @@ function tests(store: StoreName): void {
     assert.equal(await sweep(rig), 1);
     assert.deepEqual(hashesIn(rig), []);
     const rows = await askStore(rig.rig.server.dataDir, 'select blob_key, form from attachments');
-    assert.deepEqual(
-      rows.map((row) => [row.blob_key, row.form]),
-      [
-        [null, 'image'],
-        [null, 'image'],
-      ],
-    );
+    assert.deepEqual(rowsOf(rows, 'blob_key', 'form'), [
+      [null, 'image'],
+      [null, 'image'],
+    ]);
   });
 
   test('one sweep releases the copies of more chats than fit into one batch', async () => {

@@ -53,7 +53,7 @@ function tests(store: StoreName): void {
     assert.equal(await count(), before, 'nothing is reserved');
   }
 
-  test('an expired link without a copy must be refreshed; the fresh link is used', async (t) => {
+  test('an expired link without a copy must be refreshed, then is used', async (t) => {
     cites(
       t,
       'contract-7-refreshes',

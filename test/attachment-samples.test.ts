@@ -54,9 +54,7 @@ async function paste(t: TestContext, sample: string, env: Readonly<Record<string
   });
 }
 
-test('the samples about attachments work as pasted', {
-  skip,
-}, async (t) => {
+test('the samples about attachments work as pasted', { skip }, async (t) => {
   cites(t, 'contract-7-refresh-missing');
   await using files = await FileServer.start();
   using _ = files.trustHere();

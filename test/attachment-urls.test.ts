@@ -83,7 +83,7 @@ test('an invalid URL is refused by its field, and nothing is reserved', async (t
   assert.deepEqual(rig.files.requests, []);
 });
 
-test('an error that only resolving the host shows is admitted, then fails the run', async (t) => {
+test('a host with a refused address is admitted and fails the run', async (t) => {
   cites(t, 'contract-7-url-unavailable');
   await unavailable([fileAt(HERE)]);
   await unavailable([imageAt('https://localhost/a.png')]);
@@ -113,7 +113,7 @@ test('a file name is one segment by the path rule', async (t) => {
   }
 });
 
-test('the failure names the attachment that cannot be read, not its other uses', async () => {
+test('the failure names the attachment that cannot be read', async () => {
   const url = rig.files.serve('/ways/notes.txt', 'Note.', 'text/plain');
   for (const [wrong, why] of [
     [imageAt(url), 'is not a PNG, JPEG, GIF or WebP image, judged by its content'],
@@ -153,7 +153,7 @@ test('messages list attachments by URL, without query and fragment', async () =>
   assert.ok(!JSON.stringify(body).includes('hush'));
 });
 
-test('fresh signatures make the same request; another path or fragment does not', async (t) => {
+test('fresh signatures make the same request, another path does not', async (t) => {
   cites(t, 'contract-4-same-body-attachments');
   const url = rig.files.serve('/again/notes.txt', 'Note.');
   const body = (link: string, more: object = {}) => ({

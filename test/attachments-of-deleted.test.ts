@@ -29,7 +29,7 @@ function tests(store: StoreName): void {
     return AttachmentRig.start({ store, ...others, limits: { unusedBlobMs, sweepMs: NEVER_MS } });
   };
 
-  test('nothing is left of attachments a day after their integration is deleted', async (t) => {
+  test('attachments are deleted a day after their integration', async (t) => {
     const dataDir = folderOf(t);
     {
       await using rig = await start({ dataDir, unusedBlobMs: DAY_MS });

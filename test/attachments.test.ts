@@ -89,7 +89,7 @@ test('documents reach a model without file input as their text', async () => {
   }
 });
 
-test('a PDF is sent as it is over Responses, and as its text over Chat Completions', async () => {
+test('a PDF is sent as a file over Responses, as text over Chat', async () => {
   await using files = await FileServer.start();
   using _ = files.trustHere();
   const pdf = fixture('libreoffice.pdf');
@@ -194,7 +194,7 @@ test('the offline model names its files and quotes the start of a text', async (
   );
 });
 
-test('tools are handed the texts of attached files with the messages, and no bytes', async () => {
+test('tools get the texts of attached files, and no bytes', async () => {
   const handed: unknown[] = [];
   const look = defineTool({
     name: 'look',

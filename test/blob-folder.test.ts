@@ -38,9 +38,7 @@ test('a server with another folder for files than its database does not start', 
   assert.notEqual(readFileSync(markOf(own), 'utf8'), readFileSync(markOf(shared), 'utf8'));
 });
 
-test('one of two concurrent first starts on different folders succeeds', {
-  skip,
-}, async (t) => {
+test('one of two concurrent first starts on different folders succeeds', { skip }, async (t) => {
   await using database = await freshDatabase();
   const folders = Array.from({ length: 4 }, () => folderOf(t));
   const starts = await Promise.allSettled(

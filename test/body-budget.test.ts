@@ -1,27 +1,20 @@
 import assert from 'node:assert/strict';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { imageAttachment, pngOf, startTestServer, TEST_API_KEY, type TestServer } from '@runwire/test-kit';
+import { imageAttachment, pngOf, startTestServer, type TestServer } from '@runwire/test-kit';
+import { until } from './support/eventually.ts';
+import { jsonHead, RawConnection } from './support/raw-http.ts';
 import { refusal } from './support/scripted-server.ts';
 
 const MEBIBYTE = 1024 * 1024;
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (const end = performance.now() + 60_000; !isSo(); await sleep(5)) assert.ok(performance.now() < end, `${isSo}`);
-}
 
 /** Sends a whole completion. Resolves when the server has read it, and does not wait for the answer. */
 async function sendWhole(server: TestServer, fields: object, isFree: () => boolean = () => false): Promise<Socket> {
   const body = Buffer.from(JSON.stringify({ apiIntegrationId: 'demo', message: 'Look', ...fields }));
   const { heldBodyBytes } = server.server.probes;
   const before = heldBodyBytes();
-  const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
-  socket.on('error', () => {});
-  socket.write(
-    `POST /get_completion_v2 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TEST_API_KEY}\r\n` +
-      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
-  );
+  const { socket } = new RawConnection(server.url);
+  socket.write(jsonHead('POST /get_completion_v2', body.length));
   socket.write(body);
   await until(() => heldBodyBytes() >= before + body.length || isFree());
   return socket;

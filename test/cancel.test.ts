@@ -4,6 +4,7 @@ import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { type Model, STORES, type StoreName } from '@runwire/test-kit';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { cites } from '../requirements/cite.ts';
+import { rowsOf } from './support/columns.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 const cancelPath = (integration: string, runId: string) => `/v2/integrations/${integration}/runs/${runId}/cancel`;
@@ -55,20 +56,17 @@ function tests(store: StoreName): void {
     const frames = await reader.whole();
     const messages = messagesFrame(reader);
     assert.deepEqual([messages.status, messages.cancelled, messages.error], ['cancelled', true, null]);
-    assert.deepEqual(
-      messages.new_messages.map((item: Record<string, unknown>) => [item.type, item.status]),
-      [
-        ['message', undefined],
-        ['message', 'completed'],
-        ['function_call', 'completed'],
-        ['function_call_output', undefined],
-        ['message', 'incomplete'],
-      ],
-    );
+    assert.deepEqual(rowsOf(messages.new_messages, 'type', 'status'), [
+      ['message', undefined],
+      ['message', 'completed'],
+      ['function_call', 'completed'],
+      ['function_call_output', undefined],
+      ['message', 'incomplete'],
+    ]);
     assert.equal(frames.at(-1)?.event, 'end');
   });
 
-  test('cancels exactly this run and no other run of member, chat or integration', async (t) => {
+  test('cancels exactly one run of a member, chat or integration', async (t) => {
     cites(t, 'contract-3-cancel', 'contract-8-404-run-not-found');
     const [integration, elsewhere] = [await rig.integration(), await rig.integration()];
     const one = await rig.hold({ apiIntegrationId: integration, chatId: 'c1' });

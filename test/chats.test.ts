@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { STORES, type StoreName } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { columnOf, rowsOf } from './support/columns.ts';
 import { ISO_TIME, refusal, ScriptedServer } from './support/scripted-server.ts';
 
 const chatOf = ({ reader }: { reader: { headers: Record<string, unknown> } }) =>
@@ -49,13 +50,10 @@ function tests(store: StoreName): void {
       assert.deepEqual([status, body.code], [400, 'invalid_request'], why);
     }
     const chats = (await rig.api.get(`/v2/integrations/${integration}/chats`)).body.items;
-    assert.deepEqual(
-      chats.map((chat: Record<string, unknown>) => [chat.chatId, chat.aliasChatId]),
-      [
-        ['c2', 'a2'],
-        ['c1', 'a1'],
-      ],
-    );
+    assert.deepEqual(rowsOf(chats, 'chatId', 'aliasChatId'), [
+      ['c2', 'a2'],
+      ['c1', 'a1'],
+    ]);
     // Names are unique within an integration. Another integration may use the same names.
     const elsewhere = await rig.integration();
     const other = await rig.answer({ apiIntegrationId: elsewhere, aliasChatId: 'a1' });
@@ -223,10 +221,7 @@ function tests(store: StoreName): void {
     const { reader } = await rig.answer({ apiIntegrationId: integration, consumerId: 'ann', aliasChatId: 'a1' });
     assert.equal(chatOf({ reader }), 'c1');
     const page = (await rig.api.get(`${chats}?limit=1`)).body;
-    assert.deepEqual(
-      page.items.map((item: { chatId: string }) => item.chatId),
-      [unnamed.chatId],
-    );
+    assert.deepEqual(columnOf(page.items, 'chatId'), [unnamed.chatId]);
     const rest = (await rig.api.get(`${chats}?limit=1&cursor=${page.nextCursor}`)).body;
     assert.deepEqual([rest.items[0].chatId, rest.items[0].numMessages, rest.nextCursor], ['c1', 2, null]);
     assert.equal((await rig.api.get(`${chats}?cursor=nonsense`)).body.code, 'invalid_cursor');
@@ -240,7 +235,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.get(chats)).body.items.length, 1);
   });
 
-  test('is running exactly while it has an active run, and cannot be deleted then', async (t) => {
+  test('a chat with an active run is running and cannot be deleted', async (t) => {
     cites(t, 'contract-6-chat-states', 'contract-3-chat-busy-delete', 'contract-8-409-run-active');
     const integration = await rig.integration();
     const chat = `/v2/integrations/${integration}/chats/c1`;

@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { type ApiClient, STORES, type StoreName, startTestServer, type TestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { askStore } from './support/ask-store.ts';
+import { RawConnection } from './support/raw-http.ts';
 import { type SignedForm, sendForm, signing } from './support/uploads.ts';
 
 /** Sends one request with exactly these headers. Resolves to the text of the answer. */
 async function raw(to: TestServer, headers: readonly string[]): Promise<string> {
   const body = JSON.stringify(signing(3));
-  const { hostname, port } = new URL(to.url);
-  const socket = connect(Number(port), hostname);
   const lines = [
     'POST /create_agency_upload HTTP/1.1',
     ...headers,
@@ -22,13 +19,9 @@ async function raw(to: TestServer, headers: readonly string[]): Promise<string> 
     '',
     body,
   ];
-  socket.write(lines.join('\r\n'));
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += chunk.toString();
-  });
-  await once(socket, 'close');
-  return text;
+  const connection = new RawConnection(to.url);
+  connection.send(lines.join('\r\n'));
+  return connection.closed;
 }
 
 for (const store of STORES) describe(store, () => tests(store));
@@ -224,7 +217,7 @@ function tests(store: StoreName): void {
     assert.match(await raw(named, ['Host: a b']), /"uploadUrl":"https:\/\/agents\.example\.com\/api\/uploads\/demo"/);
   });
 
-  test('concurrent forms for a file and a folder of one name exclude each other', async (t) => {
+  test('concurrent forms for a file and a folder of one name conflict', async (t) => {
     cites(t, 'contract-7-file-and-folder');
     const inTheWay = async (fields: object) => {
       const { status, body } = await sign(fields);

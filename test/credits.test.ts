@@ -7,6 +7,7 @@ import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { StartRefused } from '../packages/server/src/domain/start-refused.ts';
 import { cites } from '../requirements/cite.ts';
 import { folderOf } from './support/cli-process.ts';
+import { columnOf } from './support/columns.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { type HeldRun, refusal, ScriptedServer } from './support/scripted-server.ts';
 
@@ -88,20 +89,17 @@ function tests(store: StoreName): void {
     const { status, body: refused } = await refusal(await rig.api.complete({ ...body, usageRequestId: 'u3' }));
     assert.deepEqual([status, refused.code], [429, 'consumer_allowance_exhausted']);
     const { items } = (await rig.api.get(`/v2/integrations/${integration}/usage`)).body;
-    assert.deepEqual(
-      items.map(({ charged }: { charged: unknown }) => charged),
-      [
-        { unit: 'credits', amount: 15 },
-        { unit: 'credits', amount: 15 },
-      ],
-    );
+    assert.deepEqual(columnOf(items, 'charged'), [
+      { unit: 'credits', amount: 15 },
+      { unit: 'credits', amount: 15 },
+    ]);
     for (const groupBy of ['consumer', 'model']) {
       const { body: summary } = await rig.api.get(`/v2/integrations/${integration}/usage/summary?groupBy=${groupBy}`);
       assert.deepEqual(summary.items[0].charged, { runs: 2, tokens: 30, credits: 30 }, groupBy);
     }
   });
 
-  test('counts earlier runs in credits after an integration is switched to them', async (t) => {
+  test('counts earlier runs in credits after a switch to credits', async (t) => {
     cites(t, 'contract-6-charged-while-off', 'contract-6-allowance-credits');
     const integration = await rig.integration();
     await rig.member(integration, 'ann');

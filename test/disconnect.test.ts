@@ -129,7 +129,7 @@ function tests(store: StoreName): void {
     assert.equal(messagesFrame(resumed).status, 'completed');
   });
 
-  test('a run without readers continues unless the integration is set to cancel', async (t) => {
+  test('a run without readers continues by default', async (t) => {
     cites(t, 'contract-4-disconnect-continue');
     const integration = await server.integration();
     const { reader, call, runId } = await server.hold({ apiIntegrationId: integration });

@@ -7,6 +7,7 @@ import { type AgencyDefinition, defineAgency } from '@runwire/agency';
 import { startTestServer, storeEnvironment, TEST_API_KEY, TestMount, type TestServer } from '@runwire/test-kit';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
 import { root } from './support/cli-process.ts';
+import { columnOf } from './support/columns.ts';
 import { paste, run, samplesOf } from './support/doc-samples.ts';
 
 /** Pastes the samples of a page one after the other, and resolves to their outputs. */
@@ -76,10 +77,7 @@ test('the guides about accounts, members and usage work as pasted', async (t) =>
   has(/"groupBy":"consumer".*"key":"user-42","runs":1/);
   const { body: keys } = await server.api.get('/v2/api_keys');
   const revoked = keys.items.filter(({ revokedAt }: { revokedAt: string | null }) => revokedAt !== null);
-  assert.deepEqual(
-    revoked.map(({ keyId }: { keyId: string }) => keyId),
-    [spare.keyId],
-  );
+  assert.deepEqual(columnOf(revoked, 'keyId'), [spare.keyId]);
   const names = keys.items.map(({ name }: { name: string }) => name);
   assert.equal(names.filter((name: string) => name === 'spare').length, 2, 'the command created one too');
 });
@@ -166,7 +164,7 @@ test('the samples in TypeScript compile, the test passes, and the agencies are a
   const { body } = await server.api.get('/v2/agencies');
   const taken = body.items.filter(({ agency }: { agency: string }) => agency.startsWith('sample-'));
   assert.deepEqual(
-    taken.map(({ error }: { error: unknown }) => error),
+    columnOf(taken, 'error'),
     files.map(() => null),
   );
   const tools = taken.map(({ agents }: { agents: { tools: string[] }[] }) =>

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type ErrorEntry, errors } from '@runwire/contract';
@@ -8,6 +7,7 @@ import { type Operation, operations } from '@runwire/contract/schemas';
 import { type ApiClient, hookStore, type Overrides, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { root } from './support/cli-process.ts';
+import { RawConnection } from './support/raw-http.ts';
 
 type Logger = NonNullable<Overrides['logger']>;
 
@@ -51,7 +51,7 @@ function documented(): Map<string, Row> {
   return rows;
 }
 
-test('docs/errors.md lists exactly the codes, with status, sentence and retry', () => {
+test('docs/errors.md lists exactly the codes of the error table', () => {
   const docs = documented();
   assert.deepEqual([...docs.keys()].sort(), Object.keys(errors).sort());
   for (const [code, entry] of Object.entries(errors as Record<string, ErrorEntry>)) {
@@ -91,6 +91,28 @@ const brokenChunk = (line: string) =>
     '',
     '',
   ].join('\r\n');
+
+/** Requests of every kind: answered and refused, by each part of the server. */
+const EVERY_KIND: readonly (readonly [method: string, path: string, body?: unknown])[] = [
+  ['GET', '/healthz'],
+  ['PUT', '/healthz'],
+  ['GET', '/docs'],
+  ['GET', '/openapi.json'],
+  ['GET', '/metrics'],
+  ['GET', '/v2/me'],
+  ['PUT', '/v2/integrations/demo/members/x', {}],
+  ['DELETE', '/v2/integrations/demo/members/x'],
+  ['GET', '/v2/integrations/demo/chats'],
+  ['GET', '/v2/integrations/demo/usage?format=csv'],
+  ['GET', `/v2/integrations/${'a'.repeat(5000)}`],
+  ['POST', '/v2/api_keys', '{'],
+  ['GET', '/nowhere'],
+  ['GET', '/v2/%zz'],
+  ['OPTIONS', '/uploads/demo'],
+  ['POST', '/uploads/demo', 'no form'],
+  ['POST', '/get_completion_v2', {}],
+  ['POST', '/get_completion_v2', { apiIntegrationId: 'demo', message: 'Hi' }],
+];
 
 const SECRET_OF_OURS = 'disk I/O error at /srv/data/runwire.db';
 
@@ -144,15 +166,10 @@ test('health and readiness answer without a key', async (t) => {
 
 test('unknown paths are 404 and unknown methods 405 with Allow', async (t) => {
   cites(t, 'contract-3-errors', 'contract-8-404-not-found', 'contract-8-405-method-not-allowed', 'spec-4-json');
-  for (const [method, path, body] of [
-    ['GET', '/nowhere', undefined],
-    ['POST', '/v2/nowhere', { a: 1 }],
-    ['DELETE', '/v2/integrations/demo/nowhere', undefined],
-    ['GET', '/V2/me', undefined],
-    ['POST', '/get_completion', {}],
-    ['GET', '/v2//me', undefined],
-  ] as const) {
-    const answer = await api.call(method, path, body);
+  const unknown = ['GET /nowhere', 'DELETE /v2/integrations/demo/nowhere', 'GET /V2/me', 'GET /v2//me'];
+  for (const line of [...unknown, 'POST /v2/nowhere', 'POST /get_completion']) {
+    const [method = '', path = ''] = line.split(' ');
+    const answer = await api.call(method, path, method === 'POST' ? {} : undefined);
     assert.deepEqual([answer.status, answer.body.code], [404, 'not_found'], path);
     assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
   }
@@ -246,14 +263,9 @@ test('the absolute form of a request target behaves like the path alone', async 
 
 test('two `Host` headers are 400, whatever the path', async (t) => {
   cites(t, 'contract-8-400-invalid-request');
-  for (const [line, code] of [
-    ['GET /healthz', 400],
-    ['GET /nowhere', 400],
-    ['POST /get_completion_v2', 400],
-    ['POST /uploads/demo', 400],
-  ] as const) {
+  for (const line of ['GET /healthz', 'GET /nowhere', 'POST /get_completion_v2', 'POST /uploads/demo']) {
     const answer = await raw(`${line} HTTP/1.1\r\nHost: a\r\nhost: a\r\ncontent-length: 0\r\n\r\n`);
-    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${code} `), line);
+    assert.match(answer, /^HTTP\/1\.1 400 /, line);
     assert.match(answer, /more than one `Host` header/, line);
     assert.equal(/^x-agent-run-admitted: false\r$/m.test(answer), line.includes('completion'), line);
   }
@@ -261,20 +273,7 @@ test('two `Host` headers are 400, whatever the path', async (t) => {
 
 test('every answer forbids browsers to guess its type', async () => {
   const nosniff = (headers: Headers) => headers.get('x-content-type-options');
-  for (const [method, path, body] of [
-    ['GET', '/healthz', undefined],
-    ['GET', '/docs', undefined],
-    ['GET', '/metrics', undefined],
-    ['GET', '/v2/integrations/demo/usage?format=csv', undefined],
-    ['GET', '/v2/integrations/demo/chats', undefined],
-    ['GET', '/nowhere', undefined],
-    ['PUT', '/healthz', undefined],
-    ['GET', '/v2/%zz', undefined],
-    ['POST', '/uploads/demo', 'x'],
-    ['OPTIONS', '/uploads/demo', undefined],
-    ['POST', '/get_completion_v2', {}],
-    ['POST', '/get_completion_v2', { apiIntegrationId: 'demo', message: 'Hi' }],
-  ] as const) {
+  for (const [method, path, body] of EVERY_KIND) {
     assert.equal(nosniff((await api.call(method, path, body)).headers), 'nosniff', `${method} ${path}`);
   }
   assert.equal(nosniff((await api.as(null).get('/v2/me')).headers), 'nosniff');
@@ -314,24 +313,16 @@ test('a trailing slash works as without it', async (t) => {
   assert.equal((await api.call('PUT', '/v2/me/')).headers.get('allow'), 'GET');
 });
 
-/**
- * Sends raw bytes that no client would send, and returns the answer. `then` is sent after the first bytes of the
- * answer.
- */
+/** Sends bytes, closes after a whole JSON answer, and returns it. `then` is sent after the first bytes of the answer. */
 function raw(request: string, then?: string): Promise<string> {
-  const { hostname, port } = new URL(server.url);
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname);
-    let answer = '';
-    socket.once('data', () => then !== undefined && socket.write(then));
-    socket.on('data', (chunk) => {
-      answer += chunk.toString();
-      if (/\r\n\r\n.*\}$/s.test(answer)) socket.end();
-    });
-    socket.on('close', () => resolve(answer));
-    socket.on('error', reject);
-    socket.write(request);
+  const connection = new RawConnection(server.url);
+  const { socket } = connection;
+  if (then !== undefined) socket.once('data', () => socket.write(then));
+  socket.on('data', () => {
+    if (/\r\n\r\n.*\}$/s.test(connection.text)) socket.end();
   });
+  connection.send(request);
+  return connection.closed;
 }
 
 test('every answer has a unique X-Request-Id', async (t) => {
@@ -342,20 +333,7 @@ test('every answer has a unique X-Request-Id', async (t) => {
     assert.ok(!seen.has(id ?? ''), `${what}: its own`);
     seen.add(id ?? '');
   };
-  const member = '/v2/integrations/demo/members/x';
-  for (const [method, path, body] of [
-    ['GET', '/healthz', undefined],
-    ['GET', '/openapi.json', undefined],
-    ['GET', '/v2/me', undefined],
-    ['PUT', member, {}],
-    ['DELETE', member, undefined],
-    ['GET', '/nowhere', undefined],
-    ['PUT', '/healthz', undefined],
-    ['POST', '/get_completion_v2', {}],
-    ['POST', '/get_completion_v2', { apiIntegrationId: 'demo', message: 'Hi' }],
-    ['POST', '/v2/api_keys', '{'],
-    ['GET', `/v2/integrations/${'a'.repeat(5000)}`, undefined],
-  ] as const) {
+  for (const [method, path, body] of EVERY_KIND) {
     note((await api.call(method, path, body)).headers.get('x-request-id'), `${method} ${path.slice(0, 40)}`);
   }
   note((await api.as(null).get('/v2/me')).headers.get('x-request-id'), 'without a key');
@@ -382,22 +360,14 @@ test('every answer has a unique X-Request-Id', async (t) => {
 
 test('every answer has the X-Request-Id of its caller, if it is valid', async (t) => {
   cites(t, 'contract-3-request-id-of-caller');
-  const mine = (place: string) => `mine/${place}`;
-  for (const [method, path, body] of [
-    ['GET', '/healthz', undefined],
-    ['GET', '/nowhere', undefined],
-    ['PUT', '/healthz', undefined],
-    ['POST', '/get_completion_v2', {}],
-    ['POST', '/v2/api_keys', '{'],
-    ['OPTIONS', '/uploads/demo', undefined],
-    ['POST', '/uploads/demo', 'no form'],
-  ] as const) {
-    const { headers } = await api.call(method, path, body, { 'x-request-id': mine(path) });
-    assert.equal(headers.get('x-request-id'), mine(path), path);
-    if (path.startsWith('/uploads')) assert.equal(headers.get('x-amz-request-id'), mine(path), path);
+  for (const [index, [method, path, body]] of EVERY_KIND.entries()) {
+    const mine = `mine/${index}`;
+    const { headers } = await api.call(method, path, body, { 'x-request-id': mine });
+    assert.equal(headers.get('x-request-id'), mine, path);
+    if (path.startsWith('/uploads')) assert.equal(headers.get('x-amz-request-id'), mine, path);
   }
-  const reader = await api.complete({}, { 'x-request-id': mine('stream') });
-  assert.equal(reader.headers['x-request-id'], mine('stream'));
+  const reader = await api.complete({}, { 'x-request-id': 'mine/stream' });
+  assert.equal(reader.headers['x-request-id'], 'mine/stream');
   await reader.whole();
   for (const request of [
     'GET /v2/%zz HTTP/1.1\r\nhost: a\r\nx-request-id: mine/raw\r\n\r\n',
@@ -410,35 +380,6 @@ test('every answer has the X-Request-Id of its caller, if it is valid', async (t
     const { headers } = await api.call('GET', '/healthz', undefined, { 'x-request-id': unusable });
     assert.match(headers.get('x-request-id') ?? '', /^req_\w+$/, unusable);
   }
-});
-
-test('the six refusals of a completion are JSON with the header, each with its code', async (t) => {
-  cites(t, 'spec-4.1-error-responses', 'spec-2.4-error', 'spec-2.4-code', 'contract-3-errors');
-  const allowances = { unit: 'runs', limit: 0, period: 'day' };
-  const other = api.as((await api.post('/v2/owners', { email: 'six@example.com' })).body.apiKey);
-  const { apiIntegrationId } = (await api.post('/v2/integrations', { allowances })).body;
-  await api.put(`/v2/integrations/${apiIntegrationId}/members/ann`, {});
-  const busy = await api.complete({ chatId: 'busy', message: '/slow 60' });
-  const body = { apiIntegrationId: 'demo', message: 'Hi' };
-  const spent = { ...body, apiIntegrationId, consumerId: 'ann', usageRequestId: 'u1' };
-  const cases: readonly (readonly [number, string, ApiClient, object])[] = [
-    [400, 'invalid_request', api, { message: 'Hi' }],
-    [401, 'invalid_api_key', api.as(null), body],
-    [403, 'integration_forbidden', other, body],
-    [404, 'integration_not_found', api, { ...body, apiIntegrationId: 'nowhere' }],
-    [404, 'member_not_found', api, { ...body, consumerId: 'nobody' }],
-    [409, 'run_active', api, { ...body, chatId: 'busy' }],
-    [429, 'consumer_allowance_exhausted', api, spent],
-  ];
-  for (const [status, code, client, sent] of cases) {
-    const answer = await client.post('/get_completion_v2', sent);
-    assert.deepEqual([answer.status, answer.body.code], [status, code]);
-    assert.match(answer.body.error, /\.$/);
-    assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
-    assert.equal(answer.headers.get('x-agent-run-admitted'), 'false', code);
-  }
-  const runId = String(busy.headers['x-run-id']);
-  assert.equal((await api.post(`/v2/integrations/demo/runs/${runId}/cancel`)).status, 200);
 });
 
 test('a body that is not HTTP is answered with 400, and starts nothing', async (t) => {

@@ -223,7 +223,7 @@ test('a file is deleted; a folder only if the caller asks for it', async (t) => 
   assert.deepEqual(await namesIn(id, '/app/mnt'), [], 'an empty folder is none');
 });
 
-test('files of other owners and integrations are 404, as if they did not exist', async () => {
+test('files of other owners and integrations are 404', async () => {
   const id = await integration();
   const empty = await integration();
   const path = await upload(api, 'secret', { apiIntegrationId: id });

@@ -40,9 +40,7 @@ test('a start without DATABASE_URL refuses the folder of another installation', 
   await isLeftAlone(place.dataDir, () => startAt({ ...place, url: '' }), FOREIGN);
 });
 
-test('an empty database refuses the folder of another installation', {
-  skip,
-}, async (t) => {
+test('an empty database refuses the folder of another installation', { skip }, async (t) => {
   await using empty = await freshDatabase();
   const place: Place = { dataDir: folderOf(t), url: '' };
   const wrong = { ...place, url: empty.url };

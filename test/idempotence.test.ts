@@ -51,7 +51,7 @@ function tests(store: StoreName): void {
     assert.equal(history.items.length, 2);
   });
 
-  test('fifty identical concurrent posts make one run: one plain, others replayed', async (t) => {
+  test('fifty identical concurrent posts make one run and 49 replays', async (t) => {
     cites(t, 'contract-4-replay', 'contract-4-usage-request-id-unique');
     const integration = await rig.metered({ unit: 'runs', limit: 1, period: 'lifetime' });
     const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
@@ -70,7 +70,7 @@ function tests(store: StoreName): void {
     assert.equal((await rig.allowance(integration)).used, 1);
   });
 
-  test('admits one of two concurrent bodies with one id and names it to the other', async (t) => {
+  test('of two concurrent bodies with one id, one is admitted', async (t) => {
     cites(
       t,
       'contract-4-other-body',

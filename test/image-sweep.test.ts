@@ -98,7 +98,7 @@ function tests(store: StoreName): void {
     await held.finish();
   });
 
-  test('an image that is swept while a request is about to refer to it is stored again', async () => {
+  test('an image that is swept during its admission is stored again', async () => {
     const { next, wrapStore } = admissions();
     await using rig = await start({ wrapStore });
     const { sweepBlobs } = rig.server.server.probes;
@@ -116,7 +116,7 @@ function tests(store: StoreName): void {
     assert.equal(await sweepBlobs(), 0);
   });
 
-  test('a sweep keeps bytes that were just stored until a request refers to them', async () => {
+  test('a sweep keeps bytes whose request is not admitted yet', async () => {
     const { next, wrapStore } = admissions();
     await using rig = await ScriptedServer.start({ store, wrapStore, limits: { sweepMs: NEVER_MS } });
     next.push(async (go) => {

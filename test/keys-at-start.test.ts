@@ -14,7 +14,7 @@ function claims(apiKey: string): { readonly sub: string; readonly jti: string } 
   return JSON.parse(Buffer.from(apiKey.split('.')[1] ?? '', 'base64url').toString());
 }
 
-test('keys are void with another RUNWIRE_SECRET and valid with the first again', async (t) => {
+test('keys are valid only with the RUNWIRE_SECRET that signed them', async (t) => {
   cites(t, 'contract-1-secret');
   const dataDir = folderOf(t);
   let apiKey = '';

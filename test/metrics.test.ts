@@ -88,7 +88,7 @@ test('the metrics listener needs no key and serves nothing else', async (t) => {
   await assert.rejects(fetch(`${metricsUrl}/metrics`), 'it ends with the server');
 });
 
-test('admissions are counted by outcome, refusals by code and without a single write', async (t) => {
+test('counts admissions by outcome and refusals by code, without writes', async (t) => {
   cites(t, 'contract-3-metrics');
   const integration = await rig.metered({ unit: 'runs', limit: 2, period: 'day' });
   const body = { apiIntegrationId: integration, consumerId: 'ann' };
@@ -131,7 +131,7 @@ test('admissions are counted by outcome, refusals by code and without a single w
   assert.equal(grown('runwire_runs_ended_total{status="failed",code="model_error"}'), 1);
 });
 
-test('metrics show current runs and streams, and how long model and store took', async (t) => {
+test('metrics show runs, streams and the times of model and store', async (t) => {
   cites(t, 'contract-3-metrics');
   const before = await metrics();
   const held = await rig.hold({});

@@ -47,7 +47,7 @@ async function setUp(api: Protocol) {
 }
 
 for (const protocol of PROTOCOLS) {
-  test(`${protocol}: what the model was shown counts once its provider has begun to answer`, async (t) => {
+  test(`${protocol}: the prompt is charged once the provider begins to answer`, async (t) => {
     cites(t, 'contract-6-charged-cut-step');
     await using set = await setUp(protocol);
     const refused = await set.hold();
@@ -80,7 +80,7 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
-test('usage that a provider reports before it repeats its answer is charged too', async (t) => {
+test('usage that a provider reports before a retry is charged too', async (t) => {
   cites(t, 'contract-6-charged-cut-step');
   await using set = await setUp('responses');
   const failed = (input_tokens: number, output_tokens: number) => {

@@ -10,6 +10,7 @@ import {
   TEST_API_KEY,
 } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { rowsOf } from './support/columns.ts';
 import { eventually } from './support/eventually.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
@@ -58,13 +59,10 @@ test('an earlier start of an embedded server is not a node', async () => {
   await first.server[Symbol.asyncDispose]();
   await using again = await startTestServer({ dataDir, env: { DATABASE_URL: '' } });
   const { items } = (await again.api.get('/v2/nodes')).body;
-  assert.deepEqual(
-    items.map(({ state, self }: NodeRecord) => [state, self]),
-    [['alive', true]],
-  );
+  assert.deepEqual(rowsOf(items, 'state', 'self'), [['alive', true]]);
 });
 
-test('every node lists all, which of them drains and which is dead, newest first', { skip }, async () => {
+test('every node lists all nodes with their states, newest first', { skip }, async () => {
   await using model = await ModelController.start();
   const limits = { leaseMs: 3000, beatMs: 750 };
   await using group = await NodeGroup.start(0, { controllerPort: model.port, limits });

@@ -13,7 +13,7 @@ after(() => server[Symbol.asyncDispose]());
 const deltas = (reader: StreamReader) => reader.frames.filter(({ data }) => data.includes('output_text.delta'));
 const ending = (reader: StreamReader) => JSON.parse(reader.frames.at(-2)?.data ?? '{}');
 
-test('/slow sends its first word immediately, takes at most 600 s and needs a number', async (t) => {
+test('/slow begins immediately, takes at most 600 s, needs a number', async (t) => {
   cites(t, 'contract-1-slow');
   const brief = await server.api.complete({ message: '/slow 0' });
   await brief.whole();

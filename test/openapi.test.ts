@@ -5,6 +5,7 @@ import { startTestServer, type TestServer } from '@runwire/test-kit';
 import { Ajv } from 'ajv';
 import * as ajvFormats from 'ajv-formats';
 import { cites } from '../requirements/cite.ts';
+import { columnOf } from './support/columns.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is looked into at many depths.
 type Json = any;
@@ -118,10 +119,7 @@ test('getCompletionV2 is POST /get_completion_v2 with its own servers', async (t
   );
   const operation = described.paths['/get_completion_v2'].post;
   assert.equal(operation.operationId, 'getCompletionV2');
-  assert.deepEqual(
-    operation.servers.map(({ url }: Json) => url),
-    [PUBLIC, STAGING],
-  );
+  assert.deepEqual(columnOf(operation.servers, 'url'), [PUBLIC, STAGING]);
   assert.match(operation.servers[1].description, /staging/i);
   assert.equal(described.servers[0].url, PUBLIC);
   await using plain = await startTestServer();
@@ -236,7 +234,7 @@ test('nothing is invalid in 3.0: no const, no type lists, no broken reference', 
   }
 });
 
-test('names in JSON are camelCase, except names of the specification and in usage', (t) => {
+test('names in JSON are camelCase, with the known exceptions', (t) => {
   cites(t, 'contract-3-camel-case');
   const ofTheSpecification = ['user_context', 'file_url', 'image_url'];
   const usage = /^(request_count|(input|cached|output|reasoning|total)_tokens)$/;

@@ -1,31 +1,17 @@
 import assert from 'node:assert/strict';
-import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TEST_API_KEY } from '@runwire/test-kit';
+import { until } from './support/eventually.ts';
+import { RawConnection } from './support/raw-http.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 
-async function until(isSo: () => boolean): Promise<void> {
-  for (const end = performance.now() + 60_000; !isSo(); await sleep(10)) assert.ok(performance.now() < end, `${isSo}`);
-}
-
 /** One connection on which requests are sent without waiting for answers. */
-class Pipeline {
-  readonly socket: Socket;
-  text = '';
-
-  constructor(server: ScriptedServer) {
-    this.socket = connect(Number(new URL(server.api.url).port), '127.0.0.1');
-    this.socket.on('error', () => {});
-    this.socket.on('data', (chunk: Buffer) => {
-      this.text += chunk.toString('latin1');
-    });
-  }
-
-  send(line: string, body: object | null = null): void {
+class Pipeline extends RawConnection {
+  request(line: string, body: object | null = null): void {
     const text = body === null ? '' : JSON.stringify(body);
     const type = body === null ? '' : `content-type: application/json\r\ncontent-length: ${text.length}\r\n`;
-    this.socket.write(`${line} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TEST_API_KEY}\r\n${type}\r\n${text}`);
+    this.send(`${line} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TEST_API_KEY}\r\n${type}\r\n${text}`);
   }
 }
 
@@ -40,9 +26,9 @@ async function setUp(limits: {
   live.reader.cut();
   const { probes } = server.server.server;
   await until(() => probes.openStreams() === 0);
-  const pipeline = new Pipeline(server);
+  const pipeline = new Pipeline(server.api.url);
   const events = (runId: string) => `GET /v2/integrations/demo/runs/${runId}/events`;
-  pipeline.send(events(live.runId));
+  pipeline.request(events(live.runId));
   await until(() => pipeline.text.includes('event: meta'));
   const dispose = async () => {
     pipeline.socket.destroy();
@@ -56,7 +42,7 @@ test('a stream that waits for another on its connection is not cut', async () =>
   const { server, live, pipeline, probes } = set;
   const ended = await server.answer({ message: 'Second' }, 'The second answer');
   await until(() => probes.openStreams() === 1);
-  pipeline.send(set.events(ended.runId));
+  pipeline.request(set.events(ended.runId));
   await until(() => probes.openStreams() === 2);
   // Ten times as long as a reader may be stuck.
   await sleep(2000);
@@ -79,7 +65,7 @@ test('a stream that breaks off before its turn is closed in its turn', async () 
   await failed.call.fail('model_error', 'It broke.');
   assert.equal(await failed.reader.over, false);
   await until(() => probes.openStreams() === 1);
-  pipeline.send('POST /get_completion_v2', body);
+  pipeline.request('POST /get_completion_v2', body);
   await until(() => probes.openStreams() === 2);
   await live.call.text('The first answer');
   await live.call.end();
@@ -96,9 +82,9 @@ test('a waiting stream is released when its connection closes', async () => {
   const other = await server.hold({ message: 'Second' });
   other.reader.cut();
   await until(() => probes.openStreams() === 1);
-  pipeline.send(set.events(other.runId));
+  pipeline.request(set.events(other.runId));
   await until(() => probes.openStreams() === 2);
-  pipeline.send('GET /healthz');
+  pipeline.request('GET /healthz');
   pipeline.socket.resetAndDestroy();
   await until(() => probes.openStreams() === 0);
   await live.call.end();

@@ -19,7 +19,7 @@ function breakable() {
 }
 
 for (const broken of ['fails', 'hangs'] as const) {
-  test(`readiness reports that the store ${broken} to write, and that it is back`, async (t) => {
+  test(`readiness reports a store that ${broken} to write, and its return`, async (t) => {
     cites(t, 'contract-3-health');
     const { state, wrapStore } = breakable();
     await using server = await startTestServer({ wrapStore });

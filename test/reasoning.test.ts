@@ -17,7 +17,7 @@ const thinking = (reasoning: Reasoning) => ({
 });
 
 for (const protocol of PROTOCOLS) {
-  test(`${protocol}: an agent that asks for reasoning gets it, step by step, into its stream`, async (t) => {
+  test(`${protocol}: the reasoning of each step reaches the stream`, async (t) => {
     cites(t, 'contract-5-raw-reasoning');
     await using provider = await FakeProvider.start();
     const env = {
@@ -74,7 +74,7 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
-test('an unknown reasoning setting of an agent refuses the start, one sentence', async () => {
+test('an unknown reasoning setting of an agent refuses the start', async () => {
   const where = 'The `reasoning` of agent `Thinker` of agency `thinking`';
   for (const [reasoning, sentence] of [
     ['low', `${where} is not an object; write \`{ effort, summary }\`, or one of the two fields.`],

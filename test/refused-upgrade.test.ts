@@ -63,9 +63,7 @@ test('a start that another node refuses leaves the earlier tables unchanged', {
   assert.equal(await isMigrated(database.url), true);
 });
 
-test('names a node of a version without heartbeats, and what to do', {
-  skip,
-}, async (t) => {
+test('names a node of a version without heartbeats, and what to do', { skip }, async (t) => {
   await using database = await freshDatabase();
   const options = { dataDir: folderOf(t), env: { DATABASE_URL: database.url, RUNWIRE_SHARED_DISK: '' }, limits };
   await (await startTestServer(options))[Symbol.asyncDispose]();

@@ -1,45 +1,16 @@
 import assert from 'node:assert/strict';
 import dns from 'node:dns';
-import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { eventually } from './support/eventually.ts';
+import { jsonHead, RawConnection } from './support/raw-http.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A connection on which the test sends bytes itself. */
-function open(url: string, host = '127.0.0.1') {
-  const socket = connect(Number(new URL(url).port), host);
-  let text = '';
-  socket.on('error', () => {});
-  socket.on('data', (chunk) => {
-    text += chunk;
-  });
-  const closed = new Promise<string>((resolve) => socket.on('close', () => resolve(text)));
-  return {
-    send: (bytes: string) => socket.write(bytes),
-    /** Sends a byte at intervals until the server closes the connection. Resolves to everything that it answered. */
-    async drip(): Promise<string> {
-      while (!socket.destroyed) {
-        socket.write('x');
-        await sleep(20);
-      }
-      return closed;
-    },
-    /** Resolves to everything that the server answered before it closed the connection. */
-    closed,
-    get text() {
-      return text;
-    },
-  };
-}
-
-const head = (target: string, key = TEST_API_KEY, bytes = 1000) =>
-  `${target} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
-  `content-type: application/json\r\ncontent-length: ${bytes}\r\n\r\n`;
+const head = (line: string, key = TEST_API_KEY, bytes = 1000) => jsonHead(line, bytes, key);
 const COMPLETION = 'POST /get_completion_v2';
 
 function isTimeout(answer: string, admitted: boolean): void {
@@ -55,7 +26,7 @@ test('a request that pauses too long is 408, or closed if answered', async (t) =
   cites(t, 'contract-4-limit-request-time', 'contract-4-limit-discarded-body', 'contract-8-408-request-timeout');
   await using server = await ScriptedServer.start({ limits: { requestIdleMs: 300, requestMs: HOUR_MS } });
   const { url } = server.server;
-  const connection = () => open(url);
+  const connection = () => new RawConnection(url);
   const [body, member, headers, refused] = [connection(), connection(), connection(), connection()];
   body.send(`${head(COMPLETION)}{"apiIntegrationId":`);
   member.send(`${head('PUT /v2/integrations/demo/members/ann')}{"name":`);
@@ -85,7 +56,7 @@ test('a request that arrives too slowly is 408, or closed if answered', async (t
   cites(t, 'contract-4-limit-request-time', 'contract-4-limit-discarded-body', 'contract-4-limit-upload-time');
   const limits = { requestMs: 500, requestIdleMs: 3000, uploadIdleMs: 3000 };
   await using server = await ScriptedServer.start({ limits });
-  const [body, headers, refused, upload] = Array.from({ length: 4 }, () => open(server.server.url));
+  const [body, headers, refused, upload] = Array.from({ length: 4 }, () => new RawConnection(server.server.url));
   body?.send(`${head(COMPLETION)}{"apiIntegrationId":"`);
   headers?.send('GET /healthz HTTP/1.1\r\nhost: ');
   refused?.send(`${head(COMPLETION, 'nobody')}{`);
@@ -101,7 +72,7 @@ test('only a form that is being received has the limits of uploads', async (t) =
   cites(t, 'contract-4-limit-discarded-body', 'contract-4-limit-upload-time');
   await using server = await ScriptedServer.start({ limits: { requestMs: 500, requestIdleMs: 500 } });
   const refused = (target: string, host: string) => {
-    const connection = open(server.server.url);
+    const connection = new RawConnection(server.server.url);
     connection.send(`${target} HTTP/1.1\r\n${host}content-length: 1000000\r\n\r\n`);
     return connection.drip();
   };
@@ -121,7 +92,7 @@ test('a request with pauses that ends in time is served', async (t) => {
   cites(t, 'contract-4-limit-request-time');
   await using server = await ScriptedServer.start({ limits: { requestMs: 60_000, requestIdleMs: 30_000 } });
   server.controller.answerAll('Hi');
-  const slow = open(server.server.url);
+  const slow = new RawConnection(server.server.url);
   const body = JSON.stringify({ apiIntegrationId: 'demo', message: 'Hello' });
   slow.send(head(COMPLETION, TEST_API_KEY, Buffer.byteLength(body)).replace('host: x', 'host: x\r\nconnection: close'));
   for (const character of body) {
@@ -145,7 +116,7 @@ test('a server at localhost has one address, with deadlines', async (t) => {
   });
   const env = { HOST: 'localhost' };
   await using server = await ScriptedServer.start({ env, limits: { requestIdleMs: 300, requestMs: HOUR_MS } });
-  const [first, second] = [open(server.server.url), open(server.server.url, '127.0.0.2')];
+  const [first, second] = [new RawConnection(server.server.url), new RawConnection(server.server.url, '127.0.0.2')];
   for (const connection of [first, second]) connection.send(`${head(COMPLETION)}{"apiIntegrationId":`);
   isTimeout(await first.closed, true);
   assert.equal(await second.closed, '', 'nothing listens there');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SCRIPTED_USAGE, STORES, type StoreName, withoutComments } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { rowsOf } from './support/columns.ts';
 import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 
@@ -83,14 +84,11 @@ function tests(store: StoreName): void {
       ['user', 'assistant', 'function_call', 'function_call_output', 'assistant'],
     );
 
-    assert.deepEqual(
-      (await stepsOf(server, runId)).map((step: Record<string, unknown>) => [step.step, step.attempt, step.kind]),
-      [
-        [1, 1, 'model'],
-        [2, 1, 'tool'],
-        [3, 2, 'model'],
-      ],
-    );
+    assert.deepEqual(rowsOf(await stepsOf(server, runId), 'step', 'attempt', 'kind'), [
+      [1, 1, 'model'],
+      [2, 1, 'tool'],
+      [3, 2, 'model'],
+    ]);
     const record = await recordOf(server);
     // Nothing of the interrupted call had been stored.
     assert.deepEqual([record.usage.request_count, record.charged.amount], [2, 2 * TOKENS]);

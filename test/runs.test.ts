@@ -120,7 +120,7 @@ function tests(store: StoreName): void {
     await held.finish();
   });
 
-  test('reads the status of a chat by exactly one of request id, chat id, alias', async (t) => {
+  test('reads a chat status by one of request id, chat id or alias', async (t) => {
     cites(
       t,
       'contract-3-chat-status',

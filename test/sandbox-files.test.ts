@@ -50,7 +50,7 @@ async function furnished(fields: object = {}): Promise<string> {
   return apiIntegrationId;
 }
 
-test('files of a message are announced by name and path; its text is unchanged', async (t) => {
+test('files of a message are announced; its text is unchanged', async (t) => {
   cites(t, 'spec-1-files-sandbox', 'spec-2.3-path', 'spec-2.3-images', 'contract-7-sandbox-image');
   const apiIntegrationId = await furnished();
   await mount.put(apiIntegrationId, '/app/mnt/a.png', 'no image', 'image/png');

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { STORES, type StoreName, startTestServer } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { columnOf, rowsOf } from './support/columns.ts';
 import { ISO_TIME, messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 
 for (const store of STORES) describe(store, () => tests(store));
 
 function tests(store: StoreName): void {
-  test('lists the finished steps of a run, newest first, a call of a tool among them', async (t) => {
+  test('lists the finished steps of a run, newest first, with tool calls', async (t) => {
     cites(t, 'contract-3-steps', 'contract-9-step', 'contract-9-tool-calls-are-steps', 'contract-9-deleted-chat-steps');
     await using rig = await ScriptedServer.start({ store });
     const integration = await rig.integration({ agency: 'test' });
@@ -26,15 +27,12 @@ function tests(store: StoreName): void {
     const frames = await reader.whole();
 
     const { items } = (await rig.api.get(path)).body;
-    assert.deepEqual(
-      items.map((item: Record<string, unknown>) => [item.step, item.kind, item.tool, item.callId, item.status]),
-      [
-        [4, 'model', null, null, 'completed'],
-        [3, 'tool', 'break', 'call_2', 'failed'],
-        [2, 'tool', 'echo', 'call_1', 'completed'],
-        [1, 'model', null, null, 'completed'],
-      ],
-    );
+    assert.deepEqual(rowsOf(items, 'step', 'kind', 'tool', 'callId', 'status'), [
+      [4, 'model', null, null, 'completed'],
+      [3, 'tool', 'break', 'call_2', 'failed'],
+      [2, 'tool', 'echo', 'call_1', 'completed'],
+      [1, 'model', null, null, 'completed'],
+    ]);
     for (const { startedAt, completedAt, firstEventId, lastEventId } of items) {
       assert.match(startedAt, ISO_TIME);
       assert.ok(startedAt <= completedAt && firstEventId <= lastEventId);
@@ -62,10 +60,7 @@ function tests(store: StoreName): void {
 
     // Tool calls are steps, not messages.
     const { body } = await rig.api.get(`${below}/chats/c1/messages`);
-    assert.deepEqual(
-      body.items.map(({ role }: { role: string }) => role),
-      ['assistant', 'user'],
-    );
+    assert.deepEqual(columnOf(body.items, 'role'), ['assistant', 'user']);
     const elsewhere = await rig.integration();
     const foreign = await rig.api.get(`/v2/integrations/${elsewhere}/runs/${runId}/steps`);
     assert.deepEqual([foreign.status, foreign.body.code], [404, 'run_not_found']);
@@ -74,7 +69,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([deleted.status, deleted.body.code], [404, 'chat_not_found']);
   });
 
-  test('the offline model calls a tool of the demo agency for real, in two steps', async (t) => {
+  test('the offline model calls a tool of the demo agency in two steps', async (t) => {
     cites(t, 'contract-1-offline-tools', 'contract-1-tool');
     await using server = await startTestServer({ store });
     const ask = async (message: string) => {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { TEST_API_KEY } from '@runwire/test-kit';
 import { TextOnly } from '../packages/server/src/http/encoders/text-only.ts';
 import { cites } from '../requirements/cite.ts';
 import { root, run } from './support/cli-process.ts';
+import { until } from './support/eventually.ts';
 import { KillableServer } from './support/killable-server.ts';
+import { jsonHead, RawConnection } from './support/raw-http.ts';
 import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
 
 const server = ScriptedServer.shared();
@@ -97,7 +98,7 @@ for (const [words, about] of [
   [[], 'at zero bytes'],
   [['Half ', 'a word'], 'in the middle'],
 ] as const) {
-  test(`a run that fails or is cancelled ends the text abnormally ${about}, for curl, fetch and replays`, async (t) => {
+  test(`a failed or cancelled run ends the text abnormally ${about}`, async (t) => {
     cites(t, 'contract-5-text-only-end');
     const integration = await server.integration({ textOnly: true });
     const partial = words.join('');
@@ -132,26 +133,19 @@ test('an abnormal end over HTTP/1.0 is a reset, a normal end a close', async (t)
   const integration = await server.integration({ textOnly: true });
   for (const fails of [true, false]) {
     const body = JSON.stringify({ apiIntegrationId: integration, message: 'Hello' });
-    const socket = connect(Number(new URL(server.api.url).port), '127.0.0.1');
-    let text = '';
+    const connection = new RawConnection(server.api.url);
     const error = new Promise<string | null>((resolve) => {
-      socket.on('data', (chunk) => {
-        text += chunk.toString();
-      });
-      socket.on('error', (problem: NodeJS.ErrnoException) => resolve(problem.code ?? ''));
-      socket.on('close', () => resolve(null));
+      connection.socket.on('error', (problem: NodeJS.ErrnoException) => resolve(problem.code ?? ''));
+      connection.socket.on('close', () => resolve(null));
     });
-    socket.write(
-      `POST /get_completion_v2 HTTP/1.0\r\nauthorization: Bearer ${TEST_API_KEY}\r\n` +
-        `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
+    connection.send(jsonHead('POST /get_completion_v2', body.length).replace('HTTP/1.1', 'HTTP/1.0') + body);
     const call = await server.controller.nextCall();
     await call.text('Half');
     if (fails) await call.fail('model_error', 'The model broke.');
     else await call.end();
     assert.equal(await error, fails ? 'ECONNRESET' : null);
-    assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
-    if (!fails) assert.ok(text.endsWith('\r\n\r\nHalf'));
+    assert.match(connection.text, /^HTTP\/1\.1 200 OK\r\n/);
+    if (!fails) assert.ok(connection.text.endsWith('\r\n\r\nHalf'));
   }
 });
 
@@ -180,11 +174,8 @@ test('a replay is the whole text, whatever `Last-Event-ID` and `Accept` are', as
   await held.whole();
 });
 
-for (const checkChatContinues of [true, false]) {
-  const what = checkChatContinues
-    ? 'a replay sends only what counts of a run that goes on'
-    : 'so does every replay of a run that ended';
-  test(`text that a crash made void ended abnormally; ${what}`, async (t) => {
+for (const isResumed of [true, false]) {
+  test(`a replay after a crash is ${isResumed ? 'whole if the run resumed' : 'cut if the run ended'}`, async (t) => {
     cites(t, 'contract-5-text-only-end', 'contract-5-text-only-replay');
     await using killable = await KillableServer.start();
     await killable.api.post('/v2/integrations', { apiIntegrationId: 'text', textOnly: true });
@@ -194,38 +185,25 @@ for (const checkChatContinues of [true, false]) {
     await reader.until(({ text }) => text === 'Lost');
     await killable.process.kill('SIGKILL');
     assert.equal(await reader.over, false);
-    await killable.startAgain({ limits: { maxAttempts: checkChatContinues ? 3 : 1 } });
+    await killable.startAgain({ limits: { maxAttempts: isResumed ? 3 : 1 } });
     const replay = await killable.api.complete(body);
-    if (checkChatContinues) {
+    if (isResumed) {
       const again = await killable.controller.nextCall();
       await again.text('Found');
       await again.end();
     }
-    assert.equal(await replay.over, checkChatContinues);
-    if (checkChatContinues) assert.equal(replay.text, 'Found');
+    assert.equal(await replay.over, isResumed);
+    if (isResumed) assert.equal(replay.text, 'Found');
     else assert.ok('Lost'.startsWith(replay.text));
   });
 }
 
 test('breaks off at `resumed` only if text that was sent is void', () => {
-  const item = {
-    kind: 'message' as const,
-    id: 'msg_1',
-    agent: 'A',
-    callerAgent: null,
-    outputIndex: 0,
-    text: '',
-    complete: false,
-    timestamp: 0,
-  };
-  const delta = (id: number, text: string) => ({ type: 'delta' as const, item, text, id });
-  const resumed = (discardAfter: number) => ({
-    type: 'resumed' as const,
-    runId: 'run_1',
-    attempt: 2,
-    discardAfter,
-    id: 1_000_000_001,
-  });
+  const speaker = { agent: 'A', callerAgent: null, outputIndex: 0 };
+  const item = { kind: 'message', id: 'msg_1', ...speaker, text: '', complete: false, timestamp: 0 } as const;
+  const delta = (id: number, text: string) => ({ type: 'delta', item, text, id }) as const;
+  const resumed = (discardAfter: number) =>
+    ({ type: 'resumed', runId: 'run_1', attempt: 2, discardAfter, id: 1_000_000_001 }) as const;
   const read = (discardAfter: number) =>
     new TextOnly().page([delta(4, 'a'), delta(5, 'b'), resumed(discardAfter), delta(1_000_000_002, 'c')], 0, 0, 1000);
   assert.deepEqual(read(5), { data: 'abc', next: 4, cursor: 1_000_000_002, breaksOff: false });
@@ -251,7 +229,7 @@ test('a slow reader of text is served from the log; a stuck one is cut', async (
   reader.resume();
   assert.equal(await reader.over, true);
   assert.equal(reader.text.length, 20_000_000);
-  while (bounded.server.server.probes.openStreams() > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(() => bounded.server.server.probes.openStreams() === 0);
   stuck.resume();
   assert.equal(await stuck.over, false, 'it had not read for the whole time that it may take');
 });

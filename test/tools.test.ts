@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { type AgentTool, defineAgency, defineAgent, defineTool, type ToolCall } from '@runwire/agency';
 import { jsonSchema, tool } from 'ai';
 import { z } from 'zod';
-import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { cites } from '../requirements/cite.ts';
 
 import { type HeldRun, messagesFrame, ScriptedServer } from './support/scripted-server.ts';
@@ -166,7 +165,7 @@ test('a tool gets the AI SDK options, the user context and a unique key', async 
   assert.match(refused ?? '', /^The user's context is not what this tool needs: `plan`/);
 });
 
-test('uses the last value of a streamed result, and the text of `toModelOutput`', async () => {
+test('uses the last streamed value and the text of `toModelOutput`', async () => {
   await using rig = await withTools({
     stream: tool({
       inputSchema: NO_INPUT,
@@ -210,7 +209,7 @@ test('uses the last value of a streamed result, and the text of `toModelOutput`'
   ]);
 });
 
-test('refuses an agency whose tool cannot be used, with one sentence that names it', async () => {
+test('refuses an agency with an unusable tool, and names the tool', async () => {
   const mute = z.object({});
   Object.defineProperty(mute, '~standard', {
     value: { version: 1, vendor: 'mute', validate: (value: unknown) => ({ value }) },
@@ -347,21 +346,25 @@ test('shows calls and outputs as run items and among the new messages', async (t
 
 test('makes no step beyond the limit, and fails with `step_limit`', async (t) => {
   cites(t, 'contract-8-stream-step-limit', 'contract-4-limit-steps');
-  assert.equal(DEFAULT_LIMITS.stepsPerRun, 50);
   let executed = 0;
   const count = tool({ inputSchema: NO_INPUT, execute: () => String(++executed) });
   await using rig = await withTools({ count }, { stepsPerRun: 5 });
   const play = async (...callsOfEachStep: number[]) => {
     executed = 0;
+    const before = rig.controller.calls.length;
     const held = await hold(rig);
     let call = held.call;
+    await call.text('I look it up. ');
     for (const [place, calls] of callsOfEachStep.entries()) {
       if (place > 0) call = await rig.controller.nextCall();
       for (let one = 0; one < calls; one += 1) await call.toolCall('', 'count', '{}');
       await call.end();
     }
     await held.reader.whole();
-    const { status, error } = messagesFrame(held.reader);
+    assert.equal(rig.controller.calls.length - before, callsOfEachStep.length, 'the model is not asked again');
+    const { status, error, usage } = messagesFrame(held.reader);
+    assert.equal(held.reader.answer, 'I look it up. ');
+    assert.ok(usage.total_tokens > 0);
     return [status, error?.code ?? null, executed];
   };
   assert.deepEqual(await play(1, 1, 0), ['completed', null, 2], 'five steps');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { hookStore, STORES, type Store, type StoreName, StoreUnavailable, withoutComments } from '@runwire/test-kit';
+import { columnOf } from './support/columns.ts';
 import { ScriptedServer } from './support/scripted-server.ts';
 
 /**
@@ -51,10 +52,7 @@ function tests(store: StoreName): void {
     assert.deepEqual([run.status, run.error.code], ['failed', 'internal_error']);
     const again = await api.complete({ chatId: 'bad', usageRequestId: 'bad' });
     await again.whole();
-    assert.deepEqual(
-      again.frames.slice(-4).map((frame) => frame.event),
-      ['resumed', null, 'messages', 'end'],
-    );
+    assert.deepEqual(columnOf(again.frames.slice(-4), 'event'), ['resumed', null, 'messages', 'end']);
     assert.equal(again.answer, 'fine ');
     assert.ok(!again.text.includes('poison'));
     const resumed = await api.events(runId, bad.frames.at(-1)?.id ?? 0);

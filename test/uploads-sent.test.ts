@@ -7,7 +7,7 @@ import { BOUNDARY, formBytes, type MountStore, openForm } from '@runwire/test-ki
 import { cites } from '../requirements/cite.ts';
 import { folderOf, run } from './support/cli-process.ts';
 import { eventually } from './support/eventually.ts';
-import { changed, refused, says, without } from './support/upload-answers.ts';
+import { changed, says, without } from './support/upload-answers.ts';
 import { FILE, UploadServer } from './support/upload-server.ts';
 
 const set = await UploadServer.start({ limits: { uploadIdleMs: 5_000 } });
@@ -21,7 +21,7 @@ test('everything after the file is ignored: files, fields and the epilogue', asy
   assert.deepEqual(set.read(`demo/files/${key}`), FILE);
   // Fields after the file are ignored.
   const late = [...without(set.parts(), 'policy'), ...set.parts().filter(({ name }) => name === 'policy')];
-  await refused(set, set.post(late), 400, 'InvalidArgument');
+  await set.refuses(400, 'InvalidArgument', late);
 });
 
 test('`curl -F` uploads 20 MiB, and not a byte more', async (t) => {
@@ -65,7 +65,7 @@ test('accepts a body without a known length, also byte by byte', async () => {
   sent.end();
   says(await answer, 204, null);
   assert.deepEqual(set.read('demo/files/bytewise'), FILE);
-  await refused(set, set.post(set.parts({ sizeBytes: FILE.length - 1 }), { lengthBy: null }), 400, 'EntityTooLarge');
+  await set.refuses(400, 'EntityTooLarge', set.parts({ sizeBytes: FILE.length - 1 }), { lengthBy: null });
 });
 
 test('reads no more of a file than is written: its sender waits', async () => {
@@ -115,7 +115,7 @@ test('recognises exactly the boundary of the media type', async () => {
     'multipart/form-data; boundary=',
     'multipart/form-data; boundary=other',
   ]) {
-    await refused(set, set.post(set.parts(), { contentType }), 400, 'MalformedPOSTRequest');
+    await set.refuses(400, 'MalformedPOSTRequest', set.parts(), { contentType });
   }
   for (const contentType of [
     'text/html',
@@ -123,7 +123,7 @@ test('recognises exactly the boundary of the media type', async () => {
     'multipart/mixed; boundary=b',
     'multipart/form-databoundary=b',
   ]) {
-    await refused(set, set.post(set.parts(), { contentType }), 412, 'PreconditionFailed');
+    await set.refuses(412, 'PreconditionFailed', set.parts(), { contentType });
   }
   const likeness = [
     `x--${BOUNDARY}`,
@@ -141,9 +141,9 @@ test('recognises exactly the boundary of the media type', async () => {
   }
   // The beginning of a boundary ends the file. Then a part begins whose head has no end.
   const ended = `some\r\n--${BOUNDARY}more`;
-  await refused(set, set.post(set.parts({ sizeBytes: ended.length }, ended)), 400, 'MalformedPOSTRequest');
-  await refused(set, set.post([], { preamble: `--${BOUNDARY}\r\nno head` }), 400, 'MalformedPOSTRequest');
-  await refused(set, set.post(set.parts(), { lineEnd: '\n' }), 400, 'MalformedPOSTRequest');
+  await set.refuses(400, 'MalformedPOSTRequest', set.parts({ sizeBytes: ended.length }, ended));
+  await set.refuses(400, 'MalformedPOSTRequest', [], { preamble: `--${BOUNDARY}\r\nno head` });
+  await set.refuses(400, 'MalformedPOSTRequest', set.parts(), { lineEnd: '\n' });
 });
 
 test('the filename never reaches a header, a path or an answer', async () => {
@@ -165,31 +165,21 @@ test('the filename never reaches a header, a path or an answer', async () => {
     .parts()
     .map((part) => (part.name === 'file' ? { ...part, filename: 'a"\r\nContent-Type: text/html\r\nX: "' } : part));
   says(await set.post(torn), 204, null);
-  await refused(set, set.post(set.parts({ contentType: 'image/png\r\nX-Evil: 1' })), 400, 'InvalidArgument');
-  const marked = await refused(
-    set,
-    set.post(changed(set.parts(), 'x-amz-algorithm', '<b>&"\u0007')),
-    400,
-    'InvalidArgument',
-  );
+  await set.refuses(400, 'InvalidArgument', set.parts({ contentType: 'image/png\r\nX-Evil: 1' }));
+  const marked = await set.refuses(400, 'InvalidArgument', changed(set.parts(), 'x-amz-algorithm', '<b>&"\u0007'));
   assert.match(marked.body, /<ArgumentValue>&lt;b&gt;&amp;&quot;\ufffd<\/ArgumentValue>/);
 });
 
-test('refuses more than 20 480 bytes, or 10 000 fields or headers, before the file', async () => {
+test('limits the bytes, fields and headers before the file', async () => {
   const own = set.parts({ key: 'full' });
   const ignored = { name: 'x-ignore-rest', value: '' };
   const bare = formBytes({ parts: [ignored, ...own] }).length - FILE.length - `\r\n--${BOUNDARY}--\r\n`.length;
   const filled = (bytes: number) => [{ ...ignored, value: 'x'.repeat(bytes - bare) }, ...own];
   says(await set.post(filled(20_480)), 204, null);
-  await refused(set, set.post(filled(20_481)), 400, 'MaxPostPreDataLengthExceeded');
+  await set.refuses(400, 'MaxPostPreDataLengthExceeded', filled(20_481));
   const many = Array.from({ length: 10_000 }, (_, n) => ({ name: `x-ignore-${n}`, value: 'x' }));
-  await refused(set, set.post([...many, ...own]), 400, 'MaxPostPreDataLengthExceeded');
-  await refused(set, set.post(many), 400, 'MaxPostPreDataLengthExceeded');
+  await set.refuses(400, 'MaxPostPreDataLengthExceeded', [...many, ...own]);
+  await set.refuses(400, 'MaxPostPreDataLengthExceeded', many);
   const headers = Array.from({ length: 10_000 }, (_, n) => `X-${n}: x`);
-  await refused(
-    set,
-    set.post([{ name: 'x-ignore', value: 'x', headers }, ...own]),
-    400,
-    'MaxPostPreDataLengthExceeded',
-  );
+  await set.refuses(400, 'MaxPostPreDataLengthExceeded', [{ name: 'x-ignore', value: 'x', headers }, ...own]);
 });

@@ -107,7 +107,7 @@ function tests(store: StoreName): void {
     );
   });
 
-  test('finds records by usage request id, member and time, newest first, page by page', async (t) => {
+  test('finds records by request id, member and time, page by page', async (t) => {
     cites(t, 'contract-3-usage', 'contract-9-newest-first', 'contract-8-400-invalid-cursor');
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2030-01-01T00:00:00.000Z') });
     const integration = await rig.integration();

@@ -1,32 +1,18 @@
 import assert from 'node:assert/strict';
-import { Agent, request } from 'node:http';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { namedSchemas, operations, patternSentences } from '@runwire/contract/schemas';
-import {
-  type ApiClient,
-  ModelController,
-  parseFrames,
-  scriptedModel,
-  startTestServer,
-  type TestServer,
-  testAgency,
-} from '@runwire/test-kit';
+import { type ApiClient, parseFrames } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
+import { rowsOf } from './support/columns.ts';
+import { until } from './support/eventually.ts';
+import { jsonHead, RawConnection } from './support/raw-http.ts';
+import { ScriptedServer } from './support/scripted-server.ts';
+import { signing } from './support/uploads.ts';
 
-let controller: ModelController;
-let server: TestServer;
-let api: ApiClient;
-before(async () => {
-  controller = await ModelController.start();
-  controller.answerAll('Hi');
-  const model = scriptedModel(controller.port);
-  server = await startTestServer({ model, agencies: { test: testAgency }, limits: { bodyBytes: 100_000 } });
-  api = server.api;
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await controller[Symbol.asyncDispose]();
-});
+const rig = await ScriptedServer.start({ limits: { bodyBytes: 100_000 } });
+after(() => rig[Symbol.asyncDispose]());
+const { api, controller, server } = rig;
+controller.answerAll('Hi');
 
 const send = (body: unknown) => api.post('/get_completion_v2', body);
 const complete = (fields: object) => send({ apiIntegrationId: 'demo', message: 'Hi', ...fields });
@@ -36,6 +22,11 @@ async function taken(fields: object): Promise<Record<string, string>> {
   assert.equal(status, 200, `${JSON.stringify(fields)}: ${JSON.stringify(body)}`);
   assert.equal(headers.get('x-agent-run-admitted'), 'true');
   return JSON.parse(parseFrames(body)[0]?.data ?? '{}');
+}
+
+async function replayed(fields: object, runId: string | undefined): Promise<void> {
+  const { headers } = await complete(fields);
+  assert.deepEqual([headers.get('x-run-replayed'), headers.get('x-run-id')], ['true', runId]);
 }
 
 async function refused(answer: ReturnType<ApiClient['post']>, says: RegExp, status = 400, code = 'invalid_request') {
@@ -50,6 +41,9 @@ const wrong = async (fields: object, says: RegExp, code?: string) => {
   assert.equal(headers.get('x-agent-run-admitted'), 'false');
 };
 
+/** Attachments on this machine: nothing is fetched, and the runs fail after their admission. */
+const file = { type: 'input_file', file_url: 'https://localhost/a.pdf' };
+const image = { type: 'input_image', image_url: 'https://localhost/a.png' };
 const notStrings = [5, 0, true, [], ['a'], {}, { a: 1 }];
 
 test('needs integration and message as strings; the message may be empty', async (t) => {
@@ -71,13 +65,10 @@ test('needs integration and message as strings; the message may be empty', async
   }
   const { chatId } = await taken({ message: '' });
   const history = (await api.get(`/v2/integrations/demo/chats/${chatId}/messages`)).body.items;
-  assert.deepEqual(
-    history.map(({ role, content }: { role: string; content: string }) => [role, content]),
-    [
-      ['assistant', 'Hi'],
-      ['user', ''],
-    ],
-  );
+  assert.deepEqual(rowsOf(history, 'role', 'content'), [
+    ['assistant', 'Hi'],
+    ['user', ''],
+  ]);
 });
 
 test('accepts null only if the specification allows it', async (t) => {
@@ -103,18 +94,17 @@ test('accepts null only if the specification allows it', async (t) => {
 
 test("agent is an entry point; if omitted, the integration's default", async (t) => {
   cites(t, 'spec-2.1-agent');
-  const made = await api.post('/v2/integrations', { agency: 'test', defaultAgent: 'Writer' });
-  const { apiIntegrationId } = made.body;
+  const apiIntegrationId = await rig.integration({ agency: 'test', defaultAgent: 'Writer' });
   assert.equal((await taken({ apiIntegrationId })).agent, 'Writer');
   assert.equal((await taken({ apiIntegrationId, agent: 'Clerk' })).agent, 'Clerk');
   await refused(complete({ apiIntegrationId, agent: 'clerk' }), /`Clerk`, `Writer`/, 400, 'unknown_agent');
   for (const value of notStrings) await wrong({ agent: value }, /`agent` must be of type string/);
 });
 
-test('user_context is an object, a string or null, and arrives as it was sent', async (t) => {
+test('user_context is an object, a string or null, and arrives as sent', async (t) => {
   cites(t, 'spec-2.1-user-context', 'contract-4-strict');
   for (const value of [5, true, [], ['a']]) await wrong({ user_context: value }, /`user_context` must be of type/);
-  const { apiIntegrationId } = (await api.post('/v2/integrations', { agency: 'test' })).body;
+  const apiIntegrationId = await rig.integration({ agency: 'test' });
   const contexts = [{ plan: 'gold', deep: { list: [1, '1', null, { a: {} }] }, '': 0, detail: 'x' }, {}, '', 'text'];
   for (const [place, context] of contexts.entries()) {
     const { onCall } = controller;
@@ -131,32 +121,6 @@ test('user_context is an object, a string or null, and arrives as it was sent', 
   }
 });
 
-test('consumerId and usageRequestId are required exactly if allowances are on', async (t) => {
-  cites(t, 'spec-2.1-consumer-id', 'spec-2.1-usage-request-id', 'contract-4-blank-attribution');
-  const code = 'missing_allowance_attribution';
-  const allowances = { unit: 'runs', limit: 100, period: 'lifetime' };
-  const { apiIntegrationId } = (await api.post('/v2/integrations', { allowances })).body;
-  await api.put(`/v2/integrations/${apiIntegrationId}/members/ann`, {});
-  const both = { apiIntegrationId, consumerId: 'ann', usageRequestId: 'u1' };
-  for (const field of ['consumerId', 'usageRequestId']) {
-    for (const value of notStrings) await wrong({ [field]: value }, new RegExp(`\`${field}\` must be of type string`));
-    for (const blank of [undefined, '', ' ', '\u00a0\u2003']) {
-      await refused(complete({ ...both, [field]: blank }), new RegExp(`\`${field}\` is missing`), 400, code);
-    }
-  }
-  const { run_id: runId } = await taken(both);
-  const status = (await api.get(`/v2/integrations/${apiIntegrationId}/chat_status?usageRequestId=u1`)).body;
-  assert.deepEqual([status.run.runId, status.run.usageRequestId], [runId, 'u1']);
-  const records = (await api.get(`/v2/integrations/${apiIntegrationId}/usage`)).body.items;
-  assert.deepEqual([records.length, records[0].usageRequestId, records[0].consumerId], [1, 'u1', 'ann']);
-  const again = await complete(both);
-  assert.deepEqual([again.headers.get('x-run-replayed'), again.headers.get('x-run-id')], ['true', runId]);
-  await refused(complete({ ...both, message: 'Other' }), /used before/, 400, 'usage_request_id_reused');
-  const meta = await taken({ consumerId: ' ', usageRequestId: '' });
-  assert.deepEqual([meta.consumerId, meta.usageRequestId], [null, null], 'off: blank is as if not given');
-  assert.deepEqual((await taken({})).consumerId, null);
-});
-
 test('accepts five attachments, each with exactly the fields of its type', async (t) => {
   cites(
     t,
@@ -166,9 +130,6 @@ test('accepts five attachments, each with exactly the fields of its type', async
     'spec-2.2-no-additional',
     'contract-4-unknown-fields-attachments',
   );
-  // Their host is this machine, so nothing is fetched and the runs fail after their admission.
-  const file = { type: 'input_file', file_url: 'https://localhost/a.pdf' };
-  const image = { type: 'input_image', image_url: 'https://localhost/a.png' };
   await taken({ attachments: [] });
   await taken({ attachments: [file] });
   await taken({ attachments: [file, image, file, image, file] });
@@ -202,8 +163,6 @@ test('a file has a URL and an optional name; an image has an optional detail', a
     'spec-2.2-detail-shape',
   );
   const one = (attachment: object) => ({ attachments: [attachment] });
-  const file = { type: 'input_file', file_url: 'https://localhost/a.pdf' };
-  const image = { type: 'input_image', image_url: 'https://localhost/a.png' };
   await taken(one({ ...file, filename: 'a.pdf' }));
   await wrong(one({ type: 'input_file' }), /`attachments\[0\]\.file_url` is missing/);
   for (const file_url of [5, null, 'a.pdf', '', 'https://exa mple.com/']) {
@@ -226,18 +185,19 @@ test('a file has a URL and an optional name; an image has an optional detail', a
 
 test('at most five sandbox files, each with a name and a path', async (t) => {
   cites(t, 'spec-2.1-sandbox-files', 'spec-8-sandbox-files', 'spec-2.3-name-shape', 'spec-2.3-path-shape');
-  const file = { name: 'a.txt', path: '/app/mnt/u/a.txt' };
+  const uploaded = { name: 'a.txt', path: '/app/mnt/u/a.txt' };
   await taken({ sandboxFiles: [] });
   const notThere = /`\/app\/mnt\/u\/a\.txt` was not uploaded/;
-  await wrong({ sandboxFiles: [file] }, notThere, 'sandbox_file_not_found');
-  await wrong({ sandboxFiles: [file, file, file, file, file] }, notThere, 'sandbox_file_not_found');
-  await wrong({ sandboxFiles: Array.from({ length: 6 }, () => file) }, /`sandboxFiles` must have at most 5 items/);
-  for (const value of [5, 'a', {}, file]) await wrong({ sandboxFiles: value }, /`sandboxFiles` must be of type array/);
+  await wrong({ sandboxFiles: [uploaded] }, notThere, 'sandbox_file_not_found');
+  await wrong({ sandboxFiles: [uploaded, uploaded, uploaded, uploaded, uploaded] }, notThere, 'sandbox_file_not_found');
+  await wrong({ sandboxFiles: Array.from({ length: 6 }, () => uploaded) }, /`sandboxFiles` must have at most 5 items/);
+  for (const value of [5, 'a', {}, uploaded])
+    await wrong({ sandboxFiles: value }, /`sandboxFiles` must be of type array/);
   for (const field of ['name', 'path'] as const) {
-    const { [field]: _, ...rest } = file;
+    const { [field]: _, ...rest } = uploaded;
     await wrong({ sandboxFiles: [rest] }, new RegExp(`\`sandboxFiles\\[0\\]\\.${field}\` is missing`));
     for (const value of [5, null, []]) {
-      await wrong({ sandboxFiles: [{ ...file, [field]: value }] }, new RegExp(`${field}\` must be of type string`));
+      await wrong({ sandboxFiles: [{ ...uploaded, [field]: value }] }, new RegExp(`${field}\` must be of type string`));
     }
   }
 });
@@ -268,26 +228,24 @@ test('a member is named without the query of a URL, and not at any length', asyn
 test('unknown fields of a completion are ignored, also when it is sent again', async (t) => {
   cites(t, 'contract-4-unknown-fields');
   const first = await taken({ usageRequestId: 'unknown-1', stream: true, temperature: { a: [null] } });
-  const again = await complete({ usageRequestId: 'unknown-1', temperature: 'other' });
-  assert.deepEqual([again.headers.get('x-run-replayed'), again.headers.get('x-run-id')], ['true', first.run_id]);
+  await replayed({ usageRequestId: 'unknown-1', temperature: 'other' }, first.run_id);
 });
 
 test('refuses a misspelt field of a completion and names the right one', async (t) => {
   cites(t, 'contract-4-near-miss');
-  for (const [name, meant] of [
-    ['usageRequestID', 'usageRequestId'],
-    ['usage_request_id', 'usageRequestId'],
-    ['usageRequstId', 'usageRequestId'],
-    ['usageReqeustId', 'usageRequestId'],
-    ['chat_id', 'chatId'],
-    ['userContext', 'user_context'],
-    ['agents', 'agent'],
-    ['SANDBOX-FILES', 'sandboxFiles'],
-  ] as const) {
-    await wrong(
-      { [name]: 'a' },
-      new RegExp(`^\`${name}\` is not a field of this request; did you mean \`${meant}\`\\?$`),
-    );
+  const meant = {
+    usageRequestID: 'usageRequestId',
+    usage_request_id: 'usageRequestId',
+    usageRequstId: 'usageRequestId',
+    usageReqeustId: 'usageRequestId',
+    chat_id: 'chatId',
+    userContext: 'user_context',
+    agents: 'agent',
+    'SANDBOX-FILES': 'sandboxFiles',
+  };
+  for (const [name, right] of Object.entries(meant)) {
+    const says = new RegExp(`^\`${name}\` is not a field of this request; did you mean \`${right}\`\\?$`);
+    await wrong({ [name]: 'a' }, says);
     // Refused even if the right field is given too.
     await wrong({ usageRequestId: 'a', chatId: 'a', [name]: 'a' }, /did you mean/);
   }
@@ -309,36 +267,40 @@ test('meta lists the fields that were ignored, in every replay', async (t) => {
   assert.ok(!('ignored_fields' in (await taken({}))));
 });
 
-test('a blank consumerId or usageRequestId counts as missing', async (t) => {
-  cites(t, 'contract-4-blank-attribution');
+test('a consumerId or usageRequestId is a string; blank is missing', async (t) => {
+  cites(t, 'spec-2.1-consumer-id', 'spec-2.1-usage-request-id', 'contract-4-blank-attribution');
+  for (const field of ['consumerId', 'usageRequestId']) {
+    for (const value of notStrings) await wrong({ [field]: value }, new RegExp(`\`${field}\` must be of type string`));
+  }
   for (const blank of ['', ' ', '\t', ' \n\t\r', '\u3000', ' '.repeat(300)]) {
     const meta = await taken({ consumerId: blank, usageRequestId: blank });
     assert.deepEqual([meta.consumerId, meta.usageRequestId], [null, null], JSON.stringify(blank));
   }
   const { run_id } = await taken({ usageRequestId: 'blank-1', consumerId: '\t ' });
   for (const fields of [{}, { consumerId: '' }, { consumerId: ' '.repeat(300) }]) {
-    const again = await complete({ usageRequestId: 'blank-1', ...fields });
-    assert.deepEqual([again.headers.get('x-run-replayed'), again.headers.get('x-run-id')], ['true', run_id]);
+    await replayed({ usageRequestId: 'blank-1', ...fields }, run_id);
   }
 });
 
 test('everywhere else an unknown field is refused, and named', async (t) => {
   cites(t, 'contract-9-unknown-field', 'contract-4-strict');
-  const says = /`colour` is not a known field/;
   const colour = { colour: 'red' };
-  await refused(api.post('/v2/integrations', colour), says);
-  await refused(api.patch('/v2/integrations/demo', colour), says);
-  await refused(api.put('/v2/integrations/demo/members/ann', colour), says);
-  await refused(api.post('/v2/integrations/demo/chats', colour), says);
-  await refused(api.post('/v2/integrations/demo/runs/run_1/cancel', colour), says);
-  await refused(api.post('/v2/api_keys', colour), says);
-  await refused(api.post('/v2/owners', { email: 'a@example.com', ...colour }), says);
-  await refused(
-    api.put('/v2/integrations/demo/members/ann', { allowance: { limit: 1, ...colour } }),
-    /allowance\.colour/,
-  );
+  for (const line of [
+    'POST /v2/integrations',
+    'PATCH /v2/integrations/demo',
+    'PUT /v2/integrations/demo/members/ann',
+    'POST /v2/integrations/demo/chats',
+    'POST /v2/integrations/demo/runs/run_1/cancel',
+    'POST /v2/api_keys',
+  ]) {
+    const [method = '', path = ''] = line.split(' ');
+    await refused(api.call(method, path, colour), /`colour` is not a known field/);
+  }
+  await refused(api.post('/v2/owners', { email: 'a@example.com', ...colour }), /`colour` is not a known field/);
+  const member = (fields: object) => api.put('/v2/integrations/demo/members/ann', fields);
+  await refused(member({ allowance: { limit: 1, ...colour } }), /allowance\.colour/);
   for (const active of ['true', 1, 0, 'yes', null]) {
-    await refused(api.put('/v2/integrations/demo/members/ann', { active }), /`active` must be of type boolean/);
+    await refused(member({ active }), /`active` must be of type boolean/);
   }
   const allowances = { unit: 'runs', limit: '5', period: 'day' };
   await refused(api.post('/v2/integrations', { allowances }), /`allowances\.limit` must be of type integer/);
@@ -394,12 +356,10 @@ test('refuses duplicate members, non-UTF-8, lone surrogates, 65 levels', async (
     [`{"user_context":"\u{1f600}",\n\n"a" 1${rest}`, /not valid JSON: see line 3, column 5\.$/],
     ['{"message":"a\tb"}', /not valid JSON: see line 1, column 12\.$/],
   ];
+  const headers = { ...api.authorization, 'content-type': 'application/json' };
+  const paths = { POST: '/get_completion_v2', PUT: '/v2/integrations/demo/members/trap' };
   for (const [body, says] of traps) {
-    for (const [method, path] of [
-      ['POST', '/get_completion_v2'],
-      ['PUT', '/v2/integrations/demo/members/trap'],
-    ] as const) {
-      const headers = { ...api.authorization, 'content-type': 'application/json' };
+    for (const [method, path] of Object.entries(paths)) {
       const answer = await fetch(server.url + path, { method, headers, body });
       const { error, code } = (await answer.json()) as { error: string; code: string };
       assert.deepEqual([answer.status, code], [400, 'invalid_request'], error);
@@ -409,7 +369,7 @@ test('refuses duplicate members, non-UTF-8, lone surrogates, 65 levels', async (
   }
 });
 
-test('non-JSON or too large bodies are 400 at completions, 415 or 413 elsewhere', async (t) => {
+test('wrong media types and sizes are 400, 415 or 413 by path', async (t) => {
   cites(
     t,
     'contract-4-media-and-size',
@@ -473,17 +433,14 @@ test('non-JSON or too large bodies are 400 at completions, 415 or 413 elsewhere'
 test('an empty body counts as no body, whatever its media type', async (t) => {
   cites(t, 'contract-4-charset');
   const types = ['application/json', 'text/plain', 'nonsense', '', 'application/json; charset=latin1'];
-  const empty = (path: string, type: string, chunked: boolean) =>
-    new Promise<{ status: number; code: string }>((resolve, reject) => {
-      const framing = chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': '0' };
-      const headers = { ...api.authorization, 'content-type': type, ...framing };
-      const sent = request(server.url + path, { method: 'POST', headers }, async (answer) => {
-        const text = Buffer.concat(await answer.toArray()).toString();
-        resolve({ status: answer.statusCode ?? 0, code: JSON.parse(text).code });
-      });
-      sent.on('error', reject);
-      sent.end();
-    });
+  const empty = async (path: string, type: string, chunked: boolean) => {
+    const framing = chunked ? 'transfer-encoding: chunked\r\n\r\n0\r\n\r\n' : 'content-length: 0\r\n\r\n';
+    const key = `authorization: ${api.authorization.authorization}\r\nconnection: close\r\n`;
+    const connection = new RawConnection(server.url);
+    connection.send(`POST ${path} HTTP/1.1\r\nhost: x\r\n${key}content-type: ${type}\r\n${framing}`);
+    const answer = await connection.closed;
+    return { status: Number(answer.slice(9, 12)), code: JSON.parse(answer.slice(answer.indexOf('{'))).code };
+  };
   for (const type of types) {
     for (const chunked of [false, true]) {
       const cancel = await empty('/v2/integrations/demo/runs/run_nowhere/cancel', type, chunked);
@@ -496,11 +453,8 @@ test('an empty body counts as no body, whatever its media type', async (t) => {
 
 test('null equals absent when a chat is created', async (t) => {
   cites(t, 'contract-4-charset');
-  const { status, body } = await api.post('/v2/integrations/demo/chats', {
-    chatId: null,
-    aliasChatId: null,
-    consumerId: null,
-  });
+  const fields = { chatId: null, aliasChatId: null, consumerId: null };
+  const { status, body } = await api.post('/v2/integrations/demo/chats', fields);
   assert.deepEqual([status, body.aliasChatId, body.consumerId], [201, null, null]);
   assert.match(body.chatId, /^chat_/);
 });
@@ -510,15 +464,8 @@ test('an error about a pattern explains what is allowed', async () => {
     api.post('/v2/integrations', { apiIntegrationId: '-a' }),
     /1 to 64 letters, digits, `_` or `-` \(ASCII\)/,
   );
-  const form = {
-    apiIntegrationId: 'demo',
-    folder: '/app/mnt/a',
-    filename: 'a/b',
-    contentType: 'text/plain',
-    sizeBytes: 1,
-  };
   await refused(
-    api.post('/create_agency_upload', form),
+    api.post('/create_agency_upload', signing(1, { filename: 'a/b' })),
     /^`filename` must not contain `\/`, `\\` or control characters\.$/,
   );
   const patterns = new Set<string>();
@@ -541,14 +488,9 @@ test('a body that may be left out may not be null', async () => {
 });
 
 test('a body that was read whole and refused leaves its connection open', async () => {
-  const agent = new Agent({ keepAlive: true });
-  const connection = await new Promise((resolve, reject) => {
-    const headers = { ...api.authorization, 'content-type': 'application/json' };
-    const sent = request(`${api.url}/get_completion_v2`, { method: 'POST', agent, headers });
-    sent.on('error', reject);
-    sent.on('response', (response) => resolve(response.resume().headers.connection));
-    sent.end('{"message":');
-  });
-  agent.destroy();
-  assert.notEqual(connection, 'close');
+  const connection = new RawConnection(server.url);
+  connection.send(`${jsonHead('POST /get_completion_v2', 11)}{"message":`);
+  await until(() => connection.text.includes('invalid_request'));
+  assert.doesNotMatch(connection.text, /^connection: close/im);
+  connection.socket.destroy();
 });

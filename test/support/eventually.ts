@@ -11,3 +11,8 @@ export async function eventually<T>(claim: string, look: () => Promise<T | false
     if (performance.now() > end) throw new Error(`Not within ${WAIT_MS} ms: ${claim}`);
   }
 }
+
+/** Resolves when the condition is true; rejects with its text after a minute. */
+export async function until(isSo: () => boolean): Promise<void> {
+  await eventually(`${isSo}`, async () => isSo());
+}

@@ -162,6 +162,7 @@ export async function refusal(reader: StreamReader) {
     status: reader.status,
     admitted: reader.headers['x-agent-run-admitted'],
     retryAfter: reader.headers['retry-after'],
+    contentType: String(reader.headers['content-type']),
     body: JSON.parse(text) as Readonly<Record<string, unknown>> & { readonly error: string; readonly code: string },
   };
 }

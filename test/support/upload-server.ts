@@ -17,6 +17,8 @@ import {
   type TestServerOptions,
   uploadKey,
 } from '@runwire/test-kit';
+import { eventually } from './eventually.ts';
+import { says } from './upload-answers.ts';
 
 const SECRET = 'a-secret-for-tests-0123456789-0123456789';
 export const FILE = Buffer.from('the bytes of a file');
@@ -85,6 +87,15 @@ export class UploadServer implements AsyncDisposable {
 
   post(parts: readonly FormPart[], form: Omit<RawForm, 'parts'> = {}, integrationId?: string): Promise<FormAnswer> {
     return postForm(this.url(integrationId), { ...form, parts });
+  }
+
+  /** Checks that an upload is refused and that nothing of it is stored: under no name, and as no draft. */
+  async refuses(status: number, code: string, ...upload: Parameters<UploadServer['post']>): Promise<FormAnswer> {
+    const before = this.stored();
+    const answer = await this.post(...upload);
+    says(answer, status, code);
+    await eventually('no draft is left', async () => JSON.stringify(this.stored()) === JSON.stringify(before));
+    return answer;
   }
 
   /** Lists the files and drafts of all integrations. */

@@ -1,36 +1,20 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { CallQueue } from '@runwire/server/src/testing/call-queue.ts';
+import { HttpCall } from './http-call.ts';
 
-/** One request to the provider. The test decides every byte of the answer. */
-export class ProviderCall {
+/** A request to the provider. */
+export class ProviderCall extends HttpCall {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   // biome-ignore lint/suspicious/noExplicitAny: tests read requests of two protocols.
   readonly body: any;
-  /** Resolves when the connection has closed; true if the whole answer was sent. */
-  readonly closed: Promise<boolean>;
-  readonly #response: ServerResponse;
 
   constructor(request: IncomingMessage, body: string, response: ServerResponse) {
+    super(response, { 'content-type': 'text/event-stream' });
     this.path = request.url ?? '';
     this.headers = request.headers;
     this.body = JSON.parse(body);
-    this.#response = response;
-    this.closed = new Promise((resolve) => response.once('close', () => resolve(response.writableFinished)));
-    response.on('error', () => {});
-  }
-
-  /** Sends the head immediately. */
-  head(status = 200, headers: Readonly<Record<string, string>> = {}): void {
-    this.#response.writeHead(status, { 'content-type': 'text/event-stream', ...headers });
-    this.#response.flushHeaders();
-  }
-
-  /** Resolves when the kernel has the bytes, so that the next bytes arrive separately. */
-  async bytes(bytes: string | Uint8Array): Promise<void> {
-    if (!this.#response.headersSent) this.head();
-    if (bytes.length === 0) return;
-    await new Promise<void>((resolve) => this.#response.write(bytes, () => resolve()));
   }
 
   /** Sends pieces that end at these offsets. The network may split them further. */
@@ -44,20 +28,15 @@ export class ProviderCall {
     }
   }
 
-  end(): void {
-    if (!this.#response.headersSent) this.head();
-    this.#response.end();
-  }
-
   /** The connection breaks. */
   cut(): void {
-    this.#response.socket?.resetAndDestroy();
+    this.response.socket?.resetAndDestroy();
   }
 
   /** An answer that is no stream. */
   answer(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void {
-    this.#response.writeHead(status, { 'content-type': 'application/json', ...headers });
-    this.#response.end(typeof body === 'string' ? body : JSON.stringify(body));
+    this.response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    this.response.end(typeof body === 'string' ? body : JSON.stringify(body));
   }
 
   async stream(bytes: string | Uint8Array): Promise<void> {
@@ -69,8 +48,7 @@ export class ProviderCall {
 /** A provider over real HTTP. It holds each call until the test sends the answer. */
 export class FakeProvider implements AsyncDisposable {
   readonly #server: Server;
-  readonly #waiting: ProviderCall[] = [];
-  readonly #takers: ((call: ProviderCall) => void)[] = [];
+  readonly #queue = new CallQueue<ProviderCall>();
   /** Every call so far. */
   readonly calls: ProviderCall[] = [];
   /** Connections so far. */
@@ -104,20 +82,13 @@ export class FakeProvider implements AsyncDisposable {
 
   #take(call: ProviderCall): void {
     this.calls.push(call);
-    if (this.onCall !== null) {
-      this.onCall(call);
-      return;
-    }
-    const taker = this.#takers.shift();
-    if (taker !== undefined) taker(call);
-    else this.#waiting.push(call);
+    if (this.onCall !== null) this.onCall(call);
+    else this.#queue.add(call);
   }
 
   /** Resolves to the next call that was not returned before. */
   nextCall(): Promise<ProviderCall> {
-    const waiting = this.#waiting.shift();
-    if (waiting !== undefined) return Promise.resolve(waiting);
-    return new Promise((resolve) => this.#takers.push(resolve));
+    return this.#queue.nextCall();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { gzipSync } from 'node:zlib';
-import { type FileAnswer, FileCall, type FileRequest, HeldFile } from './file-call.ts';
+import { CallQueue } from '@runwire/server/src/testing/call-queue.ts';
+import { type FileAnswer, FileCall, type FileRequest } from './file-call.ts';
 import { type TestCertificate, testCertificate } from './test-certificate.ts';
 
 export interface SignedLinkOptions {
@@ -110,9 +111,9 @@ export class FileServer implements AsyncDisposable {
   }
 
   /** Holds each request until the test answers it, for example with a late head or slow bytes. */
-  hold(path: string): HeldFile {
-    const held = new HeldFile();
-    this.route(path, (call) => held.take(call));
+  hold(path: string): CallQueue<FileCall> {
+    const held = new CallQueue<FileCall>();
+    this.route(path, (call) => held.add(call));
     return held;
   }
 

@@ -23,11 +23,10 @@ export {
 export { uploadKey } from '@runwire/server/src/files/upload-secrets.ts';
 export { FetchFailed, GuardedFetcher, type Network } from '@runwire/server/src/guarded-fetch/guarded-fetch.ts';
 export { FairBudget } from '@runwire/server/src/lib/fair-budget.ts';
-export { type CheckedUrl, checkFetchUrl } from '@runwire/server/src/lib/url-rules/check-url.ts';
+export { checkFetchUrl } from '@runwire/server/src/lib/url-rules/check-url.ts';
 export { ALLOW_NOTHING, type FetchAllow } from '@runwire/server/src/lib/url-rules/fetch-allow.ts';
 export { DiskBlobStore } from '@runwire/server/src/storage/disk/disk-blob-store.ts';
 export { silentNotifier } from '@runwire/server/src/store/notifier.ts';
-export type { JudgeCommit } from '@runwire/server/src/store/postgres/commit-outcome.ts';
 export type { Store, Tx } from '@runwire/server/src/store/store.ts';
 export { createLogger } from '@runwire/server/src/telemetry/logger.ts';
 export {
@@ -53,18 +52,16 @@ export { blobStoreConformance } from './blob-store-conformance.ts';
 export { closeTogether } from './close-together.ts';
 export { CommitProxy } from './commit-proxy.ts';
 export { FakeProvider, ProviderCall } from './fake-provider.ts';
-export { FileCall, type FileRequest, HeldFile } from './file-call.ts';
-export { FileServer, type SignedLinkOptions } from './file-server.ts';
+export { FileServer } from './file-server.ts';
 export { fillDisk } from './fill-disk.ts';
 export { freePort } from './free-port.ts';
 export { heldToolAgency } from './held-tool-agency.ts';
 export { hookStore } from './hook-store.ts';
-export { endlessPdf, pdfBomb, pdfOf, pdfOfPages, slowPdf } from './large-documents.ts';
-export { Listener, modelConformance, modelRequest } from './model-conformance.ts';
+export { endlessPdf, pdfOfPages, slowPdf } from './large-documents.ts';
+export { Listener, modelRequest } from './model-conformance.ts';
 export { filesOf, openTestMount, putFile } from './mount-contents.ts';
 export { mountStoreConformance } from './mount-store-conformance.ts';
 export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
-export { docxBomb, docxOf, xlsxBomb, xlsxOf } from './office-packages.ts';
 export {
   BOUNDARY,
   type FormAnswer,
@@ -76,7 +73,7 @@ export {
   type RawForm,
 } from './post-form.ts';
 export { askDatabase, type Crash, PostgresServer, postgresFolder, SHARED_SETTINGS } from './postgres-server.ts';
-export { type Protocol, providerEvents, type ScriptedPart, type StreamScript, sseText } from './provider-streams.ts';
+export { type Protocol, providerEvents, type StreamScript, sseText } from './provider-streams.ts';
 export { type FollowedRun, follow, post } from './roaming-client.ts';
 export { testS3Files } from './s3-files.ts';
 export {
@@ -90,7 +87,6 @@ export {
   stopOwnS3,
   useS3Credentials,
 } from './s3-gateway.ts';
-export { REFUSED_SAMPLES, SAMPLE_SENTENCES, sampleDocument } from './sample-documents.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
 export { testAgency } from './test-agency.ts';
@@ -104,11 +100,10 @@ export {
   postgresStore,
   STORES,
   type StoreName,
-  sharedPostgresUrl,
   stopOwnPostgres,
   storeEnvironment,
   withSharedDisk,
 } from './test-store.ts';
 export { ThreeStepLoad } from './three-step-load.ts';
-export { type HeldToolCall, ToolController } from './tool-controller.ts';
-export { httpAnswer, type Names, type Serve, WatchedNetwork } from './watched-network.ts';
+export { ToolController } from './tool-controller.ts';
+export { type Names, type Serve, WatchedNetwork } from './watched-network.ts';

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { ModelRequest } from '../agent/ports.ts';
 import type { Usage } from '../domain/usage.ts';
+import { CallQueue } from './call-queue.ts';
 import { onLines } from './lines.ts';
 
 /** The protocol from the controller to the scripted model: one line of JSON each. */
@@ -72,8 +73,7 @@ export class ModelCall {
 export class ModelController implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #waiting: ModelCall[] = [];
-  readonly #takers: ((call: ModelCall) => void)[] = [];
+  readonly #queue = new CallQueue<ModelCall>();
   /** Every call so far, of all runs and processes. */
   readonly calls: ModelCall[] = [];
   onCall: ((call: ModelCall) => void) | null = null;
@@ -104,19 +104,13 @@ export class ModelController implements AsyncDisposable {
       const call = new ModelCall(JSON.parse(line) as ModelRequest, socket, connectedAt);
       this.calls.push(call);
       if (this.onCall !== null) this.onCall(call);
-      else {
-        const taker = this.#takers.shift();
-        if (taker !== undefined) taker(call);
-        else this.#waiting.push(call);
-      }
+      else this.#queue.add(call);
     });
   }
 
   /** Resolves to the next call that was not returned before. */
   nextCall(): Promise<ModelCall> {
-    const waiting = this.#waiting.shift();
-    if (waiting !== undefined) return Promise.resolve(waiting);
-    return new Promise((resolve) => this.#takers.push(resolve));
+    return this.#queue.nextCall();
   }
 
   /** From now on every call answers with these texts and ends. */
@@ -125,7 +119,7 @@ export class ModelController implements AsyncDisposable {
       for (const text of texts) await call.text(text);
       await call.end();
     };
-    for (const call of this.#waiting.splice(0)) this.onCall(call);
+    for (const call of this.#queue.drain()) this.onCall(call);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
