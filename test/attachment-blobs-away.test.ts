@@ -68,7 +68,7 @@ for (const [what, keepAttachments, attached] of [
   ['read', true, notes],
   ['has', true, picture],
 ] as const) {
-  test(`a run that waits for a copy (${what}) is cancelled at once`, { timeout: 60_000 }, async () => {
+  test(`a run that waits for a copy (${what}) is cancelled immediately`, { timeout: 60_000 }, async () => {
     const blobs = new SilentBlobs();
     await using rig = await AttachmentRig.start({ wrapBlobs: blobs.wrap });
     const apiIntegrationId = await rig.rig.integration({ keepAttachments });
@@ -83,7 +83,7 @@ for (const [what, keepAttachments, attached] of [
 }
 
 for (const keepAttachments of [true, false]) {
-  test(`a run whose file cannot be ${keepAttachments ? 'kept' : 'put aside'} is cancelled at once, and leaves nothing`, {
+  test(`a run whose ${keepAttachments ? 'copy' : 'scratch blob'} cannot be stored is cancelled`, {
     timeout: 60_000,
   }, async () => {
     const blobs = new SilentBlobs();

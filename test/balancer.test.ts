@@ -68,7 +68,7 @@ test('streams pass token by token from two nodes while a third is gone', { skip 
   }
 });
 
-test('Runwire refuses a body that is too large, with its header; nginx does not', { skip }, async (t) => {
+test('Runwire, not nginx, refuses a body that is too large', { skip }, async (t) => {
   await using database = await migratedDatabase();
   await using node = await ServerProcess.start({ dataDir: folderOf(t), env: { DATABASE_URL: database.url } });
   await using nginx = await Nginx.startWith(balancerConfiguration([node.url, node.url, node.url]));

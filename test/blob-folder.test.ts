@@ -12,7 +12,7 @@ const markOf = (dataDir: string) => join(dataDir, 'blobs', 'installation');
 const ANOTHER =
   /^The folder \S+\/blobs is not the one in which this installation keeps its files .* RUNWIRE_DATA_DIR [^\n]+\.$/;
 
-test('a server with another folder for files than its database does not start', { skip }, async (t) => {
+test('a server with a folder that its database does not know does not start', { skip }, async (t) => {
   await using database = await freshDatabase();
   const env = { DATABASE_URL: database.url };
   const [shared, own] = [folderOf(t), folderOf(t)];
@@ -66,7 +66,7 @@ test('concurrent first starts on one folder all succeed', { skip }, async (t) =>
   assert.match(readFileSync(markOf(dataDir), 'utf8'), /^[0-9a-f]{32}\n$/);
 });
 
-test('completes a first start that died between its marks; refuses a damaged mark', {
+test('completes a first start that was cut off; refuses a damaged mark', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();

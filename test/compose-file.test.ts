@@ -39,7 +39,7 @@ test('sees planted faults in compose.yaml', () => {
   );
 });
 
-test('the docs run commands of the image with the arguments of its entry point', () => {
+test('the docs run commands of the image with its entry point', () => {
   const entry = /^ENTRYPOINT (\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.[1] ?? '[]';
   const command = `docker compose exec node-1 ${(JSON.parse(entry) as string[]).join(' ')} `;
   for (const page of ['docs/deploy.md', 'docs/backup.md']) {

@@ -59,7 +59,7 @@ test('docs/README.md lists every page of docs', () => {
   );
 });
 
-test('every sample of the docs is counted in SAMPLES, whose pages tests paste', () => {
+test('every sample of the docs is counted in SAMPLES', () => {
   const counted: Record<string, Record<string, number>> = {};
   for (const page of pages().filter((name) => /^(docs\/)?[^/]+\.md$/.test(name))) {
     for (const { language } of fencesOf(page)) {

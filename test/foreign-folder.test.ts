@@ -29,7 +29,7 @@ async function isLeftAlone(dataDir: string, attempt: () => Promise<unknown>, ref
   assert.deepEqual(files(), before);
 }
 
-test('a start without DATABASE_URL refuses the folder of another installation', {
+test('an embedded start refuses the folder of another installation', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();

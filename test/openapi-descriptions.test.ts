@@ -133,7 +133,7 @@ function frameProblems(frames: readonly Frame[], path = '/get_completion_v2', me
     .filter((one) => one !== null);
 }
 
-test('every event name has a schema, which the streaming operations reference', () => {
+test('every event name has a schema in the streaming operations', () => {
   const streams = operations().flatMap(([, , { responses }]) => {
     const stream = responses['200']?.content?.['text/event-stream'];
     return stream === undefined ? [] : [stream['x-sse-events']];

@@ -83,7 +83,7 @@ test('names a node of a version without heartbeats, and what to do', { skip }, a
   await (await startTestServer(options))[Symbol.asyncDispose]();
 });
 
-test('an upgrade after a crash waits until the lease of the dead node expires', { skip }, async (t) => {
+test('an upgrade after a crash waits for the lease of the dead node', { skip }, async (t) => {
   await using database = await freshDatabase();
   const options = { dataDir: folderOf(t), env: { DATABASE_URL: database.url, RUNWIRE_SHARED_DISK: '' }, limits };
   {
@@ -96,7 +96,7 @@ test('an upgrade after a crash waits until the lease of the dead node expires', 
   assert.equal(await isMigrated(database.url), true);
 });
 
-test('a start with files in another kind of place leaves PostgreSQL unchanged', {
+test('a start with files elsewhere leaves PostgreSQL unchanged', {
   skip,
 }, async (t) => {
   await using database = await freshDatabase();

@@ -171,7 +171,7 @@ test('a replay does not look for its files, which may be deleted', async () => {
   }
 });
 
-test('two of one path are one file: both are listed, and a message may be empty', async () => {
+test('two entries of one path are both listed; a message may be empty', async () => {
   const apiIntegrationId = await furnished();
   const sandboxFiles = [REPORT, REPORT];
   const { call } = await rig.answer({ apiIntegrationId, chatId: 'c', message: '', sandboxFiles });

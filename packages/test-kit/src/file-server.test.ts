@@ -30,7 +30,7 @@ test('is trusted only by clients that are set up for it', async () => {
   );
 });
 
-test('redirects, announces a wrong length, sends without end, compresses and cuts', async () => {
+test('redirects, announces wrong lengths, never ends, compresses, cuts', async () => {
   await using files = await FileServer.start();
   using _ = files.trustHere();
   const fetcher = fetcherFor(files);
