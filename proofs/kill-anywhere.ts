@@ -1,31 +1,14 @@
 import { cpSync } from 'node:fs';
-import { FileServer, type ServerProcess, type StreamReader, WAIT_POINTS, type WaitPoint } from '@runwire/test-kit';
-import {
-  ACCOUNT_CASES,
-  ATTACHED,
-  act,
-  attachmentsOf,
-  COMPACT,
-  CRASH_CASES,
-  type CrashCase,
-  FIELDS,
-  FURTHER_CASES,
-  fetchesOf,
-  hasCaller,
-  labelOf,
-  MEMBER,
-  outcomeOf,
-  REQUEST,
-  START_CASES,
-  say,
-} from './support/crash-cases.ts';
+import { FileServer, type StreamReader, WAIT_POINTS, type WaitPoint } from '@runwire/test-kit';
+import * as cases from './support/crash-cases.ts';
+import { type CrashCase, REQUEST } from './support/crash-cases.ts';
 import { inLanes } from './support/lanes.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall, until, WAIT_MS, within } from './support/proof.ts';
-import { Rig, type ServerOptions } from './support/rig.ts';
+import { Rig } from './support/rig.ts';
 import { type Body, checkReplay, checkStory, expectAllowance, whole } from './support/story.ts';
 
 /*
- * A server dies by SIGKILL at a wait point. Another starts on its folder, and everything that a caller can ask is asked: the
+ * A server stands still at a wait point, and dies there by SIGKILL. Another starts on its folder, and everything that a caller can ask is asked: the
  * header that the client saw, the chat status, the run, the usage, the history and the stream must agree.
  */
 
@@ -46,14 +29,14 @@ async function askAll(rig: Rig, crash: CrashCase, request: typeof REQUEST, seen:
   const { model, path } = rig;
   const api = rig.servers.at(-1)?.api ?? rig.api();
   const chat = async (id = REQUEST.usageRequestId) => api.get(`${path}/chat_status?usageRequestId=${id}`);
-  let outcome: string = outcomeOf(crash);
+  let outcome: string = cases.outcomeOf(crash);
   let first = seen;
   if (outcome === 'none') {
     const { status, body } = await chat();
     expectEqual('run of a request that was not admitted', [status, body.code, seen], [404, 'run_not_found', null]);
     for (const list of ['usage', 'runs']) expectNumber(list, (await api.get(`${path}/${list}`)).body.items.length, 0);
     expectNumber('status of the history', (await api.get(`${path}/chats/${REQUEST.chatId}/messages`)).status, 404);
-    await expectAllowance(api, MEMBER, 0);
+    await expectAllowance(api, cases.MEMBER, 0);
     first = await whole(api.complete(request));
     expectEqual('X-Run-Replayed of a new run', first.headers['x-run-replayed'] ?? null, null);
     outcome = 'completed';
@@ -74,7 +57,7 @@ async function askAll(rig: Rig, crash: CrashCase, request: typeof REQUEST, seen:
   // A server that took the run over and cancelled it called no model, and no step was stored before.
   const amount = run.status === 'cancelled' && run.attempt > 1 ? 0 : 1;
   expectEqual('charged', story.charged, { unit: 'runs', amount });
-  await expectAllowance(api, MEMBER, amount);
+  await expectAllowance(api, cases.MEMBER, amount);
   await checkReplay(rig, api, request, story.stream);
 
   const next = await whole(api.complete({ ...REQUEST, usageRequestId: 'request-2', message: 'And now?' }));
@@ -84,65 +67,59 @@ async function askAll(rig: Rig, crash: CrashCase, request: typeof REQUEST, seen:
   expectEqual('user messages in the next prompt', said, [REQUEST.message, 'And now?']);
   const after: Body = (await chat('request-2')).body;
   expectEqual('next turn', [after.run.status, after.status, after.numMessages], ['completed', 'idle', 4]);
-  await expectAllowance(api, MEMBER, amount + 1);
+  await expectAllowance(api, cases.MEMBER, amount + 1);
 }
 
-/** A server that dies while it starts prints nothing. */
-async function dieInStart(rig: Rig, options: ServerOptions): Promise<void> {
-  const problem = await rig.add({ ...options, fault: null }).then(
-    () => 'none: it started',
-    (error: Error) => error.message,
-  );
-  expectEqual(`last words of a start that was killed at ${options.killAt}`, problem, 'The server did not start: ');
+/** Returns false if the server started. A server that dies while it starts prints nothing. */
+async function dieInStart(rig: Rig, killAt: WaitPoint, killAfter = 1): Promise<boolean> {
+  const problem = await rig.add({ killAt, killAfter, fault: null }).catch((error: Error) => error.message);
+  if (typeof problem !== 'string') return false;
+  expectEqual(`last words of a start that was killed at ${killAt}`, problem, 'The server did not start: ');
+  return true;
 }
 
-/** Kills the server of the run. Resolves to what its client got, or to null. */
-async function die(rig: Rig, crash: CrashCase, request: typeof REQUEST): Promise<StreamReader | null> {
-  const { point, script, time } = crash;
-  const limits = point.startsWith('sweep.') ? COMPACT : {};
-  // A start changes accounts, too. So the server counts from the first word on, and stops; then it is killed.
-  const end: ServerOptions = script === 'change' ? { stopAt: { point, time } } : { killAt: point, killAfter: time };
-  const doomed: ServerProcess = await rig.add({ limits, fault: null, ...end });
-  rig.model.onCall = (call) => void say(crash, call).catch(() => {});
-  const post = doomed.api.complete(request);
-  const head = post.catch(() => null);
-  if (script === 'change') {
-    await (await post).untilText('One ');
-    doomed.arm();
-  }
-  // What the caller does last meets a dead process.
-  if (hasCaller(crash)) post.then((reader) => act(crash, doomed.api, reader)).catch(() => {});
-  if (script === 'change') await until('the stop at the point', () => doomed.isStill).then(() => doomed.kill());
-  expectEqual('signal', await within('death at the point', WAIT_MS, doomed.gone), 'SIGKILL');
-  const seen = await within('end of the post', WAIT_MS, head);
-  await within('end of the cut stream', WAIT_MS, seen?.over ?? Promise.resolve(false));
-  return seen;
-}
-
-/** Resolves to the number of servers that were killed. */
+/** Resolves to the number of servers that were killed: 0 if a start did not reach the point so often. */
 async function kill(crash: CrashCase, { fault, template, endedWithinMs }: Setting): Promise<number> {
   const { point, time, takeover, script } = crash;
   await using files = await FileServer.start();
   await using rig = await Rig.open({ fault, env: files.env });
-  rig.integration = FIELDS.apiIntegrationId;
-  const request = { ...REQUEST, attachments: attachmentsOf(crash, files) };
+  rig.integration = cases.FIELDS.apiIntegrationId;
+  const request = { ...REQUEST, attachments: cases.attachmentsOf(crash, files) };
   let seen: StreamReader | null = null;
-  if (script === 'start') await dieInStart(rig, { killAt: point, killAfter: time });
-  else {
+  if (script === 'start') {
+    if (!(await dieInStart(rig, point, time))) return 0;
+  } else {
     cpSync(template, rig.dataDir, { recursive: true });
-    seen = await die(rig, crash, request);
+    rig.model.onCall = (call) => void cases.say(crash, call).catch(() => {});
+    const limits = point.startsWith('sweep.') ? cases.COMPACT : {};
+    const { server, post } = await cases.freezeAt(rig, crash, request, { limits, fault: null });
+    await server.kill();
+    seen = await within('end of the post', WAIT_MS, post);
+    await within('end of the cut stream', WAIT_MS, seen?.over ?? Promise.resolve(false));
   }
   rig.servers.length = 0;
   // Before the next start: a run that continues asks immediately.
   rig.model.answerAll(ANSWER);
-  if (takeover !== undefined) await dieInStart(rig, { killAt: takeover });
+  if (takeover !== undefined) expectEqual(`death at ${takeover}`, await dieInStart(rig, takeover), true);
   await rig.add();
-  if (script === 'start') await rig.prepare(FIELDS, REQUEST.consumerId);
+  if (script === 'start') await rig.prepare(cases.FIELDS, REQUEST.consumerId);
+  if (script === 'change') {
+    const { status } = await rig.api().get(`${rig.path}/members/another`);
+    expectNumber('status of a member that was being made', status, point === 'account.after-commit' ? 200 : 404);
+  }
   await askAll(rig, crash, request, seen, endedWithinMs);
-  expectNumber('fetches', files.requests.length, fetchesOf(crash));
-  const shown = rig.model.calls.filter((call) => JSON.stringify(call.request.prompt).includes(ATTACHED));
-  expectNumber('model calls that show the file', shown.length, fetchesOf(crash) > 0 ? rig.model.calls.length : 0);
+  expectNumber('fetches', files.requests.length, cases.fetchesOf(crash));
+  const shown = rig.model.calls.filter((call) => JSON.stringify(call.request.prompt).includes(cases.ATTACHED));
+  expectNumber('model calls that show the file', shown.length, cases.fetchesOf(crash) > 0 ? rig.model.calls.length : 0);
   return takeover === undefined ? 1 : 2;
+}
+
+/** A start stores accounts several times: it is killed at the first time, at a later one, and so on, until it is ready. */
+async function killOften(crash: CrashCase, setting: Setting, stride: number): Promise<number> {
+  if (crash.script !== 'start') return kill(crash, setting);
+  let kills = 0;
+  for (let { time } = crash; (await kill({ ...crash, time }, setting)) > 0; time += stride) kills += 1;
+  return kills;
 }
 
 export const proof: Proof = {
@@ -151,24 +128,25 @@ export const proof: Proof = {
   faults: { 'leave-orphans': /ended runs within \d+ ms of readiness: expected 1, found 0/ },
   async run({ fault, scale }) {
     await using template = await Rig.start();
-    await template.prepare(FIELDS, REQUEST.consumerId);
+    await template.prepare(cases.FIELDS, REQUEST.consumerId);
     await template.server().kill('SIGTERM');
     // A busy machine gets three times the promised time. A start takes runs over before it is ready, so the fault shows soon.
     const endedWithinMs = fault === null ? scale(45_000, 15_000) : 3000;
     const setting = { fault, template: template.dataDir, endedWithinMs };
-    const accounts = fault === null ? [...ACCOUNT_CASES, ...START_CASES] : [];
-    const all = [...accounts, ...CRASH_CASES, ...scale([], FURTHER_CASES)];
-    const cases = all.filter((_, place) => place % scale(3, 1) === 0);
+    const accounts = fault === null ? [...cases.ACCOUNT_CASES, ...cases.START_CASES] : [];
+    const all = [...accounts, ...cases.CRASH_CASES, ...scale([], cases.FURTHER_CASES)];
+    const chosen = all.filter((_, place) => place % scale(3, 1) === 0);
     const reached = new Set<WaitPoint>();
     let kills = 0;
-    const labelled = cases.map((crash) => [labelOf(crash), crash] as const);
+    const labelled = chosen.map((crash) => [cases.labelOf(crash), crash] as const);
     await inLanes(fault === null ? LANES : 1, labelled, async (crash) => {
-      const killed = await kill(crash, setting);
+      const killed = await killOften(crash, setting, scale(4, 1));
       kills += killed;
       for (const point of [crash.point, crash.takeover]) if (point !== undefined) reached.add(point);
-      process.stdout.write(`killed at ${labelOf(crash)}\n`);
+      process.stdout.write(`killed at ${cases.labelOf(crash)}\n`);
     });
-    const points = new Set(cases.flatMap(({ point, takeover = point }) => [point, takeover])).size;
-    return { points: scale(points, WAIT_POINTS.length), killed: expectNumber('points', reached.size, points), kills };
+    const chosenPoints = new Set(chosen.flatMap(({ point, takeover = point }) => [point, takeover])).size;
+    const points = scale(chosenPoints, WAIT_POINTS.length);
+    return { points, killed: expectNumber('points', reached.size, points), kills };
   },
 };

@@ -1,6 +1,16 @@
 import { postgresFolder, SCRIPTED_USAGE, ServerProcess } from '@runwire/test-kit';
-import { OldVersion } from './support/old-version.ts';
-import { addTo, expectAtLeast, expectEqual, expectNumber, LeftOut, type Proof, type Scale, WAIT_MS, within } from './support/proof.ts'; // biome-ignore format: one import
+import { type OldVersion, openOldVersion } from './support/old-version.ts';
+import {
+  addTo,
+  expectAtLeast,
+  expectEqual,
+  expectNumber,
+  LeftOut,
+  type Proof,
+  type Scale,
+  WAIT_MS,
+  within,
+} from './support/proof.ts';
 import { Rig, SHORT_LEASE } from './support/rig.ts';
 import { checkStory } from './support/story.ts';
 import { UpgradeLoad } from './support/upgrade-load.ts';
@@ -152,7 +162,7 @@ export const proof: Proof = {
   async run({ fault, scale }) {
     if (postgresFolder() === null)
       throw new LeftOut('upgrade: PostgreSQL is not installed (apt-get install postgresql).');
-    using old = new OldVersion();
+    using old = openOldVersion();
     process.stdout.write(`from ${old.commit}${old.isOtherSchema ? '' : ', which has the same tables'}\n`);
     const orders = scale<readonly Plan['order'][]>(['together'], ['together', 'in turn']);
     const first = 'posts runs usage_records replays refused cancelled unavailable reattached';

@@ -3,7 +3,17 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ServerProcess, UPLOAD_POINTS, type UploadPoint } from '@runwire/test-kit';
 import { sendForm, signing } from '../test/support/uploads.ts';
-import { addTo, expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, until, WAIT_MS, within } from './support/proof.ts'; // biome-ignore format: one import
+import {
+  addTo,
+  expectAtLeast,
+  expectEqual,
+  expectNumber,
+  type Proof,
+  Shortfall,
+  until,
+  WAIT_MS,
+  within,
+} from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { attachStrace, type SystemCall } from './support/strace.ts';
 

@@ -12,23 +12,8 @@ import {
   WAIT_POINTS,
   type WaitPoint,
 } from '@runwire/test-kit';
-import {
-  ACCOUNT_CASES,
-  act,
-  attachmentsOf,
-  CRASH_CASES,
-  type CrashCase,
-  FIELDS,
-  FURTHER_CASES,
-  fetchesOf,
-  hasCaller,
-  labelOf,
-  MEMBER,
-  outcomeOf,
-  REQUEST,
-  say,
-  storedAt,
-} from './support/crash-cases.ts';
+import * as cases from './support/crash-cases.ts';
+import { type CrashCase, REQUEST, storedAt } from './support/crash-cases.ts';
 import { inLanes } from './support/lanes.ts';
 import { addTo, expectEqual, expectNumber, type Proof, until, WAIT_MS, within } from './support/proof.ts';
 import { Rig, SHORT_LEASE } from './support/rig.ts';
@@ -78,50 +63,34 @@ function holdCalls({ model }: Rig, crash: CrashCase) {
   model.onCall = (call) => {
     if (call.request.attempt > last) calls.held.push(call);
     else if (call.connectedAt > calls.overAt) calls.late += 1;
-    else if (calls.overAt >= performance.now()) say(crash, call).catch(() => {});
+    else if (calls.overAt >= performance.now()) cases.say(crash, call).catch(() => {});
   };
   return calls;
 }
 
-interface Stage {
-  readonly zombie: ServerProcess;
-  readonly zombieId: string;
-  readonly other: ServerProcess;
-  readonly post: Promise<StreamReader | null>;
-}
-
-/** Resolves when a node is frozen at its point. */
-async function stop(
-  rig: Rig,
-  crash: CrashCase,
-  request: Record<string, unknown>,
-  fault: string | null,
-): Promise<Stage> {
+/** Resolves when a node is frozen at its point. If it takes a run over, another node was killed before. */
+async function stop(rig: Rig, crash: CrashCase, request: Record<string, unknown>, fault: string | null) {
   const { takeover, point, time } = crash;
-  const stopAt = takeover === undefined ? { point, time } : { point: takeover, time: 1 };
-  const first = await rig.add(takeover === undefined ? {} : { killAt: crash.point, killAfter: time });
-  await rig.prepare(FIELDS, REQUEST.consumerId);
-  const begin = (node: ServerProcess) => node.api.complete(request).catch(() => null);
-  const early = takeover === undefined ? null : begin(first);
-  if (early !== null) await within('death of the first node', WAIT_MS, first.gone);
+  const first = await rig.add(takeover === undefined ? {} : { killAt: point, killAfter: time });
+  await rig.prepare(cases.FIELDS, REQUEST.consumerId);
   const limits = point.startsWith('sweep.') ? { limits: { ...SHORT_LEASE, ...SWEEP } } : {};
-  const zombie = await rig.add({ stopAt, ...limits, fault });
-  const nodes: { self: boolean; nodeId: string }[] = (await zombie.api.get('/v2/nodes')).body.items;
-  const zombieId = nodes.find(({ self }) => self)?.nodeId ?? '';
-  if (!hasCaller(crash)) zombie.arm();
-  const post = early ?? begin(zombie);
-  if (hasCaller(crash)) {
-    const reader = await within('head of the stream', WAIT_MS, post);
-    await within('first word', WAIT_MS, reader?.untilText('One ') ?? Promise.reject(new Error('No head.')));
-    zombie.arm();
-    if (reader !== null) act(crash, zombie.api, reader).catch(() => {});
-  }
-  await until(`standing still at ${stopAt.point}`, () => zombie.isStill);
-  return { zombie, zombieId, other: takeover === undefined ? first : await rig.add(), post };
+  const frozen = async (at: CrashCase, post?: Promise<StreamReader | null>) => {
+    const { server: zombie, ...rest } = await cases.freezeAt(rig, at, request, {
+      fault,
+      ...limits,
+      ...(post && { post }),
+    });
+    const [newest] = await rig.query('select node_id as id from nodes order by started_at desc limit 1');
+    return { zombie, zombieId: String(newest?.id), ...rest };
+  };
+  if (takeover === undefined) return { ...(await frozen(crash)), other: first };
+  const post = first.api.complete(request).catch(() => null);
+  await within('death of the first node', WAIT_MS, first.gone);
+  return { ...(await frozen({ ...crash, point: takeover, time: 1 }, post)), other: await rig.add() };
 }
 
 /** Frames that the node sent to its reader after the takeover. */
-async function lateFrames(crash: CrashCase, post: Stage['post'], before: number): Promise<number> {
+async function lateFrames(crash: CrashCase, post: Promise<StreamReader | null>, before: number): Promise<number> {
   const reader = crash.takeover === undefined ? await within('answer of the node', WAIT_MS, post) : null;
   if (reader === null) return 0;
   const isWhole = await within('end of the stream', WAIT_MS, reader.over);
@@ -146,8 +115,8 @@ async function checkEnd(rig: Rig, crash: CrashCase, { api }: ServerProcess): Pro
   await until('end of the run', async () => (await api.get(`${rig.path}/runs/${runId}`)).body.completedAt !== null);
   const { run, charged } = await checkStory(rig, { api, runId, isCompacted: crash.point === 'sweep.after-commit' });
   const attempt = stored === 'end' ? 1 : crash.takeover === 'takeover.after-commit' ? 3 : 2;
-  expectEqual('end of the run', [run.status, run.attempt], [outcomeOf(crash), attempt]);
-  await expectAllowance(api, MEMBER, charged.amount);
+  expectEqual('end of the run', [run.status, run.attempt], [cases.outcomeOf(crash), attempt]);
+  await expectAllowance(api, cases.MEMBER, charged.amount);
 }
 
 async function freezeAndContinue(crash: CrashCase, fault: string | null, limits: object) {
@@ -157,7 +126,7 @@ async function freezeAndContinue(crash: CrashCase, fault: string | null, limits:
     (sql: string, ...values: string[]) =>
     async () =>
       (await rig.query(sql, values)).length > 0;
-  const attachments = [imageAttachment(pngOf(2000)), ...attachmentsOf(crash, files)];
+  const attachments = [imageAttachment(pngOf(2000)), ...cases.attachmentsOf(crash, files)];
   const calls = holdCalls(rig, crash);
   const { zombie, zombieId, other, post } = await stop(rig, crash, { ...REQUEST, attachments }, fault);
   await until('the node declared dead', exists('select 1 from nodes where node_id = $1 and dead = 1', zombieId));
@@ -168,7 +137,7 @@ async function freezeAndContinue(crash: CrashCase, fault: string | null, limits:
   const seen = (await Promise.race([post, sleep(0, null)]))?.frames.length ?? 0;
   const before = await settledDump(rig);
   const stored = [...before].filter((line) => /^file blobs\/[0-9a-f]{2}\//.test(line)).length;
-  const attached = expectNumber('files of attachments', stored, 1 + fetchesOf(crash));
+  const attached = expectNumber('files of attachments', stored, 1 + cases.fetchesOf(crash));
   const known = (await rig.query('select node_id from nodes')).map((row) => String(row.node_id));
   zombie.unfreeze();
   const isNew = exists('select 1 from nodes where dead = 0 and not node_id = any($1::text[])', `{${known.join()}}`);
@@ -190,17 +159,17 @@ export const proof: Proof = {
   // The fault shows in a transaction that is open and holds no row which its taker needs: a flush, the first case.
   faults: { 'no-share-lock': /rows and files of the old attempt after the takeover: expected 0, found 1\.$/m },
   async run({ fault, scale }) {
-    const further = FURTHER_CASES.filter(({ script, takeover }) => script !== 'fail' && takeover === undefined);
-    const all = [...CRASH_CASES, ...ACCOUNT_CASES, ...further];
-    const cases = all.slice(0, fault === null ? scale(3, all.length) : 1);
+    const further = cases.FURTHER_CASES.filter(({ script, takeover }) => script !== 'fail' && takeover === undefined);
+    const all = [...cases.CRASH_CASES, ...cases.ACCOUNT_CASES, ...further];
+    const chosen = all.slice(0, fault === null ? scale(3, all.length) : 1);
     const reached = new Set<WaitPoint>();
     const sum = { rows: 0, frames: 0, calls: 0, files: 0 };
-    const labelled = cases.map((crash) => [labelOf(crash), crash] as const);
+    const labelled = chosen.map((crash) => [cases.labelOf(crash), crash] as const);
     await inLanes(LANES, labelled, async (crash) => {
       addTo(sum, await freezeAndContinue(crash, fault, scale<object>(SHORT_LEASE, {})));
       reached.add(crash.takeover ?? crash.point);
-      process.stdout.write(`stood still at ${labelOf(crash)}\n`);
+      process.stdout.write(`stood still at ${cases.labelOf(crash)}\n`);
     });
-    return { points: expectNumber('points', reached.size, scale(3, WAIT_POINTS.length)), stops: cases.length, ...sum };
+    return { points: expectNumber('points', reached.size, scale(3, WAIT_POINTS.length)), stops: chosen.length, ...sum };
   },
 };

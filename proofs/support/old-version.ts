@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,17 +17,11 @@ const MIGRATIONS = `${SERVER}/store/migrations`;
 const LATER_SETTINGS = ['RUNWIRE_SHARED_DISK'];
 const INSTALL_MS = 300_000;
 
-function run(command: string, args: readonly string[], cwd = REPOSITORY) {
-  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: INSTALL_MS });
-  return { isGood: error === undefined && status === 0, out: stdout ?? '', problem: error?.message ?? stderr };
+function git(...args: readonly string[]): { readonly isGood: boolean; readonly out: string } {
+  const { status, stdout } = spawnSync('git', args, { cwd: REPOSITORY, encoding: 'utf8' });
+  return { isGood: status === 0, out: stdout };
 }
 
-function must(command: string, args: readonly string[], cwd: string): void {
-  const { isGood, problem } = run(command, args, cwd);
-  if (!isGood) throw new Error(`\`${command} ${args[0]}\` failed: ${problem.slice(-2000)}`);
-}
-
-const git = (...args: readonly string[]) => run('git', args);
 const migrationsIn = (names: readonly string[]) => names.filter((name) => /^\d.*\.ts$/.test(name)).toSorted();
 
 /**
@@ -47,60 +41,52 @@ function findEarlier(): { readonly commit: string; readonly isOtherSchema: boole
     if (nearest === null && isBeginning && !git('diff', '--quiet', commit, '--', SERVER).isGood) nearest = commit;
   }
   if (nearest !== null) return { commit: nearest, isOtherSchema: false };
-  const isWhole = git('rev-parse', '--is-shallow-repository').out.trim() === 'false';
-  if (!isWhole) throw new LeftOut('upgrade: this clone has no earlier commit with the store on PostgreSQL.');
+  if (git('rev-parse', '--is-shallow-repository').out.trim() !== 'false')
+    throw new LeftOut('upgrade: this clone has no earlier commit with the store on PostgreSQL.');
   throw new Shortfall('commits of an earlier version in this clone: expected 1, found 0.');
 }
 
 /** True if everything that the older version needs at run time is installed here, in the same versions. */
 function canUsePackages(checkout: string): boolean {
   type Lock = { packages: Record<string, { version?: string; dev?: true; link?: true }> };
-  const [older, own] = [checkout, REPOSITORY].map(
-    (folder) => (JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as Lock).packages,
-  );
-  return Object.entries(older ?? {}).every(
+  const lockOf = (folder: string): Lock => JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
+  const own = lockOf(REPOSITORY).packages;
+  return Object.entries(lockOf(checkout).packages).every(
     ([path, { version, dev, link }]) =>
-      !path.startsWith('node_modules/') || dev || link || own?.[path]?.version === version,
+      !path.startsWith('node_modules/') || dev || link || own[path]?.version === version,
   );
 }
 
-/** An earlier version in a temporary folder, ready to start; nothing of this checkout is touched. */
-export class OldVersion implements Disposable {
-  readonly commit: string;
-  /** True if this version has to change the tables of the earlier one. */
-  readonly isOtherSchema: boolean;
-  readonly entry: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly #folder: string;
+/** Unpacks the commit, ready to start; nothing of this checkout is touched. */
+function unpack(commit: string, folder: string): string {
+  const checkout = join(folder, 'runwire');
+  const archive = join(folder, 'old.tar');
+  const parts = ['packages', 'package.json', 'package-lock.json'];
+  execFileSync('git', ['archive', '--prefix=runwire/', '-o', archive, commit, ...parts], { cwd: REPOSITORY });
+  execFileSync('tar', ['-xf', archive, '-C', folder]);
+  const install = ['ci', '--ignore-scripts', '--omit=dev', '--loglevel=error'];
+  if (canUsePackages(checkout)) linkPackages(REPOSITORY, checkout);
+  else execFileSync('npm', install, { cwd: checkout, timeout: INSTALL_MS, stdio: 'pipe' });
+  return checkout;
+}
 
-  constructor() {
-    const { commit, isOtherSchema } = findEarlier();
-    this.commit = commit;
-    this.isOtherSchema = isOtherSchema;
-    // The same folder each time, so that Node finds what it has compiled of it; another one while a proof uses it.
-    const prefix = join(tmpdir(), 'runwire-old-');
-    const folder = `${prefix}${hash('sha1', `${REPOSITORY} ${commit}`).slice(0, 16)}`;
-    this.#folder = existsSync(folder) ? mkdtempSync(prefix) : folder;
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const checkout = join(this.#folder, 'runwire');
-    try {
-      const archive = join(this.#folder, 'old.tar');
-      const parts = ['packages', 'package.json', 'package-lock.json'];
-      must('git', ['archive', '--prefix=runwire/', '-o', archive, commit, ...parts], REPOSITORY);
-      must('tar', ['-xf', archive, '-C', this.#folder], this.#folder);
-      if (canUsePackages(checkout)) linkPackages(REPOSITORY, checkout);
-      else must('npm', ['ci', '--ignore-scripts', '--omit=dev', '--loglevel=error'], checkout);
-    } catch (error) {
-      this[Symbol.dispose]();
-      throw error;
-    }
-    this.entry = join(checkout, ENTRIES.find((entry) => existsSync(join(checkout, entry))) ?? '');
-    const settings = readFileSync(join(checkout, SERVER, 'config/read-config.ts'), 'utf8');
-    const unknown = LATER_SETTINGS.filter((name) => !settings.includes(`'${name}'`));
-    this.env = Object.fromEntries(unknown.map((name) => [name, '']));
-  }
+export type OldVersion = ReturnType<typeof openOldVersion>;
 
-  [Symbol.dispose](): void {
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
+/** An earlier version in a temporary folder. `isOtherSchema`: this version has to change the tables of the earlier one. */
+export function openOldVersion() {
+  const found = findEarlier();
+  // The same folder each time, so that Node finds what it has compiled of it; another one while a proof uses it.
+  const prefix = join(tmpdir(), 'runwire-old-');
+  const same = `${prefix}${hash('sha1', `${REPOSITORY} ${found.commit}`).slice(0, 16)}`;
+  const folder = existsSync(same) ? mkdtempSync(prefix) : same;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  using building = new DisposableStack();
+  building.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const checkout = unpack(found.commit, folder);
+  const entry = join(checkout, ENTRIES.find((path) => existsSync(join(checkout, path))) ?? '');
+  const settings = readFileSync(join(checkout, SERVER, 'config/read-config.ts'), 'utf8');
+  const unknown = LATER_SETTINGS.filter((name) => !settings.includes(`'${name}'`));
+  const env: Record<string, string> = Object.fromEntries(unknown.map((name) => [name, '']));
+  const stack = building.move();
+  return { ...found, entry, env, [Symbol.dispose]: () => stack.dispose() };
 }
