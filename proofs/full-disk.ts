@@ -21,12 +21,13 @@ import {
   WAIT_POINTS,
   type WaitPoint,
 } from '@runwire/test-kit';
+import { CliServer } from '../test/support/cli-process.ts';
 import { sendForm, signing } from '../test/support/uploads.ts';
 import { Claims } from './support/claims.ts';
 import { COMPACT } from './support/crash-cases.ts';
 import * as check from './support/proof.ts';
 import { type Proof, until, WAIT_MS, within } from './support/proof.ts';
-import { Rig, type ServerOptions } from './support/rig.ts';
+import { Rig } from './support/rig.ts';
 import { checkStory } from './support/story.ts';
 import { attachStrace } from './support/strace.ts';
 
@@ -288,42 +289,46 @@ async function whileAlive({ server }: Stage, work: Promise<void>): Promise<void>
   await Promise.race([work, died]);
 }
 
+type Settings = Readonly<Record<string, string>>;
+
 /** A server that starts on a full disk listens and is alive, is not ready, and refuses with the header. */
-async function startOnFull(stage: Stage, options: ServerOptions, filled: Promise<void> | null): Promise<void> {
-  const { counts, disk, rig } = stage;
+async function startOnFull<T>({ counts, disk }: Stage, start: (env: Settings) => Promise<T>): Promise<T> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const started = rig.add({ ...options, env: { ...options.env, PORT: String(port) } });
-  for (const work of [started, filled]) work?.catch(() => {});
+  const started = start({ PORT: String(port) });
+  started.catch(() => {});
   await untilStatus(url, '/readyz', 503);
   await untilStatus(url, '/healthz', 200);
   const { status, headers } = await new ApiClient(url, TEST_API_KEY).complete({});
   check.expectEqual('completion on a full disk', [status, headers['x-agent-run-admitted']], [503, 'false']);
   counts.refused += 1;
   disk.free();
-  await within('a start with space', WAIT_MS, started);
+  const server = await within('a start with space', WAIT_MS, started);
   await untilStatus(url, '/readyz', 200);
+  return server;
 }
 
 /** A kill leaves a run unfinished. The start that takes it over fills its disk at the point. */
 async function startAt(stage: Stage, point: WaitPoint): Promise<void> {
-  const { disk, server, counts } = stage;
+  const { disk, rig, server, counts } = stage;
   const reader = await admitted(stage, point, bodyOf(point, 'wait'));
   await within('first word', WAIT_MS, reader.untilText('One '));
   await server().kill();
-  await startOnFull(stage, { fill: { file: disk.file, at: point } }, disk.filledAt(point));
+  disk.filledAt(point).catch(() => {});
+  await startOnFull(stage, (env) => rig.add({ env, fill: { file: disk.file, at: point } }));
   counts.filled += 1;
   await checkRun(stage, reader);
 }
 
-/** Starts on a full disk: first on an empty folder, then on the installation that the first start made. */
-async function startTwice(stage: Stage, rounds: number): Promise<void> {
-  const { counts, disk, server } = stage;
+/** `runwire serve` as a person starts it: first on an empty folder, then on the installation that it made. */
+async function serveOnFull(stage: Stage, rounds: number): Promise<void> {
+  const { counts, disk } = stage;
+  const own = { RUNWIRE_DATA_DIR: join(disk.dataDir, 'cli'), RUNWIRE_API_KEY: TEST_API_KEY, DATABASE_URL: '' };
   for (; counts.starts < rounds; counts.starts += 1) {
-    await server().kill();
     fillDisk(disk.file);
-    await startOnFull(stage, { env: { RUNWIRE_DATA_DIR: join(disk.dataDir, 'new') } }, null);
-    check.expectNumber('completion of the same process with space', (await server().api.complete({})).status, 200);
+    await using cli = await startOnFull(stage, (env) => CliServer.start({ env: { ...own, ...env } }));
+    const { status } = await cli.api(TEST_API_KEY).complete({});
+    check.expectNumber('status of a completion of the same process with space', status, 200);
   }
 }
 
@@ -376,7 +381,7 @@ export const proof: Proof = {
     if (sweeps.length > 0) await on(true, fillAll(sweeps));
     for (const point of takeovers) await on(false, (stage) => startAt(stage, point as WaitPoint));
     if (scale(false, true)) await on(false, failSync);
-    await on(false, (stage) => startTwice(stage, scale(1, 2)));
+    await on(false, (stage) => serveOnFull(stage, scale(1, 2)));
     const { filled, runs, refused, checkpoints_failed, starts, failed_syncs, wrong_header } = sum;
     check.expectNumber('filled', filled, points.length);
     check.expectAtLeast('runs', runs, points.length);

@@ -8,8 +8,8 @@ import { Rig } from './support/rig.ts';
 import { type Body, checkReplay, checkStory, expectAllowance, whole } from './support/story.ts';
 
 /*
- * A server stands still at a wait point, and dies there by SIGKILL. Another starts on its folder, and everything that a caller can ask is asked: the
- * header that the client saw, the chat status, the run, the usage, the history and the stream must agree.
+ * A server stops at a wait point, and dies there by SIGKILL. Another starts on its folder, and everything that a caller can
+ * ask is asked: the header that the client saw, the chat status, the run, the usage, the history and the stream must agree.
  */
 
 /** Three processes keep two cores and the disk busy. */

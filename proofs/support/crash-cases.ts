@@ -62,8 +62,8 @@ export const say = ({ script }: CrashCase, call: ModelCall): Promise<void> =>
   SCRIPTS[script === 'change' || script === 'start' ? 'cancel' : script](call);
 
 /**
- * Starts a server that stops itself at the point, and a run on it unless `post` is that run. Resolves when the server stands
- * still. It counts from its start, or from the first word if a caller does something then.
+ * Starts a server that stops itself at the point, and a run on it unless `post` is that run. Resolves when the server is
+ * stopped. It counts from its start, or from the first word if a caller does something then.
  */
 export async function freezeAt(rig: Rig, crash: CrashCase, request: Completion, options: FreezeOptions = {}) {
   const { point, script, time } = crash;
@@ -78,10 +78,10 @@ export async function freezeAt(rig: Rig, crash: CrashCase, request: Completion, 
     server.arm();
     const cancel = `${PATH}/runs/${reader?.headers['x-run-id']}/cancel`;
     const asked = script === 'cancel' ? server.api.post(cancel) : server.api.put(`${PATH}/members/another`, {});
-    // The answer meets a process that stands still or is dead.
+    // The server is stopped or dead before it answers.
     asked.catch(() => {});
   }
-  await until(`standing still at ${point}`, () => server.isStill);
+  await until(`the stop at ${point}`, () => server.isStill);
   return { server, post };
 }
 
