@@ -4,7 +4,6 @@ import {
   Listener,
   type ModelRequest,
   modelRequest,
-  type OpenAiModels,
   openAiModels,
   type Protocol,
   type ProviderCall,
@@ -14,11 +13,10 @@ import {
 } from '@runwire/test-kit';
 import OpenAI from 'openai';
 import { type ReadAnswer, readByOfficialClient } from '../packages/test-kit/src/official-client.ts';
-import { expectAtLeast, expectEqual, type Proof, within } from './support/proof.ts';
+import { PROTOCOLS } from '../packages/test-kit/src/openai-rig.ts';
+import { expectAtLeast, expectEqual, type Proof, WAIT_MS, within } from './support/proof.ts';
 
-const WAIT_MS = 60_000;
 const MIN_STREAMS = 40;
-const PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
 const USAGE = { requestCount: 1, inputTokens: 120, cachedTokens: 64, outputTokens: 33, reasoningTokens: 7 };
 const says = (...deltas: string[]): StreamScript => ({ parts: [{ kind: 'text', deltas }], usage: USAGE });
 
@@ -40,43 +38,17 @@ const REASONING: readonly NonNullable<ModelRequest['reasoning']>[] = [
 /** Is full after each piece, and has room again in the next turn of the event loop. */
 class HaltingListener extends Listener {
   halts = 0;
-  #full = false;
+  #taken = 0;
   override get isFull(): boolean {
-    return this.#full;
-  }
-  override text(text: string): void {
-    super.text(text);
-    this.#full = true;
-  }
-  override reasoning(text: string): void {
-    super.reasoning(text);
-    this.#full = true;
+    return this.heard.length > this.#taken;
   }
   override onceRoom(onRoom: () => void): void {
     this.halts += 1;
     setImmediate(() => {
-      this.#full = false;
+      this.#taken = this.heard.length;
       onRoom();
     });
   }
-}
-
-async function readByUs(models: OpenAiModels, output = new Listener()): Promise<ReadAnswer> {
-  let failed = false;
-  const call = models.model('openai/m')?.call(modelRequest('Hi'), output, new AbortController().signal);
-  const result = await call?.catch((error: Error) => {
-    if (error.name !== 'RunFailure') throw error;
-    failed = true;
-  });
-  const usage = result?.usage ?? output.reported;
-  return {
-    text: output.all('text'),
-    reasoning: output.all('reasoning'),
-    // A call of a failed response is never made.
-    calls: failed ? [] : output.calls,
-    usage: usage && [usage.inputTokens, usage.cachedTokens, usage.outputTokens, usage.reasoningTokens],
-    failed,
-  };
 }
 
 /** The bytes that a decoder would see that loses the last event. */
@@ -93,38 +65,58 @@ async function compareAll(protocol: Protocol, dropLast: boolean, everyByte: numb
   const figures = { streams: 0, cuts: 0, halts: 0, asked: 0 };
   const bytesOf = (script: StreamScript, wire: readonly [string, string | null] = WIRES.LF) =>
     Buffer.from(sseText(providerEvents(protocol, script), ...wire));
+  const ask = (output: Listener, more: Partial<ModelRequest> = {}) =>
+    models.model('openai/m')?.call(modelRequest('Hi', more), output, new AbortController().signal);
+
+  const readByUs = async (output: Listener): Promise<ReadAnswer> => {
+    let failed = false;
+    const result = await ask(output)?.catch((error: Error) => {
+      if (error.name !== 'RunFailure') throw error;
+      failed = true;
+    });
+    const usage = result?.usage ?? output.reported;
+    return {
+      text: output.all('text'),
+      reasoning: output.all('reasoning'),
+      // A call of a failed response is never made.
+      calls: failed ? [] : output.calls,
+      usage: usage && [usage.inputTokens, usage.cachedTokens, usage.outputTokens, usage.reasoningTokens],
+      failed,
+    };
+  };
 
   /** The same bytes, cut at the same places, to both clients; to ours once more with pauses. */
   const compare = async (name: string, script: StreamScript, bytes: Buffer, cuts: readonly number[] = []) => {
     const what = `${protocol}, ${name}`;
-    const play = <T>(sent: Buffer, read: () => Promise<T>): Promise<T> => {
+    const play = (sent: Buffer, read: () => Promise<ReadAnswer>) => {
       provider.onCall = (call) => void call.pieces(sent, cuts).then(() => call.end());
       return within(what, WAIT_MS, read());
     };
     const theirs = await play(bytes, () => readByOfficialClient(client, protocol));
-    const ours = await play(dropLast ? withoutLast(bytes) : bytes, () => readByUs(models));
+    const ours = await play(dropLast ? withoutLast(bytes) : bytes, () => readByUs(new Listener()));
     for (const field of ['failed', 'text', 'reasoning', 'calls', 'usage'] as const) {
       expectEqual(`${what}: ${field}`, ours[field], theirs[field]);
     }
     const said = script.parts.map((part) =>
-      part.kind === 'text' || part.kind === 'refusal' ? part.deltas.join('') : '',
+      'deltas' in part && part.kind !== 'reasoning' ? part.deltas.join('') : '',
     );
     expectEqual(`${what}: text as it was written`, ours.text, said.join(''));
-    const output = new HaltingListener();
-    expectEqual(`${what}: read with pauses`, await play(bytes, () => readByUs(models, output)), ours);
-    figures.halts += output.halts;
-    figures.streams += 1;
+    const halting = new HaltingListener();
+    expectEqual(`${what}: read with pauses`, await play(bytes, () => readByUs(halting)), ours);
+    figures.halts += halting.halts;
   };
 
   for (const [wire, lines] of Object.entries(WIRES)) {
-    for (const [name, script] of Object.entries(SCRIPTS))
+    for (const [name, script] of Object.entries(SCRIPTS)) {
       await compare(`${name} by ${wire}`, script, bytesOf(script, lines));
+      figures.streams += 1;
+    }
   }
   await compare('10 MB delta', TEN_MEGABYTES, bytesOf(TEN_MEGABYTES));
   const bytes = bytesOf(MULTI_BYTE);
   const all = Array.from({ length: bytes.length - 1 }, (_, i) => i + 1);
   await compare('multi-byte text in single bytes', MULTI_BYTE, bytes, all);
-  const { streams } = figures;
+  figures.streams += 2;
   // At every byte around the text itself, and elsewhere as often as asked.
   const isNearText = (at: number) => bytes.subarray(at - 2, at + 2).some((byte) => byte >= 0x80);
   for (const at of all.filter((place) => place % everyByte === 0 || isNearText(place))) {
@@ -132,25 +124,22 @@ async function compareAll(protocol: Protocol, dropLast: boolean, everyByte: numb
     figures.cuts += 1;
   }
   // What an agent asks of reasoning is sent as the official client sends it.
+  const messages = [{ role: 'user' as const, content: 'Hi' }];
   for (const reasoning of REASONING) {
     const bodies: ProviderCall['body'][] = [];
     provider.onCall = (call) => {
       bodies.push(call.body);
       void call.stream(bytesOf(says('Hello')));
     };
-    const request = modelRequest('Hi', { reasoning });
-    await models.model('openai/m')?.call(request, new Listener(), new AbortController().signal);
+    await ask(new Listener(), { reasoning });
+    const effort = reasoning.effort ?? null;
     if (protocol === 'responses') await client.responses.stream({ model: 'm', input: 'Hi', reasoning }).finalResponse();
-    else {
-      const messages = [{ role: 'user' as const, content: 'Hi' }];
-      const asked = reasoning.effort === undefined ? {} : { reasoning_effort: reasoning.effort };
-      await client.chat.completions.stream({ model: 'm', messages, ...asked }).finalChatCompletion();
-    }
+    else await client.chat.completions.stream({ model: 'm', messages, reasoning_effort: effort }).finalChatCompletion();
     const [ours, theirs] = bodies.map((body) => [body.reasoning ?? null, body.reasoning_effort ?? null]);
     expectEqual(`${protocol}, reasoning asked for by ${JSON.stringify(reasoning)}`, ours, theirs);
     figures.asked += 1;
   }
-  return { ...figures, streams };
+  return figures;
 }
 
 export const proof: Proof = {
@@ -159,15 +148,15 @@ export const proof: Proof = {
   faults: { 'drop-last-event': /^responses, plain by LF: failed: expected false, found true\.$/m },
   figures: () => ({ responses_reasoning_asked: 4, chat_reasoning_asked: 4 }),
   async run({ fault, scale }) {
-    const figures: Record<string, number> = { streams: 0 };
+    const figures = { streams: 0 };
     for (const protocol of PROTOCOLS) {
       const { streams, cuts, halts, asked } = await compareAll(protocol, fault !== null, scale(25, 1));
-      figures.streams = (figures.streams ?? 0) + streams;
-      figures[`${protocol}_cuts`] = cuts;
-      figures[`${protocol}_halts`] = expectAtLeast(`${protocol}: halts`, halts, MIN_STREAMS);
-      figures[`${protocol}_reasoning_asked`] = asked;
+      figures.streams += streams;
+      expectAtLeast(`${protocol}: halts`, halts, MIN_STREAMS);
+      const own = { [`${protocol}_cuts`]: cuts, [`${protocol}_halts`]: halts, [`${protocol}_reasoning_asked`]: asked };
+      Object.assign(figures, own);
     }
-    expectAtLeast('streams read alike', figures.streams ?? 0, MIN_STREAMS);
+    expectAtLeast('streams read alike', figures.streams, MIN_STREAMS);
     return figures;
   },
 };

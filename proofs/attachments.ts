@@ -8,25 +8,28 @@ import {
   type RefusedFile,
   SECRET,
 } from '../packages/test-kit/src/attachment-samples.ts';
-import { ANSWER, AttachmentStage, shownTo, WAIT_MS } from './support/attachment-stage.ts';
+import { PROTOCOLS } from '../packages/test-kit/src/openai-rig.ts';
+import { fileAt, imageAt } from '../test/support/attachment-rig.ts';
+import { ANSWER, AttachmentStage, shownTo } from './support/attachment-stage.ts';
 import {
+  addTo,
   expectAtLeast,
   expectEqual,
   expectNumber,
   type Proof,
   type Scale,
   Shortfall,
+  WAIT_MS,
   within,
 } from './support/proof.ts';
 
-const PROTOCOLS: readonly Protocol[] = ['chat', 'responses'];
 /** On the main thread no token passes; beside it hundreds do. */
 const LEAST_TOKENS = 20;
 const MOST_TOKENS = 20_000;
 const PDF = 'application/pdf';
 const attach = (type: AttachedKind['type'], url: string) => ({
   message: 'What does it say?',
-  attachments: [type === 'input_image' ? { type, image_url: url } : { type, file_url: url }],
+  attachments: [type === 'input_image' ? imageAt(url) : fileAt(url)],
 });
 
 function expectText(what: string, text: string, ...parts: readonly string[]): void {
@@ -50,11 +53,8 @@ async function arrives(stage: AttachmentStage, kind: AttachedKind): Promise<void
   expectEqual(`${what}: answer`, reader.answer, ANSWER);
   const { text, files } = shownTo(asked);
   const isSentAsIs = kind.sentAs === 'image' || (kind.sentAs === 'pdf' && stage.protocol === 'responses');
-  expectEqual(
-    `${what}: files sent as they are`,
-    files.map(([type]) => type),
-    isSentAsIs ? [kind.mediaType] : [],
-  );
+  const types = files.map(([type]) => type);
+  expectEqual(`${what}: files sent as they are`, types, isSentAsIs ? [kind.mediaType] : []);
   if (isSentAsIs) expectEqual(`${what}: bytes are its own`, files[0]?.[1].equals(kind.bytes), true);
   else expectText(what, text, ...kind.says);
   expectNoSecret(`${what}: prompt`, JSON.stringify(asked));
@@ -101,13 +101,9 @@ async function staysInStep(stage: AttachmentStage, sizeBytes: number): Promise<n
   const fetching = await within('fetch of the large file', WAIT_MS, held.nextCall());
   const asking = provider.nextCall();
   let [hasBegun, hasEnded, tokens, from] = [false, false, 0, 0];
-  void fetching.closed.then(() => {
-    hasBegun = true;
-  });
+  void fetching.closed.then(() => (hasBegun = true));
   // A run that fails asks nothing.
-  void Promise.race([asking, large.over]).then(() => {
-    hasEnded = true;
-  });
+  void Promise.race([asking, large.over]).then(() => (hasEnded = true));
   fetching.answer(200, slowPdf(sizeBytes), { 'content-type': PDF });
   const deltas = Array.from({ length: MOST_TOKENS }, (_, number) => `<${number}>`);
   const events = providerEvents(stage.protocol, { parts: [{ kind: 'text', deltas }], usage: null });
@@ -135,9 +131,8 @@ async function play(fault: string | null, protocol: Protocol, scale: Scale) {
   await using stage = await AttachmentStage.start(fault, protocol);
   const isChat = protocol === 'chat';
   // A model that takes PDFs is sent a scan. The short form shows with one protocol what both have in common.
-  const notRead = NOT_READ.filter(
-    ([path]) => isChat || (path !== '/scanned.pdf' && scale(path.endsWith('.pdf'), true)),
-  );
+  const isFor = (path: string) => isChat || (path !== '/scanned.pdf' && scale(path.endsWith('.pdf'), true));
+  const notRead = NOT_READ.filter(([path]) => isFor(path));
   const [first, ...others] = [...(isChat ? NOT_FETCHED : scale([], NOT_FETCHED)), ...notRead];
   if (first !== undefined) await isRefused(stage, first);
   // The bytes that are made of it are a little more, and a file has at most 20 MiB.
@@ -183,9 +178,8 @@ export const proof: Proof = {
   figures: (scale) => ({ kinds: 19, sent: scale(27, 37), refused: scale(29, 49) }),
   async run({ fault, scale }) {
     const figures = { kinds: ATTACHED_KINDS.length, sent: 0, refused: 0, lock_step_tokens: 0 };
-    for (const protocol of PROTOCOLS) {
-      const counts = await play(fault, protocol, scale);
-      for (const key of ['sent', 'refused', 'lock_step_tokens'] as const) figures[key] += counts[key];
+    for (const protocol of PROTOCOLS.toReversed()) {
+      addTo(figures, await play(fault, protocol, scale));
     }
     figures.refused += await isTooSlow(fault);
     return figures;

@@ -4,61 +4,54 @@ import {
   badProviders,
   bytesOf,
   misbehave,
-  PLANTED_KEY,
   SILENCE_MS,
 } from '../packages/test-kit/src/bad-providers.ts';
-import { expectEqual, type Proof, Shortfall, within } from './support/proof.ts';
+import { PLANTED_KEY } from '../packages/test-kit/src/fake-provider.ts';
+import { PROTOCOLS } from '../packages/test-kit/src/openai-rig.ts';
+import { expectEqual, named, type Proof, Shortfall, within } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
-const PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
 /** One run against one bad provider: its calls, its end, its charge, and the next turn of its chat. */
 async function endsAsPromised(api: ApiClient, provider: FakeProvider, bad: BadProvider, protocol: Protocol) {
-  const what = `${protocol}, a provider that ${bad.name}`;
   const id = `${protocol} ${bad.name}`;
-  const equal = (of: string, found: unknown, expected: unknown) => expectEqual(`${what}: ${of}`, found, expected);
   const before = provider.calls.length;
   provider.onCall = (call) => {
     const nth = Math.min(provider.calls.length - before, bad.plays.length) - 1;
     void misbehave(call, protocol, bad.plays[nth] ?? ['hang']);
   };
   const reader = await api.complete({ usageRequestId: id, chatId: id, message: 'Hello' });
-  equal('the stream came whole', await within(`${what}: end of its stream`, 20_000, reader.over), true);
-  equal('calls of the provider', provider.calls.length - before, bad.calls);
-  equal('answer', reader.answer, bad.answer);
+  expectEqual('the stream came whole', await within('end of its stream', 20_000, reader.over), true);
+  expectEqual('calls of the provider', provider.calls.length - before, bad.calls);
+  expectEqual('answer', reader.answer, bad.answer);
   const [error, messages, end] = reader.frames.slice(-3);
   const ending = JSON.parse(messages?.data ?? '{}');
   const status = bad.end === 'completed' ? 'completed' : 'failed';
-  equal('end', [messages?.event, ending.status, end?.event], ['messages', status, 'end']);
+  expectEqual('end', [messages?.event, ending.status, end?.event], ['messages', status, 'end']);
   if (bad.end !== 'completed') {
     const { code, error: sentence } = JSON.parse(error?.data ?? '{}');
-    equal('error', [error?.event, code, ending.error], [null, bad.end, { code: bad.end, message: sentence }]);
-    if (!new RegExp(bad.sentence ?? '').test(sentence)) {
-      throw new Shortfall(`${what}: expected /${bad.sentence}/, found ${sentence}.`);
-    }
+    expectEqual('error', [error?.event, code, ending.error], [null, bad.end, { code: bad.end, message: sentence }]);
+    const isClear = new RegExp(bad.sentence ?? '').test(sentence);
+    if (!isClear) throw new Shortfall(`sentence: expected /${bad.sentence}/, found ${sentence}.`);
   }
-  equal('the key is in the stream', reader.text.includes(PLANTED_KEY), false);
+  expectEqual('the key is in the stream', reader.text.includes(PLANTED_KEY), false);
 
   const query = `usageRequestId=${encodeURIComponent(id)}`;
   const { items } = (await api.get(`/v2/integrations/demo/usage?${query}`)).body;
-  equal(
-    'usage records',
-    items.map((record: typeof ending) => [record.status, record.usage]),
-    [[status, ending.usage]],
-  );
-  equal('the record is complete', items[0].completedAt !== null, true);
+  const records = items.map((record: typeof ending) => [record.status, record.usage, record.completedAt !== null]);
+  expectEqual('usage records', records, [[status, ending.usage, true]]);
   for (const [name, tokens] of Object.entries<number>(ending.usage)) {
-    equal(`${name} is a count`, Number.isSafeInteger(tokens) && tokens >= 0, true);
+    expectEqual(`${name} is a count`, Number.isSafeInteger(tokens) && tokens >= 0, true);
   }
   const shown = bad.neverBegan === true ? 0 : Math.ceil(shownBytes(provider) / 4);
   const said = Math.ceil((bad.answer.length + (bad.argumentsBytes ?? 0)) / 4);
-  equal('tokens', [ending.usage.input_tokens, ending.usage.output_tokens], bad.tokens ?? [shown, said]);
+  expectEqual('tokens', [ending.usage.input_tokens, ending.usage.output_tokens], bad.tokens ?? [shown, said]);
   const { body: chat } = await api.get(`/v2/integrations/demo/chat_status?${query}`);
-  equal('chat', [chat.status, chat.activeRunId, chat.run.status], ['idle', null, status]);
+  expectEqual('chat', [chat.status, chat.activeRunId, chat.run.status], ['idle', null, status]);
 
   provider.onCall = (call) => void call.stream(bytesOf(protocol, 'whole'));
   const next = await api.complete({ chatId: id, message: 'And now?' });
-  await within(`${what}: end of the next turn`, 20_000, next.over);
-  equal('answer of the next turn', next.answer, 'Good day');
+  await within('end of the next turn', 20_000, next.over);
+  expectEqual('answer of the next turn', next.answer, 'Good day');
 }
 
 /** How many bytes of text the provider was shown last. */
@@ -78,14 +71,12 @@ export const proof: Proof = {
   async run({ fault }) {
     for (const protocol of PROTOCOLS) {
       await using provider = await FakeProvider.start();
-      const env = {
-        OPENAI_API_KEY: PLANTED_KEY,
-        OPENAI_BASE_URL: provider.baseUrl,
-        RUNWIRE_MODEL: 'openai/some-model',
-        RUNWIRE_OPENAI_API: protocol,
-      };
-      await using rig = await Rig.start({ fault, env, limits: { modelSilenceMs: SILENCE_MS }, scripted: false });
-      for (const bad of badProviders) await endsAsPromised(rig.api(), provider, bad, protocol);
+      const limits = { modelSilenceMs: SILENCE_MS };
+      await using rig = await Rig.start({ fault, env: provider.env(protocol), limits, scripted: false });
+      for (const bad of badProviders) {
+        const ended = endsAsPromised(rig.api(), provider, bad, protocol);
+        await named(`${protocol}, a provider that ${bad.name}`, ended);
+      }
     }
     const runs = badProviders.length * PROTOCOLS.length;
     return { bad_providers: badProviders.length, protocols: PROTOCOLS.length, runs, settled: runs };

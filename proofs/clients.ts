@@ -2,6 +2,7 @@ import { Relay } from '../packages/test-kit/src/relay.ts';
 import { type Reading, STREAM_CLIENTS, type StreamClient } from '../packages/test-kit/src/stream-clients.ts';
 import { Nginx } from '../test/support/nginx.ts';
 import { expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
+import { arrives } from './support/readers.ts';
 import { Rig } from './support/rig.ts';
 
 /** Text that must not be cut, doubled or taken for the end of a line. */
@@ -15,6 +16,8 @@ async function play(client: StreamClient, rig: Rig, proxyUrl: string, tokens: nu
   const { name, resumes } = client;
   const { authorization } = rig.api();
   const wait = <T>(what: string, work: Promise<T>) => within(`${what} at ${name}`, waitMs, work);
+  const shows = (what: string, reading: Reading, holds: (reading: Reading) => boolean) =>
+    arrives(`${what} at ${name}`, reading, holds, waitMs);
   await using wire = await Relay.start(proxyUrl);
   using stack = new DisposableStack();
   const read = (path: string, body: object | null, headers: Readonly<Record<string, string>> = {}) => {
@@ -30,10 +33,7 @@ async function play(client: StreamClient, rig: Rig, proxyUrl: string, tokens: nu
   const { runId } = call.request;
   if (client.reads === 'events') posted.cut();
   const first = client.reads === 'completion' ? (posted as Reading) : read(eventsPath(runId), null);
-  await wait(
-    '`meta`',
-    first.until(({ seen }) => seen[0]?.event === 'meta'),
-  );
+  await shows('`meta`', first, ({ seen }) => seen[0]?.event === 'meta');
 
   const readings = [first];
   let last = first;
@@ -50,8 +50,7 @@ async function play(client: StreamClient, rig: Rig, proxyUrl: string, tokens: nu
         readings.push(last);
       }
     }
-    const isRead = () => readings.map(({ answer }) => answer).join('') === expected;
-    await wait(`token ${n}`, last.until(isRead));
+    await shows(`token ${n}`, last, () => readings.map(({ answer }) => answer).join('') === expected);
     if (n === cutAfter && n < tokens) {
       wire.cut();
       await wait<unknown>('the cut', resumes === 'itself' ? wire.cameBack() : first.over);
@@ -61,11 +60,8 @@ async function play(client: StreamClient, rig: Rig, proxyUrl: string, tokens: nu
   expectEqual(`end of ${name}`, await wait('end', last.over), 'whole');
   const stored = await (await rig.api().events(runId, null)).whole();
   const shown = stored.map(({ id, event, data }) => ({ id: resumes === 'never' ? null : id, event, data }));
-  expectEqual(
-    `events that ${name} saw`,
-    readings.flatMap(({ seen }) => seen),
-    shown,
-  );
+  const all = readings.flatMap(({ seen }) => seen);
+  expectEqual(`events that ${name} saw`, all, shown);
 }
 
 export const proof: Proof = {

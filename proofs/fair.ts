@@ -1,8 +1,9 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiClient, endlessPdf, FileServer, pdfOfPages, type StreamReader } from '@runwire/test-kit';
+import { type ApiClient, endlessPdf, FileServer, pdfOfPages } from '@runwire/test-kit';
 import { askStore } from '../test/support/ask-store.ts';
 import { expectAtLeast, expectAtMost, expectNumber, type Proof, until, within } from './support/proof.ts';
+import { quantile } from './support/readers.ts';
 import { Rig } from './support/rig.ts';
 
 /*
@@ -11,7 +12,7 @@ import { Rig } from './support/rig.ts';
  */
 
 const MEBIBYTE = 1024 * 1024;
-const WAIT_MS = 120_000;
+const LIMIT_MS = 120_000;
 const ANSWER = 'At your service.';
 /** The model never answers a run with this message. */
 const HANG = 'Never answer this.';
@@ -60,84 +61,66 @@ function stall({ url, authorization }: ApiClient, bytes: number, signal: AbortSi
   });
 }
 
-class Assault implements Disposable {
-  readonly counts = { hanging_runs: 0, runs_refused: 0, bodies_refused: 0, lists: 0, list_mb: 0, replays: 0 };
-  readonly #over = new AbortController();
-  readonly #open: StreamReader[] = [];
-  readonly #api: ApiClient;
-
-  constructor(api: ApiClient) {
-    this.#api = api;
-  }
-
-  /** Resolves when every part of the assault has reached its limit. */
-  async start(files: FileServer, dataDir: string, sizes: typeof FULL): Promise<void> {
-    const api = this.#api;
-    const { members, memberBytes, replays, activeRuns, bodyBytes } = sizes;
-    const { counts } = this;
-    for (const apiIntegrationId of INTEGRATIONS) await api.post('/v2/integrations', { apiIntegrationId });
-    const replayed = { apiIntegrationId: 'one', usageRequestId: 'replayed', message: 'Hello' };
-    await (await api.complete(replayed)).whole();
-    // Earlier versions accepted metadata of this size.
-    for (let member = 0; member < members; member += 1) await api.put(`/v2/integrations/one/members/m${member}`, {});
-    const metadata = JSON.stringify({ note: 'x'.repeat(memberBytes) });
-    await askStore(dataDir, `update members set metadata_json = '${metadata}'`);
-    // Files whose server never answers, and documents that take as long as the reader lets them.
-    for (let place = 0; place < Math.min(16, activeRuns / 4); place += 1) {
-      files.hold(`/hang-${place}`);
-      await this.#complete(place, files.url(`/hang-${place}`));
-    }
-    for (let place = 0; place < 4; place += 1)
-      await this.#complete(place, files.serve(`/endless-${place}.pdf`, endlessPdf(), 'application/pdf'));
-
-    this.#repeat(1, async () => {
-      for (let turn = 0; await this.#complete(turn); turn += 1) counts.hanging_runs += 1;
-      counts.runs_refused += 1;
-    });
-    // Bodies that stop before their last byte, together larger than the limit of all bodies.
-    this.#repeat(STALLED, async () => {
-      const status = await stall(api, bodyBytes - LEFT_BYTES, this.#over.signal);
-      if (status === 503 || status === 0) counts.bodies_refused += 1;
-    });
-    this.#repeat(LIST_READERS, async () => {
-      const path = `${api.url}/v2/integrations/one/members?limit=200`;
-      const answer = await fetch(path, { headers: api.authorization, signal: this.#over.signal });
-      counts.list_mb += (await answer.arrayBuffer()).byteLength / 1e6;
-      counts.lists += 1;
-    });
-    this.#repeat(1, async () => {
-      const readers = await Promise.all(Array.from({ length: replays }, () => api.complete(replayed)));
-      await Promise.all(readers.map(({ over }) => over));
-      counts.replays += readers.filter(({ headers }) => headers['x-run-replayed'] === 'true').length;
-      await sleep(PAUSE_MS);
-    });
-    const isAtItsHeight = () =>
-      counts.runs_refused > 0 && counts.bodies_refused > 1 && counts.lists >= LIST_READERS && counts.replays >= replays;
-    await until('the assault at its height', isAtItsHeight, { limitMs: WAIT_MS });
-  }
-
-  #repeat(lanes: number, job: () => Promise<void>): void {
+/** Starts the assault; resolves when every part of it has reached its limit. It continues until the signal aborts. */
+async function assault(api: ApiClient, files: FileServer, dataDir: string, sizes: typeof FULL, over: AbortSignal) {
+  const counts = { hanging_runs: 0, runs_refused: 0, bodies_refused: 0, lists: 0, list_mb: 0, replays: 0 };
+  const { members, memberBytes, replays, activeRuns, bodyBytes } = sizes;
+  const repeat = (lanes: number, job: () => Promise<void>) => {
     const loop = async () => {
-      for (; !this.#over.signal.aborted; await sleep(PAUSE_MS)) await job().catch(() => {});
+      for (; !over.aborted; await sleep(PAUSE_MS)) await job().catch(() => {});
     };
     for (let lane = 0; lane < lanes; lane += 1) void loop();
-  }
-
+  };
   /** Starts a run that hangs; false if it was refused. */
-  async #complete(turn: number, url?: string): Promise<boolean> {
+  const hang = async (turn: number, url?: string): Promise<boolean> => {
     const apiIntegrationId = INTEGRATIONS[turn % INTEGRATIONS.length] ?? '';
     const attachments = url === undefined ? [] : [inputFile(url)];
-    const reader = await this.#api.complete({ apiIntegrationId, message: HANG, attachments });
-    if (reader.status === 200) this.#open.push(reader);
+    const reader = await api.complete({ apiIntegrationId, message: HANG, attachments });
+    if (reader.status === 200) over.addEventListener('abort', () => reader.cut());
     else reader.cut();
     return reader.status === 200;
-  }
+  };
 
-  /** Requests that are still waiting end with the server. */
-  [Symbol.dispose](): void {
-    this.#over.abort();
-    for (const reader of this.#open) reader.cut();
+  for (const apiIntegrationId of INTEGRATIONS) await api.post('/v2/integrations', { apiIntegrationId });
+  const replayed = { apiIntegrationId: 'one', usageRequestId: 'replayed', message: 'Hello' };
+  await (await api.complete(replayed)).whole();
+  // Earlier versions accepted metadata of this size.
+  for (let member = 0; member < members; member += 1) await api.put(`/v2/integrations/one/members/m${member}`, {});
+  const metadata = JSON.stringify({ note: 'x'.repeat(memberBytes) });
+  await askStore(dataDir, `update members set metadata_json = '${metadata}'`);
+  // Files whose server never answers, and documents that take as long as the reader lets them.
+  for (let place = 0; place < Math.min(16, activeRuns / 4); place += 1) {
+    files.hold(`/hang-${place}`);
+    await hang(place, files.url(`/hang-${place}`));
   }
+  for (let place = 0; place < 4; place += 1)
+    await hang(place, files.serve(`/endless-${place}.pdf`, endlessPdf(), 'application/pdf'));
+
+  repeat(1, async () => {
+    for (let turn = 0; await hang(turn); turn += 1) counts.hanging_runs += 1;
+    counts.runs_refused += 1;
+  });
+  // Bodies that stop before their last byte, together larger than the limit of all bodies.
+  repeat(STALLED, async () => {
+    const status = await stall(api, bodyBytes - LEFT_BYTES, over);
+    if (status === 503 || status === 0) counts.bodies_refused += 1;
+  });
+  repeat(LIST_READERS, async () => {
+    const path = `${api.url}/v2/integrations/one/members?limit=200`;
+    const answer = await fetch(path, { headers: api.authorization, signal: over });
+    counts.list_mb += (await answer.arrayBuffer()).byteLength / 1e6;
+    counts.lists += 1;
+  });
+  repeat(1, async () => {
+    const readers = await Promise.all(Array.from({ length: replays }, () => api.complete(replayed)));
+    await Promise.all(readers.map(({ over: end }) => end));
+    counts.replays += readers.filter(({ headers }) => headers['x-run-replayed'] === 'true').length;
+    await sleep(PAUSE_MS);
+  });
+  const isAtItsHeight = () =>
+    counts.runs_refused > 0 && counts.bodies_refused > 1 && counts.lists >= LIST_READERS && counts.replays >= replays;
+  await until('the assault at its height', isAtItsHeight, { limitMs: LIMIT_MS });
+  return counts;
 }
 
 async function measure(api: ApiClient, files: FileServer, sizes: typeof FULL) {
@@ -159,22 +142,20 @@ async function measure(api: ApiClient, files: FileServer, sizes: typeof FULL) {
       reader.cut();
       break;
     }
-    await within('the end of a run of the other owner', WAIT_MS, reader.whole());
+    await within('the end of a run of the other owner', LIMIT_MS, reader.whole());
     if (attachments.length === 0) continue;
     filesMs.push(performance.now() - began);
     if (reader.answer !== ANSWER) unread += 1;
   }
-  const at = (times: readonly number[], share: number) =>
-    Math.round(times.toSorted((a, b) => a - b)[Math.floor((times.length - 1) * share)] ?? Number.NaN);
   return {
     completions: admittedMs.length,
     refused: expectNumber('completions of the other owner refused', refused, 0),
-    median_ms: expectAtMost('median until a completion is admitted, in ms', at(admittedMs, 0.5), sizes.medianMs),
-    p95_ms: at(admittedMs, 0.95),
-    max_ms: at(admittedMs, 1),
+    median_ms: expectAtMost('median until a completion is admitted, in ms', quantile(admittedMs, 0.5), sizes.medianMs),
+    p95_ms: quantile(admittedMs, 0.95),
+    max_ms: quantile(admittedMs, 1),
     with_files: expectAtLeast('completions with files', filesMs.length, 1),
     files_unread: expectNumber('files of the other owner that were not read', unread, 0),
-    files_max_ms: expectAtMost('longest completion with files, in ms', at(filesMs, 1), FILES_MS),
+    files_max_ms: expectAtMost('longest completion with files, in ms', quantile(filesMs, 1), FILES_MS),
   };
 }
 
@@ -196,10 +177,11 @@ export const proof: Proof = {
     const { body: owner } = await rig.api().post('/v2/owners', { email: 'other@example.com' });
     const other = rig.api().as(owner.apiKey);
     await other.post('/v2/integrations', { apiIntegrationId: 'other' });
-    using assault = new Assault(rig.api());
-    await assault.start(files, rig.dataDir, sizes);
+    const over = new AbortController();
+    // Requests that are still waiting end with the server.
+    using _ = { [Symbol.dispose]: () => over.abort() };
+    const counts = await assault(rig.api(), files, rig.dataDir, sizes, over.signal);
     const figures = await measure(other, files, sizes);
-    const { counts } = assault;
     expectAtLeast('hanging runs', counts.hanging_runs, 1);
     return { ...figures, ...counts, list_mb: Math.round(counts.list_mb) };
   },

@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempDisposableSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +8,7 @@ import { promisify } from 'node:util';
 import { freePort, parseFrames } from '@runwire/test-kit';
 import { machinePath, newcomersEnvironment, withoutHosts } from '../test/support/newcomer.ts';
 import { linkPackages } from './support/link-packages.ts';
-import { expectEqual, type Proof, Shortfall, within } from './support/proof.ts';
+import { expectEqual, type Proof, Shortfall, until, within } from './support/proof.ts';
 
 /*
  * A newcomer clones what is committed into an empty folder, on a machine with Node, npm, sh, git and curl and nothing else
@@ -41,21 +42,19 @@ async function startAndStream(clone: string, env: Environment): Promise<number> 
   const port = await freePort();
   const options = { cwd: clone, env: { ...env, PORT: String(port) }, detached: true } as const;
   const start = spawn('npm', ['start'], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-  const gone = new Promise((resolve) => start.once('close', resolve));
-  try {
-    let output = '';
-    const printed = new Promise<string>((resolve, reject) => {
-      const look = (text: string) => {
-        output += text;
-        const curl = PRINTED_CURL.exec(output)?.[0];
-        if (curl !== undefined) resolve(curl);
-      };
-      for (const stream of [start.stdout, start.stderr]) stream.setEncoding('utf8').on('data', look);
-      void gone.then(() =>
-        reject(new Shortfall(`\`npm start\`: expected a \`curl\`, found:\n${withoutHosts(output)}`)),
-      );
+  let [output, isGone] = ['', false];
+  const gone = once(start, 'close').then(() => {
+    isGone = true;
+  });
+  for (const stream of [start.stdout, start.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
     });
-    const curl = await within('the `curl` that `npm start` prints', START_MS, printed);
+  }
+  try {
+    await until('the `curl` that `npm start` prints', () => isGone || PRINTED_CURL.test(output));
+    const curl = PRINTED_CURL.exec(output)?.[0];
+    if (curl === undefined) throw new Shortfall(`\`npm start\`: expected a \`curl\`, found:\n${withoutHosts(output)}`);
     const frames = parseFrames(await run(curl, clone, env));
     const ends = [frames[0]?.event, frames.at(-1)?.event];
     expectEqual('first and last frame of the stream', ends, ['meta', 'end']);
@@ -86,30 +85,26 @@ export const proof: Proof = {
   faults: { 'broken-start': /^first and last frame of the stream: expected \["meta","end"\], found /m },
   figures: () => ({ started: 1, streamed: 1, stopped: 1 }),
   async run({ fault, scale }) {
-    const folder = mkdtempSync(join(tmpdir(), 'runwire-clone-'));
-    try {
-      const [bin, clone] = [join(folder, 'bin'), join(folder, 'runwire')];
-      mkdirSync(bin);
-      for (const program of PROGRAMS) {
-        const found = machinePath().find((entry) => existsSync(join(entry, program)));
-        if (found === undefined) throw new Error(`There is no \`${program}\` on the path.`);
-        symlinkSync(join(found, program), join(bin, program));
-      }
-      const env = newcomersEnvironment(bin);
-      await run(`git clone --quiet '${REPOSITORY}' '${clone}'`, folder, env);
-      const node = Number.parseInt((await run('node --version', clone, env)).slice(1), 10);
-      if (fault !== null) breakStart(clone);
-      // The short form uses the packages that are installed here.
-      if (scale(true, false)) linkPackages(REPOSITORY, clone);
-      else await run('npm ci', clone, env, INSTALL_MS);
-      const frames = await startAndStream(clone, env);
-      const figures = { node, started: 1, streamed: 1, frames, stopped: 1 };
-      if (scale(true, false)) return figures;
-      await run('npm ci', clone, env, INSTALL_MS);
-      await run('npm test', clone, env, TEST_MS);
-      return { ...figures, tests_green: 1 };
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
+    const isShort = scale(true, false);
+    using top = mkdtempDisposableSync(join(tmpdir(), 'runwire-clone-'));
+    const [bin, clone] = [join(top.path, 'bin'), join(top.path, 'runwire')];
+    mkdirSync(bin);
+    for (const program of PROGRAMS) {
+      const found = machinePath().find((entry) => existsSync(join(entry, program)));
+      if (found === undefined) throw new Error(`There is no \`${program}\` on the path.`);
+      symlinkSync(join(found, program), join(bin, program));
     }
+    const env = newcomersEnvironment(bin);
+    await run(`git clone --quiet '${REPOSITORY}' '${clone}'`, top.path, env);
+    const node = Number.parseInt((await run('node --version', clone, env)).slice(1), 10);
+    if (fault !== null) breakStart(clone);
+    // The short form uses the packages that are installed here.
+    if (isShort) linkPackages(REPOSITORY, clone);
+    else await run('npm ci', clone, env, INSTALL_MS);
+    const figures = { node, started: 1, streamed: 1, frames: await startAndStream(clone, env), stopped: 1 };
+    if (isShort) return figures;
+    await run('npm ci', clone, env, INSTALL_MS);
+    await run('npm test', clone, env, TEST_MS);
+    return { ...figures, tests_green: 1 };
   },
 };

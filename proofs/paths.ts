@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Answer } from '@runwire/test-kit';
 import { storedState } from '../test/support/ask-store.ts';
-import { type SignedForm, sendForm, signing } from '../test/support/uploads.ts';
+import { download, type SignedForm, sendForm, signing } from '../test/support/uploads.ts';
 import { expectEqual, expectNumber, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
@@ -32,7 +32,6 @@ const ON_DISK: Readonly<Record<string, string>> = {
   '{FIFO_OR_DEVICE}': '/app/mnt/special/fifo',
 };
 const itemsOf = (field: string) => items.filter((item) => item.field.split(' | ').includes(field));
-const shown = ({ id, field, reason }: Item) => `${id} (${field}: ${reason})`;
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 const folderOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
 /** True if the item must be accepted, false if it must be refused, null if both are right. */
@@ -52,6 +51,9 @@ function layBait(dataDir: string): void {
   execFileSync('mkfifo', [join(files, 'special', 'fifo')]);
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+type Send = () => Promise<{ readonly status: number; readonly headers: Headers; readonly body?: unknown }>;
+
 /** Sends paths to the server and compares what happens with what must happen. */
 class PathChecks {
   readonly #rig: Rig;
@@ -63,25 +65,20 @@ class PathChecks {
     this.#rig = rig;
   }
 
-  sign(fields: Readonly<Record<string, unknown>>): Promise<Answer> {
-    return this.#rig.api().post('/create_agency_upload', { ...signing(3), ...fields });
-  }
+  sign = (fields: Fields) => this.#rig.api().post('/create_agency_upload', { ...signing(3), ...fields });
+  signPath = (path: string, more: Fields = {}) =>
+    this.sign({ folder: folderOf(path), filename: nameOf(path), ...more });
+  complete = (fields: Fields) =>
+    this.#rig.api().post('/get_completion_v2', { apiIntegrationId: 'demo', message: 'Hi', ...fields });
 
-  raw(body: Uint8Array<ArrayBuffer>): Promise<Response> {
+  signRaw(body: Buffer): Promise<Response> {
     const { url, authorization } = this.#rig.api();
     const headers = { ...authorization, 'content-type': 'application/json' };
-    return fetch(`${url}/create_agency_upload`, { method: 'POST', headers, body });
-  }
-
-  complete(fields: Readonly<Record<string, unknown>>): Promise<Answer> {
-    return this.#rig.api().post('/get_completion_v2', { apiIntegrationId: 'demo', message: 'Hi', ...fields });
+    return fetch(`${url}/create_agency_upload`, { method: 'POST', headers, body: new Uint8Array(body) });
   }
 
   /** The answer is 400, and every row and file is as before. */
-  async refused(
-    what: string,
-    send: () => Promise<{ readonly status: number; readonly headers: Headers }>,
-  ): Promise<void> {
+  async refused(what: string, send: Send): Promise<void> {
     const before = this.#state ?? (await storedState(this.#rig.dataDir));
     const { status, headers } = await send();
     expectNumber(`status of ${what}`, status, 400);
@@ -92,7 +89,6 @@ class PathChecks {
 
   /** A signed form brings a file that is listed and read under exactly this path. */
   async roundTrip(what: string, path: string, { status, body }: Answer): Promise<void> {
-    this.#state = null;
     expectNumber(`status of ${what}`, status, 200);
     expectEqual(`resource of ${what}`, body.resource, path);
     await this.send(what, body, 'abc');
@@ -106,16 +102,14 @@ class PathChecks {
 
   /** The bytes of a file; null if its folder does not list it. */
   async read(path: string, integration: string): Promise<string | null> {
-    const { url, authorization: headers } = this.#rig.api();
-    const files = `${url}/v2/integrations/${integration}/files`;
     const query = new URLSearchParams({ folder: folderOf(path), limit: '200' });
-    const { items } = (await (await fetch(`${files}?${query}`, { headers })).json()) as { items: { name: string }[] };
-    if (!items.some(({ name }) => name === nameOf(path))) return null;
-    return (await fetch(`${files}/content?${new URLSearchParams({ path })}`, { headers })).text();
+    const { items: listed } = (await this.#rig.api().get(`/v2/integrations/${integration}/files?${query}`)).body;
+    const isListed = listed.some(({ name }: { readonly name: string }) => name === nameOf(path));
+    return isListed ? (await download(this.#rig.api(), path, integration)).text() : null;
   }
 
   /** The completion is admitted, and its message shows the fields as they were sent. */
-  async admitted(what: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
+  async admitted(what: string, fields: Fields): Promise<void> {
     this.#chats += 1;
     this.#state = null;
     const chatId = `paths-${this.#chats}`;
@@ -127,36 +121,36 @@ class PathChecks {
 }
 
 async function checkItem(checks: PathChecks, field: string, item: Item): Promise<void> {
-  const what = shown(item);
+  const what = `${item.id} (${item.field}: ${item.reason})`;
+  const good = isGood(item);
   if (field === 'raw JSON body') {
-    return checks.refused(what, () => checks.raw(new Uint8Array(Buffer.from(item.body_hex ?? '', 'hex'))));
+    return checks.refused(what, () => checks.signRaw(Buffer.from(item.body_hex ?? '', 'hex')));
   }
   if (field === 'attachments[].filename') {
     // The host is this machine: nothing is fetched, and the message is admitted if its name is good.
     const attachments = [{ type: 'input_file', file_url: 'https://localhost/a', filename: item.value }];
-    const good = isGood(item) ?? (await checks.complete({ attachments })).status === 200;
-    if (good) return checks.admitted(what, { attachments });
+    const isAccepted = good ?? (await checks.complete({ attachments })).status === 200;
+    if (isAccepted) return checks.admitted(what, { attachments });
     return checks.refused(what, () => checks.complete({ attachments }));
   }
   if (field === 'sandboxFiles[].path') {
     const path = ON_DISK[String(item.value)] ?? String(item.value);
-    const name = item.name === '<final segment>' ? nameOf(path) : String(item.name);
+    const sandboxFiles = [{ name: item.name === '<final segment>' ? nameOf(path) : String(item.name), path }];
     // No item that may be either was uploaded.
-    if (isGood(item) !== true) return checks.refused(what, () => checks.complete({ sandboxFiles: [{ name, path }] }));
-    await checks.roundTrip(what, path, await checks.sign({ folder: folderOf(path), filename: nameOf(path) }));
-    return checks.admitted(what, { sandboxFiles: [{ name, path }] });
+    if (good !== true) return checks.refused(what, () => checks.complete({ sandboxFiles }));
+    await checks.roundTrip(what, path, await checks.signPath(path));
+    return checks.admitted(what, { sandboxFiles });
   }
   const fields = { folder: '/app/mnt/u/42', filename: 'a.txt', [nameOf(field.replace('.', '/'))]: item.value };
-  if (isGood(item) === false) return checks.refused(what, () => checks.sign(fields));
-  const answer = await checks.sign(fields);
-  if (isGood(item) === null && answer.status === 400) return checks.refused(what, () => checks.sign(fields));
+  const answer = good === false ? null : await checks.sign(fields);
+  if (answer === null || (good === null && answer.status === 400))
+    return checks.refused(what, () => checks.sign(fields));
   return checks.roundTrip(what, `${fields.folder}/${fields.filename}`, answer);
 }
 
 /** Two paths are two files, or the second is refused because one of them would be a folder of the other. */
 async function checkPair(checks: PathChecks, a: string, b: string, why: string, integration: string): Promise<void> {
-  const sign = (path: string) =>
-    checks.sign({ apiIntegrationId: integration, folder: folderOf(path), filename: nameOf(path), sizeBytes: 1 });
+  const sign = (path: string) => checks.signPath(path, { apiIntegrationId: integration, sizeBytes: 1 });
   const first = await sign(a);
   expectNumber(`status of the first of two (${why})`, first.status, 200);
   const second = await sign(b);
@@ -189,19 +183,13 @@ export const proof: Proof = {
     await using rig = await Rig.start({ fault, scripted: false });
     const checks = new PathChecks(rig);
     const first = '/app/mnt/first/a.txt';
-    await checks.roundTrip(
-      'a first file',
-      first,
-      await checks.sign({ folder: folderOf(first), filename: nameOf(first) }),
-    );
+    await checks.roundTrip('a first file', first, await checks.signPath(first));
     layBait(rig.dataDir);
     for (const [index, { a, b, why }] of pairs.entries()) {
-      for (const [turn, one, other] of [
-        ['pair', a, b],
-        ['turned', b, a],
-      ] as const) {
-        await rig.prepare({ apiIntegrationId: `${turn}-${index}` });
-        await checkPair(checks, one, other, why, `${turn}-${index}`);
+      for (const apiIntegrationId of [`pair-${index}`, `turned-${index}`]) {
+        await rig.prepare({ apiIntegrationId });
+        const [one, other] = apiIntegrationId.startsWith('pair') ? [a, b] : [b, a];
+        await checkPair(checks, one, other, why, apiIntegrationId);
       }
     }
     const counts = { reject: 0, accept: 0, safe: 0, either: 0, attachments: 0 };

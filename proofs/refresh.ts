@@ -1,12 +1,11 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freshDatabase, type Protocol, postgresFolder } from '@runwire/test-kit';
-import { AttachmentStage, shownTo, WAIT_MS } from './support/attachment-stage.ts';
-import { expectEqual, expectNumber, LeftOut, type Proof, Shortfall, within } from './support/proof.ts';
+import { blobsIn, fileAt } from '../test/support/attachment-rig.ts';
+import { AttachmentStage, shownTo } from './support/attachment-stage.ts';
+import { expectEqual, expectNumber, LeftOut, type Proof, Shortfall, until, WAIT_MS, within } from './support/proof.ts';
 
 /** The sweep deletes unused copies immediately, and runs only when it is asked. */
 const LIMITS = { unusedBlobMs: 0, sweepMs: 3_600_000 };
+const FIELD = '`attachmentUrlRefreshes`';
 const HOUR_MS = 3_600_000;
 
 type Refreshes = Readonly<Record<string, string>>;
@@ -17,16 +16,11 @@ interface Message {
 
 const figures = { stores: 0, modes: 3, stable_turns: 0, refused: 0 };
 
-/** The copies in the data folder. */
-const copiesIn = ({ rig }: AttachmentStage): number =>
-  (readdirSync(join(rig.dataDir, 'blobs'), { recursive: true }) as string[]).filter((path) =>
-    /^[0-9a-f]{2}\/./.test(path),
-  ).length;
+const copiesIn = ({ rig }: AttachmentStage): number => blobsIn(rig.dataDir).length;
 
+/** The scratch copy of a run is deleted a moment after its end. */
 async function expectCopies(stage: AttachmentStage, what: string, count: number): Promise<void> {
-  // The scratch copy of a run is deleted a moment after its end.
-  const until = performance.now() + WAIT_MS;
-  while (copiesIn(stage) !== count && performance.now() < until) await sleep(20);
+  await until(what, () => copiesIn(stage) === count).catch(() => {});
   expectNumber(`${what}: copies`, copiesIn(stage), count);
 }
 
@@ -73,7 +67,7 @@ class SignedChat {
       apiIntegrationId: this.integration,
       chatId: this.chatId,
       message: link === undefined ? 'And now?' : 'What does it say?',
-      ...(link === undefined ? {} : { attachments: [{ type: 'input_file', file_url: link }] }),
+      ...(link === undefined ? {} : { attachments: [fileAt(link)] }),
       ...(refreshes === undefined ? {} : { attachmentUrlRefreshes: refreshes }),
     };
   }
@@ -82,11 +76,7 @@ class SignedChat {
   async turn(what: string, message: Message = {}): Promise<void> {
     const { asked } = await this.#stage.completes(what, this.body(message));
     const prompt: string[] = (asked.input ?? asked.messages).map((item: unknown) => JSON.stringify(item));
-    expectEqual(
-      `${what}: the file is in the prompt`,
-      prompt.some((turn) => turn.includes(this.sentence)),
-      true,
-    );
+    expectEqual(`${what}: the file is in the prompt`, prompt.join().includes(this.sentence), true);
     expectEqual(`${what}: how its prompt begins`, prompt.slice(0, this.#prompt.length), this.#prompt);
     if (this.#prompt.length > 0) figures.stable_turns += 1;
     this.#prompt = prompt;
@@ -179,8 +169,7 @@ async function refuses(stage: AttachmentStage): Promise<void> {
     'a value that is not https': { [key]: good.replace('https:', 'http:') },
     'a value that has expired': { [key]: chat.signExpired() },
   };
-  for (const [name, refreshes] of Object.entries(wrong))
-    await chat.isRefused(name, refreshes, '`attachmentUrlRefreshes`');
+  for (const [name, refreshes] of Object.entries(wrong)) await chat.isRefused(name, refreshes, FIELD);
 }
 
 /** Two integrations with the same bytes share nothing, and a deleted chat leaves nothing. */
@@ -188,7 +177,7 @@ async function apart(stage: AttachmentStage): Promise<void> {
   const copies = copiesIn(stage);
   const bytes = 'The same bytes for both of them.';
   const path = '/shared/report.txt';
-  const attachments = [{ type: 'input_file', file_url: stage.files.serve(path, bytes, 'text/plain') }];
+  const attachments = [fileAt(stage.files.serve(path, bytes, 'text/plain'))];
   for (const apiIntegrationId of ['one', 'two']) {
     await stage.rig.prepare({ apiIntegrationId }, 'ann');
     await stage.completes(`of ${apiIntegrationId}`, { apiIntegrationId, chatId: 'same', attachments });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ModelCall, ServerProcess } from '@runwire/test-kit';
 import { IdleReader } from '../packages/test-kit/src/idle-reader.ts';
-import { expectAtLeast, expectAtMost, expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
+import { expectAtLeast, expectAtMost, expectEqual, expectNumber, type Proof, until, within } from './support/proof.ts';
+import { arrives } from './support/readers.ts';
 import { Rig } from './support/rig.ts';
 
 /*
@@ -26,6 +26,7 @@ const DELTA = 'All work and no play makes Jack a dull boy. '.repeat(373).slice(0
 const WINDOW_BYTES = 16 * DELTA.length;
 const NEVER_MS = 3_600_000;
 const DRAIN_MS = 2_000;
+const LIMIT_MS = 120_000;
 
 /*
  * Both processes collect garbage early, so that the peaks show what is held. (With V8's own choice ten runs peaked at
@@ -34,48 +35,34 @@ const DRAIN_MS = 2_000;
 const COLLECT_EARLY = `import v8 from 'node:v8';v8.setFlagsFromString('--heap-growing-percent=10')`;
 const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(COLLECT_EARLY)}` };
 
-const wait = <T>(what: string, work: Promise<T>) => within(what, 120_000, work);
-
 /** One run, its normal reader, and the readers that do not read. */
-class Run {
+interface Run {
   readonly call: ModelCall;
   readonly reader: IdleReader;
   readonly path: string;
-  readonly slow: IdleReader[] = [];
+  readonly slow: readonly IdleReader[];
+}
 
-  private constructor(call: ModelCall, reader: IdleReader) {
-    this.call = call;
-    this.reader = reader;
-    this.path = `/v2/integrations/demo/runs/${call.request.runId}/events`;
-    reader.read();
-  }
+async function startRun(rig: Rig, slowReaders = 0): Promise<Run> {
+  const body = { apiIntegrationId: 'demo', message: 'Write.' };
+  const reader = await IdleReader.open(rig.server(), '/get_completion_v2', body);
+  const call = await within('call of the model', LIMIT_MS, rig.model.nextCall());
+  reader.read();
+  const path = `/v2/integrations/demo/runs/${call.request.runId}/events`;
+  const slow: IdleReader[] = [];
+  for (let i = 0; i < slowReaders; i += 1) slow.push(await IdleReader.open(rig.server(), path));
+  return { call, reader, path, slow };
+}
 
-  static async start(rig: Rig, slowReaders: number): Promise<Run> {
-    const reader = await IdleReader.open(rig.server(), '/get_completion_v2', {
-      apiIntegrationId: 'demo',
-      message: 'Write.',
-    });
-    const run = new Run(await wait('call of the model', rig.model.nextCall()), reader);
-    for (let i = 0; i < slowReaders; i += 1) run.slow.push(await IdleReader.open(rig.server(), run.path));
-    return run;
+/** Sends this many bytes, as fast as the normal reader reads. */
+async function say({ call, reader }: Run, bytes: number): Promise<void> {
+  const before = reader.bytes;
+  const isRead = (count: number) => arrives('the text', reader, () => reader.bytes >= before + count, LIMIT_MS);
+  for (let sent = 0; sent < bytes; sent += DELTA.length) {
+    await isRead(sent - WINDOW_BYTES);
+    await call.text(DELTA);
   }
-
-  /** Sends this many bytes, as fast as the normal reader reads. */
-  async say(bytes: number): Promise<void> {
-    const { reader } = this;
-    const before = reader.bytes;
-    for (let sent = 0; sent < bytes; sent += DELTA.length) {
-      await wait(
-        'the normal reader',
-        reader.until(() => reader.bytes >= before + sent - WINDOW_BYTES),
-      );
-      await this.call.text(DELTA);
-    }
-    await wait(
-      'all of the text',
-      reader.until(() => reader.bytes >= before + bytes),
-    );
-  }
+  await isRead(bytes);
 }
 
 /** The output of the runs, and by how much slow readers may raise the peak. */
@@ -90,57 +77,48 @@ interface Load {
 const peakMb = ({ pid }: ServerProcess) =>
   (Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024) / MB;
 
-type Probe = Awaited<ReturnType<ServerProcess['probe']>>;
-
-async function probeUntil(server: ServerProcess, condition: (probe: Probe) => boolean, limitMs = 120_000) {
-  const giveUp = performance.now() + limitMs;
-  for (;;) {
-    const probe = await server.probe();
-    if (condition(probe) || performance.now() > giveUp) return probe;
-    await sleep(20);
-  }
+/** Waits until the server has so many streams that are full, or that are open. */
+async function expectStreams(what: string, server: ServerProcess, probe: 'fullStreams' | 'openStreams', count: number) {
+  let found = Number.NaN;
+  const isReached = async () => {
+    found = (await server.probe())[probe];
+    return found === count;
+  };
+  await until(what, isReached, { limitMs: LIMIT_MS, pauseMs: 20 }).catch(() => expectNumber(what, found, count));
 }
 
 /** Returns the peaks while the runs are held and after they have ended; `without`: the peaks without slow readers. */
-async function play(fault: string | null, load: Load, slowReaders: number, without: readonly number[] | null) {
+async function play(fault: string | null, load: Load, slowReaders: number, without: readonly number[] = []) {
   await using rig = await Rig.start({ fault, env, limits: { slowReaderMs: NEVER_MS, heartbeatMs: NEVER_MS } });
   const server = rig.server();
   const runs: Run[] = [];
-  for (let i = 0; i < load.runs; i += 1) runs.push(await Run.start(rig, slowReaders));
+  for (let i = 0; i < load.runs; i += 1) runs.push(await startRun(rig, slowReaders));
   await Promise.all(runs.map(load.say));
-  const readers = load.runs * slowReaders;
+  const blocked = load.runs * slowReaders;
   // With the planted fault no stream is ever blocked. A normal reader counts while it takes a large frame.
-  const isBlocked = ({ fullStreams }: Probe) => fullStreams === readers;
-  const settleMs = fault === null ? 10_000 : 1000;
-  const { fullStreams: blocked } = await probeUntil(server, isBlocked, settleMs);
-  const other = await Run.start(rig, 0);
+  if (fault === null) await expectStreams('blocked', server, 'fullStreams', blocked);
+  const other = await startRun(rig);
   for (let n = 0; n < LOCK_STEP_TOKENS; n += 1) {
     await other.call.text(`<token ${n}>`);
-    await wait(
-      `token ${n}`,
-      other.reader.until(() => other.reader.tail.includes(`<token ${n}>`)),
-    );
+    await arrives(`token ${n}`, other.reader, () => other.reader.tail.includes(`<token ${n}>`), LIMIT_MS);
   }
   const held = peakMb(server);
   // The end of the runs would make an excess many times larger.
-  const extra = without === null ? 0 : Math.round(held - (without[0] ?? 0));
+  const extra = Math.round(held - (without[0] ?? held));
   if (extra > 2 * load.extraMb) expectAtMost(load.figure, extra, load.extraMb);
-  expectNumber('blocked', blocked, readers);
   const digests: string[] = [];
   for (const run of [...runs, other]) {
     await run.call.end();
-    digests.push(await wait('the end of a stream', run.reader.end()));
+    digests.push(await within('the end of a stream', LIMIT_MS, run.reader.end()));
   }
   const ended = peakMb(server);
-  expectNumber('blocked after the end', (await probeUntil(server, isBlocked, settleMs)).fullStreams, readers);
+  await expectStreams('blocked after the end', server, 'fullStreams', blocked);
   for (const [index, { slow, path }] of runs.entries()) {
     if (slow[0] === undefined) continue;
-    expectEqual(
-      'the stream of a slow reader that reads on',
-      await wait('a slow reader', slow[0].whole()),
-      digests[index],
-    );
-    expectEqual('the replay', await wait('a replay', (await IdleReader.open(server, path)).whole()), digests[index]);
+    const replay = await IdleReader.open(server, path);
+    for (const reader of [slow[0], replay]) {
+      expectEqual('what a late reader reads', await within('a late reader', LIMIT_MS, reader.whole()), digests[index]);
+    }
     for (const reader of slow) reader.message.destroy();
   }
   return { blocked, peaks: [held, ended] };
@@ -148,13 +126,11 @@ async function play(fault: string | null, load: Load, slowReaders: number, witho
 
 /** By how many MB slow readers raise the peak. Above the bound both loads are repeated: garbage only adds to a peak. */
 async function compare(fault: string | null, load: Load): Promise<{ blocked: number; extraMb: number }> {
-  let [without, withThem] = [
-    [Infinity, Infinity],
-    [Infinity, Infinity],
-  ];
+  let without: readonly number[] = [Infinity, Infinity];
+  let withThem = without;
   const least = (a: readonly number[], b: readonly number[]) => a.map((peak, i) => Math.min(peak, b[i] ?? peak));
   for (let loads = 1; ; loads += 1) {
-    without = least(without, (await play(fault, load, 0, null)).peaks);
+    without = least(without, (await play(fault, load, 0)).peaks);
     const { blocked, peaks } = await play(fault, load, READERS_PER_RUN, without);
     withThem = least(withThem, peaks);
     const extraMb = Math.round(Math.max(...withThem.map((peak, i) => peak - (without[i] ?? 0))));
@@ -166,27 +142,23 @@ async function compare(fault: string | null, load: Load): Promise<{ blocked: num
 /** A reader that is blocked for too long loses its connection, and resumes. */
 async function disconnect(fault: string | null): Promise<void> {
   await using rig = await Rig.start({ fault, env, limits: { slowReaderMs: DRAIN_MS, heartbeatMs: DRAIN_MS / 2 } });
-  const run = await Run.start(rig, 0);
-  const slow = await rig.api().events(run.call.request.runId, null);
+  const run = await startRun(rig);
+  const events = (after: number | null) => rig.api().events(run.call.request.runId, after);
+  const slow = await events(null);
   slow.pause();
-  const said = run.say(RUN_BYTES);
-  expectNumber('blocked', (await probeUntil(rig.server(), ({ fullStreams }) => fullStreams === 1)).fullStreams, 1);
+  const said = say(run, RUN_BYTES);
+  await expectStreams('blocked', rig.server(), 'fullStreams', 1);
   const blockedAt = performance.now();
-  expectNumber('open', (await probeUntil(rig.server(), ({ openStreams }) => openStreams === 1)).openStreams, 1);
+  await expectStreams('open', rig.server(), 'openStreams', 1);
   // The probe sees the block a little after it began.
   expectAtLeast('milliseconds from the block to the disconnect', performance.now() - blockedAt, DRAIN_MS / 2);
   await said;
   await run.call.end();
-  await wait(
-    'the end of the run',
-    run.reader.until(() => run.reader.tail.includes('[DONE]')),
-  );
+  await within('the end of the run', LIMIT_MS, run.reader.end());
   slow.resume();
   expectEqual('a disconnected stream came whole', await slow.over, false);
-  const after = async (id: number | null) => (await rig.api().events(run.call.request.runId, id)).whole();
-  const seen = slow.frames;
-  const together = [...seen, ...(await after(seen.at(-1)?.id ?? 0))];
-  const isEqual = JSON.stringify(together) === JSON.stringify(await after(null));
+  const rest = await (await events(slow.frames.at(-1)?.id ?? 0)).whole();
+  const isEqual = JSON.stringify([...slow.frames, ...rest]) === JSON.stringify(await (await events(null)).whole());
   expectEqual('a disconnected reader has the whole stream', isEqual, true);
 }
 
@@ -198,21 +170,17 @@ export const proof: Proof = {
   async run({ fault, scale }) {
     const runs = scale(1, 10);
     const readers = runs * READERS_PER_RUN;
-    const text = await compare(fault, {
-      figure: 'extra_mb',
-      extraMb: EXTRA_MB,
-      runs,
-      say: (run) => run.say(RUN_BYTES),
-    });
-    const extraMb = Math.max(EXTRA_MB, Math.round(readers * LARGE_EXTRA_MB_PER_READER));
+    const sayAll = (run: Run) => say(run, RUN_BYTES);
+    const text = await compare(fault, { figure: 'extra_mb', extraMb: EXTRA_MB, runs, say: sayAll });
     // A message ends when something else begins; its end repeats it three times.
-    const say = async (run: Run) => {
+    const sayMessages = async (run: Run) => {
       for (let message = 0; message < 4; message += 1) {
-        await run.say(MESSAGE_BYTES);
+        await say(run, MESSAGE_BYTES);
         await run.call.reasoning('And');
       }
     };
-    const large = await compare(fault, { figure: 'large_extra_mb', extraMb, runs, say });
+    const extraMb = Math.max(EXTRA_MB, Math.round(readers * LARGE_EXTRA_MB_PER_READER));
+    const large = await compare(fault, { figure: 'large_extra_mb', extraMb, runs, say: sayMessages });
     await disconnect(fault);
     return {
       runs,

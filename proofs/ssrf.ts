@@ -12,15 +12,7 @@ import {
   sameHostAndPath,
   WatchedNetwork,
 } from '@runwire/test-kit';
-import {
-  items,
-  namesOf,
-  PUBLIC,
-  type SsrfItem,
-  type SsrfSequence,
-  sequences,
-  serverOf,
-} from '../packages/test-kit/src/ssrf-corpus.ts';
+import { items, namesOf, PUBLIC, type SsrfItem, sequences, serverOf } from '../packages/test-kit/src/ssrf-corpus.ts';
 import { expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
 
 /*
@@ -28,85 +20,92 @@ import { expectEqual, expectNumber, type Proof, Shortfall, within } from './supp
  */
 
 const CREDENTIALS = /^(authorization|proxy-authorization|cookie|referer):/im;
+const SOCKETS = /^(TCP(SERVER|CONNECT)?|TLS|UDP(SEND)?|PIPECONNECT|GET(ADDR|NAME)INFOREQ|QUERY)WRAP$/;
+
+/** What a fault replaces of a fetcher. */
+interface Plant {
+  readonly allow?: FetchAllow;
+  readonly dial?: Network['dial'];
+  readonly ownAddresses?: () => string[];
+  /** The text that is checked instead of the given one. */
+  readonly textOf?: (text: string) => string;
+}
+
+const PLANTS: Readonly<Record<string, (network: WatchedNetwork, names: Names) => Plant>> = {
+  'first-address': ({ resolved }, names) => {
+    const isFirst = (address: string) => names[resolved.at(-1) ?? '']?.[0]?.[0] === address;
+    return { allow: { ...ALLOW_NOTHING, allowsAddress: (one) => resolved.length > 0 && !isFirst(one) } };
+  },
+  'unchecked-redirects': ({ dialled }) => {
+    const isOnwards = () => dialled.length > 0;
+    return { allow: { entries: [], allowsHost: isOnwards, allowsAddress: isOnwards, mayAllowPort: isOnwards } };
+  },
+  'dial-by-name': (network) => ({
+    dial: async (to) => network.dial({ ...to, address: (await network.resolve(to.servername))[0] ?? to.address }),
+  }),
+  'real-socket': (network) => ({
+    dial: (to) => {
+      connect(1, '127.0.0.1').on('error', () => {});
+      return network.dial(to);
+    },
+  }),
+  'mended-text': () => ({ textOf: (text) => URL.parse(text)?.href ?? text }),
+  'own-interfaces': () => ({ ownAddresses: () => [] }),
+};
 
 /** A fetcher over a recorded network, with the planted fault. */
-class Subject {
-  readonly network: WatchedNetwork;
-  readonly #fault: string | null;
-  readonly #allow: FetchAllow;
-  readonly #fetcher: GuardedFetcher;
-
-  constructor(fault: string | null, names: Names, serve: Serve, own: readonly string[] = []) {
-    this.#fault = fault;
-    this.network = new WatchedNetwork(names, serve);
-    this.#allow = this.#allowOf(names);
-    const ownAddresses = () => (fault === 'own-interfaces' ? [] : own);
-    const limits = { maxBytes: 1024 * 1024, maxMs: 60_000 };
-    this.#fetcher = new GuardedFetcher({ ...limits, allow: this.#allow, network: this.#faultyNetwork(), ownAddresses });
-  }
-
-  isRefusedByText(text: string): boolean {
-    return (
-      'problem' in checkFetchUrl(this.#fault === 'mended-text' ? (URL.parse(text)?.href ?? text) : text, this.#allow)
-    );
-  }
-
-  #allowOf(names: Names): FetchAllow {
-    const { dialled, resolved } = this.network;
-    if (this.#fault === 'first-address') {
-      const isFirst = (address: string) => names[resolved.at(-1) ?? '']?.[0]?.[0] === address;
-      return { ...ALLOW_NOTHING, allowsAddress: (address) => resolved.length > 0 && !isFirst(address) };
+function subjectOf(fault: string | null, names: Names, serve: Serve, own: readonly string[] = []) {
+  const network = new WatchedNetwork(names, serve);
+  const { dialled, connections, requests } = network;
+  const { allow = ALLOW_NOTHING, textOf = String, ...planted } = PLANTS[fault ?? '']?.(network, names) ?? {};
+  const fetcher = new GuardedFetcher({
+    maxBytes: 1024 * 1024,
+    maxMs: 60_000,
+    allow,
+    network: { resolve: (name) => network.resolve(name), dial: planted.dial ?? ((to) => network.dial(to)) },
+    ownAddresses: planted.ownAddresses ?? (() => own),
+  });
+  /** Resolves to the URL of the file, or to the kind of the failure. */
+  const endOf = async (what: string, url: string): Promise<string> => {
+    try {
+      const fetched = await within(what, 30_000, fetcher.fetch(new URL(url), new AbortController().signal));
+      // A file name that the server suggests is not passed on.
+      expectEqual(`fields of ${what}`, Object.keys(fetched).sort(), ['bytes', 'contentType', 'url']);
+      return fetched.url.href;
+    } catch (error) {
+      if (error instanceof FetchFailed) return error.kind;
+      throw error;
     }
-    const isOnwards = () => dialled.length > 0;
-    return this.#fault === 'unchecked-redirects'
-      ? { entries: [], allowsHost: isOnwards, allowsAddress: isOnwards, mayAllowPort: isOnwards }
-      : ALLOW_NOTHING;
-  }
-
-  #faultyNetwork(): Network {
-    const { network } = this;
-    const dial: Network['dial'] = async (to) => {
-      if (this.#fault === 'real-socket') connect(1, '127.0.0.1').on('error', () => {});
-      if (this.#fault !== 'dial-by-name') return network.dial(to);
-      const [address = to.address] = await network.resolve(to.servername);
-      return network.dial({ ...to, address });
-    };
-    return { resolve: network.resolve.bind(network), dial };
-  }
-
-  /** Fetches: the failure's kind or the file's URL must be one of `ends`, after so many dials to the address `to`. */
-  async fetch(what: string, url: string, ends: readonly string[], dials: number, to = PUBLIC): Promise<void> {
-    const { dialled, connections, requests } = this.network;
-    const before = dialled.length;
-    const end = await within(what, 30_000, this.#fetcher.fetch(new URL(url), new AbortController().signal)).then(
-      (fetched) => {
-        // A file name that the server suggests is not passed on.
-        expectEqual(`fields of ${what}`, Object.keys(fetched).sort(), ['bytes', 'contentType', 'url']);
-        return fetched.url.href;
-      },
-      (error) => {
-        if (error instanceof FetchFailed) return error.kind as string;
-        throw error;
-      },
-    );
-    if (!ends.includes(end)) throw new Shortfall(`outcome of ${what}: expected ${ends.join(' or ')}, found ${end}.`);
-    const addresses = dialled.slice(before).map(({ address }) => address);
-    expectEqual(`dials for ${what}`, addresses, new Array(dials).fill(to));
-    for (const { ours } of connections) expectEqual(`connection of ${what} is closed`, ours.destroyed, true);
-    for (const request of requests) expectEqual(`credentials for ${what}`, CREDENTIALS.exec(request), null);
-  }
+  };
+  return {
+    network,
+    isRefusedByText: (text: string) => 'problem' in checkFetchUrl(textOf(text), allow),
+    /** The end must be one of `ends`, after so many dials to the address `to`. */
+    async fetch(what: string, url: string, ends: readonly string[], dials: number, to = PUBLIC): Promise<void> {
+      const before = dialled.length;
+      const end = await endOf(what, url);
+      if (!ends.includes(end)) throw new Shortfall(`outcome of ${what}: expected ${ends.join(' or ')}, found ${end}.`);
+      const addresses = dialled.slice(before).map(({ address }) => address);
+      expectEqual(`dials for ${what}`, addresses, new Array(dials).fill(to));
+      for (const { ours } of connections) expectEqual(`connection of ${what} is closed`, ours.destroyed, true);
+      for (const request of requests) expectEqual(`credentials for ${what}`, CREDENTIALS.exec(request), null);
+    },
+  };
 }
 
 type Figure = 'refused' | 'fetched' | 'failed' | 'refreshes';
 
 /** Sends one item through the fetcher and compares the outcome with the expected one. */
-async function checkItem(item: SsrfItem, subject: Subject): Promise<Figure> {
+async function checkItem(
+  item: SsrfItem,
+  { network, isRefusedByText, fetch }: ReturnType<typeof subjectOf>,
+): Promise<Figure> {
   const { stage, expect, url = '', refresh_key: key = '', refresh_value: value = '' } = item;
   const what = `${item.id} (${item.reason})`;
   const { href = '', hostname = '' } = URL.parse(url) ?? {};
   const location = item.redirect_chain?.[0]?.location ?? '';
   const expectText = (text: string, isRefused: boolean) =>
-    expectEqual(`text of ${what}, refused`, subject.isRefusedByText(text), isRefused);
+    expectEqual(`text of ${what}, refused`, isRefusedByText(text), isRefused);
   if (stage === 'refresh-map') {
     expectEqual(`outcome of ${what}`, sameHostAndPath(key, value, ALLOW_NOTHING) === null ? 'allow' : 'reject', expect);
     return 'refreshes';
@@ -114,13 +113,13 @@ async function checkItem(item: SsrfItem, subject: Subject): Promise<Figure> {
   if (stage === 'parse' || stage === 'literal') {
     expectText(url, true);
     // A parser may turn the text into another one, which may be public.
-    if (href !== '' && subject.isRefusedByText(href)) await subject.fetch(what, href, ['refused'], 0);
-    expectNumber(`names resolved for ${what}`, subject.network.resolved.length, 0);
+    if (href !== '' && isRefusedByText(href)) await fetch(what, href, ['refused'], 0);
+    expectNumber(`names resolved for ${what}`, network.resolved.length, 0);
     return 'refused';
   }
   if (stage === 'dns' && expect === 'allow') {
     expectText(url, false);
-    await subject.fetch(what, href, [href], 1, namesOf(item)[hostname]?.[0]?.[0]);
+    await fetch(what, href, [href], 1, namesOf(item)[hostname]?.[0]?.[0]);
     return 'fetched';
   }
   if (expect === 'reject') {
@@ -128,25 +127,17 @@ async function checkItem(item: SsrfItem, subject: Subject): Promise<Figure> {
     const isBroken = location.includes('\r\n');
     if (isBroken) expectText(location, true);
     const ends = stage === 'dns' ? ['refused', 'unresolved'] : [isBroken ? 'broken' : 'refused'];
-    if (href !== '') await subject.fetch(what, href, ends, stage === 'dns' ? 0 : 1);
+    if (href !== '') await fetch(what, href, ends, stage === 'dns' ? 0 : 1);
     return 'refused';
   }
   if (expect === 'bounded-failure' && item.server_behaviour?.startsWith('Content-Disposition') !== true) {
-    await subject.fetch(what, href, ['too_large', 'broken', 'status'], 1);
+    await fetch(what, href, ['too_large', 'broken', 'status'], 1);
     return 'failed';
   }
   const isFollowed = expect === 'allow-without-credentials';
-  await subject.fetch(what, href, [isFollowed ? location : url], isFollowed ? 2 : 1);
+  await fetch(what, href, [isFollowed ? location : url], isFollowed ? 2 : 1);
   return 'fetched';
 }
-
-async function checkSequence({ what, names, own = [], location, fetches }: SsrfSequence, fault: string | null) {
-  const serve = serverOf(location === undefined ? {} : { redirect_chain: [{ status: 302, location }] });
-  const subject = new Subject(fault, names, serve, own);
-  for (const [url, end, dials] of fetches) await subject.fetch(`${what}, ${url}`, url, [end], dials);
-}
-
-const SOCKETS = /^(TCP(SERVER|CONNECT)?|TLS|UDP(SEND)?|PIPECONNECT|GET(ADDR|NAME)INFOREQ|QUERY)WRAP$/;
 
 export const proof: Proof = {
   name: 'ssrf',
@@ -170,11 +161,15 @@ export const proof: Proof = {
     const figures: Record<Figure, number> = { refused: 0, fetched: 0, failed: 0, refreshes: 0 };
     let dials = 0;
     for (const item of items) {
-      const subject = new Subject(fault, namesOf(item), serverOf(item));
+      const subject = subjectOf(fault, namesOf(item), serverOf(item));
       figures[await checkItem(item, subject)] += 1;
       dials += subject.network.dialled.length;
     }
-    for (const sequence of sequences) await checkSequence(sequence, fault);
+    for (const { what, names, own, location, fetches } of sequences) {
+      const serve = serverOf(location === undefined ? {} : { redirect_chain: [{ status: 302, location }] });
+      const subject = subjectOf(fault, names, serve, own);
+      for (const [url, end, dialled] of fetches) await subject.fetch(`${what}, ${url}`, url, [end], dialled);
+    }
     hook.disable();
     expectNumber('real sockets and questions to name servers', sockets, 0);
     // Every dial to an address that was not expected has failed its item above.

@@ -6,8 +6,8 @@ import {
   DiskMountStore,
   type MountFile,
   type MountStore,
-  makeBucket,
   mountStoreConformance,
+  s3Settings,
   sharedS3,
   temporaryFolder,
   testS3Files,
@@ -69,15 +69,7 @@ function storeClaims(place: FilePlace, fault: string | null): Claims {
 
 async function settingsOf(place: FilePlace): Promise<Record<string, string>> {
   if (place === 'disk') return {};
-  const access = await sharedS3();
-  return {
-    S3_BUCKET: await makeBucket(access),
-    S3_ENDPOINT: access.endpoint,
-    S3_UPLOADS: place === 's3-direct' ? 'direct' : 'through',
-    AWS_REGION: access.region,
-    AWS_ACCESS_KEY_ID: access.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: access.secretAccessKey,
-  };
+  return s3Settings(await sharedS3(), { S3_UPLOADS: place === 's3-direct' ? 'direct' : 'through' });
 }
 
 /** The same for a server that keeps its files there, each claim with an integration of its own. */

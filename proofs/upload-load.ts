@@ -1,33 +1,28 @@
 import { hash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerProcess } from '@runwire/test-kit';
+import { partsOf, postForm, type ServerProcess } from '@runwire/test-kit';
 import { Nginx, temporaryPaths } from '../test/support/nginx.ts';
-import { type RawUpload, rawUpload, sendRaw } from './support/multipart-load.ts';
+import { download, type SignedForm, sign } from '../test/support/uploads.ts';
 import { expectAtMost, expectEqual, expectNumber, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
-import { signed } from './support/signed-form.ts';
 
 const FILE_BYTES = 20 * 1024 * 1024;
 const GROWTH_MB = 100;
 const MB = 1_000_000;
 const FOLDER = '/app/mnt/load';
 
-const signedUploads = (server: ServerProcess, files: readonly Buffer[]): Promise<RawUpload[]> =>
-  Promise.all(
-    files.map(async (file, n) => {
-      const terms = { folder: FOLDER, filename: `${n}.bin`, contentType: 'application/octet-stream' };
-      const { uploadUrl, uploadFields } = await signed(server.api, { ...terms, sizeBytes: file.length });
-      return rawUpload(new URL(uploadUrl).pathname, uploadFields, file);
-    }),
-  );
-
-/** Sends all concurrently; resolves to megabytes a second. */
-async function sendAll(url: string, uploads: readonly RawUpload[]): Promise<number> {
+/** Signs and sends all concurrently; resolves to megabytes a second. `host` receives the forms instead of our server. */
+async function sendAll({ api }: ServerProcess, files: readonly (() => Buffer)[], host = api.url): Promise<number> {
+  const terms = (n: number) => ({ folder: FOLDER, filename: `${n}.bin`, contentType: 'application/octet-stream' });
+  const forms = await Promise.all(files.map((_, n) => sign(api, FILE_BYTES, terms(n))));
   const startedAt = performance.now();
-  const statuses = await Promise.all(uploads.map((upload) => sendRaw(url, upload)));
-  const seconds = (performance.now() - startedAt) / 1000;
-  for (const status of statuses) expectNumber('status of an upload', status, 204);
-  return Math.round((uploads.length * FILE_BYTES) / MB / seconds);
+  const send = async ({ uploadUrl, uploadFields }: SignedForm, n: number) => {
+    const parts = [...partsOf(uploadFields), { name: 'file', filename: 'f', value: files[n]?.() ?? '' }];
+    const { status } = await postForm(uploadUrl.replace(api.url, host), { parts });
+    expectNumber('status of an upload', status, 204);
+  };
+  await Promise.all(forms.map(send));
+  return Math.round((files.length * FILE_BYTES) / MB / ((performance.now() - startedAt) / 1000));
 }
 
 /** By how many megabytes the process grows at most during the work. */
@@ -67,24 +62,21 @@ export const proof: Proof = {
     // In memory even the files of the short form would be more than the bound.
     const count = scale(8, 50);
     const common = randomBytes(FILE_BYTES - 32);
-    const files = Array.from({ length: count }, () => Buffer.concat([randomBytes(32), common]));
+    const files = Array.from({ length: count }, () => {
+      const own = randomBytes(32);
+      return () => Buffer.concat([own, common]);
+    });
     // The first upload loads and compiles code.
-    await sendAll(server.url, await signedUploads(server, files.slice(0, 2)));
-    const uploads = await signedUploads(server, files);
-    const sending = sendAll(server.url, uploads);
+    await sendAll(server, files.slice(0, 2));
+    const sending = sendAll(server, files);
     const growth = expectAtMost('growth in MB', await growthDuring(server, sending), GROWTH_MB);
     for (const [n, file] of files.entries()) {
-      const path = `/v2/integrations/demo/files/content?path=${encodeURIComponent(`${FOLDER}/${n}.bin`)}`;
-      const answer = await fetch(server.url + path, { headers: server.api.authorization });
-      expectEqual(
-        `SHA-256 of file ${n}`,
-        hash('sha256', Buffer.from(await answer.arrayBuffer())),
-        hash('sha256', file),
-      );
+      const bytes = await (await download(server.api, `${FOLDER}/${n}.bin`)).bytes();
+      expectEqual(`SHA-256 of file ${n}`, hash('sha256', bytes), hash('sha256', file()));
     }
     await using nginx = await Nginx.startWith(receivingNginx);
-    await sendAll(nginx.url, uploads.slice(0, 2));
-    const speeds = { mb_per_s: await sending, nginx_mb_per_s: await sendAll(nginx.url, uploads) };
+    await sendAll(server, files.slice(0, 2), nginx.url);
+    const speeds = { mb_per_s: await sending, nginx_mb_per_s: await sendAll(server, files, nginx.url) };
     return { uploads: count, bytes: count * FILE_BYTES, growth_mb: growth, ...speeds };
   },
 };

@@ -9,12 +9,12 @@ import {
   pngOf,
   type S3Access,
   s3Client,
+  s3Settings,
   sharedS3,
   startTestServer,
   stopOwnPostgres,
   stopOwnS3,
   temporaryFolder,
-  useS3Credentials,
 } from '@runwire/test-kit';
 import { Relay } from '../packages/test-kit/src/relay.ts';
 import { cites } from '../requirements/cite.ts';
@@ -25,21 +25,6 @@ import { sendForm, signing, upload } from './support/uploads.ts';
 const skip = (await missingService('s3')) ?? false;
 const noPostgres = (await missingService('postgres')) ?? skip;
 after(() => Promise.all([stopOwnS3(), stopOwnPostgres()]));
-
-/** The settings of a server that keeps its files in its own bucket. */
-async function s3Settings(access: S3Access, more: Readonly<Record<string, string>> = {}) {
-  useS3Credentials(access);
-  const { endpoint, region, accessKeyId, secretAccessKey } = access;
-  return {
-    S3_BUCKET: more.S3_BUCKET ?? (await makeBucket(access)),
-    S3_ENDPOINT: endpoint,
-    AWS_REGION: region,
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    AWS_EC2_METADATA_DISABLED: 'true',
-    ...more,
-  };
-}
 
 async function keysIn(access: S3Access, Bucket: string): Promise<string[]> {
   const client = await s3Client(access);

@@ -3,7 +3,7 @@ import { DEFAULT_DOCUMENT_LIMITS } from '../../packages/documents/src/document-l
 import { DocumentReader } from '../../packages/documents/src/document-reader.ts';
 import { Unreadable } from '../../packages/documents/src/unreadable.ts';
 import { FetchFailed, GuardedFetcher } from '../../packages/server/src/guarded-fetch/guarded-fetch.ts';
-import { tamper } from './tampered-store.ts';
+import { type Params, params, rows, tamper } from './tampered-store.ts';
 
 type Fetch = GuardedFetcher['fetch'];
 type Read = DocumentReader['read'];
@@ -20,7 +20,7 @@ function afterFailedFetch(replace: (error: FetchFailed, url: URL) => ReturnType<
 }
 
 /** A file that cannot be fetched or read is left out, and the run continues. */
-export function skipUnreadable(): Overrides {
+function skipUnreadable(): Overrides {
   const bytes = () => new TextEncoder().encode('There is nothing here.');
   afterFailedFetch(async (_, url) => ({ bytes: bytes(), contentType: 'text/plain', url }));
   const own: Read = DocumentReader.prototype.read;
@@ -34,7 +34,7 @@ export function skipUnreadable(): Overrides {
 }
 
 /** The sentence about a failed fetch has the whole URL. */
-export function leakQuery(): Overrides {
+function leakQuery(): Overrides {
   afterFailedFetch(async (error, url) => {
     const why = error.message.replace('could not be fetched: ', '');
     throw new FetchFailed(error.kind, `${why}; it was asked for as ${url.href}`, { isFinal: error.isFinal });
@@ -43,7 +43,7 @@ export function leakQuery(): Overrides {
 }
 
 /** PDFs are converted on the main thread. */
-export function convertHere(): Overrides {
+function convertHere(): Overrides {
   const own: Read = DocumentReader.prototype.read;
   DocumentReader.prototype.read = async function read(this: DocumentReader, given, options, signal) {
     const isPdf = Buffer.from(given.bytes.subarray(0, 5)).toString() === '%PDF-';
@@ -54,38 +54,35 @@ export function convertHere(): Overrides {
   return {};
 }
 
-type Tampering = Parameters<typeof tamper>[0];
-const tampered = (tampering: Tampering): Overrides => ({ wrapStore: tamper(tampering) });
-
-/** A copy is not found in the turn after the turn that made it. */
-export const fetchAgain = (): Overrides =>
-  tampered({
-    rows: (statement, rows) =>
-      statement === 'history attachments' ? rows.map((row) => ({ ...row, blob_key: null })) : rows,
-  });
-
-/** A fresh link is checked but not stored. */
-export const forgetRefreshes = (): Overrides =>
-  tampered({ params: (statement, params) => (statement === 'refresh url' ? { ...params, chatKey: '' } : params) });
-
 /** An attachment of any chat counts as an earlier attachment of every chat. */
-export function takeAnyKey(): Overrides {
-  const keys = new Set<string>();
-  return tampered({
-    params: (statement, params) => {
-      if (statement === 'insert attachment') keys.add(String(params.urlKey));
-      return params;
-    },
-    rows: (statement, rows) =>
-      statement === 'urls of chat'
-        ? [...rows, ...[...keys].map((key) => ({ run_id: '', position: 0, url: key, url_key: key }))]
-        : rows,
-  });
+function takeAnyKey(): Overrides {
+  const known: Params[] = [];
+  const note = (given: Params) => {
+    known.push({ run_id: '', position: 0, url: given.urlKey, url_key: given.urlKey });
+    return given;
+  };
+  return {
+    wrapStore: tamper({
+      params: (statement, given) => (statement === 'insert attachment' ? note(given) : given),
+      rows: (statement, found) => (statement === 'urls of chat' ? [...found, ...known] : found),
+    }),
+  };
 }
 
-/** The same bytes are one copy for all integrations. */
-export const shareCopies = (): Overrides =>
-  tampered({
-    params: (statement, params) =>
-      ['blob by hash', 'insert blob'].includes(statement) ? { ...params, integrationId: 'demo' } : params,
-  });
+export const ATTACHMENT_FAULTS: Readonly<Record<string, () => Overrides>> = {
+  'skip-unreadable': skipUnreadable,
+  'leak-query': leakQuery,
+  'convert-here': convertHere,
+  // A copy is not found in the turn after the turn that made it.
+  'fetch-again': () => rows('history attachments', (found) => found.map((row) => ({ ...row, blob_key: null }))),
+  // A fresh link is checked but not stored.
+  'forget-refreshes': () => params('refresh url', (given) => ({ ...given, chatKey: '' })),
+  'take-any-key': takeAnyKey,
+  // The same bytes are one copy for all integrations.
+  'share-copies': () => ({
+    wrapStore: tamper({
+      params: (statement, given) =>
+        ['blob by hash', 'insert blob'].includes(statement) ? { ...given, integrationId: 'demo' } : given,
+    }),
+  }),
+};

@@ -10,13 +10,12 @@ import {
   sseText,
 } from '@runwire/test-kit';
 import { SECRET } from '../../packages/test-kit/src/attachment-samples.ts';
-import { expectEqual, expectNumber, within } from './proof.ts';
+import { expectEqual, expectNumber, WAIT_MS, within } from './proof.ts';
 import { Rig, type RigOptions } from './rig.ts';
 
 type Completion = Parameters<ApiClient['complete']>[0];
 type Body = ProviderCall['body'];
 
-export const WAIT_MS = 60_000;
 const USAGE = { requestCount: 1, inputTokens: 40, cachedTokens: 0, outputTokens: 6, reasoningTokens: 0 };
 export const ANSWER = 'Good day';
 /** A turn that has ended. */
@@ -39,30 +38,17 @@ export class AttachmentStage implements AsyncDisposable {
   #requests = 0;
 
   private constructor(parts: Pick<AttachmentStage, 'files' | 'provider' | 'rig' | 'protocol'>) {
-    this.files = parts.files;
-    this.provider = parts.provider;
-    this.rig = parts.rig;
-    this.protocol = parts.protocol;
+    ({ files: this.files, provider: this.provider, rig: this.rig, protocol: this.protocol } = parts);
     this.answerAll();
   }
 
   static async start(fault: string | null, protocol: Protocol, options: RigOptions = {}): Promise<AttachmentStage> {
     const files = await FileServer.start();
     const provider = await FakeProvider.start();
-    const env = {
-      OPENAI_API_KEY: 'sk-planted-0123456789abcdef',
-      OPENAI_BASE_URL: provider.baseUrl,
-      RUNWIRE_MODEL: 'openai/some-model',
-      RUNWIRE_OPENAI_API: protocol,
-      RUNWIRE_LOG_LEVEL: 'debug',
-      ...files.env,
-      ...options.env,
-    };
+    const env = { ...provider.env(protocol), RUNWIRE_LOG_LEVEL: 'debug', ...files.env, ...options.env };
     const rig = await Rig.start({ ...options, fault, env, scripted: false });
-    await rig.prepare(
-      { apiIntegrationId: 'metered', allowances: { unit: 'runs', limit: 1000, period: 'month' } },
-      'ann',
-    );
+    const allowances = { unit: 'runs', limit: 1000, period: 'month' };
+    await rig.prepare({ apiIntegrationId: 'metered', allowances }, 'ann');
     return new AttachmentStage({ files, provider, rig, protocol });
   }
 
@@ -119,16 +105,11 @@ export class AttachmentStage implements AsyncDisposable {
 }
 
 /** The text that the provider was shown of the user's turns, and the files that it was sent as data URLs. */
-export function shownTo(asked: Body): {
-  readonly text: string;
-  readonly files: readonly [mediaType: string, Buffer][];
-} {
-  const items: Body[] = asked.input ?? asked.messages;
-  const parts: Body[] = items
-    .filter(({ role }) => role === 'user')
-    .flatMap(({ content }) => (typeof content === 'string' ? [{ text: content }] : (content ?? [])));
+export function shownTo(asked: Body) {
+  const turns: Body[] = (asked.input ?? asked.messages).filter(({ role }: Body) => role === 'user');
+  const parts = turns.flatMap(({ content }) => (typeof content === 'string' ? [{ text: content }] : (content ?? [])));
   const urls = parts.map((part) => part.file_data ?? part.image_url?.url ?? part.image_url).filter(Boolean);
-  const files = urls.map((url: string): [string, Buffer] => {
+  const files = urls.map((url: string): [mediaType: string, bytes: Buffer] => {
     const [, mediaType = '', base64 = ''] = /^data:([^;]*);base64,(.*)$/.exec(url) ?? [];
     return [mediaType, Buffer.from(base64, 'base64')];
   });

@@ -13,19 +13,9 @@ import {
   type Tx,
 } from '@runwire/test-kit';
 import pg from 'pg';
-import * as attachment from './attachment-faults.ts';
+import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
 import { holdFiles, loseAByte, writePlainly } from './mount-faults.ts';
-import { around, type Params, tamper } from './tampered-store.ts';
-
-/** The statement gets other parameters. */
-const params = (name: string, change: (given: Params) => Params): Overrides => ({
-  wrapStore: tamper({ params: (statement, given) => (statement === name ? change(given) : given) }),
-});
-
-/** The statement finds other rows. */
-const rows = (name: string, change: (found: readonly Params[]) => readonly Params[]): Overrides => ({
-  wrapStore: tamper({ rows: (statement, found) => (statement === name ? change(found) : found) }),
-});
+import { around, type Params, params, rows, tamper } from './tampered-store.ts';
 
 /** Reads outside the transaction, without locks, until the first write. */
 function readingOutside(store: Store, tx: Tx): Tx {
@@ -209,13 +199,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'lose-a-byte': loseAByte,
   'hold-files': holdFiles,
   'plain-writes': writePlainly,
-  'skip-unreadable': attachment.skipUnreadable,
-  'leak-query': attachment.leakQuery,
-  'convert-here': attachment.convertHere,
-  'fetch-again': attachment.fetchAgain,
-  'forget-refreshes': attachment.forgetRefreshes,
-  'share-copies': attachment.shareCopies,
-  'take-any-key': attachment.takeAnyKey,
+  ...ATTACHMENT_FAULTS,
   // The process ends when a checkpoint fails.
   'die-on-checkpoint': () => {
     const error = (_: unknown, sentence?: string) => {

@@ -1,4 +1,4 @@
-import type { Store, Tx } from '@runwire/test-kit';
+import type { Overrides, Store, Tx } from '@runwire/test-kit';
 
 /* The wrappers that a planted fault puts between a server and its store. */
 
@@ -44,3 +44,13 @@ export function tamper({
     reads: reads(store.reads),
   });
 }
+
+/** The statement gets other parameters. */
+export const params = (name: string, change: (given: Params) => Params): Overrides => ({
+  wrapStore: tamper({ params: (statement, given) => (statement === name ? change(given) : given) }),
+});
+
+/** The statement finds other rows. */
+export const rows = (name: string, change: (found: readonly Params[]) => readonly Params[]): Overrides => ({
+  wrapStore: tamper({ rows: (statement, found) => (statement === name ? change(found) : found) }),
+});

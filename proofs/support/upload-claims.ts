@@ -1,22 +1,12 @@
-import { equal, match, ok } from 'node:assert/strict';
+import { equal, match, ok, rejects } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { imageAttachment, pngOf, type ServerProcess } from '@runwire/test-kit';
-import { sendForm, signing, type UploadOptions, upload } from '../../test/support/uploads.ts';
+import { download, sendForm, sign, type UploadOptions, upload } from '../../test/support/uploads.ts';
 
 export type UploadClaim = (server: ServerProcess, integration: string) => Promise<void>;
 
 const filesOf = (integration: string, query: Record<string, string>) =>
   `/v2/integrations/${integration}/files?${new URLSearchParams(query)}`;
-
-function content({ url, api }: ServerProcess, integration: string, path: string, headers = {}): Promise<Response> {
-  const query = new URLSearchParams({ path });
-  const options = { headers: { ...api.authorization, ...headers } };
-  return fetch(`${url}/v2/integrations/${integration}/files/content?${query}`, options);
-}
-
-async function sign({ api }: ServerProcess, integration: string, sizeBytes: number, options: UploadOptions = {}) {
-  return await api.post('/create_agency_upload', signing(sizeBytes, { apiIntegrationId: integration, ...options }));
-}
 
 const put = (
   { api }: ServerProcess,
@@ -30,25 +20,25 @@ export const UPLOAD_CLAIMS: Readonly<Record<string, UploadClaim>> = {
   'a file that was signed for and sent is read back, whole and in part': async (server, integration) => {
     const bytes = randomBytes(3_000_000);
     const path = await put(server, integration, bytes, { filename: 'é 1+2.bin', contentType: 'image/png' });
-    const whole = await content(server, integration, path);
+    const whole = await download(server.api, path, integration);
     equal(whole.headers.get('content-type'), 'image/png');
     ok(Buffer.from(await whole.arrayBuffer()).equals(bytes));
-    const part = await content(server, integration, path, { Range: 'bytes=1000-2000999' });
+    const part = await download(server.api, path, integration, { Range: 'bytes=1000-2000999' });
     equal(part.status, 206);
     ok(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(1000, 2_001_000)));
-    const again = await content(server, integration, path, { 'If-None-Match': whole.headers.get('etag') ?? '' });
+    const again = await download(server.api, path, integration, { 'If-None-Match': whole.headers.get('etag') ?? '' });
     equal(again.status, 304);
   },
   '20 971 520 bytes arrive whole, and one more byte does not': async (server, integration) => {
     const bytes = randomBytes(20_971_520);
-    const { body: form } = await sign(server, integration, bytes.length);
+    const form = await sign(server.api, bytes.length, { apiIntegrationId: integration });
     ok((await sendForm(form, Buffer.concat([bytes, Buffer.from('x')]))) >= 400);
     equal((await server.api.get(filesOf(integration, {}))).body.items.length, 0);
     equal(await sendForm(form, bytes), 204);
-    ok(Buffer.from(await (await content(server, integration, form.resource)).arrayBuffer()).equals(bytes));
+    ok(Buffer.from(await (await download(server.api, form.resource, integration)).arrayBuffer()).equals(bytes));
   },
   'a form for another key, type or size is refused, and nothing is stored': async (server, integration) => {
-    const { body: form } = await sign(server, integration, 5);
+    const form = await sign(server.api, 5, { apiIntegrationId: integration });
     const changed = [{ key: `${form.uploadFields.key}2` }, { 'Content-Type': 'text/html' }];
     for (const fields of changed) {
       const other = { ...form, uploadFields: { ...form.uploadFields, ...fields } };
@@ -60,16 +50,20 @@ export const UPLOAD_CLAIMS: Readonly<Record<string, UploadClaim>> = {
   'a later upload of the same name replaces the file': async (server, integration) => {
     const path = await put(server, integration, 'before');
     await put(server, integration, 'after it');
-    equal(await (await content(server, integration, path)).text(), 'after it');
+    equal(await (await download(server.api, path, integration)).text(), 'after it');
     const { items } = (await server.api.get(filesOf(integration, { folder: '/app/mnt/u' }))).body;
     equal(items.length, 1);
     equal(items[0].size, 8);
   },
   'a file and a folder of one name are refused at signing': async (server, integration) => {
     await put(server, integration, 'x', { folder: '/app/mnt/a/b', filename: 'c' });
-    const refused = await sign(server, integration, 1, { folder: '/app/mnt/a', filename: 'b' });
-    equal(`${refused.status} ${refused.body.code}`, '409 file_exists_as_folder');
-    equal((await sign(server, integration, 1, { folder: '/app/mnt/a/b/c', filename: 'd' })).status, 409);
+    for (const names of [
+      { folder: '/app/mnt/a', filename: 'b' },
+      { folder: '/app/mnt/a/b/c', filename: 'd' },
+    ]) {
+      const signed = sign(server.api, 1, { apiIntegrationId: integration, ...names });
+      await rejects(signed, /^Error: Not signed: 409 .*"file_exists_as_folder"/);
+    }
   },
   'files are listed by name with size, etag, type and time, page by page': async (server, integration) => {
     for (const filename of ['b', 'a', 'c']) await put(server, integration, filename, { filename });
@@ -89,13 +83,13 @@ export const UPLOAD_CLAIMS: Readonly<Record<string, UploadClaim>> = {
     const path = await put(server, integration, 'x');
     for (const filename of ['1', '2']) await put(server, integration, 'x', { folder: '/app/mnt/f/g', filename });
     equal((await server.api.delete(filesOf(integration, { path }))).status, 204);
-    equal((await content(server, integration, path)).status, 404);
+    equal((await download(server.api, path, integration)).status, 404);
     equal((await server.api.delete(filesOf(integration, { path: '/app/mnt/f', recursive: 'true' }))).status, 204);
     equal((await server.api.get(filesOf(integration, {}))).body.items.length, 0);
   },
   'no integration sees files of another': async (server, integration) => {
     const path = await put(server, integration, 'mine');
-    equal((await content(server, 'demo', path)).status, 404);
+    equal((await download(server.api, path, 'demo')).status, 404);
     equal((await server.api.get(filesOf('demo', {}))).body.items.length, 0);
   },
   'an image is stored once, and is there in later turns': async (server, apiIntegrationId) => {

@@ -32,12 +32,30 @@ export async function sendForm({ uploadUrl, uploadFields }: SignedForm, bytes: U
   return answer.status;
 }
 
+/** Signs a form for a file. Rejects if it is refused. */
+export async function sign(api: ApiClient, sizeBytes: number, options: UploadOptions = {}): Promise<SignedForm> {
+  const { status, body } = await api.post('/create_agency_upload', signing(sizeBytes, options));
+  if (status !== 200) throw new Error(`Not signed: ${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
 /** Signs and sends; resolves to the path of the file. */
 export async function upload(api: ApiClient, bytes: Uint8Array | string, options: UploadOptions = {}): Promise<string> {
   const sent = Buffer.from(bytes as string);
-  const { status, body } = await api.post('/create_agency_upload', signing(sent.length, options));
-  if (status !== 200) throw new Error(`Not signed: ${status} ${JSON.stringify(body)}`);
-  const sentStatus = await sendForm(body as SignedForm, sent);
-  if (sentStatus !== 204) throw new Error(`Not taken: ${sentStatus}`);
-  return (body as SignedForm).resource;
+  const form = await sign(api, sent.length, options);
+  const status = await sendForm(form, sent);
+  if (status !== 204) throw new Error(`Not taken: ${status}`);
+  return form.resource;
+}
+
+/** Downloads a file. */
+export function download(
+  { url, authorization }: ApiClient,
+  path: string,
+  integration = 'demo',
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const query = new URLSearchParams({ path });
+  const options = { headers: { ...authorization, ...headers } };
+  return fetch(`${url}/v2/integrations/${integration}/files/content?${query}`, options);
 }

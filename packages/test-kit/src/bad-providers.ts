@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProviderCall } from './fake-provider.ts';
+import { PLANTED_KEY, type ProviderCall } from './fake-provider.ts';
 import { type Protocol, providerEvents, type StreamScript, sseText } from './provider-streams.ts';
 
-export const PLANTED_KEY = 'sk-planted-0123456789abcdef';
 const LEAK = { error: { message: `Incorrect API key provided: ${PLANTED_KEY}.` } };
 /** How long the server lets a provider be silent. */
 export const SILENCE_MS = 1000;

@@ -2,6 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { CallQueue } from '@runwire/server/src/testing/call-queue.ts';
 import { HttpCall } from './http-call.ts';
+import type { Protocol } from './provider-streams.ts';
+
+/** The key of a server that asks the provider. It must never be shown. */
+export const PLANTED_KEY = 'sk-planted-0123456789abcdef';
 
 /** A request to the provider. */
 export class ProviderCall extends HttpCall {
@@ -78,6 +82,16 @@ export class FakeProvider implements AsyncDisposable {
   /** What `OPENAI_BASE_URL` is set to. */
   get baseUrl(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
+  }
+
+  /** What a server's process must be given to ask this provider. */
+  env(protocol: Protocol): Readonly<Record<string, string>> {
+    return {
+      OPENAI_API_KEY: PLANTED_KEY,
+      OPENAI_BASE_URL: this.baseUrl,
+      RUNWIRE_MODEL: 'openai/some-model',
+      RUNWIRE_OPENAI_API: protocol,
+    };
   }
 
   #take(call: ProviderCall): void {

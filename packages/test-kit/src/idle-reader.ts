@@ -38,8 +38,8 @@ export class IdleReader {
     });
   }
 
-  async until(condition: () => boolean): Promise<void> {
-    while (!condition() && !this.#over) {
+  async until(condition: (reader: IdleReader) => boolean): Promise<void> {
+    while (!condition(this) && !this.#over) {
       this.#news = Promise.withResolvers();
       await this.#news.promise;
     }

@@ -83,6 +83,7 @@ export {
   S3Gateway,
   s3Client,
   s3Environment,
+  s3Settings,
   sharedS3,
   stopOwnS3,
   useS3Credentials,

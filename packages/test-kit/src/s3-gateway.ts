@@ -195,6 +195,21 @@ export function s3Environment({ endpoint, region, accessKeyId, secretAccessKey, 
   return JSON.stringify({ endpoint, region, accessKeyId, secretAccessKey, version });
 }
 
+/** The settings of a server that keeps its files in its own bucket. */
+export async function s3Settings(access: S3Access, more: Readonly<Record<string, string>> = {}) {
+  useS3Credentials(access);
+  const { endpoint, region, accessKeyId, secretAccessKey } = access;
+  return {
+    S3_BUCKET: more.S3_BUCKET ?? (await makeBucket(access)),
+    S3_ENDPOINT: endpoint,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_EC2_METADATA_DISABLED: 'true',
+    ...more,
+  };
+}
+
 /** The client of the SDK, for changes to a bucket that the server does not know of. */
 export async function s3Client({ endpoint, region, accessKeyId, secretAccessKey }: S3Access): Promise<S3Client> {
   const { S3Client: Client } = await import('@aws-sdk/client-s3');
