@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
-  FakeProvider,
   Listener,
   type ModelRequest,
-  modelRequest,
-  openAiModels,
   type Protocol,
   type ProviderCall,
   providerEvents,
@@ -13,7 +10,7 @@ import {
 } from '@runwire/test-kit';
 import OpenAI from 'openai';
 import { type ReadAnswer, readByOfficialClient } from '../packages/test-kit/src/official-client.ts';
-import { PROTOCOLS } from '../packages/test-kit/src/openai-rig.ts';
+import { KEY, PROTOCOLS, setUp } from '../packages/test-kit/src/openai-rig.ts';
 import { expectAtLeast, expectEqual, type Proof, WAIT_MS, within } from './support/proof.ts';
 
 const MIN_STREAMS = 40;
@@ -58,19 +55,16 @@ function withoutLast(bytes: Buffer): Buffer {
 }
 
 async function compareAll(protocol: Protocol, dropLast: boolean, everyByte: number) {
-  await using provider = await FakeProvider.start();
-  const { baseUrl } = provider;
-  await using models = await openAiModels({ baseUrl, apiKey: 'sk-1', silenceMs: WAIT_MS, api: protocol });
-  const client = new OpenAI({ baseURL: baseUrl, apiKey: 'sk-1', maxRetries: 0 });
+  await using rig = await setUp(protocol);
+  const { provider, ask } = rig;
+  const client = new OpenAI({ baseURL: provider.baseUrl, apiKey: KEY, maxRetries: 0 });
   const figures = { streams: 0, cuts: 0, halts: 0, asked: 0 };
   const bytesOf = (script: StreamScript, wire: readonly [string, string | null] = WIRES.LF) =>
     Buffer.from(sseText(providerEvents(protocol, script), ...wire));
-  const ask = (output: Listener, more: Partial<ModelRequest> = {}) =>
-    models.model('openai/m')?.call(modelRequest('Hi', more), output, new AbortController().signal);
 
   const readByUs = async (output: Listener): Promise<ReadAnswer> => {
     let failed = false;
-    const result = await ask(output)?.catch((error: Error) => {
+    const result = await ask({}, undefined, output).done.catch((error: Error) => {
       if (error.name !== 'RunFailure') throw error;
       failed = true;
     });
@@ -131,7 +125,7 @@ async function compareAll(protocol: Protocol, dropLast: boolean, everyByte: numb
       bodies.push(call.body);
       void call.stream(bytesOf(says('Hello')));
     };
-    await ask(new Listener(), { reasoning });
+    await ask({ reasoning }).done;
     const effort = reasoning.effort ?? null;
     if (protocol === 'responses') await client.responses.stream({ model: 'm', input: 'Hi', reasoning }).finalResponse();
     else await client.chat.completions.stream({ model: 'm', messages, reasoning_effort: effort }).finalChatCompletion();

@@ -16,8 +16,7 @@ export async function setUp(api: Protocol, more: { silenceMs?: number; apiKey?: 
   const models = new OpenAiModels({ baseUrl: provider.baseUrl, apiKey: KEY, silenceMs: 60_000, api, ...more });
   const model = models.model('openai/m');
   assert.ok(model !== null);
-  const ask = (request: Partial<ModelRequest> = {}, signal = new AbortController().signal) => {
-    const output = new Listener();
+  const ask = (request: Partial<ModelRequest> = {}, signal = new AbortController().signal, output = new Listener()) => {
     const done = model.call(modelRequest('Hi', request), output, signal);
     done.catch(() => {});
     return { output, done };
