@@ -2,16 +2,18 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { GateServices } from './gate-services.ts';
+import { useMemoryFolder } from './memory-folder.ts';
 import { childrenSeconds } from './processor-time.ts';
 import type { TestReport } from './test-report.ts';
 
 /* The gate. The checks that find a mistake soonest run first, and the first failure ends it. */
 
+useMemoryFolder();
 const citations = resolve('.work/citations');
 const env: NodeJS.ProcessEnv = {
   ...process.env,
   REQUIREMENTS_CITED: citations,
-  // Every test file is its own process and many start servers. They all load the same modules.
+  // Tests are run by many processes and start many servers. They all load the same modules.
   NODE_COMPILE_CACHE: resolve('.work/compile-cache'),
   REDOCLY_TELEMETRY: 'off',
   REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
@@ -28,8 +30,11 @@ async function tests(services: GateServices): Promise<string | null> {
   const found = await services.environment;
   if (found === null) return 'a service that tests need could not be installed or started';
   ranEverything = 'TEST_POSTGRES_URL' in found && 'TEST_S3' in found;
-  const [{ runTests }, { gateFiles }] = await Promise.all([import('./run-tests.ts'), import('./test-files.ts')]);
-  report = await runTests(gateFiles(), { ...env, ...found, TEST_BUILD: '1' });
+  const [{ runTests }, { gateFiles, groupsOf }] = await Promise.all([
+    import('./run-tests.ts'),
+    import('./test-files.ts'),
+  ]);
+  report = await runTests(groupsOf(gateFiles()), { ...env, ...found, TEST_BUILD: '1' });
   if (process.env.CI && report.skipped.length > 0)
     return `CI skips no test, but these did: ${report.skipped.join(', ')}`;
   return report.passed ? null : `${report.failed.length} failed`;

@@ -1,17 +1,35 @@
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { beforeEach, type SuiteContext, type TestContext } from 'node:test';
+import { isMainThread } from 'node:worker_threads';
 import { childrenSeconds } from './processor-time.ts';
 
 /**
- * Loaded into the process of each test file: writes its CPU seconds to the file that `TEST_CPU` names, with those of the
- * processes that it started and that have ended.
+ * Loaded into each process that runs test files: writes the CPU seconds of each file to the file that `TEST_CPU` names,
+ * with those of the processes that the tests started and that have ended. The time before the first test is `LOADING`.
  */
-const [file = '', log = ''] = [process.argv[1], process.env.TEST_CPU];
-// Processes that a test starts inherit the variable, but not this module.
-if (log !== '') {
+const LOADING = 'loading modules';
+const log = process.env.TEST_CPU ?? '';
+
+function secondsSoFar(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6 + (childrenSeconds() ?? 0);
+}
+
+function measure(): void {
+  const secondsOf = new Map<string, number>();
+  let [current, since] = [LOADING, 0];
+  const endOf = (next: string) => {
+    const now = secondsSoFar();
+    secondsOf.set(current, (secondsOf.get(current) ?? 0) + now - since);
+    [current, since] = [next, now];
+  };
+  beforeEach((t: TestContext | SuiteContext) => endOf(relative('.', t.filePath ?? '')));
   process.once('exit', () => {
-    const { user, system } = process.cpuUsage();
-    const seconds = (user + system) / 1e6 + (childrenSeconds() ?? 0);
-    appendFileSync(log, `${JSON.stringify({ file: relative('.', file), seconds })}\n`);
+    endOf('');
+    for (const [file, seconds] of secondsOf) appendFileSync(log, `${JSON.stringify({ file, seconds })}\n`);
   });
 }
+
+// Processes that a test starts inherit the variable, but not this module; its threads inherit both.
+if (log !== '' && isMainThread) measure();

@@ -26,7 +26,12 @@ function reasonOf(error: TestFailure | undefined): string {
 const COSTLIEST = 15;
 
 export function costliestFiles({ cpu }: Pick<TestReport, 'cpu'>): string {
-  const files = cpu.toSorted((a, b) => b.seconds - a.seconds).slice(0, COSTLIEST);
+  const secondsOf = new Map<string, number>();
+  for (const { file, seconds } of cpu) secondsOf.set(file, (secondsOf.get(file) ?? 0) + seconds);
+  const files = [...secondsOf]
+    .map(([file, seconds]) => ({ file, seconds }))
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, COSTLIEST);
   const lines = files.map(({ file, seconds }) => `  ${seconds.toFixed(1).padStart(6)} s  ${file}\n`);
   return `CPU seconds of the costliest files, without services:\n${lines.join('')}`;
 }
@@ -40,8 +45,8 @@ export function failureLines({ failed }: Pick<TestReport, 'failed'>): string {
   return failures.length === 0 ? '' : `\n${failures.length} failed:\n${failures.join('')}`;
 }
 
-/** A reporter of Node's test runner. */
-export async function* testReport(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+/** A reporter of Node's test runner, which loads the default export. */
+export default async function* testReport(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const failed: TestReport['failed'][number][] = [];
   const skipped: string[] = [];
   let passed = false;
@@ -53,9 +58,8 @@ export async function* testReport(source: AsyncIterable<TestEvent>): AsyncGenera
       const location = data.file === undefined ? '' : `${relative('.', data.file)}:${data.line ?? 0}`;
       failed.push({ location, name: data.name, error: reasonOf(error) });
     }
-    if (type !== 'test:summary') continue;
-    if (data.file === undefined) passed = data.success;
-    else if (data.counts.skipped > 0) skipped.push(relative('.', data.file));
+    if (type === 'test:pass' && data.skip !== undefined) skipped.push(relative('.', data.file ?? ''));
+    if (type === 'test:summary') passed = data.success;
   }
   yield JSON.stringify({ failed, skipped, passed, cpu: [] } satisfies TestReport);
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '@runwire/test-kit';
 import { type Part, runParts } from '../scripts/parts.ts';
 import { childrenSeconds } from '../scripts/processor-time.ts';
 import { Progress } from '../scripts/progress.ts';
-import { fullFiles, gateFiles } from '../scripts/test-files.ts';
+import { fullFiles, gateFiles, groupsOf } from '../scripts/test-files.ts';
 import { costliestFiles, failureLines, type TestReport } from '../scripts/test-report.ts';
 import { root } from './support/cli-process.ts';
 
@@ -18,6 +18,9 @@ test('a claim that does not', () => { throw new Error('the reason'); });
 test('a claim of parts', async (t) => {
   await t.test('the part that fails', () => { throw new Error('the reason of the part'); });
 });
+`;
+const SKIPPING = `
+import { test } from 'node:test';
 test('a claim that is left out', { skip: 'something is missing' }, () => {});
 `;
 
@@ -39,36 +42,42 @@ test('CPU seconds include the processes that a child starts', {
 
 test('the report names each failed test once, with its reason and place', (t) => {
   const folder = folderOf(t);
-  const [failing, broken, program] = ['a.test.mjs', 'b.test.mjs', 'run.mjs'].map((name) => join(folder, name));
-  assert.ok(failing && broken && program);
+  const names = ['a.test.mjs', 'b.test.mjs', 'c.test.mjs', 'run.mjs'];
+  const [failing, broken, skipping, program] = names.map((name) => join(folder, name));
+  assert.ok(failing && broken && skipping && program);
   writeFileSync(failing, FAILING);
+  writeFileSync(skipping, SKIPPING);
   writeFileSync(broken, 'process.exit(3);');
   writeFileSync(
     program,
     `import { runTests } from ${JSON.stringify(join(root, 'scripts/run-tests.ts'))};
-    process.stderr.write(JSON.stringify(await runTests(${JSON.stringify([failing, broken])}, process.env)));`,
+    process.stderr.write(JSON.stringify(await runTests(${JSON.stringify([[failing, skipping], [broken]])}, process.env)));`,
   );
   const env = { ...process.env };
   // Node's test runner sets this variable. With it, a runner in the child process would behave as a test file.
   delete env.NODE_TEST_CONTEXT;
-  const { stdout, stderr } = spawnSync(process.execPath, [program], { env, cwd: folder, encoding: 'utf8' });
+  const { stdout, stderr } = spawnSync(process.execPath, ['-C', 'runwire', program], {
+    env,
+    cwd: folder,
+    encoding: 'utf8',
+  });
   const report: TestReport = JSON.parse(stderr);
   assert.deepEqual(
     report.failed.map(({ name, error }) => [name, error.split('\n')[0]]),
     [
       ['a claim that does not', 'Error: the reason'],
       ['the part that fails', 'Error: the reason of the part'],
-      [broken, 'test failed'],
+      ['test process', 'The process ended with 3 before it reported its tests. Its last lines:'],
     ],
   );
-  assert.deepEqual([report.passed, report.skipped], [false, ['a.test.mjs']]);
+  assert.deepEqual([report.passed, report.skipped], [false, ['c.test.mjs']]);
   assert.match(stdout, /ℹ pass 1\n/, "the closing lines of Node's test runner");
-  assert.match(costliestFiles(report), /^CPU seconds .*:\n( +\d+\.\d s {2}[ab]\.test\.mjs\n){2}$/);
+  assert.match(costliestFiles(report), /^CPU seconds .*:\n( +\d+\.\d s {2}(a\.test\.mjs|loading modules)\n){2}$/);
   const lines = failureLines(report);
   assert.match(lines, /^\n3 failed:\n/);
   assert.match(lines, /\n✖ a claim that does not\n {2}a\.test\.mjs:4\n {4}Error: the reason\n {8}at /);
   assert.doesNotMatch(lines, /node:internal/);
-  assert.match(lines, /test failed\n$/);
+  assert.match(lines, /\n✖ test process\n {2}\S*b\.test\.mjs\n/);
 });
 
 test('a check that was interrupted continues, unless the sources changed', (t) => {
@@ -111,4 +120,20 @@ test('every test file is in the gate or, by its name, in check:full', () => {
   assert.ok(gateFiles().includes('test/gate.test.ts'));
   assert.ok(gateFiles().every((file) => !file.includes('.full.')));
   assert.ok(fullFiles().every((file) => file.endsWith('.full.test.ts')));
+});
+
+test('test files share processes, except those with hooks of their own', (t) => {
+  const folder = folderOf(t);
+  const sources = {
+    'a.test.ts': '',
+    'b.test.ts': 'before(() => {});',
+    'c.test.ts': '/* Needs its own process: a reason. */',
+    'd.test.ts': '/'.repeat(49_999),
+    'e.test.ts': '  before(() => {});',
+    'f.test.ts': '',
+  };
+  for (const [name, source] of Object.entries(sources)) writeFileSync(join(folder, name), source);
+  const groups = groupsOf(Object.keys(sources).map((name) => join(folder, name)));
+  const names = groups.map((files) => files.map((file) => basename(file, '.test.ts')).join(''));
+  assert.deepEqual(names.sort(), ['adf', 'b', 'c', 'e']);
 });

@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { endlessPdf, pdfOfPages } from '@runwire/test-kit/large-documents.ts';
 
+/* Needs its own process: it records which modules are loaded, and looks for child processes. */
 const loaded: string[] = [];
 registerHooks({
   resolve(specifier, context, next) {

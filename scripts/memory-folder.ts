@@ -1,0 +1,30 @@
+import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+
+const MEMORY = '/dev/shm';
+/** The gate uses less than 1 GiB. The memory folder of a container often has only 64 MiB. */
+const NEEDED_BYTES = 4 * 1024 ** 3;
+
+function hasSpace(): boolean {
+  try {
+    accessSync(MEMORY, constants.W_OK);
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return bavail * bsize >= NEEDED_BYTES;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * From now on this process and those that it starts put temporary files into memory, if there is enough of it, until this
+ * process exits. Measured in CPU time: copying a PostgreSQL database takes 10 ms instead of 100, starting a server on
+ * SQLite 110 ms instead of 145.
+ */
+export function useMemoryFolder(): void {
+  if (!hasSpace()) return;
+  const folder = mkdtempSync(join(MEMORY, 'runwire-gate-'));
+  // PostgreSQL runs as another user and has a folder inside.
+  chmodSync(folder, 0o711);
+  process.env.TMPDIR = folder;
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+}
