@@ -7,7 +7,7 @@ import type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 import { startWithOverrides } from '@runwire/server/src/testing/start-with-overrides.ts';
 import { ApiClient, TEST_API_KEY, TestServer, type TestServerOptions, temporaryFolder } from '@runwire/server/testing';
 import { ARM, type FillAt, type ProcessOptions, SWEEP } from './server-process.ts';
-import { forgetStore, type StoreName, storeEnvironment, withSharedDisk } from './test-store.ts';
+import { copyEmbeddedTemplate, forgetStore, type StoreName, storeEnvironment, withSharedDisk } from './test-store.ts';
 
 export interface StoreTestServerOptions extends TestServerOptions, Overrides {
   /** SQLite by default. `env.DATABASE_URL` overrides it. */
@@ -48,7 +48,9 @@ export async function startTestServer(options: StoreTestServerOptions = {}): Pro
   const shared = options.env?.DATABASE_URL ?? '';
   const ownFolder = shared === '' ? temporaryFolder : () => folderOfDatabase(shared);
   const { dataDir = ownFolder(), env, store, ...overrides } = options;
-  const server = await startWithOverrides(await environment(dataDir, env, store), overrides);
+  const settings = await environment(dataDir, env, store);
+  if (options.dataDir === undefined && (settings.DATABASE_URL ?? '') === '') await copyEmbeddedTemplate(dataDir);
+  const server = await startWithOverrides(settings, overrides);
   return new TestServer(server, dataDir, async () => {
     if (options.dataDir !== undefined || shared !== '') return;
     rmSync(dataDir, { recursive: true, force: true });
