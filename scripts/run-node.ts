@@ -11,8 +11,13 @@ export interface NodeOutcome {
 const LATE_OUTPUT_MS = 5000;
 
 /** Runs a program with Node from the sources and collects its output. Ends it after the limit. */
-export function runNode(args: readonly string[], limitMs: number): Promise<NodeOutcome> {
+export function runNode(
+  args: readonly string[],
+  limitMs: number,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<NodeOutcome> {
   const child = spawn(process.execPath, ['-C', 'runwire', ...args], {
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: limitMs,
   });

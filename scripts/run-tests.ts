@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { mapAtMost } from '@runwire/server/src/lib/map-concurrently.ts';
+import { runNode } from './run-node.ts';
 import type { TestReport } from './test-report.ts';
 
 /** Most test files wait more than they compute. */
@@ -21,26 +20,17 @@ function ownReport(file: string): TestReport | null {
 /** Runs test files in one process and prints the output of Node's test runner when it ends. */
 async function runGroup(files: readonly string[], reportFile: string, env: NodeJS.ProcessEnv): Promise<TestReport> {
   const options = [
-    ['-C', 'runwire', '--import', scriptPath('measure-test-file.ts')],
+    ['--import', scriptPath('measure-test-file.ts')],
     ['--test', '--test-isolation=none', '--test-force-exit', `--test-timeout=${TEST_TIMEOUT_MS}`],
     ['--test-reporter=spec', '--test-reporter-destination=stdout'],
     ['--test-reporter', scriptPath('test-report.ts'), '--test-reporter-destination', reportFile],
   ].flat();
-  const child = spawn(process.execPath, [...options, ...files], {
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: PROCESS_TIMEOUT_MS,
-    killSignal: 'SIGKILL',
-  });
-  const ended = new Promise<string>((end) => {
-    child.once('exit', (code, signal) => end(`${signal ?? code}`));
-  });
-  const output = await text(child.stdout);
-  process.stdout.write(output);
-  const end = await ended;
+  const { code, stdout, stderr } = await runNode([...options, ...files], PROCESS_TIMEOUT_MS, env);
+  process.stdout.write(stderr + stdout);
   const report = ownReport(reportFile);
-  if (report !== null && report.passed === (end === '0')) return report;
-  const error = `The process ended with ${end} before it reported its tests. Its last lines:\n${output.slice(-1000)}`;
+  if (report !== null && report.passed === (code === 0)) return report;
+  const lastLines = (stdout + stderr).slice(-1000);
+  const error = `The process ended with ${code ?? 'a signal'} before it reported its tests. Its last lines:\n${lastLines}`;
   return { failed: [{ location: files.join(' '), name: 'test process', error }], skipped: [], passed: false, cpu: [] };
 }
 
