@@ -1,5 +1,6 @@
-import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { join } from 'node:path';
+import { hash } from 'node:crypto';
+import { accessSync, constants, mkdirSync, rmSync, statfsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 
 const MEMORY = '/dev/shm';
 /** The gate uses less than 1 GiB. The memory folder of a container often has only 64 MiB. */
@@ -22,9 +23,12 @@ function hasSpace(): boolean {
  */
 export function useMemoryFolder(): void {
   if (!hasSpace()) return;
-  const folder = mkdtempSync(join(MEMORY, 'runwire-gate-'));
+  // The name is the same for every run, so that a run removes what a killed run left in memory.
+  const folder = join(MEMORY, `runwire-gate-${hash('sha256', resolve('.')).slice(0, 12)}`);
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  remove();
   // PostgreSQL runs as another user and has a folder inside.
-  chmodSync(folder, 0o711);
+  mkdirSync(folder, { mode: 0o711 });
   process.env.TMPDIR = folder;
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  process.once('exit', remove);
 }
