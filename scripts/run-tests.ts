@@ -23,7 +23,7 @@ async function runGroup(files: readonly string[], reportFile: string, env: NodeJ
     ['--import', scriptPath('measure-test-file.ts')],
     ['--test', '--test-isolation=none', '--test-force-exit', `--test-timeout=${TEST_TIMEOUT_MS}`],
     ['--test-reporter=spec', '--test-reporter-destination=stdout'],
-    ['--test-reporter', scriptPath('test-report.ts'), '--test-reporter-destination', reportFile],
+    ['--test-reporter', scriptPath('test-reporter.config.ts'), '--test-reporter-destination', reportFile],
   ].flat();
   const { code, stdout, stderr } = await runNode([...options, ...files], PROCESS_TIMEOUT_MS, env);
   process.stdout.write(stderr + stdout);

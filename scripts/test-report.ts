@@ -45,8 +45,8 @@ export function failureLines({ failed }: Pick<TestReport, 'failed'>): string {
   return failures.length === 0 ? '' : `\n${failures.length} failed:\n${failures.join('')}`;
 }
 
-/** A reporter of Node's test runner, which loads the default export. */
-export default async function* testReport(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+/** A reporter of Node's test runner. */
+export async function* testReport(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const failed: TestReport['failed'][number][] = [];
   const skipped: string[] = [];
   let passed = false;
