@@ -86,6 +86,13 @@ function part(one: PromptAttachment, maker: BodyMaker): JsonObject {
   }
 }
 
+/**
+ * A text delta as OpenAI writes it, without escapes in its text. Almost every event of a response is one, and this pattern
+ * takes a quarter of the time of `JSON.parse`. An event that differs in any way is parsed.
+ */
+const TEXT_DELTA =
+  /^\{"type":"response\.output_text\.delta"(?:,"sequence_number":\d+)?,"item_id":"[^"\\]*","output_index":(0|[1-9]\d*),"content_index":(0|[1-9]\d*),"delta":"([^"\\\u0000-\u001f]*)"(?:,"logprobs":\[\])?(?:,"obfuscation":"[^"\\]*")?(?:,"sequence_number":\d+)?\}$/;
+
 /** Converts the events of a response to output of the model. Throws a `ProviderFailure` if there is no answer. */
 export class ResponsesReader extends ProtocolReader {
   readonly #callIds = new Set<string>();
@@ -95,6 +102,14 @@ export class ResponsesReader extends ProtocolReader {
 
   constructor(target: ProviderTarget, output: ModelOutput) {
     super(target, output, USAGE);
+  }
+
+  override event(data: string): boolean {
+    const delta = TEXT_DELTA.exec(data);
+    if (delta === null) return super.event(data);
+    this.#deltaParts.add(`${delta[1]}/${delta[2]}`);
+    this.say(delta[3]);
+    return false;
   }
 
   protected override done(): boolean {
