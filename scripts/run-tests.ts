@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { mapAtMost } from '@runwire/server/src/lib/map-concurrently.ts';
 import { runNode } from './run-node.ts';
-import type { TestReport } from './test-report.ts';
+import { closingLines, sumOfCounts, type TestReport, withoutClosingLines } from './test-report.ts';
 
 /** Most test files wait more than they compute. */
 const CONCURRENCY = 5;
@@ -26,16 +26,18 @@ async function runGroup(files: readonly string[], reportFile: string, env: NodeJ
     ['--test-reporter', scriptPath('test-reporter.config.ts'), '--test-reporter-destination', reportFile],
   ].flat();
   const { code, stdout, stderr } = await runNode([...options, ...files], PROCESS_TIMEOUT_MS, env);
-  process.stdout.write(stderr + stdout);
+  process.stdout.write(stderr + withoutClosingLines(stdout));
   const report = ownReport(reportFile);
   if (report !== null && report.passed === (code === 0)) return report;
   const lastLines = (stdout + stderr).slice(-1000);
   const error = `The process ended with ${code ?? 'a signal'} before it reported its tests. Its last lines:\n${lastLines}`;
-  return { failed: [{ location: files.join(' '), name: 'test process', error }], skipped: [], passed: false, cpu: [] };
+  const failed = [{ location: files.join(' '), name: 'test process', error }];
+  return { failed, skipped: [], passed: false, counts: { tests: 1, fail: 1 }, cpu: [] };
 }
 
-/** Runs groups of test files, see `groupsOf`. */
+/** Runs groups of test files, see `groupsOf`. Prints the closing lines for all of them. */
 export async function runTests(groups: readonly (readonly string[])[], env: NodeJS.ProcessEnv): Promise<TestReport> {
+  const start = performance.now();
   const folder = resolve('.work/tests');
   const cpu = join(folder, 'cpu.jsonl');
   rmSync(folder, { recursive: true, force: true });
@@ -44,10 +46,13 @@ export async function runTests(groups: readonly (readonly string[])[], env: Node
     runGroup(files, join(folder, `${index}.json`), { ...env, TEST_CPU: cpu }),
   );
   const lines = existsSync(cpu) ? readFileSync(cpu, 'utf8').trimEnd().split('\n') : [];
+  const counts = sumOfCounts(reports);
+  process.stdout.write(closingLines(counts, performance.now() - start));
   return {
     failed: reports.flatMap(({ failed }) => failed),
     skipped: [...new Set(reports.flatMap(({ skipped }) => skipped))],
     passed: reports.every(({ passed }) => passed),
+    counts,
     cpu: lines.map((line) => JSON.parse(line) as TestReport['cpu'][number]),
   };
 }

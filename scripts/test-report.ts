@@ -7,6 +7,8 @@ export interface TestReport {
   /** The files in which tests were skipped. */
   readonly skipped: readonly string[];
   readonly passed: boolean;
+  /** By the names of Node's test runner: tests, pass, fail, … */
+  readonly counts: Readonly<Record<string, number>>;
   /** CPU seconds per file. */
   readonly cpu: readonly { readonly file: string; readonly seconds: number }[];
 }
@@ -21,6 +23,25 @@ interface TestFailure {
 function reasonOf(error: TestFailure | undefined): string {
   const cause = (error?.cause ?? error) as TestFailure | string | undefined;
   return typeof cause === 'string' ? cause : (cause?.stack ?? cause?.message ?? 'failed');
+}
+
+/** The closing lines of Node's test runner. */
+const CLOSING_LINES = /^ℹ (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+\n/gm;
+
+export const withoutClosingLines = (output: string) => output.replace(CLOSING_LINES, '');
+
+/** The sums of the counts of several processes. */
+export function sumOfCounts(reports: readonly Pick<TestReport, 'counts'>[]): TestReport['counts'] {
+  const sums: Record<string, number> = {};
+  for (const { counts } of reports) {
+    for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
+  }
+  return sums;
+}
+
+export function closingLines(counts: TestReport['counts'], ms: number): string {
+  const lines = Object.entries({ ...counts, duration_ms: ms });
+  return lines.map(([name, value]) => `ℹ ${name} ${value}\n`).join('');
 }
 
 const COSTLIEST = 15;
@@ -50,6 +71,7 @@ export async function* testReport(source: AsyncIterable<TestEvent>): AsyncGenera
   const failed: TestReport['failed'][number][] = [];
   const skipped: string[] = [];
   let passed = false;
+  let counts: TestReport['counts'] = {};
   for await (const { type, data } of source) {
     if (type === 'test:fail') {
       const error = data.details.error as TestFailure | undefined;
@@ -59,7 +81,11 @@ export async function* testReport(source: AsyncIterable<TestEvent>): AsyncGenera
       failed.push({ location, name: data.name, error: reasonOf(error) });
     }
     if (type === 'test:pass' && data.skip !== undefined) skipped.push(relative('.', data.file ?? ''));
-    if (type === 'test:summary') passed = data.success;
+    if (type === 'test:summary') {
+      const { tests, suites, passed: pass, cancelled, skipped: left, todo } = data.counts;
+      counts = { tests, suites, pass, fail: tests - pass - cancelled - left - todo, cancelled, skipped: left, todo };
+      passed = data.success;
+    }
   }
-  yield JSON.stringify({ failed, skipped, passed, cpu: [] } satisfies TestReport);
+  yield JSON.stringify({ failed, skipped, passed, counts, cpu: [] } satisfies TestReport);
 }

@@ -71,6 +71,8 @@ test('the report names each failed test once, with its reason and place', (t) =>
     ],
   );
   assert.deepEqual([report.passed, report.skipped], [false, ['c.test.mjs']]);
+  const closing = stdout.match(/^ℹ (?:tests|pass|fail|duration_ms) /gm);
+  assert.deepEqual(closing, ['ℹ tests ', 'ℹ pass ', 'ℹ fail ', 'ℹ duration_ms '], 'once, for all processes');
   assert.match(stdout, /ℹ pass 1\n/, "the closing lines of Node's test runner");
   assert.match(costliestFiles(report), /^CPU seconds .*:\n( +\d+\.\d s {2}(a\.test\.mjs|loading modules)\n){2}$/);
   const lines = failureLines(report);
