@@ -19,7 +19,7 @@ const FILE_HOOK = /^(before|beforeEach|afterEach)\(/m;
 /** In a comment of a test file, with the reason. */
 const OWN_PROCESS = 'Needs its own process:';
 /** Larger groups save little more, and a process that runs long keeps the gate waiting at its end. */
-const GROUP_BYTES = 80_000;
+export const GROUP_BYTES = 80_000;
 
 /**
  * The test files that share a process: neighbours by name. A file alone pays 0.9 CPU seconds for loading the test kit, and

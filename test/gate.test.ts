@@ -7,7 +7,7 @@ import { temporaryFolder } from '@runwire/test-kit';
 import { type Part, runParts } from '../scripts/parts.ts';
 import { childrenSeconds } from '../scripts/processor-time.ts';
 import { Progress } from '../scripts/progress.ts';
-import { fullFiles, gateFiles, groupsOf } from '../scripts/test-files.ts';
+import { fullFiles, GROUP_BYTES, gateFiles, groupsOf } from '../scripts/test-files.ts';
 import { costliestFiles, failureLines, type TestReport } from '../scripts/test-report.ts';
 import { root } from './support/cli-process.ts';
 
@@ -130,7 +130,7 @@ test('test files share processes, except those with hooks of their own', (t) => 
     'a.test.ts': '',
     'b.test.ts': 'before(() => {});',
     'c.test.ts': '/* Needs its own process: a reason. */',
-    'd.test.ts': '/'.repeat(49_999),
+    'd.test.ts': '/'.repeat(GROUP_BYTES - 1),
     'e.test.ts': '  before(() => {});',
     'f.test.ts': '',
   };
