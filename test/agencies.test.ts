@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ApiClient, ModelController, scriptedModel, startTestServer } from '@runwire/server/testing';
+import { cites } from '../requirements/cite.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { ONE_AGENCY } from './support/one-agency.ts';
 
@@ -29,7 +30,8 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('an agency.yaml with one agent answers', async () => {
+test('an agency.yaml with one agent answers', async (t) => {
+  cites(t, 'contract-1-agencies-dir');
   using folder = new AgenciesFolder({ 'support/agency.yaml': TRIAGE });
   await using controller = await ModelController.start();
   await using server = await start(folder, controller);
@@ -50,7 +52,8 @@ test('an agency.yaml with one agent answers', async () => {
   assert.equal((await answer).status, 200);
 });
 
-test('the same agency as YAML, Markdown and TypeScript asks the model the same', async () => {
+test('the same agency as YAML, Markdown and TypeScript asks the model the same', async (t) => {
+  cites(t, 'contract-3-flows');
   const files = Object.entries(ONE_AGENCY).flatMap(([form, own]) =>
     Object.entries(own).map(([file, text]) => [`${form}/${file}`, text] as const),
   );

@@ -112,7 +112,7 @@ test('the schema refuses what the checker of shapes reports', () => {
   for (const { files } of unknown) assert.equal(validate(parse(files['agency.yaml'] ?? '')), false);
 });
 
-test('the committed schema is the one that the server checks with', () => {
+test('the committed schema is the schema of the checker', () => {
   const committed = JSON.parse(readFileSync(new URL('../docs/agency.schema.json', import.meta.url), 'utf8'));
   assert.deepEqual(committed, JSON.parse(JSON.stringify(AgencyFile)));
 });

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import type { Fault } from '../../packages/server/src/agencies/fault.ts';
 import type { AgenciesFolder, Files } from './agencies-folder.ts';
 
-/** An agency that cannot be loaded, and what its author must be told. */
+/** An agency that cannot be loaded, and its faults. */
 export interface BrokenAgency {
   readonly name: string;
   readonly files: Files;

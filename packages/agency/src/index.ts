@@ -114,7 +114,7 @@ export interface AgentDefinition {
   readonly tools?: readonly (NamedTool | BuiltInTool)[] | Readonly<Record<string, AgentTool>>;
   /**
    * False if the agent gets none of the tools `list_files`, `read_file` and `search_files`, which read the files of the
-   * run's integration. If absent, it gets those that `tools` names, or all of them if `tools` names none.
+   * run's integration. If absent, it gets the file tools that `tools` names, or all of them if `tools` names none.
    */
   readonly files?: boolean;
   /** The schema of the agent's answer. */
@@ -129,7 +129,7 @@ export interface FlowDefinition {
   readonly to: AgentDefinition | string;
   /** If absent, `delegate`. */
   readonly kind?: 'delegate' | 'handoff';
-  /** Of a delegation: whether the recipient sees its earlier exchanges with the sender in the chat. If absent, `chat`. */
+  /** `none` if the recipient of a delegation must not see its earlier exchanges with the sender. If absent, `chat`. */
   readonly memory?: 'chat' | 'none';
 }
 

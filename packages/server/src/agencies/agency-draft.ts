@@ -6,7 +6,7 @@ import type { AboutRun } from './loaded-agency.ts';
 export interface AgentDraft {
   readonly value: AgentFile;
   readonly place: Place;
-  /** Where the agent is in `place`. */
+  /** The path of the agent in `place`. */
   readonly path: Path;
   readonly code: AgentCode;
 }

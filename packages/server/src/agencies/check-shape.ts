@@ -198,7 +198,7 @@ function unknownField(part: string, field: string, known: readonly string[]): st
   return `\`${name}\` is not a field of ${where}; its fields are ${known.join(', ')}.`;
 }
 
-/** Of `agents.2.tools.0`: "Item 1 of `tools`". */
+/** Returns "Item 1 of `tools`" for `agents.2.tools.0`. */
 function labelOf(path: Path): string {
   const last = path.at(-1);
   if (last === undefined) return 'The file';

@@ -1,4 +1,4 @@
-/** What is wrong with an agency, where, and what to write instead. */
+/** A mistake in the files of an agency, its position, and what to write instead. */
 export interface Fault {
   /** The path from the agency's folder. */
   readonly file: string;
@@ -38,7 +38,7 @@ export function faultLine({ file, line, column, message }: Fault): string {
 
 export type Path = readonly (string | number)[];
 
-/** Where a value was written. */
+/** Finds values of an agency in the text of their file. */
 export interface Place {
   /** The file that contains the values. */
   readonly file: string;

@@ -10,7 +10,6 @@ const MODEL = 'write `model: provider/model`';
 const MCP = 'write `mcp`';
 const OUTPUT = 'write `output` with a JSON Schema, or the path of one';
 
-/** Of an agency. */
 const agency: Readonly<Record<string, string>> = {
   agencychart: FLOWS,
   communicationflows: FLOWS,
@@ -45,7 +44,6 @@ const agency: Readonly<Record<string, string>> = {
   description: 'an agency has none: write it at the agents',
 };
 
-/** Of an agent. */
 const agent: Readonly<Record<string, string>> = {
   role: 'write `name` and `description`',
   goal: INTO_INSTRUCTIONS,
@@ -103,7 +101,7 @@ const agent: Readonly<Record<string, string>> = {
   cache: NOTHING,
   color: NOTHING,
   permissionmode: NOTHING,
-  disallowedtools: 'list in `tools` those that the agent may use',
+  disallowedtools: 'list in `tools` what the agent may use',
   hooks: NOTHING,
   isolation: NOTHING,
   background: NOTHING,

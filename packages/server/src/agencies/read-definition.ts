@@ -5,7 +5,7 @@ import type { Faults, Path, Place } from './fault.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Where parts of a definition were written. */
+/** Finds parts of a definition in the text of its file. */
 export interface DefinitionPlaces {
   readonly agency: Place;
   readonly agent: (name: string) => Place;
@@ -107,7 +107,7 @@ function flowOf(flow: unknown): unknown {
   return fields;
 }
 
-/** Of an agent or its name: the name. */
+/** Returns the name of an agent that is given by its name or as an object. */
 function nameOf(agent: unknown): unknown {
   return isFields(agent) && typeof agent.name === 'string' ? agent.name : agent;
 }

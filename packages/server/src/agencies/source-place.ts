@@ -1,6 +1,6 @@
 import { NO_POSITION, type Path, type Place, positionIn } from './fault.ts';
 
-/** For definitions that have no file. `name` says what the definition is of. */
+/** For definitions that have no file. `name` takes the place of the file. */
 export function noPlace(name: string): Place {
   const position = () => ({ file: name, ...NO_POSITION });
   return { file: name, position, positionOf: position };

@@ -19,7 +19,7 @@ export function readAgencies(read: ReadSetting): Pick<Config, 'agenciesDir' | 'a
   const agenciesDir = resolve(folder);
   if (statSync(agenciesDir, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new SettingRefused(
-      `RUNWIRE_AGENCIES_DIR is \`${folder}\`, which is not a folder; create it, or set another.`,
+      `RUNWIRE_AGENCIES_DIR is \`${folder}\`, which is not a folder; create it, or set it to another.`,
     );
   }
   return { agenciesDir, agenciesWatch: watch === 'true' };

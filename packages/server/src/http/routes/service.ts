@@ -54,9 +54,7 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   route(app, operations.getOpenApi, openApi);
   route(app, operations.headOpenApi, openApi);
 
-  const agencySchema = async () => AgencyFile;
-  route(app, operations.getAgencySchema, agencySchema);
-  route(app, operations.headAgencySchema, agencySchema);
+  route(app, operations.getAgencySchema, async () => AgencyFile);
 
   let rendered: string | null = null;
   const docs = async (_request: unknown, reply: FastifyReply) => {
