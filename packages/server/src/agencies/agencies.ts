@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgencyDefinition } from '@runwire/agency';
 import type { Logger } from '../telemetry/logger.ts';
-import { AgencyBroken, type AgencyError, agencyError } from './fault.ts';
+import { AgencyBroken, type AgencyError, agencyError, type Fault } from './fault.ts';
 import type { AgencySetting } from './load-agency.ts';
 import { loadDefinition, loadFolder } from './load-folder.ts';
 import type { LoadedAgency, LoadedAgent } from './loaded-agency.ts';
@@ -15,6 +15,8 @@ export interface AgenciesOptions extends AgencySetting {
   /** The model of agencies that name none. */
   readonly defaultModel: string;
   readonly logger: Logger;
+  /** Changes a fault before it is shown, so that a proof can plant a mistake. */
+  readonly wrapFault?: ((fault: Fault) => Fault) | undefined;
 }
 
 /** An agency that exists, with the last version that could be loaded. */
@@ -58,7 +60,7 @@ export class Agencies {
   }
 
   async #loadFolder(folder: string, id: string): Promise<void> {
-    const { definitions, logger } = this.#options;
+    const { definitions, logger, wrapFault } = this.#options;
     const known = Object.hasOwn(definitions, id) ? undefined : this.#agencies.get(id);
     try {
       const loaded = await loadFolder(join(folder, id), id, this.#options);
@@ -68,7 +70,8 @@ export class Agencies {
     } catch (error) {
       // The folder may have been deleted after it was listed.
       if (!(error instanceof AgencyBroken)) logger.error({ err: error, agency: id }, 'agency could not be read');
-      const broken = error instanceof AgencyBroken ? error : unreadable(error);
+      const { faults } = error instanceof AgencyBroken ? error : unreadable(error);
+      const broken = new AgencyBroken(faults.map(wrapFault ?? ((fault) => fault)));
       logger.error({ agency: id, faults: broken.faults }, 'agency is broken');
       if (Object.hasOwn(definitions, id)) return;
       this.#agencies.set(id, { id, loaded: known?.loaded ?? null, error: agencyError(broken) });

@@ -72,6 +72,7 @@ export async function openFoundation(
     modelProblem: models.problem,
     limits: serverLimits(limits),
     logger,
+    wrapFault: overrides.wrapFault,
   });
   if (config.agenciesDir !== null && config.agenciesWatch) {
     stack.use(new FolderWatch(agencies, config.agenciesDir, logger));
