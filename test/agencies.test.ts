@@ -37,6 +37,7 @@ test('an agency.yaml with one agent answers', async (t) => {
   await using server = await start(folder, controller);
   const { api } = server;
   await api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'support' });
+  assert.equal((await agencyOf(api, 'support')).agents[0].description, null);
   await api.put('/v2/integrations/own/members/m1', { name: 'Ada' });
   const answer = api.post('/get_completion_v2', {
     apiIntegrationId: 'own',

@@ -79,7 +79,7 @@ function agencyJson(agencies: Agencies, { id, loaded, error }: ListedAgency) {
     entryPoints: loaded?.entryPoints ?? [],
     agents: agents.map((agent) => ({
       name: agent.name,
-      description: agent.description,
+      description: agent.description === '' ? null : agent.description,
       model: loaded === null ? null : agencies.modelOf(loaded, agent, null),
       fallback: agent.fallback,
       tools: toolNames(agent),
