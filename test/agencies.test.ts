@@ -159,6 +159,7 @@ test('after a restart with a broken agency, completions are refused and nothing 
   assert.deepEqual([status, body.code], [503, 'agency_unavailable']);
   assert.equal(headers.get('x-agent-run-admitted'), 'false');
   assert.ok(Number(headers.get('retry-after')) > 0);
+  assert.deepEqual((await api.get('/v2/integrations/own/runs')).body.items, []);
   // Other settings of the integration can still be changed.
   assert.equal((await api.patch('/v2/integrations/own', { textOnly: true })).status, 200);
 });
