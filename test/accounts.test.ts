@@ -360,10 +360,29 @@ function tests(store: StoreName): void {
     assert.deepEqual(agent, {
       name: 'Concierge',
       model: 'offline/demo',
+      fallback: [],
       tools: ['clock', 'calculate', 'list_files', 'read_file', 'search_files'],
+      approval: [],
+      sandbox: false,
+      starters: [],
     });
-    const concierge = { name: 'Demo', defaultAgent: 'Concierge', entryPoints: ['Concierge'] };
-    assert.deepEqual({ ...demo, agents: null }, { agency: 'demo', ...concierge, agents: null, flows: [], error: null });
+    const { version, loadedAt, ...listed } = demo;
+    assert.match(version, /^[0-9a-f]{16}$/);
+    assert.ok(Date.parse(loadedAt) <= Date.now());
+    assert.deepEqual(
+      { ...listed, agents: null },
+      {
+        agency: 'demo',
+        name: 'Demo',
+        defaultAgent: 'Concierge',
+        entryPoints: ['Concierge'],
+        agents: null,
+        flows: [],
+        source: 'bundled',
+        mcp: [],
+        error: null,
+      },
+    );
     const other = items.find((agency: { agency: string }) => agency.agency === 'test');
     assert.deepEqual(other.entryPoints, ['Clerk', 'Writer']);
     assert.deepEqual(other.agents[0].tools, ['echo', 'break']);

@@ -207,6 +207,10 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
     };
     return { logger: Object.assign(createLogger('silent'), { error }) };
   },
+  // Faults are reported one line too early.
+  'wrong-line': () => ({
+    wrapFault: (fault) => ({ ...fault, line: fault.line === null ? null : Math.max(1, fault.line - 1) }),
+  }),
   // Owners have no share: an owner with several integrations may hold everything.
   'shared-by-integration': () => ({ newBudget: (total) => new FairBudget(total, () => false) }),
 };

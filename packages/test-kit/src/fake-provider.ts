@@ -13,11 +13,14 @@ export class ProviderCall extends HttpCall {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   // biome-ignore lint/suspicious/noExplicitAny: tests read requests of two protocols.
   readonly body: any;
+  /** The body as it arrived. */
+  readonly text: string;
 
   constructor(request: IncomingMessage, body: string, response: ServerResponse) {
     super(response, { 'content-type': 'text/event-stream' });
     this.path = request.url ?? '';
     this.headers = request.headers;
+    this.text = body;
     this.body = JSON.parse(body);
   }
 
