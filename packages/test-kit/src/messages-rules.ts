@@ -18,7 +18,7 @@ export interface MessagesRequest extends Json {
 /** A rule of the Messages API. `refusal` returns the message of the error, or null. */
 export interface MessagesRule {
   readonly id: string;
-  /** Where the rule is documented. */
+  /** The page or file that documents the rule. */
   readonly source: string;
   readonly refusal: (request: MessagesRequest, issued: IssuedThinking) => string | null;
 }

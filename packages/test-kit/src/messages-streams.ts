@@ -1,5 +1,5 @@
 import type { Usage } from '@runwire/server/src/domain/usage.ts';
-import type { StreamScript } from './provider-streams.ts';
+import type { StreamScript } from './stream-script.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

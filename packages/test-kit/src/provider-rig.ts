@@ -4,7 +4,8 @@ import type { ModelRequest } from '@runwire/server/src/agent/ports.ts';
 import type { Usage } from '@runwire/server/src/domain/usage.ts';
 import { FakeProvider } from './fake-provider.ts';
 import { Listener, modelRequest } from './model-conformance.ts';
-import { type Protocol, providerEvents, type StreamScript, sseText } from './provider-streams.ts';
+import { type Protocol, providerEvents, sseText } from './provider-streams.ts';
+import type { StreamScript } from './stream-script.ts';
 
 export const KEY = 'sk-secret-0123456789';
 export const PROTOCOLS: readonly Protocol[] = ['responses', 'chat', 'messages'];

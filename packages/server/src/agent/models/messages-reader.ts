@@ -17,7 +17,7 @@ import { tokens } from './reported-usage.ts';
  * starts, grows by deltas and stops. `message_delta` contains the stop reason and the usage, `message_stop` is last.
  */
 
-/** Counters are cumulative. Events leave out those that do not apply, or have null. */
+/** Counters are cumulative. An event has no counter, or null, if the counter does not apply. */
 const COUNTERS = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens', 'output_tokens'] as const;
 
 /** Stop reasons of complete answers. */

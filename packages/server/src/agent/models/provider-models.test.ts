@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import type { ProviderCall } from '@runwire/test-kit/fake-provider.ts';
 import { modelConformance } from '@runwire/test-kit/model-conformance.ts';
 import { hello, KEY, long, PROTOCOLS, providerOf, setUp, USAGE, wire } from '@runwire/test-kit/provider-rig.ts';
-import { providerEvents, type StreamScript, sseText } from '@runwire/test-kit/provider-streams.ts';
+import { providerEvents, sseText } from '@runwire/test-kit/provider-streams.ts';
+import type { StreamScript } from '@runwire/test-kit/stream-script.ts';
 import type { ModelRequest } from '../ports.ts';
 
 /** Records the sockets that undici opens. */

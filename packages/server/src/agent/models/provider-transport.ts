@@ -28,7 +28,7 @@ const LINGER_MS = 1000;
 export interface ProviderEndpoint {
   /** Without a slash at the end. */
   readonly baseUrl: string;
-  /** The headers that carry the key, and those that the protocol requires. */
+  /** The headers that carry the key, and the headers that the protocol requires. */
   readonly headers: Readonly<Record<string, string>>;
   /** How long the provider may send nothing, also before its first byte. */
   readonly silenceMs: number;

@@ -15,7 +15,7 @@ export interface RequestPrefix {
 }
 
 /**
- * Returns the replays that may be sent: those of the same model after the same prefix, up to the first one that does not
+ * Returns the replays that may be sent: those of the same model after the same prefix, up to the first replay that does not
  * fit. Thinking is bound to everything before it, so none may follow a response that is sent in another form.
  */
 export function fittingReplays(
