@@ -1,24 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
+import { type ReadMessage, show } from './read-message.ts';
 
-/** What a client has read of a stream of the Messages protocol. */
-export interface ReadMessage {
-  /** Texts, thinking and calls in their order; neighbours of one kind are joined. */
-  shown: (readonly string[])[];
-  /** The thinking as it is sent back: text and signature, or the redacted data. */
-  thinking: (readonly string[])[];
-  /** Input, cached, output and thinking tokens. */
-  usage: readonly number[] | null;
-  /** The reason that the provider gave, `error` for an error or an incomplete stream. */
-  stop: string;
-}
-
-/** Adds a part to what is shown. Thinking in several blocks has several paragraphs. */
-export function show(shown: (readonly string[])[], kind: string, text: string, between = ''): void {
-  const last = shown.at(-1);
-  if (text === '') return;
-  if (last?.[0] === kind) shown[shown.length - 1] = [kind, `${last[1]}${between}${text}`];
-  else shown.push([kind, text]);
-}
+const COMPLETE: readonly (string | null)[] = ['end_turn', 'tool_use', 'stop_sequence'];
 
 /** The official client: its decoder reads the bytes, its accumulator builds the message. */
 export async function readByAnthropicClient(client: Anthropic): Promise<ReadMessage> {
@@ -33,7 +16,7 @@ export async function readByAnthropicClient(client: Anthropic): Promise<ReadMess
   });
   try {
     const { stop_reason: reason } = await stream.finalMessage();
-    read.stop = reason ?? 'error';
+    read.stop = COMPLETE.includes(reason) ? 'complete' : (reason ?? 'error');
   } catch (error) {
     if (!(error instanceof Anthropic.AnthropicError)) throw error;
   }
