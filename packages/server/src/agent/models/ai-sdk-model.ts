@@ -39,7 +39,7 @@ export function aiSdkModel(id: string, model: AiSdkLanguageModel): Model {
       const reader = await retryCalls({ signal, mayCall: request.mayCall }, () => {
         const attempt = new AiSdkReader(target, output);
         const done = aiSdkCall(model.specificationVersion, request, replays, signal)
-          .then((call) => model.doStream(call))
+          .then((call) => model.doStream(call as never))
           .then(({ stream }) => readAll(stream, attempt, output, signal))
           .catch((error: unknown) => {
             signal.throwIfAborted();

@@ -146,6 +146,8 @@ export class AiSdkReader {
     if (unified === 'length') throw truncatedAnswer(reason === 'model_context_window_exceeded' ? reason : 'length');
     if (unified === 'content-filter') throw truncatedAnswer('content_filter');
     if (unified === 'error' || unified === 'interrupted' || INCOMPLETE.has(raw)) throw truncatedAnswer(reason);
+    const hasCall = this.#parts.some(({ type }) => type === 'tool-call');
+    if (unified === 'tool-calls' && !hasCall) throw invalidAnswer(this.#target, 'an answer without its tool call');
     this.isComplete = true;
   }
 }

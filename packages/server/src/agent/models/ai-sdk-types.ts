@@ -8,7 +8,8 @@ export interface AiSdkLanguageModel {
   readonly specificationVersion: string;
   readonly provider: string;
   readonly modelId: string;
-  doStream(options: AiSdkCall): PromiseLike<{ readonly stream: ReadableStream<unknown> }>;
+  /** Takes an `AiSdkCall`. The type of the options depends on the version of the AI SDK. */
+  doStream(options: never): PromiseLike<{ readonly stream: ReadableStream<unknown> }>;
 }
 
 export interface AiSdkCall extends JsonObject {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createAnthropic } from '@ai-sdk/anthropic';
 import {
   IssuedThinking,
   MESSAGES_RULES,
@@ -12,6 +13,7 @@ import type { Step } from '../../domain/step.ts';
 import { type LoopInput, runAgent } from '../loop.ts';
 import type { Model, ModelRequest, PromptItem, Tool } from '../ports.ts';
 import { Progress } from '../progress.ts';
+import { aiSdkModel } from './ai-sdk-model.ts';
 import { ProviderModels } from './provider-models.ts';
 
 const user = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] });
@@ -134,7 +136,9 @@ async function open(name: string) {
     apiKey: null,
     silenceMs: 60_000,
   });
-  const model = (id: string) => models.model(`anthropic/${id}`) as Model;
+  const sdk = createAnthropic({ baseURL: server.baseUrl, apiKey: 'sk-1' });
+  const model = (id: string) =>
+    id.startsWith('ai/') ? aiSdkModel(id, sdk(id.slice(3))) : (models.model(`anthropic/${id}`) as Model);
   const run = async (more: Partial<LoopInput> & { instructions?: string; fails?: number } = {}) => {
     const journal: Step[] = [];
     const reasoning = { effort: 'medium' } as const;
@@ -182,7 +186,9 @@ const thinkingBlocks = (request: MessagesRequest | undefined) =>
 /** In ten steps: one for each but the last, three redacted, and one more in the fifth. */
 const SENT_BACK = STEPS - 1 + 3 + 1;
 
-for (const name of ['claude-sonnet-5', 'claude-opus-5-5', 'claude-sonnet-4-5', 'claude-opus-4-1']) {
+const CLAUDES = ['claude-sonnet-5', 'claude-opus-5-5', 'claude-sonnet-4-5', 'claude-opus-4-1'];
+
+for (const name of [...CLAUDES, 'ai/claude-sonnet-5', 'ai/claude-opus-5-5']) {
   test(`${name}: ten steps send all thinking back, and nothing is refused`, async () => {
     await using set = await open(name);
     const { last } = await set.run();

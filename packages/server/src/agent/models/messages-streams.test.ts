@@ -18,8 +18,18 @@ const STREAMS = Object.entries(
   ) as Readonly<Record<string, readonly Event[]>>,
 );
 
-/** Streams that the client of the AI SDK reads differently, each with the reason. */
-const NOT_IN_AI_SDK: ReadonlySet<string> = new Set([]);
+/** Streams that `@ai-sdk/anthropic` reads differently from the provider's own client, with the difference. */
+const NOT_IN_AI_SDK: ReadonlyMap<string, string> = new Map([
+  ['text in the start of the block', 'it leaves out this text'],
+  ['signature and text at the start', 'it leaves out both'],
+  ['unknown events', 'it ends with an error'],
+  ['unknown block', 'it ends with an error'],
+  ['unknown delta', 'it ends with an error'],
+  ['delta of another kind', 'it takes the delta'],
+  ['delta of a block that did not start', 'it takes the delta'],
+  ['end before the last event', 'it reports no usage'],
+  ['call without a stop', 'it leaves out the call'],
+]);
 
 test('there are at least 45 streams of the Messages protocol', () => {
   assert.ok(STREAMS.length >= 45);
@@ -46,12 +56,13 @@ for (const [name, events] of STREAMS) {
     assert.equal(isReplayed, ours.stop === 'complete' && theirs.thinking.length > 0 && isKnown);
     assert.deepEqual(comparable(ours, isReplayed), comparable(theirs, isReplayed));
 
-    if (NOT_IN_AI_SDK.has(name)) return;
     const model = createAnthropic({ baseURL, apiKey: KEY })('m');
     assert.ok(isAiSdkModel(model));
     const listener = new Listener();
     const call = aiSdkModel('ai/m', model).call(modelRequest('Hi'), listener, new AbortController().signal);
-    assert.deepEqual(comparable(await readByModel(listener, call), isReplayed), comparable(ours, isReplayed));
+    const bySdk = comparable(await readByModel(listener, call), isReplayed);
+    const compare = NOT_IN_AI_SDK.has(name) ? assert.notDeepEqual : assert.deepEqual;
+    compare(bySdk, comparable(ours, isReplayed));
   });
 }
 
