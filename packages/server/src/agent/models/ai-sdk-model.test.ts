@@ -24,7 +24,7 @@ modelConformance('AI SDK', async () => {
     void call.closed.then(() => open.delete(call));
     const asked = JSON.stringify(call.body);
     if (asked.includes('long')) void call.stream(wire('messages', long));
-    else if (asked.includes('endless')) void call.bytes(wire('messages', { parts: hello.parts, end: 'none' }));
+    else if (asked.includes('endless')) void call.bytes(wire('messages', { ...hello, end: 'none' }));
     else void call.stream(wire('messages', asked.includes('failing') ? { ...hello, end: 'error' } : hello));
   };
   // The client is `fetch`, which shows no sockets: a request that it gave up is closed when the provider has seen it.
