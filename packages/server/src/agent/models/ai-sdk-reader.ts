@@ -16,7 +16,7 @@ import { tokens } from './reported-usage.ts';
 /** Raw reasons of incomplete answers that the AI SDK reports as a normal or another end. */
 const INCOMPLETE: ReadonlySet<unknown> = new Set(['pause_turn', 'compaction']);
 
-/** A text or reasoning that grows. `metadata` comes with any of its parts, also with an empty one. */
+/** A text or reasoning that grows. `metadata` arrives with any of its deltas, even with an empty delta. */
 interface OpenPart {
   readonly type: 'text' | 'reasoning';
   text: string;
@@ -48,7 +48,7 @@ export class AiSdkReader {
       else {
         const { type, text, metadata } = part as OpenPart;
         const hasMetadata = Object.keys(metadata).length > 0;
-        // Reasoning that nobody signed has no use, and providers refuse blank texts.
+        // Reasoning without metadata has no signature, so providers ignore it. Providers refuse blank texts.
         if (type === 'reasoning' ? !hasMetadata : isBlank(text)) continue;
         content.push({ type, text, ...(hasMetadata ? { providerOptions: metadata } : {}) });
       }
