@@ -60,7 +60,6 @@ export { Listener, modelRequest } from './model-conformance.ts';
 export { filesOf, openTestMount, putFile } from './mount-contents.ts';
 export { mountStoreConformance } from './mount-store-conformance.ts';
 export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
-export { type OpenAiModels, openAiModels } from './openai-models.ts';
 export {
   BOUNDARY,
   type FormAnswer,

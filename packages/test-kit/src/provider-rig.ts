@@ -8,7 +8,9 @@ import { type Protocol, providerEvents, sseText } from './provider-streams.ts';
 import type { StreamScript } from './stream-script.ts';
 
 export const KEY = 'sk-secret-0123456789';
-export const PROTOCOLS: readonly Protocol[] = ['responses', 'chat', 'messages'];
+/** The protocols of OpenAI. The proofs play only these so far. */
+export const OPENAI_PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
+export const PROTOCOLS: readonly Protocol[] = [...OPENAI_PROTOCOLS, 'messages'];
 export const USAGE: Usage = { requestCount: 1, inputTokens: 20, cachedTokens: 8, outputTokens: 9, reasoningTokens: 4 };
 
 /** A model, and the provider that it asks: Anthropic for its protocol, otherwise OpenAI. */
