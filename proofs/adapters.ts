@@ -10,7 +10,7 @@ import {
 } from '@runwire/test-kit';
 import OpenAI from 'openai';
 import { type ReadAnswer, readByOfficialClient } from '../packages/test-kit/src/official-client.ts';
-import { KEY, PROTOCOLS, setUp } from '../packages/test-kit/src/openai-rig.ts';
+import { KEY, OPENAI_PROTOCOLS, setUp } from '../packages/test-kit/src/provider-rig.ts';
 import { expectAtLeast, expectEqual, type Proof, WAIT_MS, within } from './support/proof.ts';
 
 const MIN_STREAMS = 40;
@@ -143,7 +143,7 @@ export const proof: Proof = {
   figures: () => ({ responses_reasoning_asked: 4, chat_reasoning_asked: 4 }),
   async run({ fault, scale }) {
     const figures = { streams: 0 };
-    for (const protocol of PROTOCOLS) {
+    for (const protocol of OPENAI_PROTOCOLS) {
       const { streams, cuts, halts, asked } = await compareAll(protocol, fault !== null, scale(25, 1));
       figures.streams += streams;
       expectAtLeast(`${protocol}: halts`, halts, MIN_STREAMS);

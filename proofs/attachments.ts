@@ -8,7 +8,7 @@ import {
   type RefusedFile,
   SECRET,
 } from '../packages/test-kit/src/attachment-samples.ts';
-import { PROTOCOLS } from '../packages/test-kit/src/openai-rig.ts';
+import { OPENAI_PROTOCOLS } from '../packages/test-kit/src/provider-rig.ts';
 import { fileAt, imageAt } from '../test/support/attachment-rig.ts';
 import { ANSWER, AttachmentStage, shownTo } from './support/attachment-stage.ts';
 import {
@@ -178,7 +178,7 @@ export const proof: Proof = {
   figures: (scale) => ({ kinds: 19, sent: scale(27, 37), refused: scale(29, 49) }),
   async run({ fault, scale }) {
     const figures = { kinds: ATTACHED_KINDS.length, sent: 0, refused: 0, lock_step_tokens: 0 };
-    for (const protocol of PROTOCOLS.toReversed()) {
+    for (const protocol of OPENAI_PROTOCOLS.toReversed()) {
       addTo(figures, await play(fault, protocol, scale));
     }
     figures.refused += await isTooSlow(fault);

@@ -7,7 +7,7 @@ import {
   SILENCE_MS,
 } from '../packages/test-kit/src/bad-providers.ts';
 import { PLANTED_KEY } from '../packages/test-kit/src/fake-provider.ts';
-import { PROTOCOLS } from '../packages/test-kit/src/openai-rig.ts';
+import { OPENAI_PROTOCOLS } from '../packages/test-kit/src/provider-rig.ts';
 import { expectEqual, named, type Proof, Shortfall, within } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
@@ -69,7 +69,7 @@ export const proof: Proof = {
   },
   figures: () => ({ bad_providers: 34, runs: 68 }),
   async run({ fault }) {
-    for (const protocol of PROTOCOLS) {
+    for (const protocol of OPENAI_PROTOCOLS) {
       await using provider = await FakeProvider.start();
       const limits = { modelSilenceMs: SILENCE_MS };
       await using rig = await Rig.start({ fault, env: provider.env(protocol), limits, scripted: false });
@@ -78,7 +78,7 @@ export const proof: Proof = {
         await named(`${protocol}, a provider that ${bad.name}`, ended);
       }
     }
-    const runs = badProviders.length * PROTOCOLS.length;
-    return { bad_providers: badProviders.length, protocols: PROTOCOLS.length, runs, settled: runs };
+    const runs = badProviders.length * OPENAI_PROTOCOLS.length;
+    return { bad_providers: badProviders.length, protocols: OPENAI_PROTOCOLS.length, runs, settled: runs };
   },
 };

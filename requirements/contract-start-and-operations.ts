@@ -44,7 +44,7 @@ export const contractStartAndOperations = [
     section: '1',
     quote: 'provider keys by their usual names (`OPENAI_API_KEY`, `OPENAI_BASE_URL`,',
   },
-  { id: 'contract-1-anthropic-key', section: '1', quote: '`ANTHROPIC_API_KEY`, …) |', later: 'Agents' },
+  { id: 'contract-1-anthropic-key', section: '1', quote: '`ANTHROPIC_API_KEY`, …) |' },
   { id: 'contract-1-first-folder', section: '1', quote: '| first start | makes the data folder,' },
   { id: 'contract-1-first-owner', section: '1', quote: 'the first owner (the administrator),' },
   { id: 'contract-1-first-key', section: '1', quote: 'one API key (printed once, never again),' },
@@ -95,7 +95,6 @@ export const contractStartAndOperations = [
     id: 'contract-1-provider-order',
     section: '1',
     quote: '(several keys, no `RUNWIRE_MODEL`: OpenAI, then Anthropic);',
-    later: 'Agents',
   },
   { id: 'contract-1-provider-printed', section: '1', quote: 'the choice is printed.' },
   {

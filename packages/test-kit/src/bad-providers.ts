@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PLANTED_KEY, type ProviderCall } from './fake-provider.ts';
-import { type Protocol, providerEvents, type StreamScript, sseText } from './provider-streams.ts';
+import { type Protocol, providerEvents, sseText } from './provider-streams.ts';
+import type { StreamScript } from './stream-script.ts';
 
 const LEAK = { error: { message: `Incorrect API key provided: ${PLANTED_KEY}.` } };
 /** How long the server lets a provider be silent. */

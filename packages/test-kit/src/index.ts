@@ -1,6 +1,4 @@
-export type { OpenAiModels } from '@runwire/server/src/agent/models/openai-model.ts';
 export type { Model, ModelOutput, ModelRequest } from '@runwire/server/src/agent/ports.ts';
-export { openAiModels } from '@runwire/server/src/compose/open-models.ts';
 export type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 export { sameHostAndPath } from '@runwire/server/src/domain/same-place.ts';
 export { CommitUnknown, StoreUnavailable } from '@runwire/server/src/domain/unavailable.ts';
@@ -73,7 +71,7 @@ export {
   type RawForm,
 } from './post-form.ts';
 export { askDatabase, type Crash, PostgresServer, postgresFolder, SHARED_SETTINGS } from './postgres-server.ts';
-export { type Protocol, providerEvents, type StreamScript, sseText } from './provider-streams.ts';
+export { type Protocol, providerEvents, sseText } from './provider-streams.ts';
 export { type FollowedRun, follow, post } from './roaming-client.ts';
 export { testS3Files } from './s3-files.ts';
 export {
@@ -90,6 +88,7 @@ export {
 } from './s3-gateway.ts';
 export { imageAttachment, pngOf, SAMPLE_IMAGES } from './sample-images.ts';
 export { type ProcessOptions, runServerProcess } from './server-process.ts';
+export type { ScriptedPart, StreamScript } from './stream-script.ts';
 export { testAgency } from './test-agency.ts';
 export { TestMount } from './test-mount.ts';
 export { ServerProcess, type StoreTestServerOptions as TestServerOptions, startTestServer } from './test-server.ts';

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
 import { RunFailure } from '../../domain/run-failure.ts';
 import type { ModelOutput } from '../ports.ts';
@@ -8,26 +7,26 @@ import {
   failureOfConnection,
   failureOfStatus,
   invalidAnswer,
-  ProviderFailure,
+  type ProviderFailure,
   type ProviderTarget,
   silenceFailure,
 } from './provider-failure.ts';
 import type { StreamedBody } from './request-body.ts';
+import { type AnswerHeaders, retryAdvice } from './retry-advice.ts';
+import { NotNow, retryCalls } from './retry-calls.ts';
 import { SseDecoder, SseTooLarge } from './sse-decoder.ts';
 
 /** Large enough for a delta of 10 MB, and for a last event that repeats the whole answer. */
 const MAX_EVENT_CHARS = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
-const MAX_ATTEMPTS = 3;
-const MAX_RETRY_AFTER_MS = 30_000;
-const RETRY_MS = 500;
 /** How long a connection may take to end after the last event. If it takes longer, it is closed and not reused. */
 const LINGER_MS = 1000;
 
-export interface OpenAiEndpoint {
+export interface ProviderEndpoint {
   /** Without a slash at the end. */
   readonly baseUrl: string;
-  readonly apiKey: string | null;
+  /** The headers that carry the key, and the headers that the protocol requires. */
+  readonly headers: Readonly<Record<string, string>>;
   /** How long the provider may send nothing, also before its first byte. */
   readonly silenceMs: number;
 }
@@ -55,30 +54,15 @@ export interface StreamCall<R extends EventReader> {
   newReader(): R;
 }
 
-/** No request was sent: the call was not allowed any more when the connection was open. */
-class NotNow extends Error {
-  override readonly name = 'NotNow';
-  readonly until: Promise<void>;
-
-  constructor(until: Promise<void>) {
-    super('The run has stopped, so the model is not called.');
-    this.until = until;
-    // If the call is aborted, no caller waits for this promise.
-    until.catch(() => {});
-  }
-}
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
 /** Posts requests and passes on the events of their answers. Connections are reused. */
-export class OpenAiTransport implements AsyncDisposable {
+export class ProviderTransport implements AsyncDisposable {
   readonly #agent = new Agent({ keepAliveTimeout: 30_000, headersTimeout: 0, bodyTimeout: 0 });
   readonly #origin: string;
   readonly #basePath: string;
   readonly #headers: Record<string, string>;
   readonly #silenceMs: number;
 
-  constructor({ baseUrl, apiKey, silenceMs }: OpenAiEndpoint) {
+  constructor({ baseUrl, headers, silenceMs }: ProviderEndpoint) {
     const url = new URL(baseUrl);
     this.#origin = url.origin;
     this.#basePath = url.pathname === '/' ? '' : url.pathname;
@@ -87,32 +71,16 @@ export class OpenAiTransport implements AsyncDisposable {
       'content-type': 'application/json',
       accept: 'text/event-stream',
       'user-agent': 'runwire',
-      ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+      ...headers,
     };
   }
 
   /** Resolves to the reader that took the last event. Rejects with a `RunFailure`, or with the signal's reason. */
-  async stream<R extends EventReader>(call: StreamCall<R>): Promise<R> {
-    for (let attempt = 1; ; attempt += 1) {
+  stream<R extends EventReader>(call: StreamCall<R>): Promise<R> {
+    return retryCalls(call, () => {
       const reader = call.newReader();
-      try {
-        call.signal.throwIfAborted();
-        await this.#attempt(call, reader);
-        return reader;
-      } catch (error) {
-        if (error instanceof NotNow) {
-          await error.until;
-          attempt -= 1;
-          continue;
-        }
-        if (!(error instanceof ProviderFailure)) throw error;
-        const waitMs = error.retryAfterMs ?? RETRY_MS * 2 ** (attempt - 1) * (0.75 + Math.random() / 2);
-        const again = error.retryable && !reader.hasOutput && attempt < MAX_ATTEMPTS && waitMs <= MAX_RETRY_AFTER_MS;
-        if (!again) throw error.failure;
-        await sleep(waitMs, undefined, { signal: call.signal });
-        await call.mayCall?.();
-      }
-    }
+      return { done: this.#attempt(call, reader).then(() => reader), hasOutput: () => reader.hasOutput };
+    });
   }
 
   #attempt(call: StreamCall<EventReader>, reader: EventReader): Promise<void> {
@@ -154,7 +122,7 @@ class Answer implements Dispatcher.DispatchHandler {
   #isPaused = false;
   #ended = false;
   #status = 0;
-  #headers: Headers = {};
+  #headers: AnswerHeaders = {};
   #events = 0;
   readonly #errorBody: Buffer[] = [];
   #errorBytes = 0;
@@ -201,7 +169,7 @@ class Answer implements Dispatcher.DispatchHandler {
     }
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
     this.#timer.refresh();
     this.#status = status;
     this.#headers = headers;
@@ -221,7 +189,9 @@ class Answer implements Dispatcher.DispatchHandler {
     try {
       this.#decoder.push(chunk);
     } catch (error) {
-      this.#fail(error instanceof SseTooLarge ? invalidAnswer('an event without an end', error) : error);
+      this.#fail(
+        error instanceof SseTooLarge ? invalidAnswer(this.#call.target, 'an event without an end', error) : error,
+      );
     }
     if (this.#call.output.isFull) this.#hold(controller);
   }
@@ -252,7 +222,7 @@ class Answer implements Dispatcher.DispatchHandler {
     if (this.#settled) clearTimeout(this.#timer);
     // The request body could not be read, which is no fault of the provider.
     else if (error instanceof RunFailure) this.#fail(error);
-    else if (this.#status === 200) this.#fail(brokenStream(true));
+    else if (this.#status === 200) this.#fail(brokenStream(this.#call.target, true));
     else if (this.#status > 200) this.#fail(this.#statusFailure());
     else this.#fail(failureOfConnection(this.#call.target, error));
   }
@@ -267,7 +237,7 @@ class Answer implements Dispatcher.DispatchHandler {
   #end(): void {
     try {
       if (this.#reader.end()) this.#succeed();
-      else this.#fail(brokenStream(this.#events > 0));
+      else this.#fail(brokenStream(this.#call.target, this.#events > 0));
     } catch (error) {
       this.#fail(error);
     }
@@ -275,7 +245,7 @@ class Answer implements Dispatcher.DispatchHandler {
 
   #statusFailure(): ProviderFailure {
     const body = Buffer.concat(this.#errorBody).subarray(0, MAX_ERROR_BYTES).toString();
-    return failureOfStatus(this.#call.target, this.#status, body, retryAfterMs(this.#headers));
+    return failureOfStatus(this.#call.target, this.#status, body, retryAdvice(this.#headers));
   }
 
   #succeed(): void {
@@ -300,18 +270,4 @@ class Answer implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     this.#call.signal.removeEventListener('abort', this.#abort);
   }
-}
-
-/** Seconds or a date. As in the client of OpenAI, `retry-after-ms` is checked first. */
-function retryAfterMs(headers: Headers): number | null {
-  const one = (name: string) => {
-    const value = headers[name];
-    return Array.isArray(value) ? (value[0] ?? '') : (value ?? '');
-  };
-  const ms = Number.parseFloat(one('retry-after-ms'));
-  if (ms >= 0) return ms;
-  const text = one('retry-after').trim();
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
-  const until = Date.parse(text);
-  return Number.isNaN(until) ? null : Math.max(0, until - Date.now());
 }
