@@ -91,6 +91,17 @@ export interface AgencyDefinition {
   readonly defaultAgent?: string;
   /** The names of the agents that callers may address. If absent, all of them. */
   readonly entryPoints?: readonly string[];
+  /** Who may reach whom. */
+  readonly flows?: readonly FlowDefinition[];
+}
+
+export interface FlowDefinition {
+  readonly from: string;
+  readonly to: string;
+  /** `delegate` (the default): by `send_message`. `handoff`: the recipient takes the conversation over. */
+  readonly kind?: 'delegate' | 'handoff';
+  /** `none`: the recipient does not see its earlier exchanges with the sender. If absent, `chat`. */
+  readonly memory?: 'chat' | 'none';
 }
 
 export function defineTool<Schema extends InputSchema>(tool: ToolDefinition<Schema>): ToolDefinition<Schema> {

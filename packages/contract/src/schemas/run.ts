@@ -75,6 +75,8 @@ export const Step = named(
       model: nullable(text('Model of the step, as `provider/model`. Null for a tool.')),
       tool: nullable(text('Name of the tool. Null for a model.')),
       callId: nullable(text('Id of the tool call. Null for a model.')),
+      loop: nullable(text('Id of the `send_message` call that began the delegation. Null outside of one.')),
+      handoff: nullable(text('The agent to which the call handed over. Null if it did not.')),
       status: oneOfStrings(['completed', 'failed'], { description: 'End of the step.' }),
       firstEventId: count('Id of the first event of the step.'),
       lastEventId: count('Id of the last event of the step.'),

@@ -12,6 +12,14 @@ export interface LoadedAgent {
   readonly tools: readonly Tool[];
   /** True if runs of the agent also have the file tools. */
   readonly files: boolean;
+  /** The ways from this agent to others. */
+  readonly flows: readonly LoadedFlow[];
+}
+
+export interface LoadedFlow {
+  readonly to: string;
+  readonly kind: 'delegate' | 'handoff';
+  readonly memory: 'chat' | 'none';
 }
 
 export interface LoadedAgency {
@@ -75,6 +83,9 @@ async function load(id: string, definition: AgencyDefinition, defaultModel: stri
       model: agent.model ?? defaultModel,
       tools: await loadTools(id, agent),
       files: agent.files ?? true,
+      flows: (definition.flows ?? []).flatMap(({ from, to, kind = 'delegate', memory = 'chat' }) =>
+        from === agent.name ? [{ to, kind, memory }] : [],
+      ),
     });
   }
   const entryPoints = definition.entryPoints ?? [...agents.keys()];

@@ -1,13 +1,24 @@
-import type { MessageItem, OutputItem, ReasoningItem, ResponseRef, RunEventBody } from '../domain/events.ts';
+import type {
+  MessageItem,
+  OutputItem,
+  ReasoningItem,
+  ResponseRef,
+  RunEventBody,
+  RunItemName,
+  Speaker,
+} from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
 import { addUsage, NO_USAGE, type Usage } from '../domain/usage.ts';
 import type { ModelOutput, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
+import type { RunScope } from './run-scope.ts';
 
 /** Turns the output of a model, piece by piece, into the items and events of one response. */
 export class ResponseAssembly implements ModelOutput {
   readonly output: OutputItem[] = [];
   readonly #response: ResponseRef;
+  readonly #speaker: Speaker;
+  readonly #handOffs: ReadonlySet<string>;
   readonly #progress: Progress;
   readonly #room: Room;
   readonly #emit: (event: RunEventBody) => void;
@@ -19,8 +30,16 @@ export class ResponseAssembly implements ModelOutput {
   /** The reported usage of answers that were discarded and requested again. */
   earlierUsage: Usage = NO_USAGE;
 
-  constructor(model: string, agent: string, progress: Progress, room: Room, emit: (event: RunEventBody) => void) {
-    this.#response = { id: newId('resp'), model, agent, callerAgent: null };
+  /** `handOffs` are the names of the tools that hand over. */
+  constructor(
+    model: string,
+    speaker: Speaker,
+    handOffs: ReadonlySet<string>,
+    { progress, room, emit }: Pick<RunScope, 'progress' | 'room' | 'emit'>,
+  ) {
+    this.#speaker = speaker;
+    this.#response = { id: newId('resp'), model, ...speaker };
+    this.#handOffs = handOffs;
     this.#progress = progress;
     this.#room = room;
     this.#emit = emit;
@@ -86,8 +105,7 @@ export class ResponseAssembly implements ModelOutput {
     const item: OutputItem = {
       kind: 'tool_call',
       id: newId('fc'),
-      agent: this.#response.agent,
-      callerAgent: this.#response.callerAgent,
+      ...this.#speaker,
       outputIndex: this.output.length,
       callId: this.#progress.callId(callId),
       name,
@@ -112,15 +130,13 @@ export class ResponseAssembly implements ModelOutput {
     this.#accept();
     this.#close();
     this.#emit({ type: 'response_done', response: this.#response, output: this.output, usage });
-    for (const item of this.output) {
-      const name =
-        item.kind === 'message'
-          ? 'message_output_created'
-          : item.kind === 'tool_call'
-            ? 'tool_called'
-            : 'reasoning_item_created';
-      this.#emit({ type: 'run_item', name, item });
-    }
+    for (const item of this.output) this.#emit({ type: 'run_item', name: this.#nameOf(item), item });
+  }
+
+  #nameOf(item: OutputItem): RunItemName {
+    if (item.kind === 'message') return 'message_output_created';
+    if (item.kind === 'reasoning') return 'reasoning_item_created';
+    return this.#handOffs.has(item.name) ? 'handoff_requested' : 'tool_called';
   }
 
   #begin(kind: 'message' | 'reasoning'): MessageItem | ReasoningItem {
@@ -128,8 +144,7 @@ export class ResponseAssembly implements ModelOutput {
     const item: MessageItem | ReasoningItem = {
       kind,
       id: newId(kind === 'message' ? 'msg' : 'rs'),
-      agent: this.#response.agent,
-      callerAgent: this.#response.callerAgent,
+      ...this.#speaker,
       outputIndex: this.output.length,
       text: '',
       complete: false,

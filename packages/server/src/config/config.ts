@@ -99,7 +99,11 @@ export interface Limits {
    * half.
    */
   readonly attachmentsBytes: number;
+  /** The model steps of all agents of a run. */
   readonly stepsPerRun: number;
+  /** How deep messages between agents may be nested. */
+  readonly delegationDepth: number;
+  readonly handOffsPerRun: number;
   /** Other nodes fence a node that sent no heartbeat for this time. The node itself starts no call then. */
   readonly leaseMs: number;
   readonly beatMs: number;
@@ -183,6 +187,8 @@ export const DEFAULT_LIMITS: Limits = {
   conversionMs: 30_000,
   attachmentsBytes: 256 * 1024 * 1024,
   stepsPerRun: 50,
+  delegationDepth: 5,
+  handOffsPerRun: 10,
   leaseMs: 8_000,
   beatMs: 2_000,
   maxAttempts: 3,

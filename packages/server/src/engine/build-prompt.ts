@@ -1,6 +1,6 @@
-import type { LoadedAgent } from '../agencies/agencies.ts';
 import type { PromptItem } from '../agent/ports.ts';
 import { promptBytes } from '../agent/progress.ts';
+import type { TeamAgent } from '../agent/team.ts';
 import { historyBudget, type MeasuredTurn, turnsToLeaveOut } from '../chats/fit-window.ts';
 import { type HistoryItem, type healTurn, type StoredStep, type StoredTurn, userItem } from '../chats/heal-history.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
@@ -34,7 +34,7 @@ export interface PlannedPrompt {
 export async function planPrompt(
   reads: Reads,
   run: AdmittedRun,
-  agent: Pick<LoadedAgent, 'definition' | 'model' | 'tools'>,
+  agent: Pick<TeamAgent, 'instructions' | 'model' | 'tools'>,
   { heal, windowTokens }: PromptSetting,
 ): Promise<PlannedPrompt> {
   const own = userItem(run);
@@ -42,8 +42,8 @@ export async function planPrompt(
   const tools = JSON.stringify(
     agent.tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]),
   );
-  const others = itemBytes(agent.definition.instructions, [own]) + Buffer.byteLength(tools);
-  const budget = historyBudget(modelWindow(agent.model, windowTokens), estimateTokens(others));
+  const others = itemBytes(agent.instructions, [own]) + Buffer.byteLength(tools);
+  const budget = historyBudget(modelWindow(agent.model.id, windowTokens), estimateTokens(others));
   const { turns, unread } = await newestTurns(reads, run, heal, budget);
   const leftOut = turnsToLeaveOut(turns, budget);
   const callIds = new Set<string>();

@@ -1,5 +1,5 @@
-import type { LoadedAgent } from '../agencies/agencies.ts';
 import type { PromptItem } from '../agent/ports.ts';
+import type { TeamAgent } from '../agent/team.ts';
 import { promptAttachment, type ReadyAttachment } from '../attachments/prompt-attachment.ts';
 import type { RunAttachments } from '../attachments/run-attachments.ts';
 import type { HistoryItem } from '../chats/heal-history.ts';
@@ -22,7 +22,7 @@ export interface ReadyPrompt {
 export async function readyPrompt(
   deps: Pick<EngineDeps, 'store' | 'prompt' | 'retryMs'>,
   run: AdmittedRun,
-  agent: Pick<LoadedAgent, 'definition' | 'model' | 'tools'>,
+  agent: Pick<TeamAgent, 'instructions' | 'model' | 'tools'>,
   attachments: Pick<RunAttachments, 'ready' | 'read'>,
   stop: StopHandle,
 ): Promise<ReadyPrompt> {

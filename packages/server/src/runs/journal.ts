@@ -7,8 +7,8 @@ import { advanceRun, insertStep, type StepRow } from '../store/queries/runs.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: string, step: JournalledStep): Promise<void> {
-  const { usage, output, ...columns } = step;
-  const outcome: StepOutcome = { usage, output };
+  const { usage, output, asked, ...columns } = step;
+  const outcome: StepOutcome = { usage, output, ...(asked === undefined ? {} : { asked }) };
   await tx.run(insertStep, { runId, ...columns, recordJson: JSON.stringify(outcome) });
 }
 
@@ -23,6 +23,8 @@ export function journalledStep(row: StepRow): JournalledStep {
     step: row.step,
     attempt: row.attempt,
     kind: row.kind,
+    loop: row.loop,
+    indexInLoop: row.index_in_loop,
     agent: row.agent,
     callerAgent: row.caller_agent,
     model: row.model,

@@ -36,9 +36,13 @@ export async function runSteps(
   });
 }
 
-function stepJson({ usage, output, startedAt, completedAt, ...columns }: JournalledStep) {
+function stepJson(step: JournalledStep) {
+  const { usage, output, asked: _, indexInLoop: __, loop, startedAt, completedAt, ...columns } = step;
+  const [first] = output;
   return {
     ...columns,
+    loop: loop === '' ? null : loop,
+    handoff: first?.kind === 'tool_output' ? (first.handoff ?? null) : null,
     usage: usage === null ? null : usageJson(usage),
     // The output of a failed call is the error text that the model got.
     error: columns.status === 'failed' ? { code: 'tool_failed', message: output[0]?.text ?? '' } : null,

@@ -237,6 +237,10 @@ export interface StepsTable {
   step: number;
   attempt: number;
   kind: 'model' | 'tool';
+  /** The call id of the `send_message` that began the loop; empty for the root loop. */
+  loop: string;
+  /** 1, 2, 3 … for the model steps of the loop; 0 for tool steps. */
+  index_in_loop: number;
   agent: string;
   caller_agent: string | null;
   model: string | null;

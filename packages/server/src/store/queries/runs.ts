@@ -112,6 +112,8 @@ export const insertStep = statement(
       step: number;
       attempt: number;
       kind: StepsTable['kind'];
+      loop: string;
+      indexInLoop: number;
       agent: string;
       callerAgent: string | null;
       model: string | null;
@@ -132,6 +134,8 @@ export const insertStep = statement(
         step: p.step,
         attempt: p.attempt,
         kind: p.kind,
+        loop: p.loop,
+        index_in_loop: p.indexInLoop,
         agent: p.agent,
         caller_agent: p.callerAgent,
         model: p.model,

@@ -1,0 +1,36 @@
+import type { Reasoning } from '@runwire/agency';
+import type { Model, Tool } from './ports.ts';
+
+/** An agent as the loops of one run use it. */
+export interface TeamAgent {
+  readonly name: string;
+  readonly instructions: string;
+  readonly model: Model;
+  readonly tools: readonly Tool[];
+  readonly reasoning?: Reasoning | undefined;
+  readonly flows: readonly Flow[];
+}
+
+/** A way from an agent to another one. */
+export interface Flow {
+  readonly to: string;
+  /** What the model of the sender reads about the recipient. */
+  readonly description: string;
+  readonly kind: 'delegate' | 'handoff';
+  /** `chat`: the recipient sees its earlier exchanges with this sender in this chat. */
+  readonly memory: 'chat' | 'none';
+}
+
+/** A message that one agent sent to another, and the last text of its answer. */
+export interface Exchange {
+  readonly message: string;
+  readonly answer: string;
+}
+
+/** The agents of a run. */
+export interface Team {
+  /** Throws a `RunFailure` if there is no such agent any more. */
+  agent(name: string): Promise<TeamAgent>;
+  /** The exchanges of earlier runs of the chat, oldest first. */
+  exchanges(sender: string, recipient: string): Promise<readonly Exchange[]>;
+}
