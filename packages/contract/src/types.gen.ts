@@ -659,6 +659,14 @@ export interface Step {
    */
   callId: string | null;
   /**
+   * Id of the `send_message` call that began the delegation. Null outside of one.
+   */
+  loop: string | null;
+  /**
+   * The agent to which the call handed over. Null if it did not.
+   */
+  handoff: string | null;
+  /**
    * End of the step.
    */
   status: 'completed' | 'failed';

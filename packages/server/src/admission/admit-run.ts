@@ -143,7 +143,9 @@ export class RunAdmission {
     const [, { decision, now }] = await Promise.all([locked, deciding]);
     if (decision === null) throw new Error('Admission was not decided.');
     if (decision.kind === 'replay') return { admission: replayed(decision), run: null };
-    const run = await reserveRun(tx, { request, decision, blobs, nodeId: this.#deps.node.nodeId, now });
+    const { agencies, node } = this.#deps;
+    const hasFlows = (agencies.agent(decision.agency, decision.agent)?.flows.length ?? 0) > 0;
+    const run = await reserveRun(tx, { request, decision, hasFlows, blobs, nodeId: node.nodeId, now });
     const { runId, chatId } = run;
     return { admission: { runId, chatId, textOnly: decision.textOnly, replayed: false }, run };
   }

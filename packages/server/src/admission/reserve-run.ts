@@ -6,7 +6,7 @@ import { dayOf } from '../domain/allowance.ts';
 import type { Meta, RunEvent } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { JOURNAL_FORMAT, JOURNAL_FORMAT_WITH_URLS } from '../domain/step.ts';
+import { JOURNAL_FORMAT, JOURNAL_FORMAT_WITH_FLOWS, JOURNAL_FORMAT_WITH_URLS } from '../domain/step.ts';
 import { encodeChunk } from '../eventlog/chunk-codec.ts';
 import { growChat, insertChat, insertMessage, insertRun } from '../store/queries/admission.ts';
 import { insertChunk } from '../store/queries/eventlog.ts';
@@ -22,6 +22,8 @@ export class FactsChanged extends Error {
 export interface Reservation {
   readonly request: CompletionRequest;
   readonly decision: Admit;
+  /** True if the agent can reach others. */
+  readonly hasFlows: boolean;
   /** The inline images of the request by their hash. */
   readonly blobs: ReadonlyMap<string, StoredBlob>;
   readonly nodeId: string;
@@ -82,7 +84,11 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
     period: decision.period,
     periodStart: decision.periodStart,
     userContextJson: request.userContext === undefined ? null : JSON.stringify(request.userContext),
-    journalFormat: request.attachments.every(isInline) ? JOURNAL_FORMAT : JOURNAL_FORMAT_WITH_URLS,
+    journalFormat: reservation.hasFlows
+      ? JOURNAL_FORMAT_WITH_FLOWS
+      : request.attachments.every(isInline)
+        ? JOURNAL_FORMAT
+        : JOURNAL_FORMAT_WITH_URLS,
     now,
   });
   const meta: Meta = {

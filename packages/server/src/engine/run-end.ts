@@ -47,17 +47,25 @@ export function endEvents({ run, status, error, items, usage }: RunOutcome): Run
   return events;
 }
 
+/** The agent that gave the answer: after a hand-off it is another one than the entry point. */
+function answeringAgent({ run, items }: RunOutcome): string {
+  return (
+    items.findLast((item) => item.kind !== 'user' && item.callerAgent === null && item.kind !== 'tool_output')?.agent ??
+    run.agent
+  );
+}
+
 /** What T4 writes. */
 export function runEnd({ prices }: Pick<EngineDeps, 'prices'>, outcome: RunOutcome, record: EndRecord): RunEnd {
   const { run, status, error, text, accepted, usage, byModel, steps } = outcome;
   const { attempt: nextAttempt, lastStep, chunks, lastEventId, startedAt } = record;
-  const { runId, integrationId, consumerId, chatKey, agent, day, attempt } = run;
+  const { runId, integrationId, consumerId, chatKey, day, attempt } = run;
   return {
     runId,
     integrationId,
     consumerId,
     chatKey,
-    agent,
+    agent: answeringAgent(outcome),
     day,
     attempt,
     nextAttempt,
