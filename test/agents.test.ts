@@ -95,4 +95,143 @@ function tests(store: StoreName): void {
       'Check.',
     ]);
   });
+
+  test('a hand-off lasts to the end of the run, and the next turn starts at the default', async () => {
+    await using rig = await start(store);
+    const apiIntegrationId = await rig.integration({ agency: 'team' });
+    const made = play(rig, {
+      Lead: [calls(['c1', 'transfer_to_Closer', { recipient_agent: 'Closer' }]), say('Lead again.')],
+      Closer: [say('Closed.')],
+    });
+    const reader = await rig.api.complete({ apiIntegrationId, chatId: 'c', message: 'Close it.' });
+    await reader.whole();
+    const output = 'Transfer completed. You are Closer. Please continue the task.';
+    assert.deepEqual(made[1]?.request.prompt.at(-1), { kind: 'tool_output', callId: 'c1', output });
+    assert.deepEqual(made[1]?.request.prompt[0], { kind: 'user', text: 'Close it.' });
+    const events = reader.frames.flatMap(({ event, data }) => (event === null ? [JSON.parse(data).data] : []));
+    const shown = events.filter(({ name, type }) => name?.startsWith('handoff') || type.startsWith('agent_updated'));
+    assert.deepEqual(
+      shown.map(({ name, new_agent: next, item }) => [name ?? next.name, item?.type, item?.target_agent]),
+      [
+        ['handoff_requested', 'handoff_call_item', undefined],
+        ['Closer', undefined, undefined],
+        ['handoff_occured', 'handoff_output_item', 'Closer'],
+      ],
+    );
+    const { body } = await rig.api.get(`/v2/integrations/${apiIntegrationId}/chats/c/messages`);
+    assert.deepEqual(body.items.map(({ agent: by, role }: Record<string, string>) => `${role} ${by}`).toSorted(), [
+      'assistant Closer',
+      'user Lead',
+    ]);
+    await (await rig.api.complete({ apiIntegrationId, chatId: 'c', message: 'More.' })).whole();
+    assert.equal(agentOf(made[2] as ModelCall), 'Lead');
+  });
+
+  test('an agent remembers its exchanges with the same sender, in the run and in the chat', async () => {
+    await using rig = await start(store);
+    const apiIntegrationId = await rig.integration({ agency: 'team' });
+    const made = play(rig, {
+      Lead: [
+        calls(ask('c1', 'Facts', 'When?')),
+        calls(ask('c2', 'Facts', 'Where?')),
+        say('Done.'),
+        calls(ask('c3', 'Facts', 'Who?'), ask('c4', 'Research', 'Why?')),
+        say('Done again.'),
+      ],
+      Facts: [calls(['n1', 'note', {}]), say('In May.'), say('Here.'), say('She.')],
+      Research: [say('Because.')],
+    });
+    for (const message of ['One.', 'Two.']) {
+      await (await rig.api.complete({ apiIntegrationId, chatId: 'c', message })).whole();
+    }
+    const texts = (call: ModelCall | undefined) =>
+      call?.request.prompt.map((item) => ('text' in item ? item.text : item.kind));
+    const facts = made.filter((call) => agentOf(call) === 'Facts');
+    assert.deepEqual(texts(facts[2]), ['When?', 'In May.', 'Where?']);
+    assert.deepEqual(texts(facts[3]), ['When?', 'In May.', 'Where?', 'Here.', 'Who?']);
+    assert.deepEqual(
+      texts(made.find((call) => agentOf(call) === 'Research')),
+      ['Why?'],
+      'another agent sees none of it',
+    );
+  });
+
+  test('what cannot be sent is answered, and the failure of an agent does not fail the run', async () => {
+    await using rig = await start(store);
+    const apiIntegrationId = await rig.integration({ agency: 'team' });
+    const made = play(rig, {
+      Lead: [
+        calls(
+          ask('c1', 'Facts', 'When?'),
+          ask('c2', 'Facts', 'And where?'),
+          ask('c3', 'Nobody', 'Hello?'),
+          ask('c4', 'Research', ' '),
+        ),
+        say('I see.'),
+      ],
+      Facts: [(call) => call.fail('model_error', 'The model broke.')],
+    });
+    await (await rig.api.complete({ apiIntegrationId, message: 'Go.' })).whole();
+    assert.deepEqual(
+      made[2]?.request.prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.output] : [])),
+      [
+        'Facts failed: The model broke.',
+        'Facts is answering another message; wait for its answer, then send this one.',
+        '`recipient_agent` must be one of `Research`, `Facts`.',
+        '`message` must be a text that is not blank.',
+      ],
+    );
+  });
+
+  test('hand-offs, depth and steps have limits', async () => {
+    await using rig = await ScriptedServer.start({
+      store,
+      agencies: { team },
+      limits: { handOffsPerRun: 1, delegationDepth: 1, stepsPerRun: 6 },
+    });
+    const apiIntegrationId = await rig.integration({ agency: 'team' });
+    const back = (id: string, to: string) => calls([id, `transfer_to_${to}`, {}]);
+    const made = play(rig, {
+      Lead: [calls(ask('c1', 'Research', 'Find it.')), back('h1', 'Closer')],
+      Research: [calls(ask('c2', 'Facts', 'So?')), say('I do not know.')],
+      Closer: [back('h2', 'Lead'), back('h3', 'Lead')],
+    });
+    const reader = await rig.api.complete({ apiIntegrationId, message: 'Go.' });
+    await reader.whole();
+    assert.equal(messagesFrame(reader).error.code, 'step_limit');
+    const told = made.flatMap(({ request }) =>
+      request.prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.output] : [])),
+    );
+    assert.ok(told.some((text) => text.startsWith('Messages to agents may be nested 1 deep')));
+    assert.ok(told.some((text) => text.startsWith('This run has reached its limit of 1 hand-offs')));
+  });
+
+  test('frames of a delegated agent name the call that asked it', async () => {
+    await using rig = await start(store);
+    const apiIntegrationId = await rig.integration({ agency: 'team' });
+    play(rig, { Lead: [calls(ask('c1', 'Facts', 'When?')), say('May.')], Facts: [say('In May.')] });
+    const reader = await rig.api.complete({ apiIntegrationId, message: 'Go.' });
+    await reader.whole();
+    const deltas = reader.frames.flatMap(({ event, data }) => {
+      const shown = event === null ? JSON.parse(data).data : null;
+      return shown?.data?.type === 'response.output_text.delta' ? [shown] : [];
+    });
+    assert.deepEqual(
+      deltas.map(({ agent: by, callerAgent, parent_run_id: parent, data }) => [by, callerAgent, parent, data.delta]),
+      [
+        ['Facts', 'Lead', 'c1', 'In May.'],
+        ['Lead', null, undefined, 'May.'],
+      ],
+    );
+    const { body } = await rig.api.get(`/v2/integrations/${apiIntegrationId}/runs/${reader.headers['x-run-id']}/steps`);
+    const steps = body.items
+      .toReversed()
+      .map(({ step, kind, agent: by, loop }: Record<string, unknown>) => [step, kind, by, loop]);
+    assert.deepEqual(steps, [
+      [1, 'model', 'Lead', null],
+      [2, 'model', 'Facts', 'c1'],
+      [3, 'tool', 'Lead', null],
+      [4, 'model', 'Lead', null],
+    ]);
+  });
 }

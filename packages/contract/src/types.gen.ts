@@ -2427,7 +2427,7 @@ export interface ResponseCompleted {
 }
 
 /**
- * An event without a name: another agent continues. Reserved; this version does not send it.
+ * An event without a name: after a hand-off another agent continues.
  */
 export interface StreamAgentUpdated {
   /**
@@ -2446,7 +2446,19 @@ export interface StreamAgentUpdated {
      * The agent that asked it. Null if the user asked, also after a hand-off.
      */
     callerAgent: string | null;
-    [k: string]: unknown;
+    /**
+     * Id of the `send_message` call that asked the agent. Absent if the agent answers the user.
+     */
+    parent_run_id?: string;
+    /**
+     * The agent that continues.
+     */
+    new_agent: {
+      /**
+       * Its name.
+       */
+      name: string;
+    };
   };
 }
 
@@ -2763,6 +2775,10 @@ export interface StreamRawResponse {
      */
     callerAgent: string | null;
     /**
+     * Id of the `send_message` call that asked the agent. Absent if the agent answers the user.
+     */
+    parent_run_id?: string;
+    /**
      * An event of the OpenAI Responses API; `type` tells which one.
      */
     data:
@@ -2797,6 +2813,10 @@ export interface StreamResumed {
    * Events of earlier attempts with a higher id than this are void: discard their text.
    */
   discard_after: number;
+  /**
+   * Ids of items of delegated agents up to `discard_after` that are never finished. Absent if there are none.
+   */
+  void_items?: string[];
 }
 
 /**
@@ -2820,7 +2840,11 @@ export interface StreamRunItem {
      */
     callerAgent: string | null;
     /**
-     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. The hand-off names are reserved. Ignore names that you do not know.
+     * Id of the `send_message` call that asked the agent. Absent if the agent answers the user.
+     */
+    parent_run_id?: string;
+    /**
+     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. `handoff_requested` and `handoff_occured`: another agent continues. Ignore names that you do not know.
      */
     name:
       | 'tool_called'
@@ -2848,6 +2872,14 @@ export interface StreamRunItem {
        * Output of the tool, for `tool_output`.
        */
       output?: string;
+      /**
+       * The agent that handed over, for `handoff_occured`.
+       */
+      source_agent?: string;
+      /**
+       * The agent that continues, for `handoff_occured`.
+       */
+      target_agent?: string;
     };
   };
 }
