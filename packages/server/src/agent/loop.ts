@@ -7,6 +7,7 @@ import { type FlowCall, flowCalls } from './flow-tools.ts';
 import { type LoopPlace, modelStep } from './model-step.ts';
 import type { PromptItem } from './ports.ts';
 import type { RunScope } from './run-scope.ts';
+import { RunWindow } from './run-window.ts';
 import type { Flow, TeamAgent } from './team.ts';
 
 /*
@@ -32,10 +33,12 @@ export interface LoopStart extends LoopPlace {
 export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step> {
   const { finished } = scope;
   const prompt = [...start.prompt];
+  const window = new RunWindow(prompt.length);
   let { agent } = start;
   for (let indexInLoop = 1; ; indexInLoop += 1) {
+    const sent = window.fit(prompt, agent.instructions, agent.windowTokens);
     const known = finished.modelStep(start.loop, indexInLoop);
-    const step = known ?? (await modelStep(scope, agent, { ...start, indexInLoop }, prompt));
+    const step = known ?? (await modelStep(scope, agent, { ...start, indexInLoop }, sent));
     const calls = step.output.filter((item) => item.kind === 'tool_call');
     if (calls.length === 0) return step;
     const setting = { scope, loop: start, agent, prompt: [...prompt] };
@@ -159,19 +162,27 @@ async function memory({ team, finished }: RunScope, sender: string, flow: Flow):
 
 const textOf = ({ output }: Step) => output.map((item) => (item.kind === 'message' ? item.text : '')).join('');
 
+function cutOutput(text: string, characters: number): string {
+  if (text.length <= characters) return text;
+  // Does not cut a character of two code units in half.
+  const end = text.codePointAt(characters - 1) === text.charCodeAt(characters - 1) ? characters : characters - 1;
+  return `${text.slice(0, end)}\n[The output has ${text.length} characters; these are the first ${end}.]`;
+}
+
 /** Gets the outcome of a call and makes it durable. */
 async function callStep(
   { scope, loop: { loop, callerAgent }, agent }: Setting,
   call: ToolCallItem,
   makeOutcome: () => Promise<Outcome>,
 ): Promise<ToolOutputItem> {
-  const { progress, signal, gate } = scope;
+  const { progress, signal, gate, limits } = scope;
   return gate.step(async () => {
     signal.throwIfAborted();
     const startedAt = Date.now();
     progress.steps += 1;
     const { steps: step } = progress;
-    const { status, text, handoff, asked } = await makeOutcome();
+    const { status, text: whole, handoff, asked } = await makeOutcome();
+    const text = cutOutput(whole, limits.toolOutputCharacters);
     signal.throwIfAborted();
     const speaker = { agent: call.agent, callerAgent, ...(loop === '' ? {} : { loop }) };
     const item: ToolOutputItem = {

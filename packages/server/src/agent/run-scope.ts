@@ -12,6 +12,8 @@ export interface RunLimits {
   /** How deep delegations may be nested. */
   readonly depth: number;
   readonly handOffs: number;
+  /** The rest of a longer tool output is cut off. */
+  readonly toolOutputCharacters: number;
 }
 
 /** What all loops of a run share. */

@@ -6,6 +6,8 @@ export interface TeamAgent {
   readonly name: string;
   readonly instructions: string;
   readonly model: Model;
+  /** The tokens that the model accepts. */
+  readonly windowTokens: number;
   readonly tools: readonly Tool[];
   readonly reasoning?: Reasoning | undefined;
   readonly flows: readonly Flow[];

@@ -104,6 +104,7 @@ export interface Limits {
   /** How deep messages between agents may be nested. */
   readonly delegationDepth: number;
   readonly handOffsPerRun: number;
+  readonly toolOutputCharacters: number;
   /** Other nodes fence a node that sent no heartbeat for this time. The node itself starts no call then. */
   readonly leaseMs: number;
   readonly beatMs: number;
@@ -189,6 +190,7 @@ export const DEFAULT_LIMITS: Limits = {
   stepsPerRun: 50,
   delegationDepth: 5,
   handOffsPerRun: 10,
+  toolOutputCharacters: 40_000,
   leaseMs: 8_000,
   beatMs: 2_000,
   maxAttempts: 3,

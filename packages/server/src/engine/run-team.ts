@@ -2,6 +2,7 @@ import type { LoadedAgent } from '../agencies/agencies.ts';
 import type { Exchange, Team, TeamAgent } from '../agent/team.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
+import { modelWindow } from '../domain/model-window.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { stepOutcome } from '../runs/journal.ts';
 import { delegationsOfChat } from '../store/queries/chats.ts';
@@ -13,7 +14,7 @@ import type { StopHandle } from './stop-handle.ts';
 /** How many of the newest exchanges of a chat the recipient of a message sees. */
 const MAX_EXCHANGES = 50;
 
-type TeamDeps = Pick<EngineDeps, 'agencies' | 'model' | 'files' | 'store' | 'retryMs'>;
+type TeamDeps = Pick<EngineDeps, 'agencies' | 'model' | 'files' | 'store' | 'retryMs' | 'prompt'>;
 
 /** The agents of a run, each with its model, its tools and the agents that it can reach. */
 export class RunTeam implements Team {
@@ -53,6 +54,7 @@ export class RunTeam implements Team {
       name,
       instructions: definition.instructions,
       model: this.#watched.guard(model),
+      windowTokens: modelWindow(model.id, this.#deps.prompt.windowTokens),
       tools: loaded.files ? [...loaded.tools, ...fileTools(files(integrationId))] : loaded.tools,
       reasoning: definition.reasoning,
       flows: loaded.flows.map((flow) => ({ ...flow, description: this.#description(flow.to) })),
