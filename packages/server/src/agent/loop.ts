@@ -5,7 +5,7 @@ import { shownStep } from '../domain/shown-step.ts';
 import type { Step } from '../domain/step.ts';
 import { addUsage, type Usage } from '../domain/usage.ts';
 import { callTool, OUTCOME_UNKNOWN, type ToolOutcome } from './call-tool.ts';
-import type { Model, PromptItem, Room, Tool } from './ports.ts';
+import type { Model, PromptItem, Room, StepReplay, Tool } from './ports.ts';
 import { estimatedUsage, type Progress, promptBytes } from './progress.ts';
 import { ResponseAssembly } from './response-assembly.ts';
 
@@ -43,12 +43,13 @@ export interface LoopInput {
 export async function runAgent(input: LoopInput): Promise<Step> {
   const { progress, maxSteps, finished } = input;
   const prompt = [...input.prompt];
+  const replays: StepReplay[] = [];
   for (const item of prompt) if (item.kind === 'tool_call') progress.callIds.add(item.callId);
   const open = input.leftBetweenSteps ? new Set<string>() : openCalls(finished);
   while (progress.steps < maxSteps) {
     const known = finished.find(({ kind, step }) => kind === 'model' && step === progress.steps + 1);
     if (known !== undefined) progress.steps += 1;
-    const step = known ?? (await modelStep(input, prompt));
+    const step = known ?? (await modelStep(input, prompt, replays));
     const calls = step.output.filter((item): item is ToolCallItem => item.kind === 'tool_call');
     if (calls.length === 0) return step;
     if (known === undefined) await input.journal(step);
@@ -57,7 +58,9 @@ export async function runAgent(input: LoopInput): Promise<Step> {
     // A tool call is also a step, and no call starts beyond the limit.
     if (progress.steps + calls.length > maxSteps) break;
     const shown = [...prompt];
-    prompt.push(...shownStep(step.output));
+    const items = shownStep(step.output);
+    if (step.replay !== undefined) replays.push({ index: prompt.length, count: items.length, replay: step.replay });
+    prompt.push(...items);
     const before = progress.steps;
     progress.steps += calls.length;
     const outputs = await Promise.all(
@@ -92,7 +95,11 @@ function mayRepeat(input: LoopInput, call: ToolCallItem): boolean {
   return input.tools.find(({ name }) => name === call.name)?.repeatable ?? true;
 }
 
-async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promise<Step> {
+async function modelStep(
+  input: LoopInput,
+  prompt: readonly PromptItem[],
+  replays: readonly StepReplay[],
+): Promise<Step> {
   const { agent, tools, model, progress, signal } = input;
   await input.mayCall();
   // Checked after the last wait, so that no provider is called for a stopped run.
@@ -102,7 +109,10 @@ async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promi
   const step = progress.steps;
   const assembly = new ResponseAssembly(model.id, agent.name, progress, input.room, input.emit);
   const used = (hasBegun: boolean) =>
-    assembly.reportedUsage ?? estimatedUsage(promptBytes(agent.instructions, prompt), assembly.outputBytes, hasBegun);
+    assembly.reportedUsage ?? {
+      ...estimatedUsage(promptBytes(agent.instructions, prompt), assembly.outputBytes, hasBegun),
+      ...assembly.reportedInput,
+    };
   const withEarlier = (usage: Usage) => addUsage(assembly.earlierUsage, usage);
   let usage: Usage;
   try {
@@ -113,6 +123,7 @@ async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promi
       instructions: agent.instructions,
       prompt,
       tools,
+      ...(replays.length === 0 ? {} : { replays }),
       mayCall: () => input.mayCall(),
       ...(agent.reasoning === undefined ? {} : { reasoning: agent.reasoning }),
     };
@@ -134,6 +145,7 @@ async function modelStep(input: LoopInput, prompt: readonly PromptItem[]): Promi
     status: 'completed',
     usage,
     output: assembly.output,
+    ...(assembly.returned === null ? {} : { replay: assembly.returned }),
     startedAt,
     completedAt: Date.now(),
   };

@@ -7,8 +7,8 @@ import { advanceRun, insertStep, type StepRow } from '../store/queries/runs.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: string, step: JournalledStep): Promise<void> {
-  const { usage, output, ...columns } = step;
-  const outcome: StepOutcome = { usage, output };
+  const { usage, output, replay, ...columns } = step;
+  const outcome: StepOutcome = { usage, output, ...(replay === undefined ? {} : { replay }) };
   await tx.run(insertStep, { runId, ...columns, recordJson: JSON.stringify(outcome) });
 }
 
