@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { OpenAiModels } from '@runwire/server/src/agent/models/openai-model.ts';
+import { ProviderModels } from '@runwire/server/src/agent/models/provider-models.ts';
 import type { ModelRequest } from '@runwire/server/src/agent/ports.ts';
 import type { Usage } from '@runwire/server/src/domain/usage.ts';
 import { FakeProvider } from './fake-provider.ts';
@@ -13,7 +13,14 @@ export const USAGE: Usage = { requestCount: 1, inputTokens: 20, cachedTokens: 8,
 /** A model of OpenAI's, and the provider that it asks. */
 export async function setUp(api: Protocol, more: { silenceMs?: number; apiKey?: string | null } = {}) {
   const provider = await FakeProvider.start();
-  const models = new OpenAiModels({ baseUrl: provider.baseUrl, apiKey: KEY, silenceMs: 60_000, api, ...more });
+  const models = new ProviderModels({
+    name: 'openai',
+    baseUrl: provider.baseUrl,
+    apiKey: KEY,
+    silenceMs: 60_000,
+    api,
+    ...more,
+  });
   const model = models.model('openai/m');
   assert.ok(model !== null);
   const ask = (request: Partial<ModelRequest> = {}, signal = new AbortController().signal) => {

@@ -9,7 +9,7 @@ import { RunFailure } from '../../domain/run-failure.ts';
 import type { PromptItem } from '../ports.ts';
 import { promptBytes } from '../progress.ts';
 import { offlineModel } from './offline-model.ts';
-import { OpenAiModels } from './openai-model.ts';
+import { ProviderModels } from './provider-models.ts';
 
 type PromptImage = Extract<PromptAttachment, { kind: 'image' }>;
 
@@ -18,7 +18,7 @@ const never = () => new AbortController().signal;
 
 async function setUp(api: Protocol, silenceMs = 60_000) {
   const provider = await FakeProvider.start();
-  const models = new OpenAiModels({ baseUrl: provider.baseUrl, apiKey: null, silenceMs, api });
+  const models = new ProviderModels({ name: 'openai', baseUrl: provider.baseUrl, apiKey: null, silenceMs, api });
   const model = models.model('openai/m');
   assert.ok(model !== null);
   const dispose = async () => {

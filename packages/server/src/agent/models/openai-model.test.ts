@@ -201,7 +201,7 @@ for (const api of PROTOCOLS) {
       [400, leak, /refused the request \(400\): Incorrect API key provided: \*\*\*/],
       [401, leak, /check OPENAI_API_KEY/],
       [403, leak, /does not allow this key to use `m`/],
-      [404, leak, /does not have `m` \(404\); check RUNWIRE_MODEL/],
+      [404, leak, /does not have `m` \(404\); check the name of the model/],
       [429, quota, /plan and billing/],
       [307, leak, /check OPENAI_BASE_URL/],
       [400, 'x'.repeat(200_000), /refused the request \(400\)\.$/],
