@@ -31,8 +31,7 @@ const ALWAYS_THINKING: ClaudeModel = { ...CURRENT, leastThinking: null, takesFor
 /** The first rule whose pattern occurs in the model's name counts. Names have dates and prefixes of other platforms. */
 const RULES: readonly (readonly [RegExp, ClaudeModel])[] = [
   [/claude-sonnet-5-5/, { ...ALWAYS_THINKING, leastThinking: 'between_tools' }],
-  [/claude-opus-5-5|claude-(fable|mythos)-5-[12]/, ALWAYS_THINKING],
-  [/claude-(fable|mythos)-5/, { ...ALWAYS_THINKING, takesForcedCalls: true }],
+  [/claude-opus-5-5|claude-(fable|mythos)-5/, ALWAYS_THINKING],
   [/claude-(sonnet|opus)-4-6/, ADAPTIVE],
   [/claude-(sonnet|opus|haiku)-4-5/, { ...BUDGET, maxOutputTokens: 64_000 }],
   [/claude-opus-4-[78]/, CURRENT],
