@@ -92,6 +92,8 @@ async function answer(question: string, response: ServerResponse): Promise<void>
     reasoning: never,
     toolCall: never,
     argumentsPiece: never,
+    replay: never,
+    inputUsage: never,
     begun: never,
     usage: never,
     isFull: false,

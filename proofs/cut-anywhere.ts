@@ -1,6 +1,16 @@
-import { type ModelCall, parseFrames, type StreamReader, withoutComments } from '@runwire/test-kit';
+import { type ModelCall, parseFrames, type StreamReader } from '@runwire/test-kit';
 import { keptFrames } from '../packages/test-kit/src/stream-clients.ts';
-import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
+import {
+  addTo,
+  expectAtLeast,
+  expectEqual,
+  expectNumber,
+  type Proof,
+  Shortfall,
+  WAIT_MS,
+  within,
+} from './support/proof.ts';
+import { arrives } from './support/readers.ts';
 import { Rig } from './support/rig.ts';
 
 /*
@@ -10,7 +20,6 @@ import { Rig } from './support/rig.ts';
  */
 
 const INTEGRATION = 'cut';
-const WAIT_MS = 30_000;
 const NEVER_MS = 3_600_000;
 
 /** The output of the two calls of the model. The second call is made with the tool's output. */
@@ -32,112 +41,79 @@ const SCRIPT = [
   ],
 ] as const;
 /** Moments at which the model can be held: before each piece and before the end of each call. */
-const MOMENTS = SCRIPT.reduce((sum, pieces) => sum + pieces.length + 1, 0);
+const MOMENTS = SCRIPT.flat().length + SCRIPT.length;
 
 /** Sends a piece; returns a part of the last frame that it causes. */
 async function say(call: ModelCall, [kind, piece]: readonly ['reasoning' | 'text' | 'tool', string]): Promise<string> {
-  if (kind === 'tool') await call.toolCall('call_1', 'echo', piece);
-  else await call[kind](piece);
-  return kind === 'tool'
-    ? `"arguments":${JSON.stringify(piece)},"status":"completed"`
-    : `"delta":${JSON.stringify(piece)},`;
+  if (kind !== 'tool') await call[kind](piece);
+  else await call.toolCall('call_1', 'echo', piece);
+  const json = JSON.stringify(piece);
+  return kind === 'tool' ? `"arguments":${json},"status":"completed"` : `"delta":${json},`;
 }
 
-const idAfter = (seen: readonly string[]) =>
-  seen.length === 0 ? null : (parseFrames(seen.at(-1) ?? '')[0]?.id ?? null);
 const isEnd = (frame: string | undefined) => frame?.includes('event: end\n') === true;
 
+/** What a reader can have seen: the first n frames, for every n from 0. */
+const prefixes = (frames: readonly string[]) => ['', ...frames].map((_, count) => frames.slice(0, count));
+
+/** A reader that continues after the frames that it saw before. */
 interface ResumedReader {
   readonly what: string;
   readonly seen: readonly string[];
   readonly reader: StreamReader;
 }
 
-/** One request and its run. */
-class Reading {
-  readonly rig: Rig;
-  readonly uncut: StreamReader;
-  readonly runId: string;
-  readonly #body: { readonly usageRequestId: string };
+/** Starts a run; returns its reader that is never cut, and the ways to read it again. */
+async function openRun(rig: Rig, usageRequestId: string) {
+  const body = { apiIntegrationId: INTEGRATION, message: 'Sag etwas.', usageRequestId };
+  const api = () => rig.servers.at(-1)?.api ?? rig.api();
+  const uncut = await api().complete(body);
+  expectNumber('status of the request', uncut.status, 200);
+  const runId = String(uncut.headers['x-run-id']);
+  const byGet = (after: number | null) => api().events(runId, after, INTEGRATION);
+  const byPost = (after: number | null) =>
+    api().complete(body, after === null ? {} : { 'last-event-id': String(after) });
 
-  private constructor(rig: Rig, body: { readonly usageRequestId: string }, uncut: StreamReader) {
-    this.rig = rig;
-    this.#body = body;
-    this.uncut = uncut;
-    this.runId = String(uncut.headers['x-run-id']);
-  }
-
-  static async start(rig: Rig, usageRequestId: string): Promise<Reading> {
-    const body = { apiIntegrationId: INTEGRATION, message: 'Sag etwas.', usageRequestId };
-    const uncut = await rig.api().complete(body);
-    expectNumber('status of the request', uncut.status, 200);
-    return new Reading(rig, body, uncut);
-  }
-
-  get #api() {
-    return this.rig.servers.at(-1)?.api ?? this.rig.api();
-  }
-  byGet = (after: number | null) => this.#api.events(this.runId, after, INTEGRATION);
-  byPost = (after: number | null) =>
-    this.#api.complete(this.#body, after === null ? {} : { 'last-event-id': String(after) });
-
-  async expectRunning(when: string): Promise<void> {
-    const { body } = await this.#api.get(`/v2/integrations/${INTEGRATION}/runs/${this.runId}`);
-    // Before its first flush a run is `admitted`.
-    expectEqual(`the run continues ${when}`, ['running', 'admitted'].includes(body.status), true);
-  }
-
-  /**
-   * Plays the script until `onHeld` returns false: each piece is sent after the uncut reader has received the previous
-   * one.
-   */
-  async play(onHeld: (moment: number) => Promise<boolean> = async () => true): Promise<void> {
-    const arrives = (part: string) => {
-      const isLast = () => keptFrames(this.uncut.text).at(-1)?.includes(part) === true;
-      return within(`a frame with ${part}`, WAIT_MS, this.uncut.until(isLast));
-    };
-    let moment = -1;
-    const mayContinue = () => {
-      moment += 1;
-      return onHeld(moment);
-    };
-    for (const pieces of SCRIPT) {
-      const call = await within('call of the model', WAIT_MS, this.rig.model.nextCall());
-      await arrives('"response.created"');
-      for (const piece of pieces) {
-        if (!(await mayContinue())) return;
-        await arrives(await say(call, piece));
-      }
-      if (!(await mayContinue())) return;
-      await call.end();
-    }
-    await within('end of the run', WAIT_MS, this.uncut.over);
-  }
-
-  /** Cuts a reader that has seen so many frames. */
-  async cut(reader: StreamReader, count: number): Promise<ResumedReader[]> {
-    const seen = () => keptFrames(reader.text);
-    await within(
-      `frame ${count}`,
-      WAIT_MS,
-      reader.until(() => seen().length >= count),
-    );
-    const frames = seen().slice(0, count);
-    reader.cut();
-    return this.resume(frames);
-  }
-
-  /** Asks for the rest in every way. */
-  async resume(seen: readonly string[]): Promise<ResumedReader[]> {
-    const after = idAfter(seen);
-    const what = `a reader cut after ${seen.length} frames and resumed`;
-    const all = [{ what: `${what} by GET`, seen, reader: await this.byGet(after) }];
+  /** Asks in every way for what follows the frames that a reader saw. */
+  const resume = async (seen: readonly string[]): Promise<ResumedReader[]> => {
+    const after = parseFrames(seen.at(-1) ?? '')[0]?.id ?? null;
+    const hasEnded = isEnd(seen.at(-1));
     // After `end` there is nothing to resume, and a POST ignores a cursor that it cannot use.
-    if (!isEnd(seen.at(-1))) all.push({ what: `${what} by POST`, seen, reader: await this.byPost(after) });
-    if (seen.length === 0) all.push({ what: `${what} from id 0`, seen, reader: await this.byGet(0) });
-    for (const { what, reader } of all) expectNumber(`${what}: status`, reader.status, isEnd(seen.at(-1)) ? 204 : 200);
+    const ways = after === null ? ['GET', 'POST', 'GET from id 0'] : hasEnded ? ['GET'] : ['GET', 'POST'];
+    const all: ResumedReader[] = [];
+    for (const way of ways) {
+      const what = `a reader cut after ${seen.length} frames and resumed by ${way}`;
+      const reader = await (way === 'POST' ? byPost(after) : byGet(way === 'GET' ? after : 0));
+      expectNumber(`${what}: status`, reader.status, hasEnded ? 204 : 200);
+      all.push({ what, seen, reader });
+    }
     return all;
-  }
+  };
+
+  /** Plays the script until `onHeld` returns false: each piece is sent after the uncut reader has the one before. */
+  const play = async (onHeld: (moment: number) => Promise<boolean> = async () => true): Promise<void> => {
+    const isLast = (part: string) =>
+      arrives(`a frame with ${part}`, uncut, ({ text }) => keptFrames(text).at(-1)?.includes(part) === true);
+    let moment = 0;
+    for (const pieces of SCRIPT) {
+      const call = await within('call of the model', WAIT_MS, rig.model.nextCall());
+      await isLast('"response.created"');
+      for (const piece of [...pieces, null]) {
+        if (!(await onHeld(moment))) return;
+        moment += 1;
+        if (piece === null) await call.end();
+        else await isLast(await say(call, piece));
+      }
+    }
+    await within('end of the run', WAIT_MS, uncut.over);
+  };
+
+  const expectRunning = async (when: string): Promise<void> => {
+    const { body: run } = await api().get(`/v2/integrations/${INTEGRATION}/runs/${runId}`);
+    // Before its first flush a run is `admitted`.
+    expectEqual(`the run continues ${when}`, ['running', 'admitted'].includes(run.status), true);
+  };
+  return { uncut, frames: () => keptFrames(uncut.text), byGet, byPost, resume, play, expectRunning };
 }
 
 /** Every resumed reader has, with what it saw before, exactly the expected frames. */
@@ -145,57 +121,57 @@ async function countEqual(resumed: readonly ResumedReader[], expected: readonly 
   for (const { what, seen, reader } of resumed) {
     await within(`${what}: the end of the stream`, WAIT_MS, reader.over);
     const found = keptFrames(seen.join(''), reader.text);
-    const at = expected.findIndex((frame, index) => frame !== found[index]);
-    if (at === -1 && found.length === expected.length) continue;
-    const [wanted, got] = [expected, found].map(
-      (all) => all[at === -1 ? expected.length : at]?.slice(0, 200) ?? 'nothing',
+    const at = Array.from({ length: Math.max(found.length, expected.length) }).findIndex(
+      (_, i) => found[i] !== expected[i],
     );
+    if (at === -1) continue;
+    const [wanted, got] = [expected, found].map((frames) => frames[at]?.slice(0, 200) ?? 'nothing');
     throw new Shortfall(`${what}: expected \`${wanted}\` next, found \`${got}\`.`);
   }
   return resumed.length;
 }
 
-const start = async (fault: string | null, limits: Readonly<Record<string, number>>) => {
+async function start(fault: string | null, limits: Readonly<Record<string, number>>): Promise<Rig> {
   const rig = await Rig.start({ fault, limits });
   await rig.prepare({ apiIntegrationId: INTEGRATION, agency: 'test', defaultAgent: 'Clerk' });
   return rig;
-};
+}
 
 /** Cuts of a run that has ended. */
 async function cutStored(rig: Rig) {
-  const reading = await Reading.start(rig, 'stored');
-  await reading.play();
-  const frames = keptFrames(reading.uncut.text);
+  const run = await openRun(rig, 'stored');
+  await run.play();
+  const frames = run.frames();
   expectEqual('the last frame is `end`', isEnd(frames.at(-1)), true);
   let equal = 0;
-  for (let count = 0; count <= frames.length; count += 1) {
-    equal += await countEqual(await reading.cut(await reading.byGet(null), count), frames);
-  }
+  for (const seen of prefixes(frames)) equal += await countEqual(await run.resume(seen), frames);
   return { frames: frames.length, equal };
 }
 
 /** Cuts of a run that is held after each piece: its readers resume before the model continues. */
 async function cutLive(rig: Rig, total: number) {
-  const reading = await Reading.start(rig, 'live');
+  const run = await openRun(rig, 'live');
   const readers: StreamReader[] = [];
-  for (let i = 0; i <= total; i += 1) readers.push(await (i % 2 === 0 ? reading.byGet(null) : reading.byPost(null)));
+  for (let i = 0; i <= total; i += 1) readers.push(await (i % 2 === 0 ? run.byGet(null) : run.byPost(null)));
   const resumed: ResumedReader[] = [];
   let next = 0;
-  const cutUpTo = async (frames: number) => {
-    const due = readers.slice(next, frames + 1);
-    resumed.push(...(await Promise.all(due.map((reader, index) => reading.cut(reader, next + index)))).flat());
-    next += due.length;
+  const cutUpTo = async (count: number) => {
+    for (; next <= count; next += 1) {
+      const reader = readers[next] as StreamReader;
+      await arrives(`frame ${next}`, reader, ({ text }) => keptFrames(text).length >= next);
+      reader.cut();
+      resumed.push(...(await run.resume(keptFrames(reader.text).slice(0, next))));
+    }
   };
-  await reading.play(async () => {
-    await cutUpTo(keptFrames(reading.uncut.text).length);
-    await reading.expectRunning('while its readers resume');
+  await run.play(async () => {
+    await cutUpTo(run.frames().length);
+    await run.expectRunning('while its readers resume');
     return true;
   });
   const running = next;
-  const frames = keptFrames(reading.uncut.text);
-  expectNumber('frames of the same script', frames.length, total);
+  expectNumber('frames of the same script', run.frames().length, total);
   await cutUpTo(total);
-  return { running, equal: await countEqual(resumed, frames) };
+  return { running, equal: await countEqual(resumed, run.frames()) };
 }
 
 /**
@@ -204,27 +180,23 @@ async function cutLive(rig: Rig, total: number) {
  */
 async function cutByCrash(fault: string | null, moment: number) {
   await using rig = await start(fault, { flushMs: NEVER_MS });
-  const reading = await Reading.start(rig, 'crash');
-  await reading.play(async (held) => held < moment);
-  const seen = keptFrames(reading.uncut.text);
+  const run = await openRun(rig, 'crash');
+  await run.play(async (held) => held < moment);
+  const seen = run.frames();
   await rig.server().kill();
   await rig.add();
-  await within('the cut by the crash', WAIT_MS, reading.uncut.over);
-  const replay = await reading.byGet(null);
-  const resumeAll = async () => {
-    const all: ResumedReader[] = [];
-    for (let count = 0; count <= seen.length; count += 1) all.push(...(await reading.resume(seen.slice(0, count))));
-    return all;
-  };
+  await within('the cut by the crash', WAIT_MS, run.uncut.over);
+  const replay = await run.byGet(null);
+  const resumeAll = async () => (await Array.fromAsync(prefixes(seen), run.resume)).flat();
   const live = await resumeAll();
-  await reading.expectRunning('after the crash');
+  await run.expectRunning('after the crash');
   rig.model.answerAll('Nochmal: ', 'Grüße 🏁');
   await within('the replay', WAIT_MS, replay.over);
   const frames = keptFrames(replay.text);
   expectEqual('the last frame is `end`', isEnd(frames.at(-1)), true);
-  expectEqual('the run completed', withoutComments(replay.text).includes('"status":"completed","new_messages"'), true);
+  expectEqual('the run completed', replay.text.includes('"status":"completed","new_messages"'), true);
   const equal = (await countEqual(live, frames)) + (await countEqual(await resumeAll(), frames));
-  return { cuts: 2 * (seen.length + 1), equal, void: seen.filter((frame) => !frames.includes(frame)).length };
+  return { crash_cuts: 2 * (seen.length + 1), void_frames: seen.filter((one) => !frames.includes(one)).length, equal };
 }
 
 export const proof: Proof = {
@@ -234,36 +206,23 @@ export const proof: Proof = {
     'skip-events': /^a reader cut after \d+ frames and resumed [^:]+: expected `[^`]*` next, found `/m,
   },
   async run({ fault, scale }) {
-    const figures = {
-      frames: 0,
-      stored_cuts: 0,
-      live_cuts: 0,
-      resumed_running: 0,
-      crash_cuts: 0,
-      void_frames: 0,
-      equal: 0,
-    };
+    const cuts = { stored_cuts: 0, live_cuts: 0, resumed_running: 0, crash_cuts: 0, void_frames: 0, equal: 0 };
+    let frames = 0;
     // With the whole run in memory, and with only what is not stored yet: then readers change from the store to memory.
     for (const limits of [{}, { flushMs: 1, heldBytes: 0 }]) {
       await using rig = await start(fault, limits);
       const stored = await cutStored(rig);
       const live = await cutLive(rig, stored.frames);
-      figures.frames = stored.frames;
-      figures.stored_cuts += stored.frames + 1;
-      figures.live_cuts += stored.frames + 1;
-      figures.resumed_running += live.running;
-      figures.equal += stored.equal + live.equal;
+      ({ frames } = stored);
+      const both = { stored_cuts: frames + 1, live_cuts: frames + 1, resumed_running: live.running };
+      addTo(cuts, { ...both, equal: stored.equal + live.equal });
     }
-    for (const moment of scale([MOMENTS - 3], [...Array(MOMENTS).keys()])) {
-      const crash = await cutByCrash(fault, moment);
-      figures.crash_cuts += crash.cuts;
-      figures.void_frames += crash.void;
-      figures.equal += crash.equal;
-    }
-    expectAtLeast('frames', figures.frames, 40);
+    const moments = scale([MOMENTS - 3], [...Array(MOMENTS).keys()]);
+    for (const moment of moments) addTo(cuts, await cutByCrash(fault, moment));
+    expectAtLeast('frames', frames, 40);
     // The model's last piece, `messages` and `end` are nine frames, at which the run cannot be held.
-    expectAtLeast('cuts resumed while the run was running', figures.resumed_running, figures.live_cuts - 2 * 9);
-    expectAtLeast('frames void after the crash', figures.void_frames, 1);
-    return figures;
+    expectAtLeast('cuts resumed while the run was running', cuts.resumed_running, cuts.live_cuts - 2 * 9);
+    expectAtLeast('frames void after the crash', cuts.void_frames, 1);
+    return { frames, ...cuts };
   },
 };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, type ModelCall, type StreamReader, withoutComments } from '@runwire/test-kit';
-import { expectAtMost, expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
+import { expectAtMost, expectEqual, expectNumber, type Proof, until, within } from './support/proof.ts';
+import { quantile } from './support/readers.ts';
 import { Rig } from './support/rig.ts';
 
 const NODES = 3;
@@ -11,106 +12,86 @@ const MEDIAN_MS = 300;
 const DEAF_MEDIAN_MS = 1200;
 
 const wait = <T>(what: string, work: Promise<T>) => within(what, 120_000, work);
-const quantile = (values: readonly number[], part: number) =>
-  Math.round(values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0);
 
 /** Reads to the end; resolves to the time at which each frame arrived, by its id. */
 async function arrivals(reader: StreamReader): Promise<Map<number, number>> {
   const times = new Map<number, number>();
-  let seen = 0;
-  const more = () => reader.until(({ text }) => text.length > seen).then(() => true, () => false); // biome-ignore format: short
-  while (await more()) {
-    const whole = reader.text.lastIndexOf('\n\n') + 2;
-    for (const [, id] of reader.text.slice(seen, whole).matchAll(/^id: (\d+)$/gm))
-      times.set(Number(id), performance.now());
-    seen = Math.max(whole, seen + 1);
-  }
-  expectNumber('streams that came whole', Number(await reader.over), 1);
+  const takeNew = () => {
+    for (const { id } of reader.frames.slice(times.size)) times.set(id, performance.now());
+    return false;
+  };
+  await reader.until(takeNew).catch(() => {});
   return times;
 }
 
-class RemoteReaders {
-  readonly #rig: Rig;
-  readonly #calls = new Map<string, PromiseWithResolvers<ModelCall>>();
+/** Starts a run on node `home`; resolves to its stream there and to the call of its model. */
+async function start(rig: Rig, home: number, body: Parameters<ApiClient['complete']>[0]) {
+  const near = await wait('head of a stream', rig.api(home).complete(body));
+  expectNumber('status of a stream', near.status, 200);
+  const runId = String(near.headers['x-run-id']);
+  const callOf = () => rig.model.calls.find(({ request }) => request.runId === runId);
+  await until('call of the model', () => callOf() !== undefined, { limitMs: 120_000, pauseMs: 5 });
+  return { near, runId, call: callOf() as ModelCall };
+}
 
-  constructor(rig: Rig) {
-    this.#rig = rig;
-    rig.model.onCall = (call) => this.#callOf(call.request.runId).resolve(call);
+/** A run that is read on its node and on both others: once by its POST sent again, once by its events. */
+async function follow(rig: Rig, home: number, name: string, tokens: number) {
+  const body = { usageRequestId: name, message: 'Speak.' };
+  const { near, runId, call } = await start(rig, home, body);
+  const replay = await wait('head of a replay', rig.api(home + 1).complete(body));
+  expectEqual('the run that is replayed on another node', replay.headers['x-run-id'], runId);
+  const events = await wait('head of a stream', rig.api(home + 2).events(runId, 0));
+  const times = [near, replay, events].map(arrivals);
+  for (let i = 0; i < tokens; i += 1) {
+    await call.text(`${name} ${i}; `);
+    await sleep(TOKEN_MS);
   }
+  await call.end();
+  const [here = new Map<number, number>(), ...far] = await wait('end of all streams', Promise.all(times));
+  for (const { text, over } of [near, replay, events]) {
+    expectNumber('streams that came whole', Number(await over), 1);
+    expectEqual('a far stream equals the near one', withoutComments(text) === withoutComments(near.text), true);
+  }
+  return { frames: here.size, delays: far.flatMap((ids) => [...ids].map(([id, at]) => at - (here.get(id) ?? at))) };
+}
 
-  #callOf(runId: string): PromiseWithResolvers<ModelCall> {
-    const known = this.#calls.get(runId) ?? Promise.withResolvers<ModelCall>();
-    this.#calls.set(runId, known);
-    return known;
-  }
+/** Plain text, read on the node of the run and on another one. */
+async function followText(rig: Rig, home: number): Promise<void> {
+  const body = { apiIntegrationId: 'text', usageRequestId: `text-${home}` };
+  const { near, call } = await start(rig, home, body);
+  const far = await wait('head of a text', rig.api(home + 1).complete(body));
+  for (const word of ['One ', 'two ', 'three.']) await call.text(word);
+  await call.end();
+  const whole = await wait('end of the texts', Promise.all([near.over, far.over]));
+  expectEqual('texts', [whole, near.text, far.text], [[true, true], 'One two three.', 'One two three.']);
+}
 
-  /** A run of node `home`, and the call of its model. */
-  async #start(home: number, body: Parameters<ApiClient['complete']>[0]) {
-    const near = await wait('head of a stream', this.#rig.api(home).complete(body));
-    expectNumber('status of a stream', near.status, 200);
-    const runId = String(near.headers['x-run-id']);
-    return { near, runId, call: await wait('call of the model', this.#callOf(runId).promise) };
-  }
-
-  /** A run that is read on its node and on both others: once by its POST sent again, once by its events. */
-  async follow(home: number, name: string, tokens: number) {
-    const body = { usageRequestId: name, message: 'Speak.' };
-    const { near, runId, call } = await this.#start(home, body);
-    const replay = await wait('head of a replay', this.#rig.api(home + 1).complete(body));
-    expectEqual('the run that is replayed on another node', replay.headers['x-run-id'], runId);
-    const events = await wait('head of a stream', this.#rig.api(home + 2).events(runId, 0));
-    const times = [near, replay, events].map(arrivals);
-    for (let i = 0; i < tokens; i += 1) {
-      await call.text(`${name} ${i}; `);
-      await sleep(TOKEN_MS);
-    }
-    await call.end();
-    const [here = new Map<number, number>(), ...far] = await wait('end of all streams', Promise.all(times));
-    for (const { text } of [replay, events]) {
-      expectEqual('a far stream equals the near one', withoutComments(text) === withoutComments(near.text), true);
-    }
-    return { frames: here.size, delays: far.flatMap((ids) => [...ids].map(([id, at]) => at - (here.get(id) ?? at))) };
-  }
-
-  /** Plain text, read on the node of the run and on another one. */
-  async followText(home: number): Promise<void> {
-    const body = { apiIntegrationId: 'text', usageRequestId: `text-${home}` };
-    const { near, call } = await this.#start(home, body);
-    const far = await wait('head of a text', this.#rig.api(home + 1).complete(body));
-    for (const word of ['One ', 'two ', 'three.']) await call.text(word);
-    await call.end();
-    const whole = await wait('end of the texts', Promise.all([near.over, far.over]));
-    expectEqual('texts', [whole, near.text, far.text], [[true, true], 'One two three.', 'One two three.']);
-  }
-
-  /** Cancels a run of node `home` on another node; returns the time until 200. */
-  async cancel(home: number, distance: number): Promise<number> {
-    const { near, runId, call } = await this.#start(home, {});
-    await call.text('Half a word');
-    await wait('text of a run', near.untilText('Half a word'));
-    const before = performance.now();
-    const answer = await this.#rig.api(home + distance).post(`/v2/integrations/demo/runs/${runId}/cancel`);
-    const took = performance.now() - before;
-    expectEqual('answer to a cancel on another node', [answer.status, answer.body.status], [200, 'cancelled']);
-    await wait('close of the call', call.closed);
-    expectEqual('a cancelled stream came whole', await wait('end', near.over), true);
-    return took;
-  }
+/** Cancels a run of node `home` on another node; resolves to the time until 200. */
+async function cancel(rig: Rig, home: number, distance: number): Promise<number> {
+  const { near, runId, call } = await start(rig, home, {});
+  await call.text('Half a word');
+  await wait('text of a run', near.untilText('Half a word'));
+  const before = performance.now();
+  const answer = await rig.api(home + distance).post(`/v2/integrations/demo/runs/${runId}/cancel`);
+  const took = performance.now() - before;
+  expectEqual('answer to a cancel on another node', [answer.status, answer.body.status], [200, 'cancelled']);
+  await wait('close of the call', call.closed);
+  expectEqual('a cancelled stream came whole', await wait('end', near.over), true);
+  return took;
 }
 
 async function measure(fault: string | null, dropHints: boolean, size: Record<'runs' | 'tokens' | 'cancels', number>) {
   await using rig = await Rig.start({ fault, nodes: NODES, dropHints });
   await rig.prepare({ apiIntegrationId: 'text', textOnly: true });
-  const readers = new RemoteReaders(rig);
   const homes = [...Array(NODES).keys()];
   const runs = homes.flatMap((home) =>
-    Array.from({ length: size.runs }, (_, i) => readers.follow(home, `run-${home}-${i}`, size.tokens)),
+    Array.from({ length: size.runs }, (_, i) => follow(rig, home, `run-${home}-${i}`, size.tokens)),
   );
   const read = await Promise.all(runs);
-  await Promise.all(homes.map((home) => readers.followText(home)));
+  await Promise.all(homes.map((home) => followText(rig, home)));
   const cancels: number[] = [];
   for (let i = 0; i < size.cancels; i += 1) {
-    for (const home of homes) for (const distance of [1, 2]) cancels.push(await readers.cancel(home, distance));
+    for (const home of homes) for (const distance of [1, 2]) cancels.push(await cancel(rig, home, distance));
   }
   const delays = read.flatMap((run) => run.delays);
   return {

@@ -2,55 +2,93 @@ import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { proofParts } from '../proofs/proof-parts.ts';
 import { GateServices } from './gate-services.ts';
+import { type Part, type PartResult, runParts } from './parts.ts';
+import { childrenSeconds } from './processor-time.ts';
 import { Progress } from './progress.ts';
+import { runNode } from './run-node.ts';
 import { fullFiles } from './test-files.ts';
-import { failureLines } from './test-report.ts';
 
 /*
- * The gate, then the test files `*.full.test.ts`, then every proof and every planted fault. A run that was interrupted
- * continues after the parts that passed; `--restart` begins anew.
+ * The gate, then the test files `*.full.test.ts`, every proof and every planted fault. A run that was interrupted continues
+ * after the parts that passed; `--restart` begins anew. With names, only these parts run: `gate`, a test file, a proof.
+ *
+ * npm run check:full -- [--restart] [--lanes <number>] [<name>...]
  */
 
-const { values } = parseArgs({ options: { restart: { type: 'boolean', default: false } } });
-const [notes, proofNotes] = [resolve('.work/checked.txt'), resolve('.work/proved.txt')];
-if (values.restart) for (const file of [notes, proofNotes]) rmSync(file, { force: true });
-const progress = new Progress(notes);
-const failed: string[] = [];
+const TEST_TIMEOUT_MS = 240_000;
+const FILE_TIMEOUT_MS = 300_000;
+/** Builds the packages, so no other part may use the build concurrently. */
+const PACKAGES = 'test/packages.full.test.ts';
 
-async function part(label: string, passes: () => boolean | Promise<boolean>): Promise<void> {
-  if (progress.has(label)) {
-    process.stdout.write(`check:full: ${label} passed before\n`);
-    return;
+const gate: Part = {
+  name: 'gate',
+  label: 'gate',
+  run: async () => {
+    const { status } = spawnSync('node', ['-C', 'runwire', 'scripts/check.ts'], { stdio: 'inherit' });
+    return { problem: status === 0 ? null : `exit code ${status}; see above`, summary: '', output: '' };
+  },
+};
+
+function testPart(file: string): Part {
+  async function run(): Promise<PartResult> {
+    const args = ['--test', '--test-force-exit', '--test-reporter=spec', `--test-timeout=${TEST_TIMEOUT_MS}`, file];
+    const { code, stdout, stderr } = await runNode(args, FILE_TIMEOUT_MS);
+    const count = (what: string) => Number(new RegExp(`^ℹ ${what} (\\d+)$`, 'm').exec(stdout)?.[1] ?? 0);
+    const [passed, skipped] = [count('pass'), count('skipped')];
+    const summary = `${passed} tests passed${skipped === 0 ? '' : `, ${skipped} skipped`}`;
+    const mustNotSkip = process.env.CI && skipped > 0 ? `CI skips no test, but ${skipped} were skipped` : null;
+    return { problem: code === 0 ? mustNotSkip : `exit code ${code}`, summary, output: `${stderr}${stdout}` };
   }
-  const start = performance.now();
-  const passed = await passes();
-  if (passed) progress.add(label);
-  else failed.push(label);
-  const seconds = ((performance.now() - start) / 1000).toFixed(0);
-  process.stdout.write(`check:full: ${label} ${passed ? 'ok' : 'FAILED'}, ${seconds} s\n`);
+  return { name: file, label: file, run };
 }
 
-const runNode = (env: NodeJS.ProcessEnv, ...args: readonly string[]) =>
-  spawnSync('node', ['-C', 'runwire', ...args], { stdio: 'inherit', env: { ...process.env, ...env } }).status === 0;
-
-await part('gate', () => runNode({}, 'scripts/check.ts'));
-{
+/** Runs the parts in the environment that the gate gives to its tests. */
+async function runWithServices(parts: readonly Part[], lanes: number): Promise<string[]> {
   await using services = new GateServices();
   const environment = await services.environment;
-  if (environment === null) throw new Error('A service that tests need could not be installed or started.');
-  const env = { NODE_COMPILE_CACHE: resolve('.work/compile-cache'), ...environment };
-  const { runTests } = await import('./run-tests.ts');
-  const files = fullFiles().filter((file) => !progress.has(file));
-  const report = files.length === 0 ? null : await runTests(files, { ...process.env, ...env });
-  for (const file of fullFiles()) {
-    await part(file, () => report !== null && !report.failed.some(({ location }) => location.startsWith(file)));
-  }
-  if (report !== null) process.stdout.write(failureLines(report));
-  await part('proofs and planted faults', () => runNode(env, 'proofs/prove-all.ts'));
+  if (environment === null) return ['\n✖ A service that tests need could not be installed or started.\n'];
+  const build = spawnSync('node', ['-C', 'runwire', 'scripts/build/main.ts', '--for-tests'], { stdio: 'inherit' });
+  if (build.status !== 0) return ['\n✖ The build failed; see above.\n'];
+  Object.assign(process.env, environment, { TEST_BUILD: '1', NODE_COMPILE_CACHE: resolve('.work/compile-cache') });
+  return await runParts(parts, progress, lanes);
 }
-if (failed.length === 0) progress.clear();
-else {
-  process.stderr.write(`check:full failed: ${failed.join(', ')}\n`);
-  process.exitCode = 1;
-}
+
+const { values, positionals: names } = parseArgs({
+  options: { restart: { type: 'boolean', default: false }, lanes: { type: 'string', default: '2' } },
+  allowPositionals: true,
+});
+const notes = resolve('.work/checked.txt');
+if (values.restart) rmSync(notes, { force: true });
+const progress = new Progress(notes);
+const beside = [
+  ...fullFiles()
+    .filter((file) => file !== PACKAGES)
+    .map(testPart),
+  ...(await proofParts()),
+];
+const all = [gate, testPart(PACKAGES), ...beside];
+const unknown = names.filter((name) => all.every((part) => part.name !== name));
+if (unknown.length > 0) throw new Error(`There is no part with the name ${unknown.join(', ')}.`);
+const chosen = names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
+const [alone, concurrent] = [
+  chosen.filter((part) => !beside.includes(part)),
+  chosen.filter((part) => beside.includes(part)),
+];
+
+const start = performance.now();
+const failures = [
+  ...(await runParts(alone, progress, 1)),
+  ...(concurrent.every(({ label }) => progress.has(label))
+    ? []
+    : await runWithServices(concurrent, Number(values.lanes))),
+];
+const seconds = ((performance.now() - start) / 1000).toFixed(0);
+const cpu = childrenSeconds();
+process.stdout.write(failures.join(''));
+process.stdout.write(
+  `check:full: ${failures.length} of ${chosen.length} parts failed; ${cpu === null ? '' : `${cpu.toFixed(0)} CPU s, `}${seconds} s\n`,
+);
+if (failures.length > 0) process.exitCode = 1;
+else if (names.length === 0) progress.clear();

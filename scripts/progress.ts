@@ -34,6 +34,9 @@ export class Progress {
 
 function sourcesLine(): string {
   const git = (...args: string[]) => spawnSync('git', args, { encoding: 'utf8', maxBuffer: 2 ** 28 }).stdout ?? '';
-  const changes = git('diff', 'HEAD') + git('ls-files', '--others', '--exclude-standard');
-  return `sources ${git('rev-parse', 'HEAD').trim()} ${createHash('sha256').update(changes).digest('hex')}`;
+  const changes = createHash('sha256').update(git('diff', 'HEAD'));
+  for (const file of git('ls-files', '-z', '--others', '--exclude-standard').split('\0').filter(Boolean)) {
+    changes.update(file).update(readFileSync(file));
+  }
+  return `sources ${git('rev-parse', 'HEAD').trim()} ${changes.digest('hex')}`;
 }

@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '@runwire/test-kit';
+import { type Part, runParts } from '../scripts/parts.ts';
 import { childrenSeconds } from '../scripts/processor-time.ts';
 import { Progress } from '../scripts/progress.ts';
 import { fullFiles, gateFiles } from '../scripts/test-files.ts';
@@ -79,6 +80,31 @@ test('a check that was interrupted continues, unless the sources changed', (t) =
   new Progress(file, 'sources 2').add('gate');
   new Progress(file, 'sources 2').clear();
   assert.equal(new Progress(file, 'sources 2').has('gate'), false);
+});
+
+test('parts that passed do not run again, and each failed one is described', async (t) => {
+  const file = join(folderOf(t), 'passed.txt');
+  const ran: string[] = [];
+  const part = (label: string, problem: string | null, output = ''): Part => ({
+    name: 'x',
+    label,
+    run: async () => {
+      ran.push(label);
+      return { problem, summary: '1 test', output };
+    },
+  });
+  const failing = part('b', 'exit code 1', 'first lines\n✖ failing tests:\nthe reason\n');
+  const parts = [part('a', null), failing, part('c', 'no PROVED', 'the last line\n')];
+  const print = t.mock.method(process.stdout, 'write', () => true);
+  const first = await runParts(parts, new Progress(file, 'sources 1'), 2);
+  const second = await runParts(parts.toReversed(), new Progress(file, 'sources 1'), 1);
+  const printed = print.mock.calls.map(({ arguments: [text] }) => String(text));
+  print.mock.restore();
+  assert.deepEqual(ran, ['a', 'b', 'c', 'c', 'b']);
+  assert.deepEqual(first, ['\n✖ b: exit code 1\n  | the reason\n', '\n✖ c: no PROVED\n  | the last line\n']);
+  assert.deepEqual(second, first.toReversed());
+  assert.ok(printed.includes('1 of 3 parts passed before\n'));
+  assert.match(printed.join(''), /^FAILED b, 0 s(, 0 CPU s)?: 1 test$/m);
 });
 
 test('every test file is in the gate or, by its name, in check:full', () => {

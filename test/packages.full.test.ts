@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parseFrames, temporaryFolder } from '@runwire/test-kit';
@@ -14,12 +14,16 @@ const folder = temporaryFolder();
 const tarballs = new Map<string, string>();
 const environment = { env: { HOME: folder, npm_config_audit: 'false', npm_config_fund: 'false' } };
 
-before(async () => {
-  const built = spawnSync(process.execPath, ['-C', 'runwire', 'scripts/build/main.ts'], {
+function build(...args: string[]): void {
+  const built = spawnSync(process.execPath, ['-C', 'runwire', 'scripts/build/main.ts', ...args], {
     cwd: root,
     encoding: 'utf8',
   });
   assert.equal(built.status, 0, built.stderr);
+}
+
+before(async () => {
+  build();
   for (const { folder: name } of publishedPackages) {
     const packed = await run('npm', ['pack', '--json', join(root, 'packages', name, 'dist')], {
       cwd: folder,
@@ -29,6 +33,7 @@ before(async () => {
     const [{ filename }] = JSON.parse(packed.stdout);
     tarballs.set(name, join(folder, filename));
   }
+  await install();
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -42,26 +47,29 @@ for (const { folder: name, exports } of publishedPackages) {
     );
   });
 
-  test(`the types of ${name} fit its code`, {
-    skip: Object.keys(exports).length === 0 && 'it has a command alone',
-  }, async () => {
+  // A package without exports has a command only.
+  if (Object.keys(exports).length === 0) continue;
+  test(`the types of ${name} fit its code`, async () => {
     const args = [tarballs.get(name) ?? '', '--profile', 'esm-only', '--format', 'ascii', '--no-color'];
     const { code, stdout } = await run(join(root, 'node_modules/.bin/attw'), args, environment);
     assert.equal(code, 0, stdout);
   });
 }
 
-test('npx runwire serve works from the tarballs in an empty folder', async (t) => {
-  const project = temporaryFolder();
-  t.after(() => rmSync(project, { recursive: true, force: true }));
-  writeFileSync(join(project, 'package.json'), '{ "private": true }');
+/** An empty project with the packages that `npx runwire serve` needs. */
+const project = join(folder, 'project');
+
+async function install(): Promise<void> {
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
   const needed = ['agency', 'documents', 'server', 'cli'].map((name) => tarballs.get(name) ?? '');
   // Offline: npm needs only these tarballs.
-  const installed = await run('npm', ['install', '--offline', '--ignore-scripts', ...needed], {
-    cwd: project,
-    ...environment,
-  });
+  const args = ['install', '--offline', '--ignore-scripts', ...needed];
+  const installed = await run('npm', args, { cwd: project, ...environment });
   assert.equal(installed.code, 0, installed.stderr);
+}
+
+test('npx runwire serve works from the tarballs in an empty folder', async () => {
   await using server = await CliServer.start({ cwd: project, env: environment.env }, [
     'npx',
     '--offline',
@@ -77,6 +85,32 @@ test('npx runwire serve works from the tarballs in an empty folder', async (t) =
   assert.equal(parseFrames(await answer.text()).at(-1)?.event, 'end');
   // npx does not pass signals on, so the server itself gets the signal.
   for (const pid of childrenOf(server.pid)) process.kill(pid, 'SIGTERM');
+});
+
+test('npm refuses to publish the sources and a build for tests', async () => {
+  // No server listens there, so npm fails in any case, and its code tells why.
+  const registry = '127.0.0.1:1';
+  writeFileSync(join(folder, '.npmrc'), `//${registry}/:_authToken=none\n`);
+  const publish = async (path: string) => {
+    const options = ['--registry', `http://${registry}/`, '--fetch-retries', '0', '--ignore-scripts'];
+    const { stderr } = await run('npm', ['publish', ...options, join(root, path)], environment);
+    return /npm error code (\w+)/.exec(stderr)?.[1];
+  };
+  const arePrivate = (paths: readonly string[]) =>
+    paths.map((path) => JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')).private === true);
+  const sources = publishedPackages.map(({ folder: name }) => join('packages', name));
+  const built = sources.map((path) => join(path, 'dist'));
+  assert.deepEqual(arePrivate([...sources, ...built]), [...sources.map(() => true), ...built.map(() => false)]);
+  assert.deepEqual(
+    [await publish('packages/agency'), await publish('packages/agency/dist')],
+    ['EPRIVATE', 'ECONNREFUSED'],
+  );
+  build('--for-tests');
+  assert.deepEqual(
+    arePrivate(built),
+    built.map(() => true),
+  );
+  assert.equal(await publish('packages/agency/dist'), 'EPRIVATE');
 });
 
 /** Returns all descendants of a process. */

@@ -325,7 +325,7 @@ test('RUNWIRE_MODEL=offline/demo keeps the offline model beside a key', (t) => {
   const { config, secrets } = readConfig({ OPENAI_API_KEY: 'sk-secret', RUNWIRE_MODEL: 'offline/demo' });
   assert.equal(config.model, 'offline/demo');
   assert.ok(!JSON.stringify(config).includes('sk-secret'));
-  assert.equal(secrets.openAiKey, 'sk-secret');
+  assert.equal(secrets.providerKeys.get('openai'), 'sk-secret');
 });
 
 test('files are on the disk, in a bucket at Amazon, or in one elsewhere', (t) => {

@@ -17,7 +17,7 @@ export interface ProofOptions {
 /** A promise of the product that a command can check. */
 export interface Proof {
   readonly name: string;
-  /** How long it takes at full scale. `prove-all.ts` runs the short form of a proof that takes more than 3 minutes. */
+  /** How long it takes at full scale. `npm run check:full` runs the short form of a proof that takes more than 3 minutes. */
   readonly minutes: number;
   /** Every fault that can be planted, with the sentence that the proof must print then. */
   readonly faults: Readonly<Record<string, RegExp>>;

@@ -13,7 +13,13 @@ import {
 } from '@runwire/test-kit';
 import { expectNumber } from './proof.ts';
 
-const entry = fileURLToPath(new URL('./server-process.ts', import.meta.url));
+/** `npm run check:full` sets `TEST_BUILD`: a start from the build costs 0.3 s of CPU instead of 1.2 s. */
+const entry = fileURLToPath(
+  new URL(
+    process.env.TEST_BUILD === undefined ? './server-process.ts' : '../../packages/test-kit/dist/proof-server.js',
+    import.meta.url,
+  ),
+);
 
 /** The options of one server: its limits, its environment, and the point at which it is killed or stopped. */
 export type ServerOptions = Partial<Omit<Parameters<typeof ServerProcess.start>[0], 'dataDir' | 'fault'>>;

@@ -1,34 +1,17 @@
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-
-export interface ProofOutcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import { type NodeOutcome, runNode } from '../../scripts/run-node.ts';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 /** Runs a proof with these arguments as its command does. */
-export async function runProof(args: readonly string[], limitMs: number): Promise<ProofOutcome> {
-  const child = spawn(process.execPath, ['-C', 'runwire', main, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: limitMs,
-  });
-  const closed = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  const [code, stdout, stderr] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
-  return { code, stdout, stderr };
-}
+export const runProof = (args: readonly string[], limitMs: number): Promise<NodeOutcome> =>
+  runNode([main, ...args], limitMs);
 
 /**
  * Returns what is wrong with an outcome, or null. Without a fault a proof exits 0 after its `PROVED` line. With a fault
  * it exits 1 and prints the fault's sentence. A proof that this machine cannot run counts as passed unless `CI` is set.
  */
-export function problemIn({ code, stdout, stderr }: ProofOutcome, sentence: RegExp | null): string | null {
+export function problemIn({ code, stdout, stderr }: NodeOutcome, sentence: RegExp | null): string | null {
   if (code === 0 && /^LEFT OUT /m.test(stdout) && !process.env.CI) return null;
   const isProved = /^PROVED .+$/m.test(stdout);
   if (sentence === null) return code === 0 && isProved ? null : `expected exit 0 and PROVED, found exit ${code}`;

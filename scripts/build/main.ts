@@ -7,8 +7,8 @@ import { type PublishedPackage, publishedPackages, testServer } from './packages
 import { removeStamp, writeStamp } from './stamp.ts';
 
 /**
- * Makes `dist/` of every published package. With `--for-tests`, without declarations, and with the server that tests start
- * as a process.
+ * Makes `dist/` of every published package. With `--for-tests`, it leaves out the declarations, adds the server that tests
+ * start as a process, and makes the packages private, so that npm refuses to publish them.
  */
 const { values } = parseArgs({ options: { 'for-tests': { type: 'boolean', default: false } } });
 const isForTests = values['for-tests'];
@@ -38,6 +38,7 @@ function publishedManifest({
   const kept = [...needs, ...types].map((needed) => [needed, dependencies[needed]]);
   return {
     name,
+    ...(isForTests ? { private: true } : {}),
     version,
     description,
     license,

@@ -74,11 +74,15 @@ export const publishedPackages: readonly PublishedPackage[] = [
   },
 ];
 
-/** The server that tests start as a process, see `TEST_BUILD` in the test kit. */
+/** The servers that tests and proofs start as processes, see `TEST_BUILD` in the test kit. */
 export const testServer: PublishedPackage = {
   folder: 'test-kit',
   description: '',
-  files: { 'server-main': 'server-main.ts', ...serverThreads('../../server/src/') },
+  files: {
+    'server-main': 'server-main.ts',
+    'proof-server': '../../../proofs/support/server-process.ts',
+    ...serverThreads('../../server/src/'),
+  },
   exports: {},
   needs: ['@runwire/documents'],
 };

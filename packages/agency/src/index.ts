@@ -67,6 +67,17 @@ export interface Reasoning {
   readonly summary?: 'auto' | 'concise' | 'detailed';
 }
 
+/** Absent values are left to the model. Not every model accepts every value. */
+export interface ModelSettings {
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly maxOutputTokens?: number;
+  /** False if the model may call only one tool per answer. */
+  readonly parallelToolCalls?: boolean;
+  /** `auto`, `none`, `required`, or the name of a tool. */
+  readonly toolChoice?: string;
+}
+
 export interface AgentDefinition {
   readonly name: string;
   readonly description: string;

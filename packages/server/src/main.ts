@@ -68,20 +68,21 @@ function filesSentence({ s3 }: Config): string {
   return `Files: in the bucket ${s3.bucket} at ${s3.endpoint ?? `Amazon S3 in ${s3.region}`}; ${uploads}`;
 }
 
+const PROTOCOL_NAMES = { responses: 'Responses', chat: 'Chat Completions', messages: 'Messages' };
+
 /** Returns lines that name the model, and what to set if a provider is set up but not used. */
-function modelSentences({ model, openAi, unusedProviderKeys }: Config): string[] {
-  if (openAi !== null && model.startsWith('openai/')) {
-    const protocol = openAi.api === 'chat' ? 'Chat Completions' : 'Responses';
-    return [`The demo agency uses ${model} (${protocol} API at ${openAi.baseUrl}).`];
+function modelSentences({ model, providers }: Config): string[] {
+  const chosen = providers.find(({ name }) => model.startsWith(`${name}/`));
+  if (chosen !== undefined) {
+    return [`The demo agency uses ${model} (${PROTOCOL_NAMES[chosen.api]} API at ${chosen.baseUrl}).`];
   }
   const offline = 'the offline demo model answers';
-  const unused = unusedProviderKeys.map(
-    (name) => `${name} is set, but this version cannot use that provider: ${offline}.`,
-  );
-  if (openAi !== null) {
-    const remedy = `To use ${openAi.baseUrl}, set RUNWIRE_MODEL to openai/ and the name of one of its models.`;
-    unused.push(`A provider is set up, but none of its models is chosen: ${offline}. ${remedy}`);
-  }
+  const unused = providers
+    .filter(({ isSet }) => isSet)
+    .map(({ name, baseUrl }) => {
+      const remedy = `To use ${baseUrl}, set RUNWIRE_MODEL to ${name}/ and the name of one of its models.`;
+      return `A provider is set up, but none of its models is chosen: ${offline}. ${remedy}`;
+    });
   return unused.length > 0 ? unused : [`No provider is set: ${offline}.`];
 }
 

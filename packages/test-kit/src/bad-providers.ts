@@ -28,9 +28,13 @@ export interface BadProvider {
   readonly tokens?: readonly [number, number];
 }
 
-export const badProviders = JSON.parse(
+/** Most providers are asked once and say nothing: `calls` and `answer` are given only if they differ. */
+const DEFAULTS = { calls: 1, answer: '' };
+type ProviderEntry = Omit<BadProvider, keyof typeof DEFAULTS> & Partial<BadProvider>;
+const entries: readonly ProviderEntry[] = JSON.parse(
   readFileSync(new URL('./bad-providers.json', import.meta.url), 'utf8'),
-) as readonly BadProvider[];
+);
+export const badProviders: readonly BadProvider[] = entries.map((provider) => ({ ...DEFAULTS, ...provider }));
 
 /** The bytes of a stream, by the name that the data gives it. */
 export function bytesOf(protocol: Protocol, name: string, a = '', b = ''): string | Buffer {

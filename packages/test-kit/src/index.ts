@@ -1,6 +1,4 @@
-export type { OpenAiModels } from '@runwire/server/src/agent/models/openai-model.ts';
 export type { Model, ModelOutput, ModelRequest } from '@runwire/server/src/agent/ports.ts';
-export { openAiModels } from '@runwire/server/src/compose/open-models.ts';
 export type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 export { sameHostAndPath } from '@runwire/server/src/domain/same-place.ts';
 export { CommitUnknown, StoreUnavailable } from '@runwire/server/src/domain/unavailable.ts';
@@ -64,6 +62,7 @@ export { filesOf, openTestMount, putFile } from './mount-contents.ts';
 export { mountStoreConformance } from './mount-store-conformance.ts';
 export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
 export { docxBomb, docxOf, xlsxBomb, xlsxOf } from './office-packages.ts';
+export { type OpenAiModels, openAiModels } from './openai-models.ts';
 export {
   BOUNDARY,
   type FormAnswer,

@@ -1,6 +1,7 @@
 import type { Usage } from '@runwire/server/src/domain/usage.ts';
+import { messagesEvents } from './messages-streams.ts';
 
-export type Protocol = 'responses' | 'chat';
+export type Protocol = 'responses' | 'chat' | 'messages';
 
 /** A part of the answer of a model. */
 export type ScriptedPart =
@@ -18,6 +19,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** The events that a provider of this protocol sends for the script; `[DONE]` is a string. */
 export function providerEvents(protocol: Protocol, script: StreamScript): (Json | string)[] {
+  if (protocol === 'messages') return messagesEvents(script);
   return protocol === 'responses' ? responsesEvents(script) : chatEvents(script);
 }
 

@@ -25,10 +25,21 @@ export interface SsrfSequence {
   readonly fetches: readonly (readonly [url: string, end: string, dials: number])[];
 }
 
-export const { items, names, answers, sequences } = JSON.parse(
+/** Each item has the fields of its group, unless it has its own. */
+interface SsrfGroup extends Omit<SsrfItem, 'id'> {
+  readonly items: readonly SsrfItem[];
+}
+
+const { groups, names, answers, sequences } = JSON.parse(
   readFileSync(new URL('./ssrf-corpus.json', import.meta.url), 'utf8'),
-) as { items: SsrfItem[]; names: Names; answers: Record<string, string>; sequences: SsrfSequence[] };
+) as { groups: SsrfGroup[]; names: Names; answers: Record<string, string>; sequences: SsrfSequence[] };
+
+export { sequences };
+export const items: readonly SsrfItem[] = groups.flatMap(({ items, ...shared }) =>
+  items.map((item) => ({ ...shared, ...item })),
+);
 export const PUBLIC = '93.184.216.34';
+
 /** A name that the item does not mention is public, so that only its text can refuse it. */
 export function namesOf({ url = '', resolves_to: found }: SsrfItem): Names {
   const hostname = URL.parse(url)?.hostname ?? '';

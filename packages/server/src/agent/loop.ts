@@ -5,7 +5,7 @@ import type { Step } from '../domain/step.ts';
 import { callTool, OUTCOME_UNKNOWN, type ToolOutcome } from './call-tool.ts';
 import { type FlowCall, flowCalls } from './flow-tools.ts';
 import { type LoopPlace, modelStep } from './model-step.ts';
-import type { PromptItem } from './ports.ts';
+import type { PromptItem, StepReplay } from './ports.ts';
 import type { RunScope } from './run-scope.ts';
 import { RunWindow } from './run-window.ts';
 import type { Flow, TeamAgent } from './team.ts';
@@ -33,16 +33,19 @@ export interface LoopStart extends LoopPlace {
 export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step> {
   const { finished } = scope;
   const prompt = [...start.prompt];
+  const replays: StepReplay[] = [];
   const window = new RunWindow(prompt.length);
   let { agent } = start;
   for (let indexInLoop = 1; ; indexInLoop += 1) {
     const sent = window.fit(prompt, agent.instructions, agent.windowTokens);
     const known = finished.modelStep(start.loop, indexInLoop);
-    const step = known ?? (await modelStep(scope, agent, { ...start, indexInLoop }, sent));
+    const step = known ?? (await modelStep(scope, agent, { ...start, indexInLoop }, { prompt: sent, replays }));
     const calls = step.output.filter((item) => item.kind === 'tool_call');
     if (calls.length === 0) return step;
     const setting = { scope, loop: start, agent, prompt: [...prompt] };
-    prompt.push(...shownStep(step.output));
+    const shown = shownStep(step.output);
+    if (step.replay !== undefined) replays.push({ index: prompt.length, count: shown.length, replay: step.replay });
+    prompt.push(...shown);
     const meanings = flowCalls(agent, calls);
     const outputs = await allDone(calls.map((call, index) => outcomeOf(setting, call, meanings[index] as FlowCall)));
     for (const { callId, text } of outputs) prompt.push({ kind: 'tool_output', callId, output: text });

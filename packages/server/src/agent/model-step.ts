@@ -2,7 +2,7 @@ import { RunFailure } from '../domain/run-failure.ts';
 import type { Step } from '../domain/step.ts';
 import { addUsage, type Usage } from '../domain/usage.ts';
 import { flowTools, handOffName } from './flow-tools.ts';
-import type { ModelTool, PromptItem } from './ports.ts';
+import type { ModelTool, PromptItem, StepReplay } from './ports.ts';
 import { estimatedUsage, promptBytes } from './progress.ts';
 import { ResponseAssembly } from './response-assembly.ts';
 import type { RunScope } from './run-scope.ts';
@@ -15,12 +15,19 @@ export interface LoopPlace {
   readonly callerAgent: string | null;
 }
 
+/** What the model of a step is sent. */
+export interface SentPrompt {
+  readonly prompt: readonly PromptItem[];
+  /** What earlier steps of the loop returned for their provider. */
+  readonly replays: readonly StepReplay[];
+}
+
 /** Asks the model once. The step is durable when it returns, except for the last one of the run, which has no calls. */
 export async function modelStep(
   scope: RunScope,
   agent: TeamAgent,
   place: LoopPlace & { readonly indexInLoop: number },
-  prompt: readonly PromptItem[],
+  sent: SentPrompt,
 ): Promise<Step> {
   const { gate, progress, limits } = scope;
   if (progress.modelSteps >= limits.steps) {
@@ -28,7 +35,7 @@ export async function modelStep(
   }
   progress.modelSteps += 1;
   return gate.step(async () => {
-    const step = await askModel(scope, agent, place, prompt);
+    const step = await askModel(scope, agent, place, sent);
     if (step.output.some(({ kind }) => kind === 'tool_call') || place.loop !== '') await scope.journal(step);
     return step;
   });
@@ -38,7 +45,7 @@ async function askModel(
   scope: RunScope,
   agent: TeamAgent,
   { loop, callerAgent, indexInLoop }: LoopPlace & { readonly indexInLoop: number },
-  prompt: readonly PromptItem[],
+  { prompt, replays }: SentPrompt,
 ): Promise<Step> {
   const { progress, signal } = scope;
   const { model } = agent;
@@ -52,7 +59,10 @@ async function askModel(
   const handOffs = new Set(agent.flows.flatMap(({ kind, to }) => (kind === 'handoff' ? [handOffName(to)] : [])));
   const assembly = new ResponseAssembly(model.id, speaker, handOffs, scope);
   const used = (hasBegun: boolean) =>
-    assembly.reportedUsage ?? estimatedUsage(promptBytes(agent.instructions, prompt), assembly.outputBytes, hasBegun);
+    assembly.reportedUsage ?? {
+      ...estimatedUsage(promptBytes(agent.instructions, prompt), assembly.outputBytes, hasBegun),
+      ...assembly.reportedInput,
+    };
   const withEarlier = (usage: Usage) => addUsage(assembly.earlierUsage, usage);
   let usage: Usage;
   try {
@@ -63,6 +73,7 @@ async function askModel(
       instructions: agent.instructions,
       prompt,
       tools: modelTools(agent),
+      ...(replays.length === 0 ? {} : { replays }),
       mayCall: () => scope.mayCall(),
       ...(agent.reasoning === undefined ? {} : { reasoning: agent.reasoning }),
     };
@@ -89,6 +100,7 @@ async function askModel(
     status: 'completed',
     usage,
     output: assembly.output,
+    ...(assembly.returned === null ? {} : { replay: assembly.returned }),
     startedAt,
     completedAt: Date.now(),
   };

@@ -8,8 +8,9 @@ import type {
   Speaker,
 } from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
+import type { Replay } from '../domain/step.ts';
 import { addUsage, NO_USAGE, type Usage } from '../domain/usage.ts';
-import type { ModelOutput, Room } from './ports.ts';
+import type { InputUsage, ModelOutput, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
 import type { RunScope } from './run-scope.ts';
 
@@ -27,6 +28,10 @@ export class ResponseAssembly implements ModelOutput {
   #begun = false;
   #argumentsBytes = 0;
   reportedUsage: Usage | null = null;
+  /** The input that the provider reported before its answer was complete. */
+  reportedInput: InputUsage | null = null;
+  /** What the provider wants back in later steps. */
+  returned: Replay | null = null;
   /** The reported usage of answers that were discarded and requested again. */
   earlierUsage: Usage = NO_USAGE;
 
@@ -79,8 +84,11 @@ export class ResponseAssembly implements ModelOutput {
   begun(): void {
     this.#accept();
     this.#argumentsBytes = 0;
-    if (this.reportedUsage !== null) this.earlierUsage = addUsage(this.earlierUsage, this.reportedUsage);
+    const earlier =
+      this.reportedUsage ?? (this.reportedInput && { ...NO_USAGE, requestCount: 1, ...this.reportedInput });
+    if (earlier !== null) this.earlierUsage = addUsage(this.earlierUsage, earlier);
     this.reportedUsage = null;
+    this.reportedInput = null;
   }
 
   argumentsPiece(text: string): void {
@@ -118,6 +126,15 @@ export class ResponseAssembly implements ModelOutput {
     this.#emit({ type: 'delta', item, text: argumentsText });
     item.complete = true;
     this.#emit({ type: 'item_done', item });
+  }
+
+  replay(replay: Replay): void {
+    this.returned = replay;
+  }
+
+  inputUsage(input: InputUsage): void {
+    this.#accept();
+    this.reportedInput = input;
   }
 
   usage(usage: Usage): void {

@@ -1,7 +1,9 @@
 import { offlineModel } from '../agent/models/offline-model.ts';
-import type { OpenAiModels, OpenAiOptions } from '../agent/models/openai-model.ts';
+import type { ProviderModels, ProviderOptions } from '../agent/models/provider-models.ts';
 import type { Model } from '../agent/ports.ts';
 import type { Config, Limits, Secrets } from '../config/config.ts';
+import { splitModelId } from '../domain/providers.ts';
+import { RunFailure } from '../domain/run-failure.ts';
 
 export interface OpenedModels {
   /** Returns null if no provider has this model. */
@@ -13,24 +15,53 @@ export interface OpenedModels {
 /** Opens the models that the settings name. `replacement` is the scripted model of a test. */
 export async function openModels(
   config: Config,
-  { openAiKey }: Secrets,
+  { providerKeys }: Secrets,
   { modelSilenceMs }: Limits,
   replacement: Model | undefined,
   stack: AsyncDisposableStack,
 ): Promise<OpenedModels> {
   const known = new Map([offlineModel, ...(replacement ? [replacement] : [])].map((model) => [model.id, model]));
-  const openAi =
-    config.openAi === null
-      ? null
-      : stack.use(await openAiModels({ ...config.openAi, apiKey: openAiKey, silenceMs: modelSilenceMs }));
+  const loaded = new Map<string, ProviderModels>();
+  const unset = new Map<string, () => Promise<ProviderModels>>();
+  for (const { name, api, baseUrl, isSet } of config.providers) {
+    const options = { name, api, baseUrl, apiKey: providerKeys.get(name) ?? null, silenceMs: modelSilenceMs };
+    if (isSet || config.model.startsWith(`${name}/`)) loaded.set(name, stack.use(await providerModels(options)));
+    else unset.set(name, loadOnce(options, stack));
+  }
+  const findAt = (provider: string, id: string): Model | null => {
+    const load = unset.get(provider);
+    return loaded.get(provider)?.model(id) ?? (load === undefined ? null : lazyModel(id, load));
+  };
   return {
-    find: (id) => known.get(id) ?? openAi?.model(id) ?? null,
+    find: (id) => known.get(id) ?? findAt(splitModelId(id)?.provider ?? '', id),
     defaultId: replacement?.id ?? config.model,
   };
 }
 
+/** A provider that needs no settings is loaded when an agency's model is first called. */
+function lazyModel(id: string, load: () => Promise<ProviderModels>): Model {
+  return {
+    id,
+    watchesSilence: true,
+    async call(request, output, signal) {
+      const model = (await load()).model(id);
+      if (model === null) throw new RunFailure('model_error', `The model \`${id}\` does not exist.`);
+      return model.call(request, output, signal);
+    },
+  };
+}
+
+function loadOnce(options: ProviderOptions, stack: AsyncDisposableStack): () => Promise<ProviderModels> {
+  let loading: Promise<ProviderModels> | null = null;
+  stack.defer(async () => (await loading)?.[Symbol.asyncDispose]());
+  return () => {
+    loading ??= providerModels(options);
+    return loading;
+  };
+}
+
 /** Loading the client takes 0.13 s of processor time, so it is loaded only if a provider is set. */
-export async function openAiModels(options: OpenAiOptions): Promise<OpenAiModels> {
-  const { OpenAiModels } = await import('../agent/models/openai-model.ts');
-  return new OpenAiModels(options);
+export async function providerModels(options: ProviderOptions): Promise<ProviderModels> {
+  const { ProviderModels } = await import('../agent/models/provider-models.ts');
+  return new ProviderModels(options);
 }

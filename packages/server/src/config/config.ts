@@ -1,4 +1,5 @@
 import type { Prices } from '../domain/prices.ts';
+import type { ProviderApi } from '../domain/providers.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import type { FetchAllow } from '../lib/url-rules/fetch-allow.ts';
 
@@ -14,14 +15,12 @@ export interface Config {
   readonly dataDir: string;
   readonly publicUrl: string | null;
   readonly stagingUrl: string | null;
-  /** Names of variables with the key of a provider that this version cannot use. */
-  readonly unusedProviderKeys: readonly string[];
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly limits: Limits;
   /** `provider/model`, for agencies that name no model. */
   readonly model: string;
-  /** OpenAI, or a server with a compatible API; null if it is not set up. */
-  readonly openAi: OpenAiConfig | null;
+  /** The providers whose models can be used. */
+  readonly providers: readonly ProviderConfig[];
   /** PostgreSQL; null for the embedded store. */
   readonly database: DatabaseConfig | null;
   /** S3 for files; null if files are on disk, in the data folder. */
@@ -41,10 +40,14 @@ export interface MetricsConfig {
   readonly port: number;
 }
 
-export interface OpenAiConfig {
+export interface ProviderConfig {
+  /** The first part of the ids of its models. */
+  readonly name: string;
+  readonly api: ProviderApi;
   /** Without a slash at its end. */
   readonly baseUrl: string;
-  readonly api: 'responses' | 'chat';
+  /** False if no setting names the provider, which needs none. */
+  readonly isSet: boolean;
 }
 
 export interface DatabaseConfig {
@@ -72,8 +75,8 @@ export interface Secrets {
   readonly apiKeyHash: Buffer | null;
   /** `DATABASE_URL`; null if it is not set. */
   readonly databaseUrl: string | null;
-  /** `OPENAI_API_KEY`; null if it is not set. */
-  readonly openAiKey: string | null;
+  /** `OPENAI_API_KEY` and the like, by the name of the provider. */
+  readonly providerKeys: ReadonlyMap<string, string>;
 }
 
 export interface Limits {

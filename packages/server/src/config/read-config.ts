@@ -39,8 +39,6 @@ const KNOWN = new Set([
   'RUNWIRE_FETCH_ALLOW',
 ]);
 
-/** Keys of providers that this version cannot use. They do not stop the start, which prints that they are not used. */
-const UNUSED_PROVIDER_KEYS = ['ANTHROPIC_API_KEY'];
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_CHARACTERS = 32;
 
@@ -67,7 +65,7 @@ export function readConfig(env: Environment): CheckedSettings {
   }
   const apiKey = readApiKey(env);
   const read = (name: string) => (isSet(env, name) ? String(env[name]) : null);
-  const { model, openAi, openAiKey } = readModels(read, readUrl(read, 'OPENAI_BASE_URL'));
+  const { model, providers, providerKeys } = readModels(read);
   const { database, databaseUrl } = readDatabase(read);
   const port = readPort('PORT', read('PORT') ?? '8787');
   const config: Config = Object.freeze({
@@ -76,11 +74,10 @@ export function readConfig(env: Environment): CheckedSettings {
     dataDir: resolve(isSet(env, 'RUNWIRE_DATA_DIR') ? String(env.RUNWIRE_DATA_DIR) : '.runwire'),
     publicUrl: readUrl(read, 'RUNWIRE_PUBLIC_URL'),
     stagingUrl: readUrl(read, 'RUNWIRE_STAGING_URL'),
-    unusedProviderKeys: UNUSED_PROVIDER_KEYS.filter((name) => isSet(env, name)),
     logLevel: readLogLevel(env),
     limits: readLimits(env),
     model,
-    openAi,
+    providers,
     database,
     s3: readFiles(read, readUrl(read, 'S3_ENDPOINT')),
     sharedDisk: readSharedDisk(read),
@@ -94,7 +91,7 @@ export function readConfig(env: Environment): CheckedSettings {
       secret: readSecret(env),
       apiKeyHash: apiKey === null ? null : hash('sha256', apiKey, 'buffer'),
       databaseUrl,
-      openAiKey,
+      providerKeys,
     },
   };
 }

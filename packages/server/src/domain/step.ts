@@ -12,12 +12,27 @@ export const JOURNAL_FORMAT_WITH_FLOWS = 3;
 export const isKnownJournal = (format: number): boolean =>
   format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_FLOWS;
 
+/**
+ * What a provider wants back of a response within the run, such as thinking with its signatures. It is valid only for the
+ * same model after the same prompt.
+ */
+export interface Replay {
+  /** `provider/model`. */
+  readonly model: string;
+  /** A hash of everything that was sent to the model before the response. */
+  readonly prefix: string;
+  /** The content of the response in the provider's own form and order, as JSON. */
+  readonly body: unknown;
+}
+
 /** The result of a step. A later attempt uses it instead of repeating the step. */
 export interface StepOutcome {
   /** Null for a tool step. */
   readonly usage: Usage | null;
   /** The items of the model's response, or the tool's output. */
   readonly output: readonly (OutputItem | ToolOutputItem)[];
+  /** Absent if the provider wants nothing back. */
+  readonly replay?: Replay;
   /** The message that a `send_message` sent, and to whom. */
   readonly asked?: { readonly agent: string; readonly message: string };
 }

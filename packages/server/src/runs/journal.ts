@@ -7,9 +7,9 @@ import { advanceRun, insertStep, type StepRow } from '../store/queries/runs.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: string, step: JournalledStep): Promise<void> {
-  const { usage, output, asked, ...columns } = step;
-  const outcome: StepOutcome = { usage, output, ...(asked === undefined ? {} : { asked }) };
-  await tx.run(insertStep, { runId, ...columns, recordJson: JSON.stringify(outcome) });
+  const { usage, output, replay, asked, ...columns } = step;
+  // `JSON.stringify` omits undefined fields.
+  await tx.run(insertStep, { runId, ...columns, recordJson: JSON.stringify({ usage, output, replay, asked }) });
 }
 
 /** Decodes a step's `record_json`. */

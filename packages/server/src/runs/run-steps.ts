@@ -37,7 +37,7 @@ export async function runSteps(
 }
 
 function stepJson(step: JournalledStep) {
-  const { usage, output, asked: _, indexInLoop: __, loop, startedAt, completedAt, ...columns } = step;
+  const { usage, output, replay: _, asked: __, indexInLoop: ___, loop, startedAt, completedAt, ...columns } = step;
   const [first] = output;
   return {
     ...columns,

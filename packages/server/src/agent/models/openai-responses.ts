@@ -1,9 +1,12 @@
 import { newId } from '../../domain/ids.ts';
 import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
 import { shownMessage } from '../../domain/sandbox-file.ts';
-import type { ModelOutput, ModelRequest, PromptItem } from '../ports.ts';
+import type { Usage } from '../../domain/usage.ts';
+import type { ModelRequest, PromptItem } from '../ports.ts';
+import { openAiSettings, type SettingForms } from './openai-settings.ts';
 import { ProtocolReader } from './protocol-reader.ts';
-import { invalidAnswer, isObject, type JsonObject, type ProviderTarget, truncatedAnswer } from './provider-failure.ts';
+import { isObject, type JsonObject, truncatedAnswer } from './provider-failure.ts';
+import { reportedUsage } from './reported-usage.ts';
 import { BodyMaker, type RequestBody, toolsWriter } from './request-body.ts';
 
 /*
@@ -16,6 +19,11 @@ const USAGE = {
   output: 'output_tokens',
   inputDetails: 'input_tokens_details',
   outputDetails: 'output_tokens_details',
+};
+
+const SETTINGS: SettingForms = {
+  maxTokens: 'max_output_tokens',
+  toolChoice: (name) => ({ type: 'function', name }),
 };
 
 const toolsText = toolsWriter(({ name, description, inputSchema }) => ({
@@ -33,6 +41,7 @@ export function responsesBody(model: string, request: ModelRequest): RequestBody
     ...(request.instructions === '' ? {} : { instructions: request.instructions }),
     input: request.prompt.map((item) => inputItem(item, maker)),
     ...reasoning(request),
+    ...openAiSettings(request, SETTINGS),
     stream: true,
     // This server stores the chat and never refers to a response that the provider stores.
     store: false,
@@ -93,8 +102,8 @@ export class ResponsesReader extends ProtocolReader {
   readonly #deltaParts = new Set<string>();
   #reasoningPart = '';
 
-  constructor(target: ProviderTarget, output: ModelOutput) {
-    super(target, output, USAGE);
+  protected override readUsage(value: unknown): Usage | null {
+    return reportedUsage(value, USAGE);
   }
 
   protected override done(): boolean {
@@ -138,7 +147,7 @@ export class ResponsesReader extends ProtocolReader {
     }
     if (typeof event.type === 'string') return false;
     if (event.error !== undefined) this.fail(event);
-    throw invalidAnswer('events of another protocol');
+    throw this.invalid('events of another protocol');
   }
 
   /** Only the last event completes a response. */

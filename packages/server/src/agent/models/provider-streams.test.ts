@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Listener, modelRequest } from '@runwire/test-kit/model-conformance.ts';
-import { hello, long, PROTOCOLS, setUp, USAGE, wire } from '@runwire/test-kit/openai-rig.ts';
+import { hello, long, PROTOCOLS, setUp, USAGE, wire } from '@runwire/test-kit/provider-rig.ts';
 import { sseText } from '@runwire/test-kit/provider-streams.ts';
 
 for (const api of PROTOCOLS) {
   test(`${api}: retries an error event like a status, and only before any output`, async () => {
     await using set = await setUp(api);
-    const told = (error: object) =>
-      api === 'chat' ? sseText([{ error }]) : sseText([{ type: 'error', sequence_number: 0, error }]);
+    const told = (error: object) => (api === 'chat' ? sseText([{ error }]) : sseText([{ type: 'error', error }]));
     for (const error of [
       { code: 'rate_limit_exceeded', message: 'Slow down.' },
       { code: 'server_error', message: 'Oops.' },
@@ -42,8 +41,12 @@ for (const api of PROTOCOLS) {
     const { done } = set.ask();
     const error = { code: 529, type: 'overloaded_error', message: 'Over.' };
     for (let i = 0; i < 3; i += 1) {
-      const told = api === 'chat' ? { error } : { type: 'response.failed', response: { error, usage: null } };
-      await (await set.provider.nextCall()).stream(sseText([told]));
+      const told = {
+        chat: { error },
+        responses: { type: 'response.failed', response: { error, usage: null } },
+        messages: { type: 'error', error },
+      };
+      await (await set.provider.nextCall()).stream(sseText([told[api]]));
     }
     await assert.rejects(done, { code: 'model_error', message: /is overloaded: Over; try again later\.$/ });
     assert.equal(set.provider.calls.length, 3);
@@ -71,7 +74,9 @@ for (const api of PROTOCOLS) {
     const call = await set.provider.nextCall();
     await call.bytes(wire(api, { parts: [{ kind: 'text', deltas: ['Hello'] }], end: 'none' }));
     await output.held;
-    await call.stream(wire(api, { parts: [{ kind: 'text', deltas: [' and good', ' bye'] }], usage: USAGE }));
+    const rest = wire(api, { parts: [{ kind: 'text', deltas: [' and good', ' bye'] }], usage: USAGE });
+    // A message has one start.
+    await call.stream(rest.replace(/^event: message_start\n.*\n\n/, ''));
     assert.equal(await call.closed, true);
     output.makeRoom();
     await done;
@@ -98,7 +103,9 @@ for (const api of PROTOCOLS) {
     await done;
     assert.deepEqual([output.argumentsText, output.calls], ['{"zone":"UTC"}', calls]);
   });
+}
 
+for (const api of ['responses', 'chat'] as const) {
   test(`${api}: requests reasoning only as the agent defines it`, async () => {
     await using set = await setUp(api);
     for (const [reasoning, expected] of [

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import type { ProviderCall } from '@runwire/test-kit/fake-provider.ts';
 import { modelConformance } from '@runwire/test-kit/model-conformance.ts';
-import { hello, KEY, long, PROTOCOLS, setUp, USAGE, wire } from '@runwire/test-kit/openai-rig.ts';
+import { hello, KEY, long, PROTOCOLS, providerOf, setUp, USAGE, wire } from '@runwire/test-kit/provider-rig.ts';
 import { providerEvents, type StreamScript, sseText } from '@runwire/test-kit/provider-streams.ts';
 import type { ModelRequest } from '../ports.ts';
 
@@ -18,6 +18,43 @@ function clientSockets() {
     stop: () => unsubscribe('undici:client:connected', onConnected),
   };
 }
+
+/** Events of each protocol that are not valid. */
+const GARBAGE = {
+  responses: [
+    'data: {"type":"response.output_text.delta","delta":{}}\n\n',
+    'data: {"type":"response.output_item.done","item":{"type":"function_call","name":7}}\n\n',
+  ],
+  chat: ['data: {"choices":[{"delta":{"content":5}}]}\n\n', 'data: {"choices":[{"delta":{"tool_calls":[7]}}]}\n\n'],
+  messages: [
+    'data: {"type":"message_start"}\n\n',
+    'data: {"type":"message_stop"}\n\n',
+    sseText([
+      { type: 'message_start', message: {} },
+      { type: 'content_block_start', index: 0 },
+    ]),
+    sseText([
+      { type: 'message_start', message: {} },
+      { type: 'message_start', message: {} },
+    ]),
+    sseText([{ type: 'message_start', message: {} }, { type: 'message_stop' }]),
+    sseText([
+      { type: 'message_start', message: {} },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 5 } },
+    ]),
+    sseText([
+      { type: 'message_start', message: {} },
+      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', name: 7 } },
+      { type: 'content_block_stop', index: 0 },
+    ]),
+  ],
+};
+
+const USAGE_NAMES = {
+  responses: ['input_tokens', 'output_tokens', 'cached_tokens', 20],
+  chat: ['prompt_tokens', 'completion_tokens', 'cached_tokens', 20],
+  messages: ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 12],
+} as const;
 
 for (const api of PROTOCOLS) {
   modelConformance(api, async () => {
@@ -93,7 +130,7 @@ for (const api of PROTOCOLS) {
     await using set = await setUp(api);
     for (const [end, sentence] of [
       ['length', /token limit/],
-      ['content_filter', /content filter/],
+      ['content_filter', api === 'messages' ? /refused to answer; change the message/ : /content filter/],
     ] as const) {
       const { output, done } = set.ask();
       await (await set.provider.nextCall()).stream(wire(api, { ...hello, end }));
@@ -197,13 +234,14 @@ for (const api of PROTOCOLS) {
     await using set = await setUp(api);
     const leak = { error: { message: `Incorrect API key provided: ${KEY}, Bearer ${KEY}.\nSee\u0007 the docs.` } };
     const quota = { error: { message: 'Pay.', code: 'insufficient_quota' } };
+    const name = providerOf(api).toUpperCase();
     for (const [status, body, sentence] of [
       [400, leak, /refused the request \(400\): Incorrect API key provided: \*\*\*/],
-      [401, leak, /check OPENAI_API_KEY/],
+      [401, leak, new RegExp(`check ${name}_API_KEY`)],
       [403, leak, /does not allow this key to use `m`/],
-      [404, leak, /does not have `m` \(404\); check RUNWIRE_MODEL/],
+      [404, leak, /does not have `m` \(404\); check the name of the model/],
       [429, quota, /plan and billing/],
-      [307, leak, /check OPENAI_BASE_URL/],
+      [307, leak, new RegExp(`check ${name}_BASE_URL`)],
       [400, 'x'.repeat(200_000), /refused the request \(400\)\.$/],
     ] as const) {
       const { done } = set.ask();
@@ -237,37 +275,37 @@ for (const api of PROTOCOLS) {
       'data: [1]\n\n',
       'data: null\n\n',
       sseText(providerEvents(api === 'chat' ? 'responses' : 'chat', hello)),
-      api === 'chat'
-        ? 'data: {"choices":[{"delta":{"content":5}}]}\n\n'
-        : 'data: {"type":"response.output_text.delta","delta":{}}\n\n',
-      api === 'chat'
-        ? 'data: {"choices":[{"delta":{"tool_calls":[7]}}]}\n\n'
-        : 'data: {"type":"response.output_item.done","item":{"type":"function_call","name":7}}\n\n',
+      ...GARBAGE[api],
       '<html>This is no stream.</html>',
       '',
     ]) {
       const { done } = set.ask();
       await (await set.provider.nextCall()).stream(bytes);
-      await assert.rejects(done, { name: 'RunFailure', code: 'model_error', message: /check OPENAI_BASE_URL/ }, bytes);
+      await assert.rejects(
+        done,
+        { name: 'RunFailure', code: 'model_error', message: /check (OPENAI|ANTHROPIC)_BASE_URL/ },
+        bytes,
+      );
     }
   });
 
   test(`${api}: ignores impossible usage numbers`, async () => {
     await using set = await setUp(api);
-    const [input, outputName] =
-      api === 'chat' ? ['prompt_tokens', 'completion_tokens'] : ['input_tokens', 'output_tokens'];
+    const [input, output, cached, honestInput] = USAGE_NAMES[api];
     for (const lie of [-1, '20', null, 1.5, 1e12, {}]) {
       const { done } = set.ask();
       const honest = wire(api, hello);
-      const text = honest.replaceAll(`"${input}":20`, `"${input}":${JSON.stringify(lie)}`);
+      const text = honest.replaceAll(`"${input}":${honestInput}`, `"${input}":${JSON.stringify(lie)}`);
       assert.notEqual(text, honest);
       await (await set.provider.nextCall()).stream(text);
       assert.equal((await done).usage, null, JSON.stringify(lie));
     }
     const { done } = set.ask();
-    const more = wire(api, hello).replaceAll('"cached_tokens":8', '"cached_tokens":800');
-    await (await set.provider.nextCall()).stream(more.replaceAll(`"${outputName}":9`, `"${outputName}":0`));
-    assert.deepEqual((await done).usage, { ...USAGE, cachedTokens: 20, outputTokens: 0, reasoningTokens: 0 });
+    const more = wire(api, hello).replaceAll(`"${cached}":8`, `"${cached}":800`);
+    await (await set.provider.nextCall()).stream(more.replaceAll(`"${output}":9`, `"${output}":0`));
+    // In Messages, the tokens of the cache are not part of the other input.
+    const inputs = api === 'messages' ? { inputTokens: 812, cachedTokens: 800 } : { cachedTokens: 20 };
+    assert.deepEqual((await done).usage, { ...USAGE, ...inputs, outputTokens: 0, reasoningTokens: 0 });
   });
 
   test(`${api}: an open connection after the last event does not delay the answer`, async () => {
@@ -286,13 +324,14 @@ for (const api of PROTOCOLS) {
     const call = await set.provider.nextCall();
     await call.stream(wire(api, hello));
     await done;
-    assert.equal(call.headers.authorization, `Bearer ${KEY}`);
+    const keyOf = ({ headers }: ProviderCall) => headers[api === 'messages' ? 'x-api-key' : 'authorization'];
+    assert.equal(keyOf(call), api === 'messages' ? KEY : `Bearer ${KEY}`);
     await using keyless = await setUp(api, { apiKey: null });
     const second = keyless.ask();
     const seen = await keyless.provider.nextCall();
     seen.answer(401, {});
-    await assert.rejects(second.done, { message: /requires an API key \(401\); set OPENAI_API_KEY/ });
-    assert.equal(seen.headers.authorization, undefined);
+    await assert.rejects(second.done, { message: /requires an API key \(401\); set (OPENAI|ANTHROPIC)_API_KEY/ });
+    assert.equal(keyOf(seen), undefined);
     await keyless.provider[Symbol.asyncDispose]();
     await assert.rejects(keyless.ask().done, {
       code: 'model_error',

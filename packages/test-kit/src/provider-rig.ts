@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { OpenAiModels } from '@runwire/server/src/agent/models/openai-model.ts';
+import { ProviderModels } from '@runwire/server/src/agent/models/provider-models.ts';
 import type { ModelRequest } from '@runwire/server/src/agent/ports.ts';
 import type { Usage } from '@runwire/server/src/domain/usage.ts';
 import { FakeProvider } from './fake-provider.ts';
@@ -7,14 +7,17 @@ import { Listener, modelRequest } from './model-conformance.ts';
 import { type Protocol, providerEvents, type StreamScript, sseText } from './provider-streams.ts';
 
 export const KEY = 'sk-secret-0123456789';
-export const PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
+export const PROTOCOLS: readonly Protocol[] = ['responses', 'chat', 'messages'];
 export const USAGE: Usage = { requestCount: 1, inputTokens: 20, cachedTokens: 8, outputTokens: 9, reasoningTokens: 4 };
 
-/** A model of OpenAI's, and the provider that it asks. */
-export async function setUp(api: Protocol, more: { silenceMs?: number; apiKey?: string | null } = {}) {
+/** A model, and the provider that it asks: Anthropic for its protocol, otherwise OpenAI. */
+export async function setUp(api: Protocol, more: { silenceMs?: number; apiKey?: string | null; model?: string } = {}) {
   const provider = await FakeProvider.start();
-  const models = new OpenAiModels({ baseUrl: provider.baseUrl, apiKey: KEY, silenceMs: 60_000, api, ...more });
-  const model = models.model('openai/m');
+  const name = providerOf(api);
+  const { baseUrl } = provider;
+  const { model: modelName = 'm', ...options } = more;
+  const models = new ProviderModels({ name, baseUrl, apiKey: KEY, silenceMs: 60_000, api, ...options });
+  const model = models.model(`${name}/${modelName}`);
   assert.ok(model !== null);
   const ask = (request: Partial<ModelRequest> = {}, signal = new AbortController().signal) => {
     const output = new Listener();
@@ -29,6 +32,7 @@ export async function setUp(api: Protocol, more: { silenceMs?: number; apiKey?: 
   return { provider, model, ask, [Symbol.asyncDispose]: dispose };
 }
 
+export const providerOf = (api: Protocol) => (api === 'messages' ? 'anthropic' : 'openai');
 export const wire = (api: Protocol, script: StreamScript) => sseText(providerEvents(api, script));
 export const hello: StreamScript = { parts: [{ kind: 'text', deltas: ['Hel', 'lo'] }], usage: USAGE };
 

@@ -1,33 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FakeProvider } from '@runwire/test-kit/fake-provider.ts';
 import { Listener, modelRequest } from '@runwire/test-kit/model-conformance.ts';
-import { type Protocol, providerEvents, sseText } from '@runwire/test-kit/provider-streams.ts';
+import { hello, PROTOCOLS, setUp, wire } from '@runwire/test-kit/provider-rig.ts';
 import { pngOf, SAMPLE_IMAGES } from '@runwire/test-kit/sample-images.ts';
 import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
 import { RunFailure } from '../../domain/run-failure.ts';
 import type { PromptItem } from '../ports.ts';
 import { promptBytes } from '../progress.ts';
 import { offlineModel } from './offline-model.ts';
-import { OpenAiModels } from './openai-model.ts';
 
 type PromptImage = Extract<PromptAttachment, { kind: 'image' }>;
 
-const PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
 const never = () => new AbortController().signal;
-
-async function setUp(api: Protocol, silenceMs = 60_000) {
-  const provider = await FakeProvider.start();
-  const models = new OpenAiModels({ baseUrl: provider.baseUrl, apiKey: null, silenceMs, api });
-  const model = models.model('openai/m');
-  assert.ok(model !== null);
-  const dispose = async () => {
-    await models[Symbol.asyncDispose]();
-    await provider[Symbol.asyncDispose]();
-  };
-  const hello = sseText(providerEvents(api, { parts: [{ kind: 'text', deltas: ['Hel', 'lo'] }] }));
-  return { provider, model, hello, [Symbol.asyncDispose]: dispose };
-}
 
 /** Counts the reads of each image and how many are in memory concurrently. */
 class Album {
@@ -54,14 +38,25 @@ const jpeg = Buffer.from(SAMPLE_IMAGES['image/jpeg'], 'base64');
 const large = pngOf(1_000_000, 0xa7);
 const url = (bytes: Buffer, mediaType = 'image/png') => `data:${mediaType};base64,${bytes.toString('base64')}`;
 
+const text = (type: string) => (value: string) => ({ type, text: value });
 const part = {
   responses: {
-    text: (text: string) => ({ type: 'input_text', text }),
-    image: (image_url: string, detail: string) => ({ type: 'input_image', image_url, detail }),
+    text: text('input_text'),
+    image: (bytes: Buffer, detail: string, type = 'image/png') => {
+      return { type: 'input_image', image_url: url(bytes, type), detail };
+    },
   },
   chat: {
-    text: (text: string) => ({ type: 'text', text }),
-    image: (image_url: string, detail: string) => ({ type: 'image_url', image_url: { url: image_url, detail } }),
+    text: text('text'),
+    image: (bytes: Buffer, detail: string, type = 'image/png') => {
+      return { type: 'image_url', image_url: { url: url(bytes, type), detail } };
+    },
+  },
+  messages: {
+    text: text('text'),
+    image: (bytes: Buffer, _detail: string, media_type = 'image/png') => {
+      return { type: 'image', source: { type: 'base64', media_type, data: bytes.toString('base64') } };
+    },
   },
 };
 
@@ -79,18 +74,20 @@ for (const api of PROTOCOLS) {
     const output = new Listener();
     const done = set.model.call(modelRequest('', { prompt }), output, never());
     const call = await set.provider.nextCall();
-    await call.stream(set.hello);
+    await call.stream(wire(api, hello));
     await done;
     const { text, image } = part[api];
-    const sent = (call.body.input ?? call.body.messages.slice(1)) as { role: string; content: unknown }[];
+    const plain = (value: string) => (api === 'messages' ? [text(value)] : value);
+    const all = (call.body.input ?? call.body.messages) as { role: string; content: unknown }[];
+    const sent = all.filter(({ role }) => role !== 'system');
     assert.deepEqual(
       sent.map(({ role, content }) => [role, content]),
       [
-        ['user', 'Before'],
-        ['assistant', 'Yes'],
-        ['user', [text('Look: é'), image(url(small), 'low'), image(url(large), 'high')]],
-        ['assistant', 'Seen'],
-        ['user', [image(url(jpeg, 'image/jpeg'), 'auto')]],
+        ['user', plain('Before')],
+        ['assistant', plain('Yes')],
+        ['user', [text('Look: é'), image(small, 'low'), image(large, 'high')]],
+        ['assistant', plain('Seen')],
+        ['user', [image(jpeg, 'auto', 'image/jpeg')]],
       ],
     );
     assert.equal(call.headers['transfer-encoding'], undefined);
@@ -107,7 +104,7 @@ for (const api of PROTOCOLS) {
     const first = await set.provider.nextCall();
     first.answer(503, {}, { 'retry-after': '0' });
     const second = await set.provider.nextCall();
-    await second.stream(set.hello);
+    await second.stream(wire(api, hello));
     await done;
     assert.deepEqual(second.body, first.body);
     assert.equal(album.reads, 2);

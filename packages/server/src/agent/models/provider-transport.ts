@@ -10,6 +10,7 @@ import {
   invalidAnswer,
   ProviderFailure,
   type ProviderTarget,
+  type RetryAdvice,
   silenceFailure,
 } from './provider-failure.ts';
 import type { StreamedBody } from './request-body.ts';
@@ -24,10 +25,11 @@ const RETRY_MS = 500;
 /** How long a connection may take to end after the last event. If it takes longer, it is closed and not reused. */
 const LINGER_MS = 1000;
 
-export interface OpenAiEndpoint {
+export interface ProviderEndpoint {
   /** Without a slash at the end. */
   readonly baseUrl: string;
-  readonly apiKey: string | null;
+  /** The headers that carry the key, and those that the protocol requires. */
+  readonly headers: Readonly<Record<string, string>>;
   /** How long the provider may send nothing, also before its first byte. */
   readonly silenceMs: number;
 }
@@ -71,14 +73,14 @@ class NotNow extends Error {
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Posts requests and passes on the events of their answers. Connections are reused. */
-export class OpenAiTransport implements AsyncDisposable {
+export class ProviderTransport implements AsyncDisposable {
   readonly #agent = new Agent({ keepAliveTimeout: 30_000, headersTimeout: 0, bodyTimeout: 0 });
   readonly #origin: string;
   readonly #basePath: string;
   readonly #headers: Record<string, string>;
   readonly #silenceMs: number;
 
-  constructor({ baseUrl, apiKey, silenceMs }: OpenAiEndpoint) {
+  constructor({ baseUrl, headers, silenceMs }: ProviderEndpoint) {
     const url = new URL(baseUrl);
     this.#origin = url.origin;
     this.#basePath = url.pathname === '/' ? '' : url.pathname;
@@ -87,7 +89,7 @@ export class OpenAiTransport implements AsyncDisposable {
       'content-type': 'application/json',
       accept: 'text/event-stream',
       'user-agent': 'runwire',
-      ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+      ...headers,
     };
   }
 
@@ -221,7 +223,9 @@ class Answer implements Dispatcher.DispatchHandler {
     try {
       this.#decoder.push(chunk);
     } catch (error) {
-      this.#fail(error instanceof SseTooLarge ? invalidAnswer('an event without an end', error) : error);
+      this.#fail(
+        error instanceof SseTooLarge ? invalidAnswer(this.#call.target, 'an event without an end', error) : error,
+      );
     }
     if (this.#call.output.isFull) this.#hold(controller);
   }
@@ -252,7 +256,7 @@ class Answer implements Dispatcher.DispatchHandler {
     if (this.#settled) clearTimeout(this.#timer);
     // The request body could not be read, which is no fault of the provider.
     else if (error instanceof RunFailure) this.#fail(error);
-    else if (this.#status === 200) this.#fail(brokenStream(true));
+    else if (this.#status === 200) this.#fail(brokenStream(this.#call.target, true));
     else if (this.#status > 200) this.#fail(this.#statusFailure());
     else this.#fail(failureOfConnection(this.#call.target, error));
   }
@@ -267,7 +271,7 @@ class Answer implements Dispatcher.DispatchHandler {
   #end(): void {
     try {
       if (this.#reader.end()) this.#succeed();
-      else this.#fail(brokenStream(this.#events > 0));
+      else this.#fail(brokenStream(this.#call.target, this.#events > 0));
     } catch (error) {
       this.#fail(error);
     }
@@ -275,7 +279,7 @@ class Answer implements Dispatcher.DispatchHandler {
 
   #statusFailure(): ProviderFailure {
     const body = Buffer.concat(this.#errorBody).subarray(0, MAX_ERROR_BYTES).toString();
-    return failureOfStatus(this.#call.target, this.#status, body, retryAfterMs(this.#headers));
+    return failureOfStatus(this.#call.target, this.#status, body, retryAdvice(this.#headers));
   }
 
   #succeed(): void {
@@ -302,16 +306,22 @@ class Answer implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Seconds or a date. As in the client of OpenAI, `retry-after-ms` is checked first. */
+function retryAdvice(headers: Headers): RetryAdvice {
+  const should = oneHeader(headers, 'x-should-retry');
+  return { afterMs: retryAfterMs(headers), should: should === 'true' ? true : should === 'false' ? false : null };
+}
+
+/** Seconds or a date. As in the clients of OpenAI and Anthropic, `retry-after-ms` is checked first. */
 function retryAfterMs(headers: Headers): number | null {
-  const one = (name: string) => {
-    const value = headers[name];
-    return Array.isArray(value) ? (value[0] ?? '') : (value ?? '');
-  };
-  const ms = Number.parseFloat(one('retry-after-ms'));
+  const ms = Number.parseFloat(oneHeader(headers, 'retry-after-ms'));
   if (ms >= 0) return ms;
-  const text = one('retry-after').trim();
+  const text = oneHeader(headers, 'retry-after').trim();
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
   const until = Date.parse(text);
   return Number.isNaN(until) ? null : Math.max(0, until - Date.now());
+}
+
+function oneHeader(headers: Headers, name: string): string {
+  const value = headers[name];
+  return Array.isArray(value) ? (value[0] ?? '') : (value ?? '');
 }

@@ -1,0 +1,121 @@
+import { type ProviderApi, providerSettingNames } from '../../domain/providers.ts';
+import type { Model, ModelOutput, ModelRequest, ModelResult } from '../ports.ts';
+import { callMessages } from './messages-call.ts';
+import { ChatReader, chatBody, chatDialect } from './openai-chat.ts';
+import { ResponsesReader, responsesBody } from './openai-responses.ts';
+import type { ProtocolCall } from './protocol-call.ts';
+import { ProviderTransport } from './provider-transport.ts';
+
+export interface ProviderOptions {
+  /** The first part of the ids of its models. */
+  readonly name: string;
+  readonly api: ProviderApi;
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  /** How long the provider may send nothing, also before its first byte. */
+  readonly silenceMs: number;
+}
+
+interface Protocol {
+  readonly path: string;
+  readonly takesPdf: boolean;
+  readonly headers: (apiKey: string | null) => Readonly<Record<string, string>>;
+  readonly call: (call: ProtocolCall, request: ModelRequest) => Promise<ModelResult>;
+}
+
+function bearer(apiKey: string | null): Record<string, string> {
+  return apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+}
+
+const PROTOCOLS: Readonly<Record<ProviderApi, Protocol>> = {
+  responses: {
+    path: '/responses',
+    takesPdf: true,
+    headers: bearer,
+    call: ({ target, output, ask }, request) =>
+      ask(responsesBody(target.model, request), () => new ResponsesReader(target, output)),
+  },
+  chat: {
+    path: '/chat/completions',
+    // Most servers with this protocol accept no files.
+    takesPdf: false,
+    headers: bearer,
+    call: ({ provider, target, output, ask }, request) =>
+      ask(chatBody(target.model, request, chatDialect(provider)), () => new ChatReader(target, output)),
+  },
+  messages: {
+    path: '/v1/messages',
+    takesPdf: true,
+    headers: (apiKey) => ({
+      'anthropic-version': '2023-06-01',
+      ...(apiKey === null ? {} : { 'x-api-key': apiKey }),
+    }),
+    call: callMessages,
+  },
+};
+
+/** All models of a provider, with shared connections. */
+export class ProviderModels implements AsyncDisposable {
+  readonly #options: ProviderOptions;
+  readonly #protocol: Protocol;
+  readonly #transport: ProviderTransport;
+  readonly #models = new Map<string, Model>();
+
+  constructor(options: ProviderOptions) {
+    const { api, apiKey, silenceMs } = options;
+    this.#protocol = PROTOCOLS[api];
+    // The path of this protocol contains the version, and the address of Anthropic does not.
+    const baseUrl = api === 'messages' ? options.baseUrl.replace(/\/v1$/, '') : options.baseUrl;
+    this.#options = { ...options, baseUrl };
+    this.#transport = new ProviderTransport({ baseUrl, headers: this.#protocol.headers(apiKey), silenceMs });
+  }
+
+  /** Takes `provider/model`. Returns null if the id does not belong to this provider. */
+  model(id: string): Model | null {
+    const prefix = `${this.#options.name}/`;
+    if (!id.startsWith(prefix) || id === prefix) return null;
+    let model = this.#models.get(id);
+    if (model === undefined) {
+      model = {
+        id,
+        watchesSilence: true,
+        takesPdf: this.#protocol.takesPdf,
+        call: (request, output, signal) => this.#call(id, request, output, signal),
+      };
+      this.#models.set(id, model);
+    }
+    return model;
+  }
+
+  async #call(id: string, request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
+    const { name, apiKey, baseUrl } = this.#options;
+    const target = { model: id.slice(name.length + 1), apiKey, settings: providerSettingNames(name) };
+    const { path, call } = this.#protocol;
+    const { usage } = await call(
+      {
+        id,
+        provider: name,
+        target,
+        address: baseUrl,
+        output,
+        ask: (body, newReader) =>
+          this.#transport.stream({
+            target,
+            path,
+            body: typeof body === 'string' ? Buffer.from(body) : body,
+            signal,
+            output,
+            mayCall: request.mayCall,
+            newReader,
+          }),
+      },
+      request,
+    );
+    return { usage };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#transport[Symbol.asyncDispose]();
+  }
+}

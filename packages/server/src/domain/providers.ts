@@ -1,0 +1,50 @@
+/** The protocols of model providers. */
+export type ProviderApi = 'responses' | 'chat' | 'messages';
+
+interface KnownProvider {
+  readonly api: ProviderApi;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  /** False if the provider's own address needs no key. */
+  readonly needsKey: boolean;
+}
+
+/** The providers that a model's id can name without further settings than a key. */
+export const PROVIDERS: ReadonlyMap<string, KnownProvider> = new Map([
+  ['openai', { api: 'responses', baseUrl: 'https://api.openai.com/v1', needsKey: true }],
+  ['anthropic', { api: 'messages', baseUrl: 'https://api.anthropic.com', needsKey: true }],
+  ['openrouter', chat('https://openrouter.ai/api/v1')],
+  ['groq', chat('https://api.groq.com/openai/v1')],
+  ['mistral', chat('https://api.mistral.ai/v1')],
+  ['deepseek', chat('https://api.deepseek.com/v1')],
+  ['xai', chat('https://api.x.ai/v1')],
+  ['together', chat('https://api.together.xyz/v1')],
+  ['ollama', { ...chat('http://127.0.0.1:11434/v1'), needsKey: false }],
+]);
+
+function chat(baseUrl: string): KnownProvider {
+  return { api: 'chat', baseUrl, needsKey: true };
+}
+
+/** The names of a provider's settings in the environment. */
+export interface ProviderSettingNames {
+  readonly key: string;
+  readonly baseUrl: string;
+  /** Null if the protocol of the provider cannot be chosen. */
+  readonly api: string | null;
+}
+
+export function providerSettingNames(provider: string): ProviderSettingNames {
+  const name = provider.toUpperCase();
+  return {
+    key: `${name}_API_KEY`,
+    baseUrl: `${name}_BASE_URL`,
+    api: provider === 'openai' ? 'RUNWIRE_OPENAI_API' : null,
+  };
+}
+
+/** Splits `provider/model`. Returns null if the id has another form. */
+export function splitModelId(id: string): { readonly provider: string; readonly model: string } | null {
+  const at = id.indexOf('/');
+  return at < 1 || at === id.length - 1 ? null : { provider: id.slice(0, at), model: id.slice(at + 1) };
+}

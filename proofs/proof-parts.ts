@@ -1,0 +1,45 @@
+import type { Part, PartResult } from '../scripts/parts.ts';
+import { PROOFS } from './all-proofs.ts';
+import type { Proof } from './support/proof.ts';
+import { problemIn, runProof } from './support/run-proof.ts';
+
+/** A proof that takes longer at full scale runs in its short form. */
+const MAX_MINUTES = 3;
+/** A part may take five times the duration that its proof declares, and at least this long. */
+const MIN_LIMIT_MS = 300_000;
+const SEVERAL = '3';
+
+/** Every proof, the longest first, then every planted fault in the short form, which must fail with its sentence. */
+export async function proofParts(): Promise<Part[]> {
+  const proofs = await Promise.all([...PROOFS.values()].map((load) => load()));
+  const [proved, faulty]: [Part[], Part[]] = [[], []];
+  for (const proof of proofs.toSorted((a, b) => minutesOf(b) - minutesOf(a))) {
+    const scale = isLong(proof) ? ['--short'] : [];
+    for (const nodes of proof.spreads === true ? [[], ['--nodes', SEVERAL]] : [[]]) {
+      proved.push(partOf(proof, [...nodes, ...scale], null));
+      for (const [fault, sentence] of Object.entries(proof.faults)) {
+        faulty.push(partOf(proof, [...nodes, '--fault', fault, '--short'], sentence));
+      }
+    }
+  }
+  return [...proved, ...faulty];
+}
+
+const isLong = ({ minutes }: Proof) => minutes > MAX_MINUTES;
+const minutesOf = (proof: Proof) => (isLong(proof) ? 0 : proof.minutes);
+
+/** `sentence` is what the proof must fail with; null if it must pass. */
+function partOf(proof: Proof, args: readonly string[], sentence: RegExp | null): Part {
+  const { name, minutes } = proof;
+  const limitMs = Math.max(MIN_LIMIT_MS, 5 * 60_000 * minutes);
+  const isReduced = sentence === null && isLong(proof);
+  async function run(): Promise<PartResult> {
+    const outcome = await runProof([name, ...args], limitMs);
+    const output = `${outcome.stdout}${outcome.stderr}`;
+    const lines = output.trimEnd().split('\n');
+    const line = lines.find((line) => (sentence ?? /^(PROVED|LEFT OUT) /).test(line)) ?? lines.at(-1) ?? '';
+    const summary = isReduced ? `${line} (short form: at full scale it takes ${minutes} minutes)` : line;
+    return { problem: problemIn(outcome, sentence), summary, output };
+  }
+  return { name, label: [name, ...args].join(' '), run };
+}
