@@ -1,4 +1,4 @@
-import type { AboutRun, AgencyLimits as GivenLimits, BuiltInTool, ModelSettings, Reasoning } from '@runwire/agency';
+import type { AboutRun, BuiltInTool, AgencyLimits as GivenLimits, ModelSettings, Reasoning } from '@runwire/agency';
 import type { CheckResult, Tool } from '../agent/ports.ts';
 
 export type { AboutRun, BuiltInTool };

@@ -1,4 +1,4 @@
-import type { AgentDefinition } from '@runwire/agency';
+import type { Reasoning } from '@runwire/agency';
 import type { RunEventBody, ToolCallItem, ToolOutputItem } from '../domain/events.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { shownStep } from '../domain/shown-step.ts';
@@ -9,10 +9,16 @@ import type { Model, PromptItem, Room, Tool } from './ports.ts';
 import { estimatedUsage, type Progress, promptBytes } from './progress.ts';
 import { ResponseAssembly } from './response-assembly.ts';
 
+export interface LoopAgent {
+  readonly name: string;
+  readonly instructions: string;
+  readonly reasoning: Reasoning | undefined;
+}
+
 export interface LoopInput {
   readonly runId: string;
   readonly attempt: number;
-  readonly agent: AgentDefinition;
+  readonly agent: LoopAgent;
   readonly tools: readonly Tool[];
   readonly model: Model;
   readonly prompt: readonly PromptItem[];

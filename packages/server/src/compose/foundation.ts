@@ -32,6 +32,14 @@ export interface Foundation extends OpenedStore, OpenedFiles {
   readonly stack: AsyncDisposableStack;
 }
 
+/** The limits of the server that an agency can lower. */
+const agencyLimits = ({ stepsPerRun, delegationDepth, handOffs, toolOutputCharacters }: Limits) => ({
+  steps: stepsPerRun,
+  depth: delegationDepth,
+  handOffs,
+  toolOutputCharacters,
+});
+
 /** Opens the store, the files and the models that the settings name, checks them, and registers this node. */
 export async function openFoundation(
   config: Config,
@@ -63,7 +71,14 @@ export async function openFoundation(
   const opened = await openStore(config, secrets, times, hooks, stack);
   const store = overrides.wrapStore?.(opened.store) ?? opened.store;
   const models = await openModels(config, secrets, limits, overrides.model, stack);
-  const agencies = await Agencies.load({ [DEMO_AGENCY]: demoAgency, ...overrides.agencies }, models.defaultId);
+  const agencies = await Agencies.load({
+    definitions: { [DEMO_AGENCY]: demoAgency, ...overrides.agencies },
+    folder: config.agenciesDir,
+    defaultModel: models.defaultId,
+    modelProblem: models.problem,
+    limits: agencyLimits(limits),
+    logger,
+  });
   const files = await openFiles(config, { store, secret: opened.secret }, limits, overrides.waitAt, stack);
   const blobs = overrides.wrapBlobs?.(files.blobs) ?? files.blobs;
   const mount = overrides.wrapMount?.(files.mount) ?? files.mount;

@@ -34,6 +34,10 @@ export interface Config {
   readonly prices: Prices;
   /** Hosts other than the public internet from which files may be fetched. */
   readonly fetchAllow: FetchAllow;
+  /** The folder of agencies; null if there is none. */
+  readonly agenciesDir: string | null;
+  /** True if changes in that folder are loaded while the server runs. */
+  readonly agenciesWatch: boolean;
 }
 
 export interface MetricsConfig {
@@ -100,6 +104,10 @@ export interface Limits {
    */
   readonly attachmentsBytes: number;
   readonly stepsPerRun: number;
+  /** How deep delegations may be nested, how many hand-offs a run may have, and how much of an output a model gets. */
+  readonly delegationDepth: number;
+  readonly handOffs: number;
+  readonly toolOutputCharacters: number;
   /** Other nodes fence a node that sent no heartbeat for this time. The node itself starts no call then. */
   readonly leaseMs: number;
   readonly beatMs: number;
@@ -183,6 +191,9 @@ export const DEFAULT_LIMITS: Limits = {
   conversionMs: 30_000,
   attachmentsBytes: 256 * 1024 * 1024,
   stepsPerRun: 50,
+  delegationDepth: 5,
+  handOffs: 10,
+  toolOutputCharacters: 40_000,
   leaseMs: 8_000,
   beatMs: 2_000,
   maxAttempts: 3,

@@ -1,4 +1,4 @@
-import type { LoadedAgent } from '../agencies/agencies.ts';
+import type { LoadedAgency, LoadedAgent } from '../agencies/loaded-agency.ts';
 import { runAgent } from '../agent/loop.ts';
 import type { Model } from '../agent/ports.ts';
 import { Progress } from '../agent/progress.ts';
@@ -15,6 +15,7 @@ import { endRun } from '../runs/end-run.ts';
 import { journalStep } from '../runs/journal.ts';
 import { withFields } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { aboutRun } from './about-run.ts';
 import type { EngineDeps } from './deps.ts';
 import { handOver } from './hand-over.ts';
 import { readyPrompt } from './ready-prompt.ts';
@@ -28,6 +29,8 @@ import { endOrphan } from './takeover/end-orphan.ts';
 /** One attempt of a run on this node. */
 export interface RunAttempt {
   readonly run: AdmittedRun;
+  /** The version of the agency that the run keeps to its end; null if the agency cannot be loaded. */
+  readonly agency: LoadedAgency | null;
   readonly log: RunLog;
   readonly stop: StopHandle;
   readonly watched: WatchedRun;
@@ -162,9 +165,12 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
 
 /** Makes the prompt ready and runs the agent. Resolves to the last step, which commits together with the end. */
 async function callAgent(execution: Execution): Promise<Step> {
-  const { deps, run, log, stop, watched, scratch, progress } = execution;
-  const { agent, model } = agentOf(deps, run);
-  const tools = agent.files ? [...agent.tools, ...fileTools(deps.files(run.integrationId))] : agent.tools;
+  const { deps, run, agency, log, stop, watched, scratch, progress } = execution;
+  const { agent, model } = agentOf(execution);
+  const readTools = agent.builtIn.length === 0 ? [] : fileTools(deps.files(run.integrationId));
+  const tools = [...agent.tools, ...readTools.filter(({ name }) => agent.builtIn.some((known) => known === name))];
+  const about = await retryWhileUnavailable(deps, stop, () => aboutRun(deps.store.reads, run, agent));
+  const instructions = await agent.instructions(about);
   const attachmentRun = {
     ...run,
     takesPdf: model.takesPdf === true,
@@ -172,7 +178,8 @@ async function callAgent(execution: Execution): Promise<Step> {
     retry: <T>(job: () => Promise<T>) => retryWhileUnavailable(deps, stop, job),
   };
   const attachments = new RunAttachments(deps, attachmentRun, scratch);
-  const { prompt, turnsLeftOut } = await readyPrompt(deps, run, { ...agent, tools }, attachments, stop);
+  const shown = { instructions, model: model.id, tools };
+  const { prompt, turnsLeftOut } = await readyPrompt(deps, run, shown, attachments, stop);
   const finished = run.resumed?.steps ?? [];
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
   if (finished.length === 0) stop.stepDone(true);
@@ -183,14 +190,14 @@ async function callAgent(execution: Execution): Promise<Step> {
   return runAgent({
     runId: run.runId,
     attempt: run.attempt,
-    agent: agent.definition,
+    agent: { name: agent.name, instructions, reasoning: agent.reasoning },
     tools,
     model: watched.guard(model),
     prompt,
     finished,
     leftBetweenSteps: run.resumed?.betweenSteps ?? false,
     userContext: run.userContext,
-    maxSteps: deps.maxSteps,
+    maxSteps: agency?.limits.steps ?? deps.maxSteps,
     progress,
     room: log,
     signal: stop.signal,
@@ -204,11 +211,12 @@ async function callAgent(execution: Execution): Promise<Step> {
   });
 }
 
-function agentOf(deps: EngineDeps, run: AdmittedRun): { readonly agent: LoadedAgent; readonly model: Model } {
-  const agent = deps.agencies.agent(run.agency, run.agent);
-  const model = agent === null ? null : deps.model(agent.model);
-  if (agent !== null && model !== null) return { agent, model };
-  const missing = agent === null ? `agent \`${run.agent}\`` : `model \`${agent.model}\``;
+function agentOf({ deps, run, agency }: Execution): { readonly agent: LoadedAgent; readonly model: Model } {
+  const agent = agency?.agents.get(run.agent);
+  const id = agency && agent ? deps.agencies.modelOf(agency, agent, null) : null;
+  const model = id === null ? null : deps.model(id);
+  if (agent !== undefined && model !== null) return { agent, model };
+  const missing = id === null ? `agent \`${run.agent}\`` : `model \`${id}\``;
   throw new RunFailure('internal_error', `The ${missing} does not exist.`);
 }
 
