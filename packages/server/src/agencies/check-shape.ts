@@ -46,7 +46,12 @@ const KINDS: Readonly<Record<string, string>> = {
   number: 'a number',
 };
 
-const PARTS: Readonly<Record<string, string>> = { agency: 'an agency', agent: 'an agent', flow: 'a flow' };
+const PARTS: Readonly<Record<string, string>> = {
+  agency: 'an agency',
+  agent: 'an agent',
+  flow: 'a flow',
+  server: 'an MCP server',
+};
 
 /** What is missing, and what to write. */
 const MISSING: Readonly<Record<string, string>> = {
@@ -84,7 +89,7 @@ class ShapeCheck {
     if (given.$ref !== undefined) {
       const name = given.$ref.replace('#/definitions/', '');
       const target = root.definitions[name] ?? {};
-      return this.#resolve(target, value, Object.hasOwn(PARTS, name) || name === 'mcp' ? name : part);
+      return this.#resolve(target, value, PARTS[name] === undefined ? (name === 'mcp' ? 'server' : part) : name);
     }
     for (const variant of given.anyOf ?? []) {
       const resolved = this.#resolve(variant, value, part);
@@ -162,7 +167,7 @@ class ShapeCheck {
       if (Object.hasOwn(value, field)) continue;
       this.#add(path, MISSING[`${part} ${field}`] ?? `${labelOf(path)} has no \`${field}\`; add it.`);
     }
-    if (part === 'mcp') this.#checkServer(value, path);
+    if (part === 'server') this.#checkServer(value, path);
   }
 
   /** An MCP server has `url` or `command`, and only the fields that belong to it. */

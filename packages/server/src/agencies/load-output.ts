@@ -46,7 +46,8 @@ async function schemaOf(given: unknown, add: (problem: string) => void): Promise
     return await readSchema(given);
   } catch (error) {
     if (!(error instanceof SchemaRefused)) throw error;
-    add(error.message);
+    // The first problem is enough: the others often follow from it.
+    add(`${error.message.replace('schema is invalid: ', '').split(', ')[0]?.replace(/\.$/, '')}.`);
     return null;
   }
 }

@@ -5,6 +5,9 @@ export interface ModuleFailure {
   readonly stack: string;
 }
 
+/** The code of a failure whose message is a whole sentence. */
+export const OWN_SENTENCE = 'RUNWIRE';
+
 export function moduleFailure(error: unknown): ModuleFailure {
   if (!(error instanceof Error)) return { message: String(error), code: null, stack: '' };
   const { message, stack = '' } = error;

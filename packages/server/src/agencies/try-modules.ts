@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { ModuleFailure } from './module-failure.ts';
+import { type ModuleFailure, OWN_SENTENCE } from './module-failure.ts';
 
 /** Loads modules in a process of their own. Resolves to null if they load there in time. */
 export async function tryModules(
@@ -18,7 +18,7 @@ export async function tryModules(
     },
   );
   const { promise, resolve } = Promise.withResolvers<ModuleFailure | null>();
-  const fail = (message: string) => resolve({ message, code: null, stack: '' });
+  const fail = (message: string) => resolve({ message, code: OWN_SENTENCE, stack: '' });
   const seconds = timeoutMs / 1000;
   const timer = setTimeout(
     () => fail(`It did not load within ${seconds} seconds; remove what loops or waits.`),

@@ -114,7 +114,9 @@ function yamlPlace(file: string, doc: Document, { text, startsAt, at }: FileText
     file,
     position(path, part = 'value') {
       const { key, value } = find(path);
-      const node = part === 'key' ? (key ?? value) : value?.range ? value : key;
+      // A value that is left out has a position without a width.
+      const isWritten = value?.range != null && value.range[0] < value.range[1];
+      const node = part === 'key' || !isWritten ? (key ?? value) : value;
       return at(node?.range?.[0] ?? 0);
     },
     positionOf(path, piece) {
