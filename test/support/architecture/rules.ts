@@ -34,7 +34,7 @@ export const serverImports: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['compose', 'config', ...base],
   'index.ts': everything,
   compose: everything,
-  commands: ['compose', 'config', 'accounts', 'files', 'storage', 'store', ...base],
+  commands: ['compose', 'config', 'accounts', 'agencies', 'files', 'storage', 'store', ...base],
   testing: everything,
   config: ['domain', 'lib'],
   http: ['admission', 'runs', 'chats', 'accounts', 'agencies', 'files', 'attachments', 'nodes', 'eventlog', ...base],

@@ -40,13 +40,15 @@ export type Path = readonly (string | number)[];
 
 /** Where a value was written. */
 export interface Place {
-  /** The file that contains the value at this path. */
+  /** The file that contains the values. */
   readonly file: string;
   /** The position of the value, or of its key. The position of the nearest part around it if it is not written. */
-  position(path: Path, part?: 'key' | 'value'): Position;
+  position(path: Path, part?: 'key' | 'value'): FilePosition;
   /** The position of a piece of the text of the value at this path. */
-  positionOf(path: Path, piece: string): Position;
+  positionOf(path: Path, piece: string): FilePosition;
 }
+
+export type FilePosition = Omit<Fault, 'message'>;
 
 export interface Position {
   readonly line: number | null;
@@ -62,11 +64,11 @@ export class Faults {
   }
 
   add(place: Place, path: Path, message: string, part?: 'key' | 'value'): void {
-    this.#faults.push({ file: place.file, ...place.position(path, part), message });
+    this.#faults.push({ ...place.position(path, part), message });
   }
 
   addOf(place: Place, path: Path, piece: string, message: string): void {
-    this.#faults.push({ file: place.file, ...place.positionOf(path, piece), message });
+    this.#faults.push({ ...place.positionOf(path, piece), message });
   }
 
   addAt(file: string, position: Position, message: string): void {

@@ -17,6 +17,19 @@ export interface AgencySetting {
   readonly limits: AgencyLimits;
 }
 
+interface ServerLimits extends Pick<AgencyLimits, 'handOffs' | 'toolOutputCharacters'> {
+  readonly stepsPerRun: number;
+  readonly delegationDepth: number;
+}
+
+/** The limits of the server that an agency can lower. */
+export const serverLimits = (limits: ServerLimits): AgencyLimits => ({
+  steps: limits.stepsPerRun,
+  depth: limits.delegationDepth,
+  handOffs: limits.handOffs,
+  toolOutputCharacters: limits.toolOutputCharacters,
+});
+
 export interface AgencyParts extends ToolSources {
   readonly id: string;
   /** Null if the agency is not in a folder. */

@@ -9,7 +9,7 @@ import type { LoadedAgency } from './loaded-agency.ts';
 import { readDefinition } from './read-definition.ts';
 import { readTypeScriptAgency, TYPESCRIPT_FILE } from './read-typescript-agency.ts';
 import { readYamlAgency, YAML_FILE } from './read-yaml-agency.ts';
-import { NO_PLACE } from './source-place.ts';
+import { noPlace } from './source-place.ts';
 
 const ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const RESERVED_ID = 'demo';
@@ -40,16 +40,18 @@ export async function loadDefinition(
   try {
     // The program that starts the server also provides the models.
     const anyModel = { ...setting, modelProblem: () => null };
-    const draft = readDefinition(given, 'bundled', { agency: NO_PLACE, agent: () => NO_PLACE }, faults);
+    const places = {
+      agency: noPlace(`agency \`${id}\``),
+      agent: (name: string) => noPlace(`agent \`${name}\` of agency \`${id}\``),
+    };
+    const draft = readDefinition(given, 'bundled', places, faults);
     const agency = await loadAgency(draft, { id, folder: null, fileTools: new Map() }, anyModel, faults);
     const hash = createHash('sha256').update(JSON.stringify(draft.value)).digest('hex');
     return { ...agency, version: hash.slice(0, VERSION_CHARACTERS), loadedAt: Date.now() };
   } catch (error) {
     if (!(error instanceof AgencyBroken)) throw error;
-    const { message = '' } = error.faults[0] ?? {};
-    throw new StartRefused(
-      message.includes(`agency \`${id}\``) ? message : `The agency \`${id}\` is wrong: ${message}`,
-    );
+    const { file = '', message = '' } = error.faults[0] ?? {};
+    throw new StartRefused(message.includes(`agency \`${id}\``) ? message : `In ${file}: ${message}`);
   }
 }
 

@@ -55,13 +55,15 @@ function asFields(value: unknown): Record<string, unknown> | null {
 
 function withBody(place: Place, text: string, bodyAt: number): Place {
   const start = text.length - text.slice(bodyAt).trimStart().length;
+  const { file } = place;
   return {
-    file: place.file,
-    position: (path, part) => (path[0] === 'instructions' ? positionIn(text, start) : place.position(path, part)),
+    file,
+    position: (path, part) =>
+      path[0] === 'instructions' ? { file, ...positionIn(text, start) } : place.position(path, part),
     positionOf: (path, piece) => {
       if (path[0] !== 'instructions') return place.positionOf(path, piece);
       const found = text.indexOf(piece, start);
-      return positionIn(text, found === -1 ? start : found);
+      return { file, ...positionIn(text, found === -1 ? start : found) };
     },
   };
 }

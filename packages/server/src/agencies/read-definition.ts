@@ -1,7 +1,7 @@
 import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
 import type { AgencyDraft, AgentCode, AgentDraft } from './agency-draft.ts';
 import { checkAgencyShape } from './check-shape.ts';
-import type { Faults, Place } from './fault.ts';
+import type { Faults, Path, Place } from './fault.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -33,9 +33,10 @@ export function readDefinition(
   const agents: AgentDraft[] = [];
   if (Array.isArray(fields.agents)) {
     for (const [index, agent] of (fields.agents as readonly unknown[]).entries()) {
-      const { value, code } = agentOf(agent);
-      const name = isFields(value) ? value.name : undefined;
+      const name = isFields(agent) ? agent.name : undefined;
       const place = typeof name === 'string' ? places.agent(name) : places.agency;
+      const { value, code } = agentOf(agent);
+      checkToolNames(agent, place, ['agents', index, 'tools'], faults);
       agents.push({ value: value as AgentFile, place, path: ['agents', index], code });
     }
     fields.agents = agents.map(({ value }) => value);
@@ -81,12 +82,22 @@ function agentOf(given: unknown): { readonly value: unknown; readonly code: Agen
   return { value: fields, code };
 }
 
-/** Returns the name of the tool, or what was given if it has none. */
+/** Returns the name of the tool, or what was given if it is no tool. */
 function listedTool(tool: unknown, tools: Map<string, object>): unknown {
-  if (!isFields(tool) || typeof tool.name !== 'string') return tool;
-  // The check of the shape reports a name that is listed twice.
-  tools.set(tool.name, tool);
-  return tool.name;
+  if (!isFields(tool)) return tool;
+  const name = String(tool.name);
+  tools.set(name, tool);
+  return name;
+}
+
+/** Reports tools without a name. The check of the shape reports a name that is listed twice. */
+function checkToolNames(agent: unknown, place: Place, path: Path, faults: Faults): void {
+  if (!isFields(agent) || !Array.isArray(agent.tools)) return;
+  for (const [index, tool] of (agent.tools as readonly unknown[]).entries()) {
+    if (!isFields(tool) || typeof tool.name === 'string') continue;
+    const remedy = 'give it one, or write the tools as an object with their names as keys';
+    faults.add(place, [...path, index], `Item ${index + 1} of \`tools\` has no \`name\`; ${remedy}.`);
+  }
 }
 
 function flowOf(flow: unknown): unknown {

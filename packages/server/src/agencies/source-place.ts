@@ -1,7 +1,10 @@
 import { NO_POSITION, type Path, type Place, positionIn } from './fault.ts';
 
-/** For definitions that have no file. */
-export const NO_PLACE: Place = { file: 'agency', position: () => NO_POSITION, positionOf: () => NO_POSITION };
+/** For definitions that have no file. `name` says what the definition is of. */
+export function noPlace(name: string): Place {
+  const position = () => ({ file: name, ...NO_POSITION });
+  return { file: name, position, positionOf: position };
+}
 
 /**
  * Finds values of a definition in the text of its module: the next `key:` after the agent's name, or after
@@ -20,11 +23,11 @@ export function sourcePlace(file: string, text: string, agent?: string): Place {
   };
   return {
     file,
-    position: (path, part = 'value') => positionIn(text, find(path, part)),
+    position: (path, part = 'value') => ({ file, ...positionIn(text, find(path, part)) }),
     positionOf(path, piece) {
       const from = find(path, 'value');
       const found = text.indexOf(piece, from);
-      return positionIn(text, found === -1 ? from : found);
+      return { file, ...positionIn(text, found === -1 ? from : found) };
     },
   };
 }

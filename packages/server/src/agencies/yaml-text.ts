@@ -117,13 +117,13 @@ function yamlPlace(file: string, doc: Document, { text, startsAt, at }: FileText
       // A value that is left out has a position without a width.
       const isWritten = value?.range != null && value.range[0] < value.range[1];
       const node = part === 'key' || !isWritten ? (key ?? value) : value;
-      return at(node?.range?.[0] ?? 0);
+      return { file, ...at(node?.range?.[0] ?? 0) };
     },
     positionOf(path, piece) {
       const range = find(path).value?.range;
       const from = startsAt + (range?.[0] ?? 0);
       const found = text.slice(from, startsAt + (range?.[1] ?? 0)).indexOf(piece);
-      return positionIn(text, from + Math.max(0, found));
+      return { file, ...positionIn(text, from + Math.max(0, found)) };
     },
   };
 }

@@ -3,6 +3,8 @@ import { firstStart } from '../accounts/first-start.ts';
 import { DEMO_AGENCY } from '../accounts/integrations.ts';
 import { Agencies } from '../agencies/agencies.ts';
 import { demoAgency } from '../agencies/demo-agency.ts';
+import { serverLimits } from '../agencies/load-agency.ts';
+import { FolderWatch } from '../agencies/watch-folder.ts';
 import type { Config, Limits, Secrets } from '../config/config.ts';
 import type { NodeIdentity } from '../store/this-node.ts';
 import { EventLoopDelay } from '../telemetry/event-loop-delay.ts';
@@ -31,14 +33,6 @@ export interface Foundation extends OpenedStore, OpenedFiles {
   readonly commitMs: number;
   readonly stack: AsyncDisposableStack;
 }
-
-/** The limits of the server that an agency can lower. */
-const agencyLimits = ({ stepsPerRun, delegationDepth, handOffs, toolOutputCharacters }: Limits) => ({
-  steps: stepsPerRun,
-  depth: delegationDepth,
-  handOffs,
-  toolOutputCharacters,
-});
 
 /** Opens the store, the files and the models that the settings name, checks them, and registers this node. */
 export async function openFoundation(
@@ -76,9 +70,12 @@ export async function openFoundation(
     folder: config.agenciesDir,
     defaultModel: models.defaultId,
     modelProblem: models.problem,
-    limits: agencyLimits(limits),
+    limits: serverLimits(limits),
     logger,
   });
+  if (config.agenciesDir !== null && config.agenciesWatch) {
+    stack.use(new FolderWatch(agencies, config.agenciesDir, logger));
+  }
   const files = await openFiles(config, { store, secret: opened.secret }, limits, overrides.waitAt, stack);
   const blobs = overrides.wrapBlobs?.(files.blobs) ?? files.blobs;
   const mount = overrides.wrapMount?.(files.mount) ?? files.mount;

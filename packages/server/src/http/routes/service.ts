@@ -1,4 +1,4 @@
-import { operations } from '@runwire/contract/schemas';
+import { AgencyFile, operations } from '@runwire/contract/schemas';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type Agencies, type ListedAgency, toolNames } from '../../agencies/agencies.ts';
 import { decodeCursor } from '../../domain/list-cursor.ts';
@@ -53,6 +53,10 @@ export function serviceRoutes(app: FastifyInstance, deps: ServiceRoutesDeps): vo
   const openApi = async () => app.describe();
   route(app, operations.getOpenApi, openApi);
   route(app, operations.headOpenApi, openApi);
+
+  const agencySchema = async () => AgencyFile;
+  route(app, operations.getAgencySchema, agencySchema);
+  route(app, operations.headAgencySchema, agencySchema);
 
   let rendered: string | null = null;
   const docs = async (_request: unknown, reply: FastifyReply) => {
