@@ -187,7 +187,7 @@ function tests(store: StoreName): void {
     await using rig = await ScriptedServer.start({
       store,
       agencies: { team },
-      limits: { handOffsPerRun: 1, delegationDepth: 1, stepsPerRun: 6 },
+      limits: { handOffs: 1, delegationDepth: 1, stepsPerRun: 6 },
     });
     const apiIntegrationId = await rig.integration({ agency: 'team' });
     const back = (id: string, to: string) => calls([id, `transfer_to_${to}`, {}]);

@@ -12,11 +12,14 @@ import { CliServer, folderOf, runwire } from './support/cli-process.ts';
 type Settings = Readonly<Record<string, string>>;
 
 const NOT_BUILT: Settings = {
-  RUNWIRE_AGENCIES_DIR: './agencies',
   RUNWIRE_SANDBOX: 'bubblewrap',
 };
 
 const WRONG: readonly Settings[] = [
+  { RUNWIRE_AGENCIES_DIR: './no-such-folder' },
+  { RUNWIRE_AGENCIES_DIR: 'package.json' },
+  { RUNWIRE_AGENCIES_WATCH: 'true' },
+  { RUNWIRE_AGENCIES_DIR: '.', RUNWIRE_AGENCIES_WATCH: 'yes' },
   ...['abc', '-1', '1.5', '65536', '0x50', ' 80', '8787 '].map((PORT) => ({ PORT })),
   ...['not a url', 'ftp://example.com', 'example.com', 'https://u:p@example.com', 'https://example.com/?a=1'].flatMap(
     (url) => [{ RUNWIRE_PUBLIC_URL: url }, { RUNWIRE_STAGING_URL: url }],
@@ -70,6 +73,10 @@ const WRONG: readonly Settings[] = [
     RUNWIRE_SHARED_DISK: shared,
     DATABASE_URL: 'postgres://db.example.com/runwire',
   })),
+  { RUNWIRE_AGENCIES_DIR: './no-such-folder' },
+  { RUNWIRE_AGENCIES_DIR: 'package.json' },
+  { RUNWIRE_AGENCIES_WATCH: 'true' },
+  { RUNWIRE_AGENCIES_DIR: '.', RUNWIRE_AGENCIES_WATCH: 'yes' },
   ...['abc', '-1', '1.5', '65536', ' 9464', '8787'].map((port) => ({ RUNWIRE_METRICS_PORT: port })),
   { RUNWIRE_METRICS_PORT: '9464', PORT: '9464' },
   { RUNWIRE_METRICS_HOST: '0.0.0.0' },

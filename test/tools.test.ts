@@ -250,14 +250,14 @@ test('refuses an agency whose tool cannot be used, with one sentence that names 
     [{ web: { type: 'provider', id: 'openai.web_search', args: {} } as AgentTool }, /`web` .* runs at the provider; /],
     [
       [tool({ inputSchema: z.object({}), execute: () => 1 })] as unknown as Tools,
-      /^A tool of agent `A` of agency `own` has no name; /,
+      /^In agent `A` of agency `own`: Item 1 of `tools` has no `name`; /,
     ],
     [
       [
         defineTool({ name: 'one', description: '', inputSchema: {}, execute: () => 1 }),
         defineTool({ name: 'one', description: '', inputSchema: {}, execute: () => 2 }),
       ],
-      /`one` .* is defined twice; /,
+      /^In agent `A` of agency `own`: `tools` lists `one` twice; /,
     ],
   ];
   for (const [tools, sentence] of cases) {
@@ -284,7 +284,7 @@ test('a tool may have the name of a file tool only if the agent has none', async
   }
   await assert.rejects(start({ files: 'no' }), {
     name: 'StartRefused',
-    message: /^The `files` of agent `A` .* must be true or false/,
+    message: /^In agent `A` of agency `own`: `files` must be `true` or `false`/,
   });
   await using rig = await start({ files: false, tools: { read_file: own } });
   await rig.api.post('/v2/integrations', { apiIntegrationId: 'own', agency: 'own' });

@@ -1459,9 +1459,25 @@ export interface Agency {
      */
     model: string | null;
     /**
+     * Models that are asked if `model` cannot answer, in order.
+     */
+    fallback: string[];
+    /**
      * Names of the tools of the agent.
      */
     tools: string[];
+    /**
+     * Names of the tools whose calls a person must approve.
+     */
+    approval: string[];
+    /**
+     * True if the agent may run commands.
+     */
+    sandbox: boolean;
+    /**
+     * Messages that a user may begin with.
+     */
+    starters: string[];
   }[];
   /**
    * Which agents hand over or delegate to which.
@@ -1483,9 +1499,55 @@ export interface Agency {
     kind: 'handoff' | 'delegate';
   }[];
   /**
-   * Why the agency could not be loaded. Null if it was loaded.
+   * The form in which the agency is written. Null if it could not be loaded.
    */
-  error: string | null;
+  source: 'bundled' | 'yaml' | 'markdown' | 'typescript' | null;
+  /**
+   * Hash of everything that the agency loads. Null if it could not be loaded.
+   */
+  version: string | null;
+  /**
+   * When this version was loaded. Null if the agency could not be loaded.
+   */
+  loadedAt: string | null;
+  /**
+   * The MCP servers of the agency.
+   */
+  mcp: {
+    [k: string]: unknown;
+  }[];
+  /**
+   * Why the files of the agency cannot be loaded as they are now; null if they can. The other fields show the last version that could be loaded, which completions use. If there is none, completions get 503 `agency_unavailable`.
+   */
+  error: {
+    /**
+     * The first fault, in one line.
+     */
+    message: string;
+    /**
+     * Everything that is wrong.
+     *
+     * Items: A fault.
+     */
+    faults: {
+      /**
+       * The file, by its path from the folder of the agency.
+       */
+      file: string;
+      /**
+       * The line, from 1. Null if the fault is not in a text.
+       */
+      line: number | null;
+      /**
+       * The column, from 1. Null if the fault is not in a text.
+       */
+      column: number | null;
+      /**
+       * What is wrong, and what to write.
+       */
+      message: string;
+    }[];
+  } | null;
 }
 
 /**

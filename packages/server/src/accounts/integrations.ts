@@ -1,5 +1,6 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import type { IntegrationChange, NewIntegration } from '../domain/account-inputs.ts';
+import { BROKEN_RETRY_SECONDS } from '../domain/admission.ts';
 import { RUN_SECONDS_BY_SETTING } from '../domain/admitted-run.ts';
 import { newId } from '../domain/ids.ts';
 import type { Prices } from '../domain/prices.ts';
@@ -129,8 +130,11 @@ export class Integrations {
     const entryPoints = this.#agencies.entryPoints(agency);
     if (entryPoints === null) throw new Refusal('unknown_agency');
     const kept = row !== null && row.agency === agency ? row.default_agent : null;
+    if (entryPoints === 'broken' && (kept === null || input.defaultAgent !== undefined)) {
+      throw new Refusal('agency_unavailable', undefined, {}, BROKEN_RETRY_SECONDS);
+    }
     const defaultAgent = input.defaultAgent ?? kept ?? this.#agencies.defaultAgent(agency) ?? '';
-    if (!entryPoints.includes(defaultAgent)) {
+    if (entryPoints !== 'broken' && !entryPoints.includes(defaultAgent)) {
       const names = entryPoints.map((name) => `\`${name}\``).join(', ');
       throw new Refusal(
         'unknown_agent',

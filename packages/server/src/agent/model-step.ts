@@ -76,6 +76,7 @@ async function askModel(
       ...(replays.length === 0 ? {} : { replays }),
       mayCall: () => scope.mayCall(),
       ...(agent.reasoning === undefined ? {} : { reasoning: agent.reasoning }),
+      ...(agent.settings === undefined ? {} : { settings: agent.settings }),
     };
     usage = withEarlier((await model.call(request, assembly, signal)).usage ?? used(true));
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Reasoning } from '@runwire/agency';
+import type { ModelSettings, Reasoning } from '@runwire/agency';
 import type { Model, Tool } from './ports.ts';
 
 /** An agent as the loops of one run use it. */
@@ -10,6 +10,7 @@ export interface TeamAgent {
   readonly windowTokens: number;
   readonly tools: readonly Tool[];
   readonly reasoning?: Reasoning | undefined;
+  readonly settings?: ModelSettings | undefined;
   readonly flows: readonly Flow[];
 }
 

@@ -2,12 +2,14 @@ import { offlineModel } from '../agent/models/offline-model.ts';
 import type { ProviderModels, ProviderOptions } from '../agent/models/provider-models.ts';
 import type { Model } from '../agent/ports.ts';
 import type { Config, Limits, Secrets } from '../config/config.ts';
-import { splitModelId } from '../domain/providers.ts';
+import { PROVIDERS, providerSettingNames, splitModelId } from '../domain/providers.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 
 export interface OpenedModels {
   /** Returns null if no provider has this model. */
   readonly find: (id: string) => Model | null;
+  /** Returns a sentence that tells what to do if agencies cannot use the model, or null. */
+  readonly problem: (id: string) => string | null;
   /** The model of agencies that name none. */
   readonly defaultId: string;
 }
@@ -32,10 +34,26 @@ export async function openModels(
     const load = unset.get(provider);
     return loaded.get(provider)?.model(id) ?? (load === undefined ? null : lazyModel(id, load));
   };
+  const find = (id: string) => known.get(id) ?? findAt(splitModelId(id)?.provider ?? '', id);
   return {
-    find: (id) => known.get(id) ?? findAt(splitModelId(id)?.provider ?? '', id),
+    find,
+    problem: (id) => (find(id) === null ? modelProblem(id) : null),
     defaultId: replacement?.id ?? config.model,
   };
+}
+
+/** The same without a server: only the settings are known. */
+export function modelProblemOf({ providers }: Pick<Config, 'providers'>, id: string): string | null {
+  const provider = splitModelId(id)?.provider;
+  return id === offlineModel.id || providers.some(({ name }) => name === provider) ? null : modelProblem(id);
+}
+
+function modelProblem(id: string): string {
+  const provider = splitModelId(id)?.provider ?? id;
+  const names = [...PROVIDERS.keys()];
+  if (!names.includes(provider))
+    return `This version has no provider \`${provider}\`; write a model of ${names.join(', ')}.`;
+  return `\`${id}\` needs a key; set ${providerSettingNames(provider).key}, and start the server again.`;
 }
 
 /** A provider that needs no settings is loaded when an agency's model is first called. */

@@ -76,7 +76,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
       loops: {
         steps: limits.stepsPerRun,
         depth: limits.delegationDepth,
-        handOffs: limits.handOffsPerRun,
+        handOffs: limits.handOffs,
         toolOutputCharacters: limits.toolOutputCharacters,
       },
       prompt: { heal: overrides.healTurn ?? healTurn, windowTokens },

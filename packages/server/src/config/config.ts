@@ -33,6 +33,10 @@ export interface Config {
   readonly prices: Prices;
   /** Hosts other than the public internet from which files may be fetched. */
   readonly fetchAllow: FetchAllow;
+  /** The folder of agencies; null if there is none. */
+  readonly agenciesDir: string | null;
+  /** True if changes in that folder are loaded while the server runs. */
+  readonly agenciesWatch: boolean;
 }
 
 export interface MetricsConfig {
@@ -104,9 +108,9 @@ export interface Limits {
   readonly attachmentsBytes: number;
   /** The model steps of all agents of a run. */
   readonly stepsPerRun: number;
-  /** How deep messages between agents may be nested. */
+  /** How deep delegations may be nested, how many hand-offs a run may have, and how much of an output a model gets. */
   readonly delegationDepth: number;
-  readonly handOffsPerRun: number;
+  readonly handOffs: number;
   readonly toolOutputCharacters: number;
   /** Other nodes fence a node that sent no heartbeat for this time. The node itself starts no call then. */
   readonly leaseMs: number;
@@ -192,7 +196,7 @@ export const DEFAULT_LIMITS: Limits = {
   attachmentsBytes: 256 * 1024 * 1024,
   stepsPerRun: 50,
   delegationDepth: 5,
-  handOffsPerRun: 10,
+  handOffs: 10,
   toolOutputCharacters: 40_000,
   leaseMs: 8_000,
   beatMs: 2_000,

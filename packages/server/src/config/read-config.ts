@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { NO_PRICES } from '../domain/prices.ts';
 import { type Config, type Secrets, SettingRefused } from './config.ts';
 import { isKubernetesVariable } from './kubernetes-variables.ts';
+import { readAgencies } from './read-agencies.ts';
 import { readDatabase } from './read-database.ts';
 import { readFiles, readSharedDisk } from './read-files.ts';
 import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
@@ -18,10 +19,12 @@ export interface CheckedSettings {
 }
 
 /** Settings of features that this version does not have: refused, never accepted and ignored. */
-const NOT_BUILT = ['RUNWIRE_AGENCIES_DIR', 'RUNWIRE_SANDBOX'];
+const NOT_BUILT = ['RUNWIRE_SANDBOX'];
 
 const KNOWN = new Set([
   ...NOT_BUILT,
+  'RUNWIRE_AGENCIES_DIR',
+  'RUNWIRE_AGENCIES_WATCH',
   'RUNWIRE_DATA_DIR',
   'RUNWIRE_PUBLIC_URL',
   'RUNWIRE_STAGING_URL',
@@ -84,6 +87,7 @@ export function readConfig(env: Environment): CheckedSettings {
     metrics: readMetrics(read, port),
     prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
     fetchAllow: readFetchAllow(read),
+    ...readAgencies(read),
   });
   return {
     config,

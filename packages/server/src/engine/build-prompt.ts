@@ -1,6 +1,5 @@
-import type { PromptItem } from '../agent/ports.ts';
+import type { ModelTool, PromptItem } from '../agent/ports.ts';
 import { promptBytes } from '../agent/progress.ts';
-import type { TeamAgent } from '../agent/team.ts';
 import { historyBudget, type MeasuredTurn, turnsToLeaveOut } from '../chats/fit-window.ts';
 import { type HistoryItem, type healTurn, type StoredStep, type StoredTurn, userItem } from '../chats/heal-history.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
@@ -20,6 +19,13 @@ export interface PromptSetting {
   readonly windowTokens: number;
 }
 
+/** What the model is shown besides the chat. */
+export interface PromptAgent {
+  readonly instructions: string;
+  readonly model: string;
+  readonly tools: readonly ModelTool[];
+}
+
 /** The prompt of a run before its attachments are ready. */
 export interface PlannedPrompt {
   readonly items: readonly HistoryItem[];
@@ -34,7 +40,7 @@ export interface PlannedPrompt {
 export async function planPrompt(
   reads: Reads,
   run: AdmittedRun,
-  agent: Pick<TeamAgent, 'instructions' | 'model' | 'tools'>,
+  agent: PromptAgent,
   { heal, windowTokens }: PromptSetting,
 ): Promise<PlannedPrompt> {
   const own = userItem(run);
@@ -43,7 +49,7 @@ export async function planPrompt(
     agent.tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]),
   );
   const others = itemBytes(agent.instructions, [own]) + Buffer.byteLength(tools);
-  const budget = historyBudget(modelWindow(agent.model.id, windowTokens), estimateTokens(others));
+  const budget = historyBudget(modelWindow(agent.model, windowTokens), estimateTokens(others));
   const { turns, unread } = await newestTurns(reads, run, heal, budget);
   const leftOut = turnsToLeaveOut(turns, budget);
   const callIds = new Set<string>();

@@ -1,3 +1,4 @@
+import type { LoadedAgency } from '../agencies/loaded-agency.ts';
 import { FinishedSteps } from '../agent/finished-steps.ts';
 import { runLoop } from '../agent/loop.ts';
 import { Progress } from '../agent/progress.ts';
@@ -29,6 +30,8 @@ import { endOrphan } from './takeover/end-orphan.ts';
 /** One attempt of a run on this node. */
 export interface RunAttempt {
   readonly run: AdmittedRun;
+  /** The version of the agency that the run keeps to its end; null if the agency cannot be loaded. */
+  readonly agency: LoadedAgency | null;
   readonly log: RunLog;
   readonly stop: StopHandle;
   readonly watched: WatchedRun;
@@ -163,8 +166,8 @@ const failedEnd = ({ code, message, providerStatus }: RunFailure): End => ({
 
 /** Makes the prompt ready and runs the agent. Resolves to the last step, which commits together with the end. */
 async function callAgent(execution: Execution): Promise<Step> {
-  const { deps, run, log, stop, watched, scratch, progress } = execution;
-  const team = new RunTeam(deps, run, watched, stop);
+  const { deps, run, agency, log, stop, watched, scratch, progress } = execution;
+  const team = new RunTeam(deps, run, agency, watched, stop);
   const entry = await team.agent(run.agent);
   const attachmentRun = {
     ...run,
@@ -173,7 +176,8 @@ async function callAgent(execution: Execution): Promise<Step> {
     retry: <T>(job: () => Promise<T>) => retryWhileUnavailable(deps, stop, job),
   };
   const attachments = new RunAttachments(deps, attachmentRun, scratch);
-  const { prompt, turnsLeftOut } = await readyPrompt(deps, run, entry, attachments, stop);
+  const shown = { ...entry, model: entry.model.id };
+  const { prompt, turnsLeftOut } = await readyPrompt(deps, run, shown, attachments, stop);
   const { steps = [], betweenSteps = false } = run.resumed ?? {};
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
   if (steps.length === 0) stop.stepDone(true);
@@ -191,7 +195,7 @@ async function callAgent(execution: Execution): Promise<Step> {
     team,
     finished,
     gate: new StepGate(stop, () => !finished.hasOpenCalls),
-    limits: deps.loops,
+    limits: agency?.limits ?? deps.loops,
     userContext: run.userContext,
     progress,
     room: log,

@@ -102,7 +102,7 @@ export function reportEnd(
   if (error === null) return;
   const { integrationId, consumerId } = run;
   // Null if the agent no longer exists.
-  const model = agencies.agent(run.agency, run.agent)?.model ?? null;
+  const model = agencies.entryModel(run.agency, run.agent);
   const about = { integrationId, consumerId, model, providerStatus };
   logger.warn({ ...ids, attempt, code, sentence: error.message, ...about }, 'run failed');
 }

@@ -1,4 +1,5 @@
-import type { LoadedAgent } from '../agencies/agencies.ts';
+import type { LoadedAgency, LoadedAgent } from '../agencies/loaded-agency.ts';
+import type { Model, Tool } from '../agent/ports.ts';
 import type { Exchange, Team, TeamAgent } from '../agent/team.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
@@ -6,6 +7,7 @@ import { modelWindow } from '../domain/model-window.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { stepOutcome } from '../runs/journal.ts';
 import { delegationsOfChat } from '../store/queries/chats.ts';
+import { aboutRun } from './about-run.ts';
 import type { EngineDeps } from './deps.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { WatchedRun } from './run-watch.ts';
@@ -20,18 +22,21 @@ type TeamDeps = Pick<EngineDeps, 'agencies' | 'model' | 'files' | 'store' | 'ret
 export class RunTeam implements Team {
   readonly #deps: TeamDeps;
   readonly #run: AdmittedRun;
+  readonly #agency: LoadedAgency | null;
   readonly #watched: WatchedRun;
   readonly #stop: StopHandle;
-  readonly #agents = new Map<string, TeamAgent>();
+  readonly #agents = new Map<string, Promise<TeamAgent>>();
 
-  constructor(deps: TeamDeps, run: AdmittedRun, watched: WatchedRun, stop: StopHandle) {
+  /** `agency` is the version that the run started with; null if it does not exist any more. */
+  constructor(deps: TeamDeps, run: AdmittedRun, agency: LoadedAgency | null, watched: WatchedRun, stop: StopHandle) {
     this.#deps = deps;
     this.#run = run;
+    this.#agency = agency;
     this.#watched = watched;
     this.#stop = stop;
   }
 
-  async agent(name: string): Promise<TeamAgent> {
+  agent(name: string): Promise<TeamAgent> {
     let agent = this.#agents.get(name);
     if (agent === undefined) {
       agent = this.#prepare(name);
@@ -40,42 +45,52 @@ export class RunTeam implements Team {
     return agent;
   }
 
-  #prepare(name: string): TeamAgent {
-    const { agencies, model: models, files } = this.#deps;
-    const { agency, integrationId } = this.#run;
-    const loaded = agencies.agent(agency, name);
-    const model = loaded === null ? null : models(loaded.model);
-    if (loaded === null || model === null) {
-      const missing = loaded === null ? `agent \`${name}\`` : `model \`${loaded.model}\``;
-      throw new RunFailure('internal_error', `The ${missing} does not exist.`);
-    }
-    const { definition } = loaded;
+  async #prepare(name: string): Promise<TeamAgent> {
+    const { store, prompt } = this.#deps;
+    const agent = this.#agency?.agents.get(name);
+    if (agent === undefined) throw new RunFailure('internal_error', `The agent \`${name}\` does not exist.`);
+    const { id, model } = this.#modelOf(agent);
+    if (model === null) throw new RunFailure('internal_error', `The model \`${id}\` does not exist.`);
+    const about = await retryWhileUnavailable(this.#deps, this.#stop, () => aboutRun(store.reads, this.#run, agent));
     return {
       name,
-      instructions: definition.instructions,
+      instructions: await agent.instructions(about),
       model: this.#watched.guard(model),
-      windowTokens: modelWindow(model.id, this.#deps.prompt.windowTokens),
-      tools: loaded.files ? [...loaded.tools, ...fileTools(files(integrationId))] : loaded.tools,
-      reasoning: definition.reasoning,
-      flows: loaded.flows.map((flow) => ({ ...flow, description: this.#description(flow.to) })),
+      windowTokens: modelWindow(id, prompt.windowTokens),
+      tools: this.#toolsOf(agent),
+      reasoning: agent.reasoning,
+      settings: agent.settings,
+      flows: agent.flows.map((flow) => ({
+        ...flow,
+        description: this.#agency?.agents.get(flow.to)?.description ?? '',
+      })),
     };
   }
 
-  #description(name: string): string {
-    return this.#deps.agencies.agent(this.#run.agency, name)?.definition.description ?? '';
+  #modelOf(agent: LoadedAgent): { readonly id: string; readonly model: Model | null } {
+    const { agencies, model: models } = this.#deps;
+    const id = this.#agency === null ? '' : agencies.modelOf(this.#agency, agent, null);
+    return { id, model: models(id) };
+  }
+
+  #toolsOf({ tools, builtIn }: LoadedAgent): readonly Tool[] {
+    if (builtIn.length === 0) return tools;
+    const names: readonly string[] = builtIn;
+    return [
+      ...tools,
+      ...fileTools(this.#deps.files(this.#run.integrationId)).filter(({ name }) => names.includes(name)),
+    ];
   }
 
   /** True if every agent that may answer the user reads PDFs; otherwise their text is sent. */
   takesPdf(): boolean {
-    const { agencies, model: models } = this.#deps;
-    const { agency } = this.#run;
     const seen = new Set<string>();
     const takes = (name: string): boolean => {
       if (seen.has(name)) return true;
       seen.add(name);
-      const loaded: LoadedAgent | null = agencies.agent(agency, name);
-      if (loaded === null || models(loaded.model)?.takesPdf !== true) return false;
-      return loaded.flows.every(({ kind, to }) => kind === 'delegate' || takes(to));
+      const agent = this.#agency?.agents.get(name);
+      if (agent === undefined || this.#modelOf(agent).model?.takesPdf !== true) return false;
+      return agent.flows.every(({ kind, to }) => kind === 'delegate' || takes(to));
     };
     return takes(this.#run.agent);
   }

@@ -131,8 +131,23 @@ export const agency = {
   name: 'Demo',
   defaultAgent: 'Concierge',
   entryPoints: ['Concierge'],
-  agents: [{ name: 'Concierge', description: 'Answers questions.', model: 'offline/demo', tools: ['clock'] }],
+  agents: [
+    {
+      name: 'Concierge',
+      description: 'Answers questions.',
+      model: 'offline/demo',
+      fallback: [],
+      tools: ['clock'],
+      approval: [],
+      sandbox: false,
+      starters: [],
+    },
+  ],
   flows: [],
+  source: 'bundled',
+  version: '9f2c41d07be35a86',
+  loadedAt: CREATED_AT,
+  mcp: [],
   error: null,
 };
 

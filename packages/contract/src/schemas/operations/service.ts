@@ -88,6 +88,20 @@ export const getOpenApi = operation({
   },
 });
 
+export const getAgencySchema = operation({
+  operationId: 'getAgencySchema',
+  method: 'GET',
+  path: '/agency.schema.json',
+  summary: 'Read the JSON Schema of agency.yaml',
+  description: 'Editors use it to complete and to check the files of agencies.',
+  tags: ['Service'],
+  auth: false,
+  example: { status: 200, answer: json({ title: 'Runwire agency', type: 'object' }) },
+  responses: {
+    200: { description: 'The schema.', schema: freeObject({ description: 'A JSON Schema of draft 7.' }) },
+  },
+});
+
 export const getDocs = operation({
   operationId: 'getDocs',
   method: 'GET',
@@ -103,3 +117,4 @@ export const headHealth = headOf(getHealth, 'headHealth');
 export const headReadiness = headOf(getReadiness, 'headReadiness');
 export const headOpenApi = headOf(getOpenApi, 'headOpenApi');
 export const headDocs = headOf(getDocs, 'headDocs');
+export const headAgencySchema = headOf(getAgencySchema, 'headAgencySchema');

@@ -44,7 +44,7 @@ export async function endUnreadableOrphan(deps: EndDeps, runId: string, error: R
     const run = await first(tx.all(unfinishedRun, { runId }));
     if (run === undefined || run.node_dead === NODE_ALIVE) return null;
     const readable = { ...run, by_model_json: readableList(run.by_model_json) };
-    const spent = spentSoFar(readable, promptParts(deps, run, '', []), [], []);
+    const spent = spentSoFar(readable, await promptParts(tx, deps, run, '', []), [], []);
     const lastId = (await first(tx.all(lastStoredId, { runId })))?.last_id ?? 0;
     const items: RunItem[] = [{ kind: 'user', agent: run.agent, text: '', timestamp: run.created_at * 1000 }];
     return writeEnd(tx, deps, run, error, { items, lastId, ...spent });
@@ -77,7 +77,8 @@ async function readProgress(tx: Tx, deps: EndDeps, run: UnfinishedRun): Promise<
   ];
   const lastStored = stored.at(-1);
   const lastId = lastStored === undefined ? 0 : lastFrameId(lastStored);
-  return { items, lastId, ...spentSoFar(run, promptParts(deps, run, message, sandboxFiles), stored, journal) };
+  const parts = await promptParts(tx, deps, run, message, sandboxFiles);
+  return { items, lastId, ...spentSoFar(run, parts, stored, journal) };
 }
 
 /** T6 and T4 in one transaction, under the next attempt. What is stored counts, and the text so far stays. */

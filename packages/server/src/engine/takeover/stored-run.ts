@@ -1,3 +1,4 @@
+import type { LoadedAgent } from '../../agencies/loaded-agency.ts';
 import { estimatedUsage } from '../../agent/progress.ts';
 import { historyBudget } from '../../chats/fit-window.ts';
 import type { RunIdentity } from '../../domain/admitted-run.ts';
@@ -14,10 +15,12 @@ import {
   type Usage,
   type UsageTotals,
 } from '../../domain/usage.ts';
+import { parseOwnJson } from '../../lib/strict-json.ts';
 import { userMessageOfRun } from '../../store/queries/chats.ts';
 import type { StepRow } from '../../store/queries/runs.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
 import { first, type Tx } from '../../store/store.ts';
+import { aboutRun } from '../about-run.ts';
 import type { PromptSetting } from '../build-prompt.ts';
 import type { EngineDeps } from '../deps.ts';
 
@@ -102,14 +105,21 @@ interface PromptDeps extends Pick<EngineDeps, 'agencies'> {
   readonly prompt: Pick<PromptSetting, 'windowTokens'>;
 }
 
-export function promptParts(
+export async function promptParts(
+  tx: Tx,
   { agencies, prompt }: PromptDeps,
   run: UnfinishedRun,
   message: string,
   sandboxFiles: readonly SandboxFile[],
-): PromptParts {
-  const instructions = agencies.agent(run.agency, run.agent)?.definition.instructions ?? '';
+): Promise<PromptParts> {
+  const agent = agencies.agent(run.agency, run.agent);
+  const instructions = agent === null ? '' : await instructionsOf(tx, agent, run).catch(() => '');
   return { instructions, message, shown: shownMessage(message, sandboxFiles), windowTokens: prompt.windowTokens };
+}
+
+async function instructionsOf(tx: Tx, agent: LoadedAgent, run: UnfinishedRun): Promise<string> {
+  const userContext = run.user_context_json === null ? undefined : parseOwnJson(run.user_context_json);
+  return await agent.instructions(await aboutRun(tx, { ...runIdentity(run), userContext }, agent));
 }
 
 interface OpenCall {

@@ -122,9 +122,9 @@ const OTHER_VERSION = 'another version of the server started it.';
 function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): string | null {
   if (crashes >= deps.maxAttempts) return `its server died ${crashes === 1 ? 'once' : `${crashes} times`}.`;
   if (!isKnownJournal(run.journal_format)) return OTHER_VERSION;
-  const agent = deps.agencies.agent(run.agency, run.agent);
-  if (agent === null) return `the agent \`${run.agent}\` no longer exists.`;
-  return deps.model(agent.model) === null ? `the model \`${agent.model}\` no longer exists.` : null;
+  const model = deps.agencies.entryModel(run.agency, run.agent);
+  if (model === null) return `the agent \`${run.agent}\` no longer exists.`;
+  return deps.model(model) === null ? `the model \`${model}\` no longer exists.` : null;
 }
 
 /** Claims the run for this node, discards the events after its last journalled step, and opens the next attempt. */
@@ -136,7 +136,8 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
   const journal = rows.map(journalledStep);
   const events = await deps.eventLog.allStored(tx, runId);
   const { message, sandboxFiles } = await storedMessage(tx, run);
-  const { usage, byModel } = spentSoFar(run, promptParts(deps, run, message, sandboxFiles), events, journal);
+  const parts = await promptParts(tx, deps, run, message, sandboxFiles);
+  const { usage, byModel } = spentSoFar(run, parts, events, journal);
   const changed = await tx.run(takeRun, {
     runId,
     attempt: run.attempt,

@@ -1,12 +1,9 @@
-import type { AgentDefinition, ToolCall } from '@runwire/agency';
-import { FILE_TOOLS } from '../agent/files-port.ts';
+import type { ToolCall } from '@runwire/agency';
 import type { CheckResult, Tool } from '../agent/ports.ts';
-import { StartRefused } from '../domain/start-refused.ts';
 import { readSchema, SchemaRefused } from './tool-schema.ts';
 
 /** A tool as `defineTool` or the AI SDK's `tool()` makes it. Every field is checked before it is used. */
 interface GivenTool {
-  readonly name?: unknown;
   readonly description?: unknown;
   readonly type?: unknown;
   readonly inputSchema?: unknown;
@@ -29,55 +26,30 @@ interface ToolResult {
 /** The names that providers accept for a function. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Checks the tools of an agent and converts them to one form. Throws one sentence about the first unusable tool. */
-export async function loadTools(agency: string, agent: AgentDefinition): Promise<readonly Tool[]> {
-  const given = agent.tools ?? [];
-  const named: (readonly [unknown, GivenTool])[] = Array.isArray(given)
-    ? given.map((tool: GivenTool) => [tool.name, tool] as const)
-    : Object.entries(given as Readonly<Record<string, GivenTool>>);
-  const at = `agent \`${agent.name}\` of agency \`${agency}\``;
-  if (agent.files !== undefined && typeof agent.files !== 'boolean') {
-    throw new StartRefused(`The \`files\` of ${at} must be true or false; set it to one of them, or leave it out.`);
-  }
-  const reserved: readonly string[] = agent.files === false ? [] : FILE_TOOLS;
-  const tools = new Map<string, Tool>();
-  for (const [name, tool] of named) {
-    if (typeof name !== 'string') {
-      throw new StartRefused(
-        `A tool of ${at} has no name; give it one, or write the tools as an object with their names as keys.`,
-      );
-    }
-    const where = `The tool \`${name}\` of ${at}`;
-    if (!NAME.test(name)) {
-      throw new StartRefused(`${where} has a name that models refuse; use 1 to 64 letters, digits, \`_\` and \`-\`.`);
-    }
-    if (reserved.includes(name)) {
-      throw new StartRefused(`${where} has the name of a built-in tool; rename it, or set \`files: false\`.`);
-    }
-    if (tools.has(name)) throw new StartRefused(`${where} is defined twice; give each tool its own name.`);
-    tools.set(name, await loadTool(where, name, tool));
-  }
-  return [...tools.values()];
-}
+/** The tool cannot be used. The message is one sentence for its author. */
+export class ToolRefused extends Error {}
 
-async function loadTool(where: string, name: string, tool: GivenTool): Promise<Tool> {
+/** Checks a tool and converts it to the form that the loop calls. `where` begins the sentence about a wrong tool. */
+export async function loadTool(where: string, name: string, given: object): Promise<Tool> {
+  const tool = given as GivenTool;
+  if (!NAME.test(name)) {
+    throw new ToolRefused(`${where} has a name that models refuse; use 1 to 64 letters, digits, \`_\` and \`-\`.`);
+  }
   if (tool.type === 'provider' || tool.type === 'provider-defined') {
-    throw new StartRefused(`${where} runs at the provider; only tools that run on this server are supported.`);
+    throw new ToolRefused(`${where} runs at the provider; only tools that run on this server are supported.`);
   }
   const { execute } = tool;
   if (typeof execute !== 'function') {
-    throw new StartRefused(`${where} has no \`execute\`; add one, because this server must run the tool.`);
+    throw new ToolRefused(`${where} has no \`execute\`; add one, because this server must run the tool.`);
   }
   if (tool.needsApproval !== undefined && tool.needsApproval !== false) {
-    throw new StartRefused(
-      `${where} needs approval, which this version does not support; leave out \`needsApproval\`.`,
-    );
+    throw new ToolRefused(`${where} needs approval, which this version does not support; leave out \`needsApproval\`.`);
   }
   if (tool.description !== undefined && typeof tool.description !== 'string') {
-    throw new StartRefused(`${where} has a description that is not a string; write it as a string.`);
+    throw new ToolRefused(`${where} has a description that is not a string; write it as a string.`);
   }
   if (tool.repeatable !== undefined && typeof tool.repeatable !== 'boolean') {
-    throw new StartRefused(`${where} has a \`repeatable\` that is neither true nor false; set it to one of them.`);
+    throw new ToolRefused(`${where} has a \`repeatable\` that is neither true nor false; set it to one of them.`);
   }
   const input = await schemaOf(where, 'inputSchema', tool.inputSchema);
   const context = tool.contextSchema === undefined ? null : await schemaOf(where, 'contextSchema', tool.contextSchema);
@@ -105,7 +77,7 @@ async function schemaOf(where: string, field: string, given: unknown) {
     return await readSchema(given);
   } catch (error) {
     if (error instanceof SchemaRefused)
-      throw new StartRefused(`${where} cannot be used: its \`${field}\` ${error.message}`);
+      throw new ToolRefused(`${where} cannot be used: its \`${field}\` ${error.message}`);
     throw error;
   }
 }

@@ -1,0 +1,195 @@
+import type { AgencyDraft, AgentDraft } from './agency-draft.ts';
+import type { AgencyFolder } from './agency-folder.ts';
+import { agentTools, type ToolSources, transferTool } from './agent-tools.ts';
+import type { Faults, Path, Place } from './fault.ts';
+import { expandFlows, unknownAgent } from './flows.ts';
+import { trimmed, usesMember, writeInstructions } from './instructions.ts';
+import { loadOutput } from './load-output.ts';
+import type { AgencyLimits, LoadedAgency, LoadedAgent, LoadedFlow } from './loaded-agency.ts';
+import { checkSupported } from './not-supported.ts';
+import { readText } from './read-text.ts';
+
+/** What the installation has, for the check of an agency. */
+export interface AgencySetting {
+  /** Returns a sentence that tells what to do if the model cannot be used, or null. */
+  readonly modelProblem: (model: string) => string | null;
+  /** The limits of the server. */
+  readonly limits: AgencyLimits;
+}
+
+interface ServerLimits extends Pick<AgencyLimits, 'handOffs' | 'toolOutputCharacters'> {
+  readonly stepsPerRun: number;
+  readonly delegationDepth: number;
+}
+
+/** The limits of the server that an agency can lower. */
+export const serverLimits = (limits: ServerLimits): AgencyLimits => ({
+  steps: limits.stepsPerRun,
+  depth: limits.delegationDepth,
+  handOffs: limits.handOffs,
+  toolOutputCharacters: limits.toolOutputCharacters,
+});
+
+export interface AgencyParts extends ToolSources {
+  readonly id: string;
+  /** Null if the agency is not in a folder. */
+  readonly folder: AgencyFolder | null;
+}
+
+/** Checks everything besides the shape, and loads what the agency names. Throws `AgencyBroken`. */
+export async function loadAgency(
+  draft: AgencyDraft,
+  parts: AgencyParts,
+  setting: AgencySetting,
+  faults: Faults,
+): Promise<Omit<LoadedAgency, 'version' | 'loadedAt'>> {
+  const { value, place } = draft;
+  checkSupported(draft, faults);
+  const names = checkNames(draft, faults);
+  const flows = expandFlows(value.flows ?? [], names, place, faults);
+  checkDescriptions(draft, flows, faults);
+  const { entryPoints, defaultAgent } = checkEntryPoints(draft, names, faults);
+  checkModels(value, place, [], setting, faults);
+  const shared = await readText(
+    parts.folder,
+    value.sharedInstructions ?? '',
+    { place, path: ['sharedInstructions'] },
+    faults,
+  );
+  const agents = new Map<string, LoadedAgent>();
+  for (const agent of draft.agents) {
+    const { name } = agent.value;
+    checkModels(agent.value, agent.place, agent.path, setting, faults);
+    const loaded = await loadAgent(draft, agent, { ...parts, shared, flows: flows.get(name) ?? [] }, faults);
+    agents.set(name, loaded);
+  }
+  faults.throwIfAny();
+  const { id } = parts;
+  const limits = smaller(value.limits ?? {}, setting.limits);
+  const { source } = draft;
+  return { id, name: value.name, source, model: value.model ?? null, agents, entryPoints, defaultAgent, limits };
+}
+
+interface AgentParts extends AgencyParts {
+  readonly shared: string;
+  readonly flows: readonly LoadedFlow[];
+}
+
+async function loadAgent(
+  agency: AgencyDraft,
+  agent: AgentDraft,
+  parts: AgentParts,
+  faults: Faults,
+): Promise<LoadedAgent> {
+  const { value, place, path, code } = agent;
+  const { shared, flows } = parts;
+  const own = code.instructions ?? (await ownInstructions(agent, parts, faults));
+  const { tools, builtIn } = await agentTools(agent, parts, flows, faults);
+  return {
+    name: value.name,
+    description: value.description ?? '',
+    instructions: writeInstructions({ shared, own, contextToModel: agency.value.contextToModel ?? false }),
+    usesMember: typeof own === 'function' || usesMember(own) || usesMember(shared),
+    model: value.model ?? null,
+    fallback: value.fallback ?? agency.value.fallback ?? [],
+    settings: value.settings ?? {},
+    reasoning: value.reasoning,
+    tools,
+    builtIn,
+    output: await loadOutput(parts.folder, code.output ?? value.output, { place, path: [...path, 'output'] }, faults),
+    starters: value.starters ?? [],
+    flows,
+  };
+}
+
+async function ownInstructions({ value, place, path }: AgentDraft, { folder }: AgencyParts, faults: Faults) {
+  const at = { place, path: [...path, 'instructions'] };
+  const text = await readText(folder, value.instructions, at, faults);
+  if (text === '' && trimmed(value.instructions) === '')
+    faults.add(place, at.path, '`instructions` is empty; write a text.');
+  return text;
+}
+
+/** The names of the agents, which must differ by more than case. */
+function checkNames({ agents }: AgencyDraft, faults: Faults): readonly string[] {
+  const byName = new Map<string, string>();
+  const byTransfer = new Map<string, string>();
+  for (const { value, place, path } of agents) {
+    const { name } = value;
+    const at = [...path, 'name'];
+    const same = byName.get(name.toLowerCase());
+    const tool = transferTool(name);
+    const sameTool = byTransfer.get(tool);
+    if (name !== name.trim()) faults.add(place, at, `\`${name}\` begins or ends with a space; remove it.`);
+    else if (name === '*') faults.add(place, at, '`*` means every agent in `flows`; choose another name.');
+    else if (same === name) faults.add(place, at, `Two agents are called \`${name}\`; rename one of them.`);
+    else if (same !== undefined) {
+      faults.add(place, at, `The names \`${same}\` and \`${name}\` differ only in case; rename one of the agents.`);
+    } else if (sameTool !== undefined) {
+      faults.add(
+        place,
+        at,
+        `Hand-offs to \`${sameTool}\` and \`${name}\` would both be the tool \`${tool}\`; rename one of the agents.`,
+      );
+    }
+    byName.set(name.toLowerCase(), name);
+    byTransfer.set(tool, name);
+  }
+  return agents.map(({ value }) => value.name);
+}
+
+function checkDescriptions(
+  { agents }: AgencyDraft,
+  flows: ReadonlyMap<string, readonly LoadedFlow[]>,
+  faults: Faults,
+): void {
+  const targets = new Set([...flows.values()].flat().map(({ to }) => to));
+  for (const { value, place, path } of agents) {
+    if (!targets.has(value.name) || (value.description ?? '').trim() !== '') continue;
+    const sentence = `A flow leads to \`${value.name}\`, so it needs a \`description\` that tells the other agents what it does.`;
+    faults.add(place, value.description === undefined ? [...path, 'name'] : [...path, 'description'], sentence);
+  }
+}
+
+function checkEntryPoints({ value, place }: AgencyDraft, names: readonly string[], faults: Faults) {
+  const { entryPoints = names, defaultAgent = entryPoints[0] ?? '' } = value;
+  for (const [index, name] of (value.entryPoints ?? []).entries()) {
+    if (!names.includes(name)) faults.add(place, ['entryPoints', index], unknownAgent(name, names));
+  }
+  if (value.defaultAgent !== undefined && !names.includes(defaultAgent)) {
+    faults.add(place, ['defaultAgent'], unknownAgent(defaultAgent, names));
+  } else if (!entryPoints.includes(defaultAgent) && value.defaultAgent !== undefined) {
+    faults.add(place, ['defaultAgent'], `\`${defaultAgent}\` is not an entry point; add it to \`entryPoints\`.`);
+  }
+  return { entryPoints, defaultAgent };
+}
+
+interface NamesModels {
+  readonly model?: string;
+  readonly fallback?: readonly string[];
+}
+
+function checkModels(
+  { model, fallback = [] }: NamesModels,
+  place: Place,
+  path: Path,
+  { modelProblem }: AgencySetting,
+  faults: Faults,
+) {
+  const problem = model === undefined ? null : modelProblem(model);
+  if (problem !== null) faults.add(place, [...path, 'model'], problem);
+  for (const [index, other] of fallback.entries()) {
+    const wrong = modelProblem(other);
+    if (wrong !== null) faults.add(place, [...path, 'fallback', index], wrong);
+  }
+}
+
+function smaller(given: Partial<AgencyLimits>, ours: AgencyLimits): AgencyLimits {
+  const of = (name: keyof AgencyLimits) => Math.min(given[name] ?? ours[name], ours[name]);
+  return {
+    steps: of('steps'),
+    depth: of('depth'),
+    handOffs: of('handOffs'),
+    toolOutputCharacters: of('toolOutputCharacters'),
+  };
+}
