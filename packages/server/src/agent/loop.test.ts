@@ -95,6 +95,8 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     name,
     instructions: name,
     model,
+    fallback: [],
+    output: null,
     windowTokens: 100_000,
     tools: [count],
     flows: FLOWS[name] ?? [],

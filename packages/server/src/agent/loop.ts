@@ -1,10 +1,11 @@
 import type { ToolCallItem, ToolOutputItem } from '../domain/events.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { shownStep } from '../domain/shown-step.ts';
-import type { Step } from '../domain/step.ts';
+import type { Step, WrongTry } from '../domain/step.ts';
 import { callTool, OUTCOME_UNKNOWN, type ToolOutcome } from './call-tool.ts';
 import { type FlowCall, flowCalls } from './flow-tools.ts';
 import { type LoopPlace, modelStep } from './model-step.ts';
+import { MAX_REPAIRS, repairItems } from './output-check.ts';
 import type { PromptItem, StepReplay } from './ports.ts';
 import type { RunScope } from './run-scope.ts';
 import { RunWindow } from './run-window.ts';
@@ -36,10 +37,20 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step> 
   const replays: StepReplay[] = [];
   const window = new RunWindow(prompt.length);
   let { agent } = start;
+  let lastModel: string | null = null;
+  let repairs = 0;
   for (let indexInLoop = 1; ; indexInLoop += 1) {
     const sent = window.fit(prompt, agent.instructions, agent.windowTokens);
     const known = finished.modelStep(start.loop, indexInLoop);
-    const step = known ?? (await modelStep(scope, agent, { ...start, indexInLoop }, { prompt: sent, replays }));
+    const step: Step =
+      known ?? (await modelStep(scope, { ...start, agent, indexInLoop, prompt: sent, replays, lastModel }));
+    lastModel = step.model;
+    if (step.tried !== undefined) {
+      if (repairs === MAX_REPAIRS) throw invalidOutput(agent.name, step.tried);
+      repairs += 1;
+      prompt.push(...repairItems(step.tried));
+      continue;
+    }
     const calls = step.output.filter((item) => item.kind === 'tool_call');
     if (calls.length === 0) return step;
     const setting = { scope, loop: start, agent, prompt: [...prompt] };
@@ -50,8 +61,15 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step> 
     const outputs = await allDone(calls.map((call, index) => outcomeOf(setting, call, meanings[index] as FlowCall)));
     for (const { callId, text } of outputs) prompt.push({ kind: 'tool_output', callId, output: text });
     const next = outputs.find(({ handoff }) => handoff !== undefined)?.handoff;
-    if (next !== undefined) agent = await scope.team.agent(next);
+    if (next === undefined) continue;
+    agent = await scope.team.agent(next);
+    lastModel = null;
   }
+}
+
+function invalidOutput(agent: string, { problem }: WrongTry): RunFailure {
+  const sentence = `The answer of \`${agent}\` is not what its \`output\` requires: ${problem}.`;
+  return new RunFailure('output_invalid', sentence);
 }
 
 /** Waits for all, so that no loop continues after the run has failed. */

@@ -1,17 +1,27 @@
 import type { ModelSettings, Reasoning } from '@runwire/agency';
-import type { Model, Tool } from './ports.ts';
+import type { CheckResult, Model, Tool } from './ports.ts';
 
 /** An agent as the loops of one run use it. */
 export interface TeamAgent {
   readonly name: string;
   readonly instructions: string;
   readonly model: Model;
+  /** Asked in this order if the model does not answer. */
+  readonly fallback: readonly Model[];
   /** The tokens that the model accepts. */
   readonly windowTokens: number;
   readonly tools: readonly Tool[];
   readonly reasoning?: Reasoning | undefined;
   readonly settings?: ModelSettings | undefined;
+  /** Null if its answers are free text. */
+  readonly output: OutputSchema | null;
   readonly flows: readonly Flow[];
+}
+
+/** The schema of an agent's last answer, which is JSON. */
+export interface OutputSchema {
+  readonly jsonSchema: Readonly<Record<string, unknown>>;
+  readonly check: (value: unknown) => CheckResult | Promise<CheckResult>;
 }
 
 /** A way from an agent to another one. */

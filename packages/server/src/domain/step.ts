@@ -25,6 +25,13 @@ export interface Replay {
   readonly body: unknown;
 }
 
+/** An answer that the agent's output schema refuses. No reader gets it. */
+export interface WrongTry {
+  readonly text: string;
+  /** For the model: continues "Your answer cannot be used: …". */
+  readonly problem: string;
+}
+
 /** The result of a step. A later attempt uses it instead of repeating the step. */
 export interface StepOutcome {
   /** Null for a tool step. */
@@ -33,6 +40,7 @@ export interface StepOutcome {
   readonly output: readonly (OutputItem | ToolOutputItem)[];
   /** Absent if the provider wants nothing back. */
   readonly replay?: Replay;
+  readonly tried?: WrongTry;
   /** The message that a `send_message` sent, and to whom. */
   readonly asked?: { readonly agent: string; readonly message: string };
 }

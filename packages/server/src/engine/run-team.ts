@@ -56,10 +56,12 @@ export class RunTeam implements Team {
       name,
       instructions: await agent.instructions(about),
       model: this.#watched.guard(model),
+      fallback: agent.fallback.flatMap((other) => this.#deps.model(other) ?? []).map((one) => this.#watched.guard(one)),
       windowTokens: modelWindow(id, prompt.windowTokens),
       tools: this.#toolsOf(agent),
       reasoning: agent.reasoning,
       settings: agent.settings,
+      output: agent.output,
       flows: agent.flows.map((flow) => ({
         ...flow,
         description: this.#agency?.agents.get(flow.to)?.description ?? '',

@@ -7,9 +7,9 @@ import { advanceRun, insertStep, type StepRow } from '../store/queries/runs.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: string, step: JournalledStep): Promise<void> {
-  const { usage, output, replay, asked, ...columns } = step;
+  const { usage, output, replay, tried, asked, ...columns } = step;
   // `JSON.stringify` omits undefined fields.
-  await tx.run(insertStep, { runId, ...columns, recordJson: JSON.stringify({ usage, output, replay, asked }) });
+  await tx.run(insertStep, { runId, ...columns, recordJson: JSON.stringify({ usage, output, replay, tried, asked }) });
 }
 
 /** Decodes a step's `record_json`. */

@@ -160,6 +160,8 @@ async function open(name: string) {
       name: 'A',
       instructions,
       model: more.model ?? model(name),
+      fallback: [],
+      output: null,
       windowTokens: 1_000_000,
       tools: more.tools ?? [clock],
       reasoning: { effort: 'medium' } as const,
