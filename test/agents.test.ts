@@ -234,4 +234,47 @@ function tests(store: StoreName): void {
       [4, 'model', 'Lead', null],
     ]);
   });
+
+  test('a structured answer is repaired twice, and readers get only the right one', async () => {
+    const extractor = defineAgent({
+      ...agent('Extractor', [note]),
+      output: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'], additionalProperties: false },
+    });
+    await using rig = await ScriptedServer.start({
+      store,
+      agencies: { team: defineAgency({ name: 'Team', agents: [extractor] }) },
+    });
+    const apiIntegrationId = await rig.integration({ agency: 'team' });
+    const noted: Turn = async (call) => {
+      await call.text('I will note it.');
+      await call.toolCall('n1', 'note', '{}');
+      await call.end();
+    };
+    const made = play(rig, {
+      Extractor: [noted, say('It is 1.'), say('{"n":"1"}'), say('{"n": 1}'), say('a'), say('b'), say('c')],
+    });
+    const reader = await rig.api.complete({ apiIntegrationId, chatId: 'c', message: 'How many?' });
+    await reader.whole();
+    const { output, new_messages: items, usage } = messagesFrame(reader);
+    assert.deepEqual(output, { n: 1 });
+    assert.equal(usage.request_count, 4, 'wrong tries are charged');
+    const texts = items.flatMap((item: { role?: string; content?: unknown }) =>
+      item.role === 'assistant' ? [item.content] : [],
+    );
+    assert.deepEqual(
+      JSON.stringify(texts),
+      JSON.stringify([[{ type: 'output_text', text: '{"n": 1}', annotations: [] }]]),
+    );
+    assert.match(JSON.stringify(made[2]?.request.prompt.at(-1)), /it is not JSON; write the JSON alone/);
+    const runId = String(reader.headers['x-run-id']);
+    const { body } = await rig.api.get(`/v2/integrations/${apiIntegrationId}/runs/${runId}`);
+    assert.deepEqual([body.output, body.message], [{ n: 1 }, '{"n": 1}']);
+    const list = await rig.api.get(`/v2/integrations/${apiIntegrationId}/runs`);
+    assert.deepEqual(list.body.items[0].output, { n: 1 });
+    const failed = await rig.api.complete({ apiIntegrationId, message: 'And now?' });
+    await failed.whole();
+    const end = messagesFrame(failed);
+    assert.deepEqual([end.status, end.error.code, end.output], ['failed', 'output_invalid', null]);
+    assert.ok(!failed.text.includes('output_text.delta'), 'no wrong try is sent');
+  });
 }

@@ -566,6 +566,10 @@ export interface Run {
    */
   agent: string;
   /**
+   * Hash of the agency that the run was started with. Null if it is not known.
+   */
+  agencyVersion: string | null;
+  /**
    * Number of the attempt; it grows when a run is resumed after a crash.
    */
   attempt: number;
@@ -598,6 +602,12 @@ export interface Run {
      */
     message: string;
   } | null;
+  /**
+   * Value of the answer if the agent has an output schema, otherwise null.
+   */
+  output: {
+    [k: string]: unknown;
+  };
   /**
    * The final assistant text. Null until the run has ended.
    */
@@ -2756,6 +2766,12 @@ export interface StreamMessages {
         timestamp: number;
       }
   )[];
+  /**
+   * Value of the answer if the agent has an output schema, otherwise null.
+   */
+  output: {
+    [k: string]: unknown;
+  };
   usage: Usage;
   /**
    * Reserved for files that the run made. Empty in this version.

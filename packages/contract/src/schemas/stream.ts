@@ -3,6 +3,7 @@ import { failure } from './error.ts';
 import { count, flag, freeObject, named, nullable, oneOfStrings, ref, text, time } from './kit.ts';
 import { responseEvents } from './response-events.ts';
 import { FunctionCallOutputItem, itemType, OutputItem } from './response-items.ts';
+import { output } from './run.ts';
 import { Type } from './type.ts';
 import { Usage } from './usage.ts';
 
@@ -92,6 +93,7 @@ export const StreamMessages = named(
       new_messages: Type.Array(newMessage, {
         description: 'Everything that the run added to the chat, in order, as items of the OpenAI Responses API.',
       }),
+      output: output(),
       usage: ref(Usage),
       files: Type.Array(freeObject(), { description: 'Reserved for files that the run made. Empty in this version.' }),
       error: failure('Why the run failed. Null if it did not fail.'),

@@ -52,7 +52,10 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step> 
       continue;
     }
     const calls = step.output.filter((item) => item.kind === 'tool_call');
-    if (calls.length === 0) return step;
+    if (calls.length === 0) {
+      if (start.loop === '' && agent.output !== null) scope.progress.output = { value: JSON.parse(textOf(step)) };
+      return step;
+    }
     const setting = { scope, loop: start, agent, prompt: [...prompt] };
     const shown = shownStep(step.output);
     if (step.replay !== undefined) replays.push({ index: prompt.length, count: shown.length, replay: step.replay });

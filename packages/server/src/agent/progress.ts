@@ -23,6 +23,8 @@ export class Progress {
   byModel: readonly ModelUsage[] = [];
   /** The part of `usage` that no later attempt repeats: of journalled steps, and of calls that failed. */
   settled: UsageTotals = { usage: NO_USAGE, byModel: [] };
+  /** The value of a structured answer to the user; null if the answer is free text. */
+  output: { readonly value: unknown } | null = null;
   /** The number of the last step that began. */
   steps = 0;
   modelSteps = 0;

@@ -138,6 +138,8 @@ export type RunEventBody =
       readonly items: readonly RunItem[];
       readonly usage: Usage;
       readonly error: RunError | null;
+      /** The value of a structured answer. Absent in events of earlier versions. */
+      readonly output?: unknown;
     }
   | { readonly type: 'end' };
 

@@ -238,7 +238,8 @@ async function settle({ deps, run, log, stop, progress, stepIds }: Execution, en
   const { status, error, providerStatus } = end;
   const lastStep = end.lastStep === null ? null : stepIds.journalled(end.lastStep);
   const { items, text, accepted, usage, byModel, steps } = progress;
-  const outcome = { run, status, error, providerStatus, items, text, accepted, usage, byModel, steps };
+  const output = status === 'completed' ? progress.output : null;
+  const outcome = { run, status, error, providerStatus, items, text, output, accepted, usage, byModel, steps };
   const { events, chunks } = log.prepare(endEvents(outcome));
   const { attempt } = run;
   const record = { attempt, lastStep, chunks, lastEventId: events.at(-1)?.id ?? 0, startedAt: log.startedAt };

@@ -179,6 +179,8 @@ export interface RunsTable {
   fingerprint: string | null;
   status: RunStatus;
   agency: string;
+  /** The hash of the agency that admission checked; null for runs of earlier versions. */
+  agency_version: string | null;
   agent: string;
   /** The node that runs it, or `RELEASED_RUN`. */
   node_id: string;
@@ -186,6 +188,8 @@ export interface RunsTable {
   crashes: number;
   step: number;
   journal_format: number;
+  /** 1 if the answer is JSON that the agent's output schema accepts. */
+  structured: number;
   held: number;
   unit: AllowanceUnit | null;
   day: number;

@@ -102,6 +102,7 @@ export async function writeEnd(
     providerStatus: null,
     items,
     text,
+    output: null,
     // The attempt that ends the run calls no model, so only a journalled step counts.
     accepted: row.step > 0,
     usage,

@@ -133,10 +133,10 @@ function otherFrame(event: Exclude<RunEvent, { type: 'delta' | 'item_added' | 'i
       return frame(id, null, JSON.stringify({ error: message, code, run_id: event.runId }));
     }
     case 'messages': {
-      const { runId, chatId, status, items, usage, error } = event;
+      const { runId, chatId, status, items, usage, error, output = null } = event;
       const cancelled = status === 'cancelled' ? { cancelled: true } : {};
       const head = JSON.stringify({ run_id: runId, chatId, status, ...cancelled }).slice(0, -1);
-      const tail = JSON.stringify({ usage: usageJson(usage), files: [], error }).slice(1);
+      const tail = JSON.stringify({ output, usage: usageJson(usage), files: [], error }).slice(1);
       return frame(id, 'messages', `${head},"new_messages":[${items.map(newMessageJson).join(',')}],${tail}`);
     }
     case 'end':

@@ -6,6 +6,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .alterTable('steps')
     .addColumn('loop', 'text', (c) => c.notNull().defaultTo(''))
     .execute();
+  await db.schema.alterTable('runs').addColumn('agency_version', 'text').execute();
+  await db.schema
+    .alterTable('runs')
+    .addColumn('structured', 'integer', (c) => c.notNull().defaultTo(0))
+    .execute();
   await db.schema
     .alterTable('steps')
     .addColumn('index_in_loop', 'integer', (c) => c.notNull().defaultTo(0))

@@ -44,6 +44,7 @@ export const finishRun = statement(
       nextAttempt: number;
       status: RunEndStatus;
       step: number;
+      structured: number;
       lastEventId: number;
       errorCode: string | null;
       errorMessage: string | null;
@@ -60,6 +61,7 @@ export const finishRun = statement(
         status: p.status,
         attempt: p.nextAttempt,
         step: p.step,
+        structured: p.structured,
         last_event_id: p.lastEventId,
         error_code: p.errorCode,
         error_message: p.errorMessage,
@@ -177,6 +179,8 @@ export const runColumns = [
   'runs.usage_request_id',
   'runs.status',
   'runs.agent',
+  'runs.agency_version',
+  'runs.structured',
   'runs.attempt',
   'runs.cancel_requested_at',
   'runs.cancel_mode',
