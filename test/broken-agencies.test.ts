@@ -8,7 +8,7 @@ import { AgenciesFolder } from './support/agencies-folder.ts';
 import { brokenAgencies, writeBroken } from './support/broken-agencies.ts';
 
 const setting = {
-  modelProblem: (id: string) => modelProblemOf({ openAi: null }, id),
+  modelProblem: (id: string) => modelProblemOf({ providers: [] }, id),
   limits: { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 },
 };
 

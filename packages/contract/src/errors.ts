@@ -268,6 +268,13 @@ export const errors = {
     retryable: false,
     inStream: true,
   },
+  output_invalid: {
+    status: null,
+    sentence:
+      'The answer of the agent is not what its `output` requires; send the message again, or simplify the schema.',
+    retryable: false,
+    inStream: true,
+  },
   run_interrupted: {
     status: null,
     sentence: 'The run was interrupted and could not be resumed; try again with a new `usageRequestId`.',

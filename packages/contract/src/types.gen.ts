@@ -566,6 +566,10 @@ export interface Run {
    */
   agent: string;
   /**
+   * Hash of the agency that the run was started with. Null if it is not known.
+   */
+  agencyVersion: string | null;
+  /**
    * Number of the attempt; it grows when a run is resumed after a crash.
    */
   attempt: number;
@@ -598,6 +602,12 @@ export interface Run {
      */
     message: string;
   } | null;
+  /**
+   * Value of the answer if the agent has an output schema, otherwise null.
+   */
+  output: {
+    [k: string]: unknown;
+  };
   /**
    * The final assistant text. Null until the run has ended.
    */
@@ -658,6 +668,14 @@ export interface Step {
    * Id of the tool call. Null for a model.
    */
   callId: string | null;
+  /**
+   * Id of the `send_message` call that began the delegation. Null outside of one.
+   */
+  loop: string | null;
+  /**
+   * The agent to which the call handed over. Null if it did not.
+   */
+  handoff: string | null;
   /**
    * End of the step.
    */
@@ -2481,7 +2499,7 @@ export interface ResponseCompleted {
 }
 
 /**
- * An event without a name: another agent continues. Reserved; this version does not send it.
+ * An event without a name: after a hand-off another agent continues.
  */
 export interface StreamAgentUpdated {
   /**
@@ -2500,7 +2518,19 @@ export interface StreamAgentUpdated {
      * The agent that asked it. Null if the user asked, also after a hand-off.
      */
     callerAgent: string | null;
-    [k: string]: unknown;
+    /**
+     * Id of the `send_message` call that asked the agent. Absent if the agent answers the user.
+     */
+    parent_run_id?: string;
+    /**
+     * The agent that continues.
+     */
+    new_agent: {
+      /**
+       * Its name.
+       */
+      name: string;
+    };
   };
 }
 
@@ -2736,6 +2766,12 @@ export interface StreamMessages {
         timestamp: number;
       }
   )[];
+  /**
+   * Value of the answer if the agent has an output schema, otherwise null.
+   */
+  output: {
+    [k: string]: unknown;
+  };
   usage: Usage;
   /**
    * Reserved for files that the run made. Empty in this version.
@@ -2817,6 +2853,10 @@ export interface StreamRawResponse {
      */
     callerAgent: string | null;
     /**
+     * Id of the `send_message` call that asked the agent. Absent if the agent answers the user.
+     */
+    parent_run_id?: string;
+    /**
      * An event of the OpenAI Responses API; `type` tells which one.
      */
     data:
@@ -2851,6 +2891,10 @@ export interface StreamResumed {
    * Events of earlier attempts with a higher id than this are void: discard their text.
    */
   discard_after: number;
+  /**
+   * Ids of items of delegated agents up to `discard_after` that are never finished. Absent if there are none.
+   */
+  void_items?: string[];
 }
 
 /**
@@ -2874,7 +2918,11 @@ export interface StreamRunItem {
      */
     callerAgent: string | null;
     /**
-     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. The hand-off names are reserved. Ignore names that you do not know.
+     * Id of the `send_message` call that asked the agent. Absent if the agent answers the user.
+     */
+    parent_run_id?: string;
+    /**
+     * What happened. `history_left_out`: the oldest turns do not fit into the window of the model and were left out. `handoff_requested` and `handoff_occured`: another agent continues. Ignore names that you do not know.
      */
     name:
       | 'tool_called'
@@ -2902,6 +2950,14 @@ export interface StreamRunItem {
        * Output of the tool, for `tool_output`.
        */
       output?: string;
+      /**
+       * The agent that handed over, for `handoff_occured`.
+       */
+      source_agent?: string;
+      /**
+       * The agent that continues, for `handoff_occured`.
+       */
+      target_agent?: string;
     };
   };
 }

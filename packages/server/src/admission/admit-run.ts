@@ -142,7 +142,7 @@ export class RunAdmission {
     const [, { decision, now, agency }] = await Promise.all([locked, deciding]);
     if (decision === null) throw new Error('Admission was not decided.');
     if (decision.kind === 'replay') return { admission: replayed(decision), run: null };
-    const run = await reserveRun(tx, { request, decision, blobs, nodeId: this.#deps.node.nodeId, now });
+    const run = await reserveRun(tx, { request, decision, agency, blobs, nodeId: this.#deps.node.nodeId, now });
     const { runId, chatId } = run;
     return { admission: { runId, chatId, textOnly: decision.textOnly, replayed: false }, run: { run, agency } };
   }

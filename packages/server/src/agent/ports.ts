@@ -57,6 +57,8 @@ export interface ModelRequest {
   /** From the agent's definition. If absent, no reasoning is requested. */
   readonly reasoning?: Reasoning;
   readonly settings?: ModelSettings;
+  /** JSON Schema of the answer. A provider that can enforces it; the loop always checks it. */
+  readonly output?: Readonly<Record<string, unknown>>;
   /** In the order of the prompt. A model that cannot use them sends the items of the prompt instead. */
   readonly replays?: readonly StepReplay[];
   /** Returns a promise to wait for before each further request to the provider, or null. */

@@ -11,6 +11,7 @@ import {
   type ModelUsage,
   NO_USAGE,
   type Usage,
+  type UsageTotals,
 } from '../domain/usage.ts';
 import type { PromptItem } from './ports.ts';
 
@@ -20,7 +21,14 @@ export class Progress {
   readonly items: RunItem[] = [];
   usage: Usage = NO_USAGE;
   byModel: readonly ModelUsage[] = [];
+  /** The part of `usage` that no later attempt repeats: of journalled steps, and of calls that failed. */
+  settled: UsageTotals = { usage: NO_USAGE, byModel: [] };
+  /** The value of a structured answer to the user; null if the answer is free text. */
+  output: { readonly value: unknown } | null = null;
+  /** The number of the last step that began. */
   steps = 0;
+  modelSteps = 0;
+  handOffs = 0;
   /** True once a model has accepted a call, in this attempt or in a journalled step: from then on the run is charged. */
   accepted = false;
   /** The ids of all tool calls in the prompt or made by the model. */
@@ -35,6 +43,11 @@ export class Progress {
     this.usage = addUsage(this.usage, usage);
     this.byModel = addModelUsage(this.byModel, model, usage);
     this.onUsage?.(usage, model);
+  }
+
+  settle(usage: Usage, model: string): void {
+    const { usage: sum, byModel } = this.settled;
+    this.settled = { usage: addUsage(sum, usage), byModel: addModelUsage(byModel, model, usage) };
   }
 
   /** Returns microseconds that always grow within the run. */
@@ -54,6 +67,8 @@ export class Progress {
     }
     this.usage = usage;
     this.byModel = byModel;
+    this.settled = { usage, byModel };
+    this.steps = Math.max(0, ...steps.map(({ step }) => step));
   }
 
   /**

@@ -1,14 +1,35 @@
-import type { MessageItem, OutputItem, ReasoningItem, ResponseRef, RunEventBody } from '../domain/events.ts';
+import type {
+  MessageItem,
+  OutputItem,
+  ReasoningItem,
+  ResponseRef,
+  RunEventBody,
+  RunItemName,
+  Speaker,
+} from '../domain/events.ts';
 import { newId } from '../domain/ids.ts';
 import type { Replay } from '../domain/step.ts';
 import { addUsage, NO_USAGE, type Usage } from '../domain/usage.ts';
 import type { InputUsage, ModelOutput, Room } from './ports.ts';
 import type { Progress } from './progress.ts';
+import type { RunScope } from './run-scope.ts';
+
+export interface AssemblyOptions {
+  /** The names of the tools that hand over. */
+  readonly handOffs: ReadonlySet<string>;
+  /** True if the text is a structured answer: readers get it whole, after it was checked. */
+  readonly holdsText: boolean;
+}
 
 /** Turns the output of a model, piece by piece, into the items and events of one response. */
 export class ResponseAssembly implements ModelOutput {
   readonly output: OutputItem[] = [];
   readonly #response: ResponseRef;
+  readonly #speaker: Speaker;
+  readonly #handOffs: ReadonlySet<string>;
+  readonly #holdsText: boolean;
+  /** The text that no reader has seen yet. */
+  heldText = '';
   readonly #progress: Progress;
   readonly #room: Room;
   readonly #emit: (event: RunEventBody) => void;
@@ -24,8 +45,16 @@ export class ResponseAssembly implements ModelOutput {
   /** The reported usage of answers that were discarded and requested again. */
   earlierUsage: Usage = NO_USAGE;
 
-  constructor(model: string, agent: string, progress: Progress, room: Room, emit: (event: RunEventBody) => void) {
-    this.#response = { id: newId('resp'), model, agent, callerAgent: null };
+  constructor(
+    model: string,
+    speaker: Speaker,
+    { progress, room, emit }: Pick<RunScope, 'progress' | 'room' | 'emit'>,
+    { handOffs, holdsText }: AssemblyOptions,
+  ) {
+    this.#holdsText = holdsText;
+    this.#speaker = speaker;
+    this.#response = { id: newId('resp'), model, ...speaker };
+    this.#handOffs = handOffs;
     this.#progress = progress;
     this.#room = room;
     this.#emit = emit;
@@ -58,7 +87,7 @@ export class ResponseAssembly implements ModelOutput {
       if (item.kind === 'tool_call') called += Buffer.byteLength(item.text);
       else said += Buffer.byteLength(item.text);
     }
-    return said + Math.max(called, this.#argumentsBytes);
+    return said + Buffer.byteLength(this.heldText) + Math.max(called, this.#argumentsBytes);
   }
 
   /** The output of an earlier, unfinished answer is void: no reader got it. The usage that it reported still counts. */
@@ -78,6 +107,15 @@ export class ResponseAssembly implements ModelOutput {
   }
 
   text(text: string): void {
+    if (this.#holdsText) {
+      this.#accept();
+      this.heldText += text;
+      return;
+    }
+    this.#say(text);
+  }
+
+  #say(text: string): void {
     const item = this.#open?.kind === 'message' ? this.#open : this.#begin('message');
     item.text += text;
     this.#emit({ type: 'delta', item, text });
@@ -94,8 +132,7 @@ export class ResponseAssembly implements ModelOutput {
     const item: OutputItem = {
       kind: 'tool_call',
       id: newId('fc'),
-      agent: this.#response.agent,
-      callerAgent: this.#response.callerAgent,
+      ...this.#speaker,
       outputIndex: this.output.length,
       callId: this.#progress.callId(callId),
       name,
@@ -124,20 +161,21 @@ export class ResponseAssembly implements ModelOutput {
     this.reportedUsage = usage;
   }
 
-  /** Ends the response. */
-  finish(usage: Usage): void {
+  /** Ends the response. A text that was held is sent now if it is the answer: it is right, and there are no calls. */
+  finish(usage: Usage, isRight = true): void {
     this.#accept();
     this.#close();
+    if (this.heldText !== '' && isRight && this.output.every(({ kind }) => kind !== 'tool_call'))
+      this.#say(this.heldText);
+    this.#close();
     this.#emit({ type: 'response_done', response: this.#response, output: this.output, usage });
-    for (const item of this.output) {
-      const name =
-        item.kind === 'message'
-          ? 'message_output_created'
-          : item.kind === 'tool_call'
-            ? 'tool_called'
-            : 'reasoning_item_created';
-      this.#emit({ type: 'run_item', name, item });
-    }
+    for (const item of this.output) this.#emit({ type: 'run_item', name: this.#nameOf(item), item });
+  }
+
+  #nameOf(item: OutputItem): RunItemName {
+    if (item.kind === 'message') return 'message_output_created';
+    if (item.kind === 'reasoning') return 'reasoning_item_created';
+    return this.#handOffs.has(item.name) ? 'handoff_requested' : 'tool_called';
   }
 
   #begin(kind: 'message' | 'reasoning'): MessageItem | ReasoningItem {
@@ -145,8 +183,7 @@ export class ResponseAssembly implements ModelOutput {
     const item: MessageItem | ReasoningItem = {
       kind,
       id: newId(kind === 'message' ? 'msg' : 'rs'),
-      agent: this.#response.agent,
-      callerAgent: this.#response.callerAgent,
+      ...this.#speaker,
       outputIndex: this.output.length,
       text: '',
       complete: false,

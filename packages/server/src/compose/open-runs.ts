@@ -73,7 +73,12 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
       model,
       files: (integrationId) => mountFiles(mount, integrationId),
       prices,
-      maxSteps: limits.stepsPerRun,
+      loops: {
+        steps: limits.stepsPerRun,
+        depth: limits.delegationDepth,
+        handOffs: limits.handOffs,
+        toolOutputCharacters: limits.toolOutputCharacters,
+      },
       prompt: { heal: overrides.healTurn ?? healTurn, windowTokens },
       attachments,
       runSlots,

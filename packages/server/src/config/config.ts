@@ -106,6 +106,7 @@ export interface Limits {
    * half.
    */
   readonly attachmentsBytes: number;
+  /** The model steps of all agents of a run. */
   readonly stepsPerRun: number;
   /** How deep delegations may be nested, how many hand-offs a run may have, and how much of an output a model gets. */
   readonly delegationDepth: number;

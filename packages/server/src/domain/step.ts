@@ -6,8 +6,11 @@ export const JOURNAL_FORMAT = 1;
 /** The format of a run with attachments by URL: a version without them would resume the run and leave them out. */
 export const JOURNAL_FORMAT_WITH_URLS = 2;
 
+/** The format of a run whose agent can reach others: an earlier version would resume the run without them. */
+export const JOURNAL_FORMAT_WITH_FLOWS = 3;
+
 export const isKnownJournal = (format: number): boolean =>
-  format === JOURNAL_FORMAT || format === JOURNAL_FORMAT_WITH_URLS;
+  format >= JOURNAL_FORMAT && format <= JOURNAL_FORMAT_WITH_FLOWS;
 
 /**
  * What a provider wants back of a response within the run, such as thinking with its signatures. It is valid only for the
@@ -22,6 +25,13 @@ export interface Replay {
   readonly body: unknown;
 }
 
+/** An answer that the agent's output schema refuses. No reader gets it. */
+export interface WrongTry {
+  readonly text: string;
+  /** For the model: continues "Your answer cannot be used: …". */
+  readonly problem: string;
+}
+
 /** The result of a step. A later attempt uses it instead of repeating the step. */
 export interface StepOutcome {
   /** Null for a tool step. */
@@ -30,13 +40,20 @@ export interface StepOutcome {
   readonly output: readonly (OutputItem | ToolOutputItem)[];
   /** Absent if the provider wants nothing back. */
   readonly replay?: Replay;
+  readonly tried?: WrongTry;
+  /** The message that a `send_message` sent, and to whom. */
+  readonly asked?: { readonly agent: string; readonly message: string };
 }
 
 /** A finished step in the journal. */
 export interface Step extends StepOutcome {
-  /** 1, 2, 3 … within the run; the same in every attempt. */
+  /** Grows within the run. A later attempt never assigns the number of a finished step again. */
   readonly step: number;
   readonly kind: 'model' | 'tool';
+  /** The call id of the `send_message` that began the loop; empty for the root loop. */
+  readonly loop: string;
+  /** 1, 2, 3 … for the model steps of the loop; 0 for tool steps. */
+  readonly indexInLoop: number;
   readonly agent: string;
   readonly callerAgent: string | null;
   readonly model: string | null;

@@ -1,6 +1,7 @@
 import type { Agencies } from '../agencies/agencies.ts';
 import type { AgentFiles } from '../agent/files-port.ts';
 import type { Model } from '../agent/ports.ts';
+import type { RunLimits } from '../agent/run-scope.ts';
 import type { AttachmentTools } from '../attachments/attachment-tools.ts';
 import type { Prices } from '../domain/prices.ts';
 import type { WaitAt } from '../domain/wait-points.ts';
@@ -20,7 +21,7 @@ export interface EngineDeps {
   /** The files of one integration, for the agents of its runs. */
   readonly files: (integrationId: string) => AgentFiles;
   readonly prices: Prices;
-  readonly maxSteps: number;
+  readonly loops: RunLimits;
   readonly prompt: PromptSetting;
   readonly attachments: AttachmentTools;
   /** The slots for active runs of this node, by owner. */

@@ -7,9 +7,9 @@ import { advanceRun, insertStep, type StepRow } from '../store/queries/runs.ts';
 import type { Tx } from '../store/store.ts';
 
 export async function storeStep(tx: Tx, runId: string, step: JournalledStep): Promise<void> {
-  const { usage, output, replay, ...columns } = step;
-  const outcome: StepOutcome = { usage, output, ...(replay === undefined ? {} : { replay }) };
-  await tx.run(insertStep, { runId, ...columns, recordJson: JSON.stringify(outcome) });
+  const { usage, output, replay, tried, asked, ...columns } = step;
+  // `JSON.stringify` omits undefined fields.
+  await tx.run(insertStep, { runId, ...columns, recordJson: JSON.stringify({ usage, output, replay, tried, asked }) });
 }
 
 /** Decodes a step's `record_json`. */
@@ -23,6 +23,8 @@ export function journalledStep(row: StepRow): JournalledStep {
     step: row.step,
     attempt: row.attempt,
     kind: row.kind,
+    loop: row.loop,
+    indexInLoop: row.index_in_loop,
     agent: row.agent,
     callerAgent: row.caller_agent,
     model: row.model,

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAnthropic } from '@ai-sdk/anthropic';
 import {
   IssuedThinking,
   MESSAGES_RULES,
@@ -10,10 +9,12 @@ import {
 import { MessagesServer, type ScriptedBlock } from '@runwire/test-kit/messages-server.ts';
 import { Listener, modelRequest } from '@runwire/test-kit/model-conformance.ts';
 import type { Step } from '../../domain/step.ts';
-import { type LoopInput, runAgent } from '../loop.ts';
+import { FinishedSteps } from '../finished-steps.ts';
+import { runLoop } from '../loop.ts';
 import type { Model, ModelRequest, PromptItem, Tool } from '../ports.ts';
 import { Progress } from '../progress.ts';
-import { aiSdkModel } from './ai-sdk-model.ts';
+import type { RunScope } from '../run-scope.ts';
+import { StepGate } from '../step-gate.ts';
 import { ProviderModels } from './provider-models.ts';
 
 const user = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] });
@@ -127,6 +128,19 @@ const clock: Tool = {
   execute: async () => '12:00',
 };
 
+interface RunOptions {
+  readonly instructions?: string;
+  readonly model?: Model;
+  readonly tools?: readonly Tool[];
+  readonly prompt?: readonly PromptItem[];
+  readonly finished?: readonly Step[];
+  /** The number of journalled steps after which the node dies. */
+  readonly fails?: number;
+}
+
+const QUESTION: PromptItem = { kind: 'user', text: 'What time is it?' };
+const NEVER_STOPS = { signal: new AbortController().signal, stopsAfterStep: () => false, stepDone() {} };
+
 async function open(name: string) {
   const server = await MessagesServer.start(script);
   const models = new ProviderModels({
@@ -136,29 +150,34 @@ async function open(name: string) {
     apiKey: null,
     silenceMs: 60_000,
   });
-  const sdk = createAnthropic({ baseURL: server.baseUrl, apiKey: 'sk-1' });
-  const model = (id: string) =>
-    id.startsWith('ai/') ? aiSdkModel(id, sdk(id.slice(3))) : (models.model(`anthropic/${id}`) as Model);
-  const run = async (more: Partial<LoopInput> & { instructions?: string; fails?: number } = {}) => {
+  const model = (id: string) => models.model(`anthropic/${id}`) as Model;
+  const run = async (more: RunOptions = {}) => {
     const journal: Step[] = [];
-    const reasoning = { effort: 'medium' } as const;
-    const { instructions = 'Be brief.', fails, ...rest } = more;
+    const { instructions = 'Be brief.', fails, finished = [], prompt = [QUESTION] } = more;
     const progress = new Progress();
-    progress.restore(more.finished ?? [], progress.usage, []);
-    const last = await runAgent({
+    progress.restore(finished, progress.usage, []);
+    const agent = {
+      name: 'A',
+      instructions,
+      model: more.model ?? model(name),
+      fallback: [],
+      output: null,
+      windowTokens: 1_000_000,
+      tools: more.tools ?? [clock],
+      reasoning: { effort: 'medium' } as const,
+      flows: [],
+    };
+    const scope: RunScope = {
       runId: 'run_1',
       attempt: 1,
-      agent: { name: 'A', description: '', instructions, reasoning },
-      tools: [clock],
-      model: model(name),
-      prompt: [{ kind: 'user', text: 'What time is it?' }],
-      finished: [],
-      leftBetweenSteps: false,
+      team: { agent: async () => agent, exchanges: async () => [] },
+      finished: new FinishedSteps(finished, false),
+      gate: new StepGate(NEVER_STOPS, () => true),
+      limits: { steps: 100, depth: 1, handOffs: 1, toolOutputCharacters: 40_000 },
       userContext: null,
-      maxSteps: 100,
       progress,
       room: { isFull: false, onceRoom() {} },
-      signal: new AbortController().signal,
+      signal: NEVER_STOPS.signal,
       mayCall: () => null,
       emit() {},
       async journal(step) {
@@ -166,12 +185,13 @@ async function open(name: string) {
         journal.push(JSON.parse(JSON.stringify(step)) as Step);
         if (journal.length === fails) throw new Error('The node died.');
       },
-      stopHere() {},
-      ...rest,
-    }).catch((error: Error) => {
-      if (error.message !== 'The node died.') throw error;
-      return null;
-    });
+    };
+    const last = await runLoop(scope, { loop: '', callerAgent: null, depth: 0, agent, prompt }).catch(
+      (error: Error) => {
+        if (error.message !== 'The node died.') throw error;
+        return null;
+      },
+    );
     return { last, journal };
   };
   const dispose = async () => {
@@ -186,9 +206,7 @@ const thinkingBlocks = (request: MessagesRequest | undefined) =>
 /** In ten steps: one for each but the last, three redacted, and one more in the fifth. */
 const SENT_BACK = STEPS - 1 + 3 + 1;
 
-const CLAUDES = ['claude-sonnet-5', 'claude-opus-5-5', 'claude-sonnet-4-5', 'claude-opus-4-1'];
-
-for (const name of [...CLAUDES, 'ai/claude-sonnet-5', 'ai/claude-opus-5-5']) {
+for (const name of ['claude-sonnet-5', 'claude-opus-5-5', 'claude-sonnet-4-5', 'claude-opus-4-1']) {
   test(`${name}: ten steps send all thinking back, and nothing is refused`, async () => {
     await using set = await open(name);
     const { last } = await set.run();
@@ -214,7 +232,7 @@ for (const name of [...CLAUDES, 'ai/claude-sonnet-5', 'ai/claude-opus-5-5']) {
   test(`${name}: no thinking is sent back after an edit of the agency, or to another model`, async () => {
     await using set = await open(name);
     const { journal } = await set.run({ fails: 10 });
-    const edits: Partial<LoopInput & { instructions: string }>[] = [
+    const edits: RunOptions[] = [
       { instructions: 'Be long.' },
       { tools: [{ ...clock, description: 'The hour.' }] },
       { prompt: [{ kind: 'user', text: 'What day is it?' }] },

@@ -45,7 +45,7 @@ export function failureOfStatus(target: ProviderTarget, status: number, body: st
   const sentence = isQuota
     ? `The quota at the model provider is used up (${status}); check its plan and billing.`
     : statusSentence(target, status, quoted(target, message));
-  const failure = new RunFailure('model_error', sentence, { providerStatus: status });
+  const failure = new RunFailure('model_error', sentence, { providerStatus: status, problem: 'unavailable' });
   return new ProviderFailure(failure, (advice.should ?? RETRYABLE.has(status)) && !isQuota, advice.afterMs);
 }
 
@@ -113,20 +113,20 @@ export function failureOfEvent(target: ProviderTarget, event: unknown): Provider
         ? `The model provider is overloaded${said}; try again later.`
         : `The model provider reported an error${said}.`;
   const retryable = isOneOf(BUSY) || isOneOf(OVERLOADED) || isOneOf(FAILED);
-  return new ProviderFailure(new RunFailure('model_error', sentence), retryable);
+  return new ProviderFailure(new RunFailure('model_error', sentence, { problem: 'unavailable' }), retryable);
 }
 
 export function failureOfConnection(target: ProviderTarget, error: Error): ProviderFailure {
   const { code } = error as NodeJS.ErrnoException;
   const sentence = `The model provider cannot be reached${quoted(target, code ?? error.message)}; check ${target.settings.baseUrl} and the network.`;
-  return new ProviderFailure(new RunFailure('model_error', sentence, { cause: error }), true);
+  return new ProviderFailure(new RunFailure('model_error', sentence, { cause: error, problem: 'unavailable' }), true);
 }
 
 export function brokenStream(target: ProviderTarget, isEventStream: boolean): ProviderFailure {
   const sentence = isEventStream
     ? 'The model provider ended its stream before the answer was complete; try again.'
     : `The model provider did not answer with an event stream; check ${addressSettings(target)}.`;
-  return new ProviderFailure(new RunFailure('model_error', sentence), isEventStream);
+  return new ProviderFailure(new RunFailure('model_error', sentence, { problem: 'unavailable' }), isEventStream);
 }
 
 export function invalidAnswer(target: ProviderTarget, what: string, cause?: unknown): ProviderFailure {
@@ -150,7 +150,9 @@ export function truncatedAnswer(reason: string): ProviderFailure {
         : reason === 'model_context_window_exceeded'
           ? "the chat fills the model's context window; start a new chat, or use a model with a larger window"
           : `it stopped for the reason \`${reason.slice(0, 40)}\``;
-  return new ProviderFailure(new RunFailure('model_error', `The model did not finish its answer: ${why}.`), false);
+  const sentence = `The model did not finish its answer: ${why}.`;
+  const options = LENGTH.has(reason) ? { problem: 'cut_short' as const } : {};
+  return new ProviderFailure(new RunFailure('model_error', sentence, options), false);
 }
 
 /** The model refused to answer. `why` is what the provider tells about it. */
@@ -161,7 +163,7 @@ export function refusedAnswer(target: ProviderTarget, why: string): ProviderFail
 
 export function silenceFailure(silenceMs: number): ProviderFailure {
   const sentence = `The model was silent for ${silenceMs / 1000} s; try again with a new \`usageRequestId\`.`;
-  return new ProviderFailure(new RunFailure('model_timeout', sentence), false);
+  return new ProviderFailure(new RunFailure('model_timeout', sentence, { problem: 'unavailable' }), false);
 }
 
 export function parsed(text: string): unknown {

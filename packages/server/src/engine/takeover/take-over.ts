@@ -25,7 +25,7 @@ import { first, type Tx } from '../../store/store.ts';
 import type { ThisNode } from '../../store/this-node.ts';
 import type { EngineDeps } from '../deps.ts';
 import { type EndDeps, type EndedOrphan, reportEndedOrphan, writeEnd } from './end-orphan.ts';
-import { lastKeptId, promptParts, runIdentity, spentSoFar, storedMessage } from './stored-run.ts';
+import { lastKeptId, promptParts, runIdentity, spentSoFar, storedMessage, voidItems } from './stored-run.ts';
 
 /*
  * The words of this folder:
@@ -131,11 +131,13 @@ function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): st
 async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: number): Promise<AdmittedRun> {
   const runId = run.run_id;
   const attempt = run.attempt + 1;
-  const journal = await tx.all(journalOf, { runId });
-  const keptId = lastKeptId(run.attempt, journal);
+  const rows = await tx.all(journalOf, { runId });
+  const keptId = lastKeptId(run.attempt, rows);
+  const journal = rows.map(journalledStep);
   const events = await deps.eventLog.allStored(tx, runId);
   const { message, sandboxFiles } = await storedMessage(tx, run);
-  const { usage, byModel } = spentSoFar(run, await promptParts(tx, deps, run, message, sandboxFiles), events, keptId);
+  const parts = await promptParts(tx, deps, run, message, sandboxFiles);
+  const { usage, byModel } = spentSoFar(run, parts, events, journal);
   const changed = await tx.run(takeRun, {
     runId,
     attempt: run.attempt,
@@ -148,7 +150,9 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
   if (changed !== 1) throw RunLost.ofAttempt(runId, run.attempt);
   await tx.run(deleteChunksAfter, { runId, after: keptId });
   const id = attemptBase(attempt) + 1;
-  const opening: RunEvent = { type: 'resumed', runId, attempt, discardAfter: keptId, id };
+  const voided = voidItems(events, journal, keptId);
+  const shown = voided.length === 0 ? {} : { voidItems: voided };
+  const opening: RunEvent = { type: 'resumed', runId, attempt, discardAfter: keptId, ...shown, id };
   await tx.run(insertChunk, { runId, firstId: id, lastId: id, data: encodeChunk([opening]) });
   const attachments = await tx.all(attachmentsOfRun, { chatKey: run.chat_key, runId });
   const input = {
@@ -160,7 +164,7 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
     hasHistory: run.num_messages > 1,
   };
   const resumed = {
-    steps: journal.map(journalledStep),
+    steps: journal,
     usage,
     byModel,
     betweenSteps: run.node_id === RELEASED_RUN,

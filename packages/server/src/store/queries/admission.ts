@@ -174,6 +174,7 @@ export const insertRun = statement(
       periodStart: number | null;
       userContextJson: string | null;
       journalFormat: number;
+      agencyVersion: string | null;
       now: number;
     },
   ) =>
@@ -192,6 +193,8 @@ export const insertRun = statement(
       crashes: 0,
       step: 0,
       journal_format: p.journalFormat,
+      agency_version: p.agencyVersion,
+      structured: 0,
       held: p.held,
       unit: p.unit,
       day: p.day,

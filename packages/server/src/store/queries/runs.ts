@@ -44,6 +44,7 @@ export const finishRun = statement(
       nextAttempt: number;
       status: RunEndStatus;
       step: number;
+      structured: number;
       lastEventId: number;
       errorCode: string | null;
       errorMessage: string | null;
@@ -60,6 +61,7 @@ export const finishRun = statement(
         status: p.status,
         attempt: p.nextAttempt,
         step: p.step,
+        structured: p.structured,
         last_event_id: p.lastEventId,
         error_code: p.errorCode,
         error_message: p.errorMessage,
@@ -112,6 +114,8 @@ export const insertStep = statement(
       step: number;
       attempt: number;
       kind: StepsTable['kind'];
+      loop: string;
+      indexInLoop: number;
       agent: string;
       callerAgent: string | null;
       model: string | null;
@@ -132,6 +136,8 @@ export const insertStep = statement(
         step: p.step,
         attempt: p.attempt,
         kind: p.kind,
+        loop: p.loop,
+        index_in_loop: p.indexInLoop,
         agent: p.agent,
         caller_agent: p.callerAgent,
         model: p.model,
@@ -173,6 +179,8 @@ export const runColumns = [
   'runs.usage_request_id',
   'runs.status',
   'runs.agent',
+  'runs.agency_version',
+  'runs.structured',
   'runs.attempt',
   'runs.cancel_requested_at',
   'runs.cancel_mode',
