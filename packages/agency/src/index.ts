@@ -4,6 +4,8 @@ export interface ToolCall {
   readonly idempotencyKey: string;
   readonly callId: string;
   readonly userContext: unknown;
+  /** The member of the integration who asks. Null if the request named none. */
+  readonly member: RunMember | null;
   /** Aborted if the run is cancelled or its server stops. */
   readonly abortSignal: AbortSignal;
   /** The same as `callId`, under its name in the AI SDK. */
@@ -72,8 +74,14 @@ export interface AboutRun {
   /** The UTC day on which the run was admitted, as YYYY-MM-DD. */
   readonly date: string;
   /** The member of the integration who asks. Null if the request named none. */
-  readonly member: { readonly consumerId: string; readonly name: string | null; readonly metadata: unknown } | null;
+  readonly member: RunMember | null;
   readonly userContext: unknown;
+}
+
+export interface RunMember {
+  readonly consumerId: string;
+  readonly name: string | null;
+  readonly metadata: unknown;
 }
 
 /** Text, which may contain `{{user_context.x}}`, `{{member.x}}` and `{{date}}`; a text file; or a function. */

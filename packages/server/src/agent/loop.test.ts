@@ -104,7 +104,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
   const scope: RunScope = {
     runId: 'run_1',
     attempt: number,
-    team: { agent: async (name) => agentOf(name), exchanges: async () => [] },
+    team: { agent: async (name) => agentOf(name), member: async () => null, exchanges: async () => [] },
     finished,
     gate: new StepGate(
       { signal: controller.signal, stopsAfterStep: () => false, stepDone: () => controller.signal.throwIfAborted() },

@@ -127,7 +127,8 @@ async function leafOutcome({ scope, agent, prompt }: Setting, call: ToolCallItem
   if (finished.isOpen(call.callId) && !mayRepeat) return OUTCOME_UNKNOWN;
   await scope.mayCall();
   signal.throwIfAborted();
-  return callTool(call, agent.tools, { runId, userContext, signal, prompt });
+  const member = () => scope.team.member();
+  return callTool(call, agent.tools, { runId, userContext, member, signal, prompt });
 }
 
 function handOffOutcome({ scope: { progress, limits } }: Setting, to: string): Outcome {

@@ -1,4 +1,4 @@
-import type { ModelSettings, Reasoning } from '@runwire/agency';
+import type { ModelSettings, Reasoning, RunMember } from '@runwire/agency';
 import type { CheckResult, Model, Tool } from './ports.ts';
 
 /** An agent as the loops of one run use it. */
@@ -44,6 +44,8 @@ export interface Exchange {
 export interface Team {
   /** Throws a `RunFailure` if there is no such agent any more. */
   agent(name: string): Promise<TeamAgent>;
+  /** The member who asks. Null if the request named none. */
+  member(): Promise<RunMember | null>;
   /** The exchanges of earlier runs of the chat, oldest first. */
   exchanges(sender: string, recipient: string): Promise<readonly Exchange[]>;
 }

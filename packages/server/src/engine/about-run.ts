@@ -1,3 +1,4 @@
+import type { RunMember } from '@runwire/agency';
 import type { AboutRun, LoadedAgent } from '../agencies/loaded-agency.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import { memberById } from '../store/queries/accounts.ts';
@@ -11,11 +12,18 @@ export async function aboutRun(
   run: Pick<AdmittedRun, 'day' | 'integrationId' | 'consumerId' | 'userContext'>,
   { usesMember }: Pick<LoadedAgent, 'usesMember'>,
 ): Promise<AboutRun> {
-  const { integrationId, consumerId, userContext } = run;
   const date = new Date(run.day * DAY_MS).toISOString().slice(0, 10);
-  if (!usesMember || consumerId === null) return { date, member: null, userContext };
+  return { date, member: usesMember ? await memberOf(reads, run) : null, userContext: run.userContext };
+}
+
+/** Reads the member of a run. Returns null if the request named none. */
+export async function memberOf(
+  reads: Reads,
+  { integrationId, consumerId }: Pick<AdmittedRun, 'integrationId' | 'consumerId'>,
+): Promise<RunMember | null> {
+  if (consumerId === null) return null;
   const row = await first(reads.all(memberById, { integrationId, consumerId }));
   const name = row === undefined || row.name_json === null ? null : (JSON.parse(row.name_json) as string);
   const metadata: unknown = row === undefined ? {} : JSON.parse(row.metadata_json);
-  return { date, member: { consumerId, name, metadata }, userContext };
+  return { consumerId, name, metadata };
 }

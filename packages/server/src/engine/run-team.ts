@@ -1,3 +1,4 @@
+import type { RunMember } from '@runwire/agency';
 import type { LoadedAgency, LoadedAgent } from '../agencies/loaded-agency.ts';
 import type { Model, Tool } from '../agent/ports.ts';
 import type { Exchange, Team, TeamAgent } from '../agent/team.ts';
@@ -7,7 +8,7 @@ import { modelWindow } from '../domain/model-window.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { stepOutcome } from '../runs/journal.ts';
 import { delegationsOfChat } from '../store/queries/chats.ts';
-import { aboutRun } from './about-run.ts';
+import { aboutRun, memberOf } from './about-run.ts';
 import type { EngineDeps } from './deps.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { WatchedRun } from './run-watch.ts';
@@ -26,6 +27,7 @@ export class RunTeam implements Team {
   readonly #watched: WatchedRun;
   readonly #stop: StopHandle;
   readonly #agents = new Map<string, Promise<TeamAgent>>();
+  #member: Promise<RunMember | null> | null = null;
 
   /** `agency` is the version that the run started with; null if it does not exist any more. */
   constructor(deps: TeamDeps, run: AdmittedRun, agency: LoadedAgency | null, watched: WatchedRun, stop: StopHandle) {
@@ -95,6 +97,11 @@ export class RunTeam implements Team {
       return agent.flows.every(({ kind, to }) => kind === 'delegate' || takes(to));
     };
     return takes(this.#run.agent);
+  }
+
+  member(): Promise<RunMember | null> {
+    this.#member ??= retryWhileUnavailable(this.#deps, this.#stop, () => memberOf(this.#deps.store.reads, this.#run));
+    return this.#member;
   }
 
   async exchanges(sender: string, recipient: string): Promise<readonly Exchange[]> {

@@ -170,7 +170,7 @@ async function open(name: string) {
     const scope: RunScope = {
       runId: 'run_1',
       attempt: 1,
-      team: { agent: async () => agent, exchanges: async () => [] },
+      team: { agent: async () => agent, member: async () => null, exchanges: async () => [] },
       finished: new FinishedSteps(finished, false),
       gate: new StepGate(NEVER_STOPS, () => true),
       limits: { steps: 100, depth: 1, handOffs: 1, toolOutputCharacters: 40_000 },
