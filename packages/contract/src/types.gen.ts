@@ -1111,6 +1111,10 @@ export interface CreateIntegrationRequest {
    * True if the server keeps a copy of each fetched attachment as long as the chat exists.
    */
   keepAttachments?: boolean;
+  /**
+   * `provider/model` for agents that name no model. Null: the model of the agency or of the server.
+   */
+  model?: string | null;
 }
 
 /**
@@ -1157,6 +1161,10 @@ export interface Integration {
    * True if the server keeps a copy of each fetched attachment as long as the chat exists.
    */
   keepAttachments: boolean;
+  /**
+   * `provider/model` for agents that name no model. Null: the model of the agency or of the server.
+   */
+  model: string | null;
   /**
    * When the integration was created.
    */
@@ -1221,6 +1229,10 @@ export interface UpdateIntegrationRequest {
    * True if the server keeps a copy of each fetched attachment as long as the chat exists.
    */
   keepAttachments?: boolean;
+  /**
+   * `provider/model` for agents that name no model. Null: the model of the agency or of the server.
+   */
+  model?: string | null;
 }
 
 /**

@@ -4,15 +4,19 @@ import { StartRefused } from '../domain/start-refused.ts';
 import { creditIntegrations } from '../store/queries/accounts.ts';
 import type { Reads } from '../store/store.ts';
 
-/** Returns a model of this agency that has no price, or null. Its use would cost nothing. */
-export function unpricedModel(agencies: Agencies, agency: string, prices: Prices): string | null {
-  return agencies.models(agency).find((model) => !prices.has(model)) ?? null;
+/** Returns a model of this integration that has no price, or null. Its use would cost nothing. */
+export function unpricedModel(
+  agencies: Agencies,
+  { agency, model }: { readonly agency: string; readonly model: string | null },
+  prices: Prices,
+): string | null {
+  return agencies.models(agency, model).find((one) => !prices.has(one)) ?? null;
 }
 
 /** Refuses the start if an integration counts in credits and a model of its agency has no price. */
 export async function checkCreditPrices(reads: Reads, agencies: Agencies, prices: Prices): Promise<void> {
-  for (const { integration_id: id, agency } of await reads.all(creditIntegrations, {})) {
-    const model = unpricedModel(agencies, agency, prices);
+  for (const { integration_id: id, ...integration } of await reads.all(creditIntegrations, {})) {
+    const model = unpricedModel(agencies, integration, prices);
     if (model === null) continue;
     throw new StartRefused(
       `The integration \`${id}\` has allowances in credits, but RUNWIRE_PRICES has no price for its model \`${model}\`; add one.`,

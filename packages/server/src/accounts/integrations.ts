@@ -41,6 +41,7 @@ function integrationJson(row: IntegrationRow, defaultRunSeconds: number) {
     maxRunSeconds: row.max_run_seconds === RUN_SECONDS_BY_SETTING ? defaultRunSeconds : row.max_run_seconds,
     maxRunsPerMember: row.max_runs_per_member,
     keepAttachments: row.keep_attachments === 1,
+    model: row.model,
     createdAt: iso(row.created_at),
     updatedAt: iso(row.updated_at),
   };
@@ -141,9 +142,12 @@ export class Integrations {
         `\`defaultAgent\` is not an entry point of this agency; use one of: ${names}.`,
       );
     }
+    const model = input.model === undefined ? (row?.model ?? null) : input.model;
+    const problem = input.model ? this.#agencies.modelProblem(input.model) : null;
+    if (problem !== null) throw new Refusal('invalid_request', `\`model\` cannot be used: ${problem}`);
     const allowances = input.allowances;
     const unit = allowances === undefined ? row?.allowance_unit : allowances?.unit;
-    const unpriced = unit === 'credits' ? unpricedModel(this.#agencies, agency, this.#prices) : null;
+    const unpriced = unit === 'credits' ? unpricedModel(this.#agencies, { agency, model }, this.#prices) : null;
     if (unpriced !== null) {
       throw new Refusal(
         'invalid_request',
@@ -169,6 +173,7 @@ export class Integrations {
       maxRunsPerMember:
         input.maxRunsPerMember === undefined ? (row?.max_runs_per_member ?? null) : input.maxRunsPerMember,
       keepAttachments: kindOf(input.keepAttachments, row?.keep_attachments, 1),
+      model,
     };
   }
 }

@@ -53,10 +53,13 @@ export async function decide(
     entryPoints: {
       of: (id) => {
         agency = deps.agencies.find(id)?.loaded ?? null;
+        const model = facts?.integration_model ?? null;
+        // Its key may have been removed since the integration was changed.
+        if (model !== null && deps.agencies.modelProblem(model) !== null) return 'broken';
         return deps.agencies.entryPoints(id);
       },
     },
-    prices: { of: (agency, agent) => entryPrice(deps, agency, agent) },
+    prices: { of: (agency, agent) => entryPrice(deps, agency, agent, facts?.integration_model ?? null) },
     reserveTokens: deps.reserveTokens,
     load: () => ({
       shuttingDown: deps.isShuttingDown(),
@@ -78,7 +81,12 @@ export async function decide(
   return { decision, now, agency };
 }
 
-function entryPrice({ agencies, prices }: DecideDeps, agency: string, agent: string): ModelPrice | null {
-  const model = agencies.entryModel(agency, agent);
+function entryPrice(
+  { agencies, prices }: DecideDeps,
+  agency: string,
+  agent: string,
+  ofIntegration: string | null,
+): ModelPrice | null {
+  const model = agencies.entryModel(agency, agent, ofIntegration);
   return (model === null ? undefined : prices.get(model)) ?? null;
 }

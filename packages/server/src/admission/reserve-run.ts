@@ -40,7 +40,7 @@ function journalFormat({ request, decision, agency }: Reservation): number {
 export async function reserveRun(tx: Tx, reservation: Reservation): Promise<AdmittedRun> {
   const { request, decision, blobs, nodeId, now } = reservation;
   const { ownerId, integrationId, consumerId, usageRequestId, aliasChatId, message, messageBytes } = request;
-  const { agency, agent, chat, hasHistory, maxRunSeconds, onDisconnect, keepAttachments } = decision;
+  const { agency, agent, chat, hasHistory, maxRunSeconds, onDisconnect, keepAttachments, model } = decision;
   const runId = newId('run');
   const day = dayOf(now);
   const sandboxFiles = request.sandboxFiles.map(({ file }) => file);
@@ -121,7 +121,7 @@ export async function reserveRun(tx: Tx, reservation: Reservation): Promise<Admi
       : await insertAttachments(tx, { integrationId, chatKey, runId, now }, request.attachments, blobs);
   return admittedRun(
     { runId, integrationId, consumerId, chatKey, chatId, agency, agent, day },
-    { maxRunSeconds, onDisconnect, keepAttachments },
+    { maxRunSeconds, onDisconnect, keepAttachments, model },
     { ownerId, message, attachments, sandboxFiles, userContext: request.userContext, hasHistory },
     { trace: request.trace, attempt: 1, opening, resumed: null },
   );

@@ -108,19 +108,24 @@ export class Agencies {
     return agent.model ?? ofIntegration ?? agency.model ?? this.#options.defaultModel;
   }
 
+  /** Returns why a model cannot be used, or null if it can. */
+  modelProblem(id: string): string | null {
+    return this.#options.modelProblem(id);
+  }
+
   /** Returns the model of an agent of the version that new runs use, or null if the agent does not exist. */
-  entryModel(agency: string, agent: string): string | null {
+  entryModel(agency: string, agent: string, ofIntegration: string | null): string | null {
     const loaded = this.#agencies.get(agency)?.loaded;
     const entry = loaded?.agents.get(agent);
-    return loaded && entry ? this.modelOf(loaded, entry, null) : null;
+    return loaded && entry ? this.modelOf(loaded, entry, ofIntegration) : null;
   }
 
   /** Returns the models of its agents, or none if the agency does not exist. */
-  models(agency: string): readonly string[] {
+  models(agency: string, ofIntegration: string | null): readonly string[] {
     const loaded = this.#agencies.get(agency)?.loaded;
     if (loaded === null || loaded === undefined) return [];
     const models = [...loaded.agents.values()].flatMap((agent) => [
-      this.modelOf(loaded, agent, null),
+      this.modelOf(loaded, agent, ofIntegration),
       ...agent.fallback,
     ]);
     return [...new Set(models)];

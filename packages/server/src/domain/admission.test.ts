@@ -24,6 +24,7 @@ const goodFacts: AdmissionFactsRow = {
   max_run_seconds: 0,
   on_disconnect: 'continue',
   keep_attachments: 1,
+  integration_model: null,
   member_active: 1,
   member_limit: null,
   known_run_id: null,

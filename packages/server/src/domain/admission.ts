@@ -17,6 +17,7 @@ export interface AdmissionFactsRow {
   max_run_seconds: number;
   on_disconnect: 'continue' | 'cancel';
   keep_attachments: number;
+  integration_model: string | null;
   member_active: number | null;
   member_limit: number | null;
   known_run_id: string | null;

@@ -92,8 +92,8 @@ export function runEnd({ prices }: Pick<EngineDeps, 'prices'>, outcome: RunOutco
  * of the user or the model.
  */
 export function reportEnd(
-  { agencies, logger, metrics }: Pick<EngineDeps, 'agencies' | 'logger' | 'metrics'>,
-  { run, status, error, usage, providerStatus }: RunOutcome,
+  { logger, metrics }: Pick<EngineDeps, 'logger' | 'metrics'>,
+  { run, status, error, usage, byModel, providerStatus }: RunOutcome,
   { attempt, startedAt }: Pick<EndRecord, 'attempt' | 'startedAt'>,
 ): void {
   const ids = { runId: run.runId, ...run.trace };
@@ -104,8 +104,8 @@ export function reportEnd(
   logger.info({ ...ids, attempt, status, code, usage: usageJson(usage), durationMs }, 'run ended');
   if (error === null) return;
   const { integrationId, consumerId } = run;
-  // Null if the agent no longer exists.
-  const model = agencies.entryModel(run.agency, run.agent);
+  // The model that was asked last. Null if none was asked.
+  const model = byModel.at(-1)?.model ?? null;
   const about = { integrationId, consumerId, model, providerStatus };
   logger.warn({ ...ids, attempt, code, sentence: error.message, ...about }, 'run failed');
 }

@@ -73,7 +73,7 @@ export class RunTeam implements Team {
 
   #modelOf(agent: LoadedAgent): { readonly id: string; readonly model: Model | null } {
     const { agencies, model: models } = this.#deps;
-    const id = this.#agency === null ? '' : agencies.modelOf(this.#agency, agent, null);
+    const id = this.#agency === null ? '' : agencies.modelOf(this.#agency, agent, this.#run.model);
     return { id, model: models(id) };
   }
 

@@ -118,6 +118,8 @@ export interface IntegrationsTable {
   max_run_seconds: number;
   max_runs_per_member: number | null;
   keep_attachments: number;
+  /** `provider/model`, for agents that name none. Null: the agency's model. */
+  model: string | null;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;

@@ -122,6 +122,7 @@ export const integration = {
   maxRunSeconds: 900,
   maxRunsPerMember: null,
   keepAttachments: true,
+  model: null,
   createdAt: CREATED_AT,
   updatedAt: CREATED_AT,
 };

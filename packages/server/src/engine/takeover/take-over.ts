@@ -122,7 +122,7 @@ const OTHER_VERSION = 'another version of the server started it.';
 function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): string | null {
   if (crashes >= deps.maxAttempts) return `its server died ${crashes === 1 ? 'once' : `${crashes} times`}.`;
   if (!isKnownJournal(run.journal_format)) return OTHER_VERSION;
-  const model = deps.agencies.entryModel(run.agency, run.agent);
+  const model = deps.agencies.entryModel(run.agency, run.agent, run.integration_model);
   if (model === null) return `the agent \`${run.agent}\` no longer exists.`;
   return deps.model(model) === null ? `the model \`${model}\` no longer exists.` : null;
 }

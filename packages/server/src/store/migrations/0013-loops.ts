@@ -7,6 +7,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('loop', 'text', (c) => c.notNull().defaultTo(''))
     .execute();
   await db.schema.alterTable('runs').addColumn('agency_version', 'text').execute();
+  await db.schema.alterTable('integrations').addColumn('model', 'text').execute();
   await db.schema
     .alterTable('runs')
     .addColumn('structured', 'integer', (c) => c.notNull().defaultTo(0))

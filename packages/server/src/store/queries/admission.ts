@@ -25,7 +25,7 @@ export const admissionFacts = statement(
       db,
       sql<AdmissionFactsRow>`select
           i.agency, i.default_agent, i.text_only, i.allowance_unit, i.allowance_limit, i.allowance_period,
-          i.max_runs_per_member, i.max_run_seconds, i.on_disconnect, i.keep_attachments,
+          i.max_runs_per_member, i.max_run_seconds, i.on_disconnect, i.keep_attachments, i.model as integration_model,
           m.active as member_active, m.own_limit as member_limit,
           r.run_id as known_run_id, r.fingerprint as known_fingerprint, r.chat_key as known_chat_key,
           k.chat_id as known_chat_id, k.alias as known_alias, k.deleted_at as known_chat_deleted_at,
