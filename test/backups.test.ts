@@ -232,7 +232,7 @@ test('a backup names files that change during every read, and exits 3', async (t
   const place = { RUNWIRE_DATA_DIR: join(folder, 'data') };
   cpSync(env.RUNWIRE_DATA_DIR, place.RUNWIRE_DATA_DIR, { recursive: true });
   const log = join(place.RUNWIRE_DATA_DIR, 'mounts/house/files/large');
-  // A read of this size takes so long that the other process appends to the file meanwhile.
+  // A read of this size takes so long that the other process appends to the file during it.
   truncateSync(log, 8 * 1024 * 1024);
   const appending = spawn('sh', ['-c', 'while :; do printf x >> "$1"; done', 'sh', log]);
   t.after(() => appending.kill('SIGKILL'));
