@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import {
   chmodSync,
-  closeSync,
   cpSync,
   existsSync,
-  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { restore, backup as takeBackup } from '@runwire/server';
 import {
   filesOf as filesIn,
@@ -233,16 +231,14 @@ test('a backup names files that change during every read, and exits 3', async (t
   const folder = folderOf(t);
   const place = { RUNWIRE_DATA_DIR: join(folder, 'data') };
   cpSync(env.RUNWIRE_DATA_DIR, place.RUNWIRE_DATA_DIR, { recursive: true });
-  const log = openSync(join(place.RUNWIRE_DATA_DIR, 'mounts/house/files/large'), 'a');
-  let isDone = false;
-  const appending = (async () => {
-    for (; !isDone; await sleep(1)) writeSync(log, 'x');
-  })();
+  const log = join(place.RUNWIRE_DATA_DIR, 'mounts/house/files/large');
+  // A read of this size takes so long that the other process appends to the file during it.
+  truncateSync(log, 8 * 1024 * 1024);
+  const appending = spawn('sh', ['-c', 'while :; do printf x >> "$1"; done', 'sh', log]);
+  t.after(() => appending.kill('SIGKILL'));
   const to = join(folder, 'backup');
   const { code, stdout, stderr } = await runwire(['backup', '--to', to], { env: place });
-  isDone = true;
-  await appending;
-  closeSync(log);
+  appending.kill('SIGKILL');
   assert.equal(code, 3, stderr);
   assert.match(stdout, /^Backed up \d+ rows, 2 images and 4 files, /);
   assert.match(stdout, /^Files that changed each time they were read; .*: 1\. .*\n {2}house: large \(it changed /m);

@@ -1,7 +1,6 @@
+// From the package, as the server imports them: a bundle would contain other copies.
+import { DEFAULT_DOCUMENT_LIMITS, DocumentReader, Unreadable } from '@runwire/documents';
 import type { Overrides } from '@runwire/test-kit';
-import { DEFAULT_DOCUMENT_LIMITS } from '../../packages/documents/src/document-limits.ts';
-import { DocumentReader } from '../../packages/documents/src/document-reader.ts';
-import { Unreadable } from '../../packages/documents/src/unreadable.ts';
 import { FetchFailed, GuardedFetcher } from '../../packages/server/src/guarded-fetch/guarded-fetch.ts';
 import { type Params, params, rows, tamper } from './tampered-store.ts';
 

@@ -9,7 +9,7 @@ import {
   type ShownImage,
   type StreamReader,
 } from '@runwire/test-kit';
-import { expectEqual, expectNumber, Shortfall, until } from './proof.ts';
+import { expectEqual, expectNumber, Shortfall, until, WAIT_MS } from './proof.ts';
 import type { Rig } from './rig.ts';
 
 const PAUSE_MS = 50;
@@ -171,7 +171,8 @@ export class UpgradeLoad {
   async #read(request: Request, first: StreamReader | null): Promise<void> {
     if (first === null) throw new Shortfall(`admissions of ${request.body.usageRequestId}: expected 1, found 0.`);
     const integration = request.body.apiIntegrationId;
-    const { frames, connections } = await this.#rig.follow(first, { integration });
+    // A held run lasts as long as its server.
+    const { frames, connections } = await this.#rig.follow(first, { integration, limitMs: 10 * WAIT_MS });
     this.tally.reattached += connections - 1;
     request.frames = frames;
   }
