@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  Agencies,
   askDatabase,
   CommitUnknown,
   checkForm,
@@ -138,6 +139,20 @@ function skipChunk(): Overrides {
   return rows('far news', (all) => all.map((row) => (isLost(row) ? { ...row, data: '{"v":1,"i":[],"e":[]}' } : row)));
 }
 
+/** Runs see an agency without the last flow of each agent, although the list of agencies shows it. */
+function dropFlow(): Overrides {
+  const { find } = Agencies.prototype;
+  Agencies.prototype.find = function (this: Agencies, id) {
+    const found = find.call(this, id);
+    if (!found?.loaded) return found;
+    const agents = [...found.loaded.agents].map(
+      ([name, agent]) => [name, { ...agent, flows: agent.flows.slice(0, -1) }] as const,
+    );
+    return { ...found, loaded: { ...found.loaded, agents: new Map(agents) } };
+  };
+  return {};
+}
+
 const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> = {
   // No request is known again: each is stored under an id of its own.
   'forget-requests': () => ({
@@ -211,6 +226,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'wrong-line': () => ({
     wrapFault: (fault) => ({ ...fault, line: fault.line === null ? null : Math.max(1, fault.line - 1) }),
   }),
+  'drop-flow': dropFlow,
   // Owners have no share: an owner with several integrations may hold everything.
   'shared-by-integration': () => ({ newBudget: (total) => new FairBudget(total, () => false) }),
 };

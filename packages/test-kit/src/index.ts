@@ -1,3 +1,4 @@
+export { Agencies } from '@runwire/server/src/agencies/agencies.ts';
 export type { Model, ModelOutput, ModelRequest } from '@runwire/server/src/agent/ports.ts';
 export type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 export { sameHostAndPath } from '@runwire/server/src/domain/same-place.ts';
