@@ -364,8 +364,9 @@ function tests(store: StoreName): void {
       tools: ['clock', 'calculate', 'list_files', 'read_file', 'search_files'],
       approval: [],
       sandbox: false,
-      starters: [],
+      starters: ['What time is it in Athens?', 'Plan 3 days in Athens for 80 euros a day.'],
     });
+    assert.deepEqual(columnOf(demo.agents, 'name'), ['Concierge', 'Guide', 'Accountant']);
     const { version, loadedAt, ...listed } = demo;
     assert.match(version, /^[0-9a-f]{16}$/);
     assert.ok(Date.parse(loadedAt) <= Date.now());
@@ -377,7 +378,11 @@ function tests(store: StoreName): void {
         defaultAgent: 'Concierge',
         entryPoints: ['Concierge'],
         agents: null,
-        flows: [],
+        flows: [
+          { from: 'Concierge', to: 'Guide', kind: 'delegate', memory: 'chat' },
+          { from: 'Concierge', to: 'Accountant', kind: 'delegate', memory: 'chat' },
+          { from: 'Concierge', to: 'Guide', kind: 'handoff', memory: 'chat' },
+        ],
         source: 'bundled',
         mcp: [],
         error: null,

@@ -42,10 +42,12 @@ function lead(tools: readonly ModelTool[], since: readonly PromptItem[], task: s
   }
   if (takenOver === null && transfer !== undefined) return { calls: [{ name: transfer.name, arguments: '{}' }] };
   if (takenOver === null && answers.length === 0) return { text: 'This agent has no flows to other agents.' };
-  const said = answers.map(({ recipient, output }) => `\n- ${recipient}: ${output}`).join('');
-  const who = takenOver === null ? 'I asked the others' : `${takenOver} has taken over and answers`;
-  const what = answers.length === 0 ? '.' : `. The others said:${said}`;
-  return { text: `This is the offline demo model: no provider was asked. ${who}: ${task}${what}` };
+  const lines = [
+    `This is the offline demo model: no provider was asked. You said: ${task}`,
+    ...(takenOver === null ? [] : [`${takenOver} has taken the conversation over.`]),
+    ...answers.map(({ recipient, output }) => `${recipient} was asked and said: ${output}`),
+  ];
+  return { text: lines.join('\n') };
 }
 
 /** The part of an agent that was asked. It calculates if it has the calculator of the demo agency. */
