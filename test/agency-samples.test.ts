@@ -11,15 +11,15 @@ import { eventually } from './support/eventually.ts';
 
 /* The samples of the pages about agencies. */
 
-interface Listed {
+interface AgencyRow {
   readonly agency: string;
   readonly error: unknown;
   readonly agents: readonly { readonly name: string; readonly tools: readonly string[] }[];
 }
 
-async function listed(api: ApiClient): Promise<ReadonlyMap<string, Listed>> {
+async function listed(api: ApiClient): Promise<ReadonlyMap<string, AgencyRow>> {
   const { body } = await api.get('/v2/agencies?limit=200');
-  return new Map(body.items.map((item: Listed) => [item.agency, item]));
+  return new Map(body.items.map((item: AgencyRow) => [item.agency, item]));
 }
 
 test('your first agency in five minutes works as written', async (t) => {
@@ -69,7 +69,7 @@ test('the recipes of the pages about other frameworks are the files that the pro
   assert.equal((await listed(server.api)).get('food')?.error, null);
 });
 
-test('the samples of docs/agencies.md load, and its fault is the one that is reported', async () => {
+test('the samples of docs/agencies.md load, and the server reports its fault', async () => {
   const page = 'docs/agencies.md';
   const tool =
     "export const find_invoice = { description: 'Finds it.', inputSchema: { type: 'object' }, execute: () => '' };\n";

@@ -25,7 +25,7 @@ const accountant = defineAgent({
   name: 'Accountant',
   description: 'Calculates what a trip costs.',
   instructions:
-    'You are an accountant. Calculate with your calculator, and answer with the sum and how it comes about.',
+    'You are an accountant. Calculate with your calculator, and answer with the sum and how you got it.',
   tools: [calculate],
   files: false,
 });

@@ -1,7 +1,14 @@
-import type { AboutRun, BuiltInTool, AgencyLimits as GivenLimits, ModelSettings, Reasoning } from '@runwire/agency';
+import type {
+  AboutRun,
+  BuiltInTool,
+  AgencyLimits as GivenLimits,
+  ModelSettings,
+  Reasoning,
+  RunMember,
+} from '@runwire/agency';
 import type { CheckResult, Tool } from '../agent/ports.ts';
 
-export type { AboutRun, BuiltInTool };
+export type { AboutRun, BuiltInTool, RunMember };
 
 export type AgencyLimits = Required<GivenLimits>;
 

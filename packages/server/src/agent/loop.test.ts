@@ -42,7 +42,7 @@ const FLOWS: Readonly<Record<string, readonly Flow[]>> = {
   Research: [{ to: 'Facts', description: '', kind: 'delegate', memory: 'none' }],
 };
 
-class Died extends Error {}
+class ProcessEnd extends Error {}
 
 /** What happens outside of the process: it survives a crash. */
 class Outside {
@@ -122,7 +122,7 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
       await new Promise(setImmediate);
       controller.signal.throwIfAborted();
       outside.journal.push(step);
-      if (outside.journal.length === diesAfter) controller.abort(new Died());
+      if (outside.journal.length === diesAfter) controller.abort(new ProcessEnd());
       controller.signal.throwIfAborted();
     },
   };
@@ -145,7 +145,7 @@ test('a run with several loops that dies after any step continues with the same 
   assert.ok(whole.journal.length >= 14, `${whole.journal.length} steps`);
   for (let diesAfter = 1; diesAfter <= whole.journal.length; diesAfter += 1) {
     const outside = new Outside();
-    await assert.rejects(attempt(outside, 1, diesAfter), Died);
+    await assert.rejects(attempt(outside, 1, diesAfter), ProcessEnd);
     const journalled = outside.journal.length;
     assert.equal(journalled, diesAfter);
     const before = outside.modelCalls;

@@ -64,13 +64,18 @@ async function askModels(scope: RunScope, input: ModelStepInput): Promise<Step> 
   throw new Error('The agent has no model.');
 }
 
-interface Failed {
+interface CallFailure {
   readonly failure: unknown;
   /** True if another model may be asked: this one did not answer, and its readers have seen nothing. */
   readonly mayFallBack: boolean;
 }
 
-async function askModel(scope: RunScope, input: ModelStepInput, model: Model, step: number): Promise<Step | Failed> {
+async function askModel(
+  scope: RunScope,
+  input: ModelStepInput,
+  model: Model,
+  step: number,
+): Promise<Step | CallFailure> {
   const { progress, signal } = scope;
   const { agent, loop, callerAgent, indexInLoop, prompt, replays } = input;
   await scope.mayCall();

@@ -3,7 +3,7 @@ import type { PromptItem } from './ports.ts';
 import type { ResponseAssembly } from './response-assembly.ts';
 import type { TeamAgent } from './team.ts';
 
-/** How often a model is told what is wrong with its answer. */
+/** How often a model receives what is wrong with its answer. */
 export const MAX_REPAIRS = 2;
 
 const CUT_OFF = 'it was cut off because it was too long; write a shorter one';
@@ -28,7 +28,7 @@ export async function checkOutput(
   return 'problem' in checked ? { text, problem: checked.problem } : null;
 }
 
-/** What the model is told after a wrong answer. Providers refuse a blank answer in a prompt. */
+/** What the model receives after a wrong answer. Providers refuse a blank answer in a prompt. */
 export function repairItems({ text, problem }: WrongTry): readonly PromptItem[] {
   const answer = text.trim() === '' ? [] : [{ kind: 'assistant' as const, text }];
   return [

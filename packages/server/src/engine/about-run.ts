@@ -1,5 +1,4 @@
-import type { RunMember } from '@runwire/agency';
-import type { AboutRun, LoadedAgent } from '../agencies/loaded-agency.ts';
+import type { AboutRun, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import { memberById } from '../store/queries/accounts.ts';
 import { first, type Reads } from '../store/store.ts';

@@ -1,5 +1,4 @@
-import type { RunMember } from '@runwire/agency';
-import type { LoadedAgency, LoadedAgent } from '../agencies/loaded-agency.ts';
+import type { LoadedAgency, LoadedAgent, RunMember } from '../agencies/loaded-agency.ts';
 import type { Model, Tool } from '../agent/ports.ts';
 import type { Exchange, Team, TeamAgent } from '../agent/team.ts';
 import { fileTools } from '../agent/tools/file-tools.ts';
