@@ -24,8 +24,7 @@ const guide = defineAgent({
 const accountant = defineAgent({
   name: 'Accountant',
   description: 'Calculates what a trip costs.',
-  instructions:
-    'You are an accountant. Calculate with your calculator, and answer with the sum and how you got it.',
+  instructions: 'You are an accountant. Calculate with your calculator, and answer with the sum and how you got it.',
   tools: [calculate],
   files: false,
 });
