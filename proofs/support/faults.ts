@@ -15,6 +15,7 @@ import {
 } from '@runwire/test-kit';
 import pg from 'pg';
 import { ATTACHMENT_FAULTS } from './attachment-faults.ts';
+import { MODEL_FAULTS } from './model-faults.ts';
 import { holdFiles, loseAByte, writePlainly } from './mount-faults.ts';
 import { around, type Params, params, rows, tamper } from './tampered-store.ts';
 
@@ -215,6 +216,7 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'hold-files': holdFiles,
   'plain-writes': writePlainly,
   ...ATTACHMENT_FAULTS,
+  ...MODEL_FAULTS,
   // The process ends when a checkpoint fails.
   'die-on-checkpoint': () => {
     const error = (_: unknown, sentence?: string) => {

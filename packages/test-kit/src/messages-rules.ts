@@ -18,13 +18,14 @@ export interface MessagesRequest extends Json {
 /** A rule of the Messages API. `refusal` returns the message of the error, or null. */
 export interface MessagesRule {
   readonly id: string;
-  /** The page or file that documents the rule. */
+  /** The page, the file or the reported answer of the API that shows the rule. */
   readonly source: string;
   readonly refusal: (request: MessagesRequest, issued: IssuedThinking) => string | null;
 }
 
 const SDK = '@anthropic-ai/sdk 1.8.0, resources/messages/messages.d.ts';
 const DOCS = 'platform.claude.com/docs/en';
+const reported = (...issues: readonly string[]) => `answer of the API, reported in ${issues.join(', ')}`;
 
 /** What a thinking block is bound to, by its signature. */
 export class IssuedThinking {
@@ -70,7 +71,9 @@ const isThinkingBlock = ({ type }: Json) => type === 'thinking' || type === 'red
 const isOn = ({ thinking }: MessagesRequest) => thinking !== undefined && thinking.type !== 'disabled';
 const isAdaptive = (model: string) => !/claude-((sonnet|opus|haiku)-4-5|opus-4-1|(sonnet|opus)-4-2|3)/.test(model);
 const refusesSampling = (model: string) => isAdaptive(model) && !/-4-6/.test(model);
-const alwaysThinks = (model: string) => /claude-((sonnet|opus)-5-5|fable-5)/.test(model);
+const alwaysThinks = (model: string) => /claude-((sonnet|opus)-5-5|(fable|mythos)-5)/.test(model);
+/** A request that does not mention thinking gets it. */
+export const thinksByDefault = (model: string) => /claude-[a-z]+-[5-9]/.test(model);
 const firstOf = <T>(all: readonly T[], find: (one: T, index: number) => string | null): string | null => {
   for (const [index, one] of all.entries()) {
     const found = find(one, index);
@@ -92,19 +95,19 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   },
   {
     id: 'user-first',
-    source: `${DOCS}/api/messages, messages`,
+    source: reported('livekit/agents#669'),
     refusal: ({ messages }) =>
       messages[0]?.role === 'user' ? null : 'messages: first message must use the "user" role',
   },
   {
     id: 'user-last',
-    source: `${DOCS}/api/errors, prefill not supported`,
+    source: `${reported('anomalyco/opencode#13768', 'vercel/ai#12296')}; older models accept it`,
     refusal: ({ messages }) =>
       messages.at(-1)?.role === 'user' ? null : 'This model does not support assistant message prefill.',
   },
   {
     id: 'alternating-roles',
-    source: `${DOCS}/api/messages, alternating turns`,
+    source: `${reported('microsoft/autogen#2884')}; since 2024 the API joins them, other platforms refuse them`,
     refusal: ({ messages }) =>
       firstOf(messages, ({ role }, index) =>
         role === messages[index - 1]?.role
@@ -114,7 +117,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   },
   {
     id: 'no-empty-message',
-    source: `${DOCS}/api/messages, content`,
+    source: reported('anthropics/claude-code#3196'),
     refusal: ({ messages }) =>
       firstOf(messages, ({ content }, index) =>
         content.length === 0 ? `messages.${index}: all messages must have non-empty content` : null,
@@ -122,7 +125,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   },
   {
     id: 'no-blank-text',
-    source: `${DOCS}/api/errors, text content blocks must contain non-whitespace text`,
+    source: reported('anthropics/claude-code#23440'),
     refusal: (request) =>
       eachBlock(request, (block, index, at) => {
         const text = block.type === 'text' ? block.text : block.type === 'tool_result' ? (block.content ?? 'x') : 'x';
@@ -132,7 +135,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   },
   {
     id: 'results-complete',
-    source: `${DOCS}/agents-and-tools/tool-use/overview, tool_use without tool_result`,
+    source: reported('anthropics/claude-code#7929'),
     refusal: ({ messages }) =>
       firstOf(messages, (message, index) => {
         const calls = idsOf(message, 'tool_use', 'id');
@@ -145,7 +148,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   },
   {
     id: 'results-of-calls',
-    source: `${DOCS}/agents-and-tools/tool-use/overview, unexpected tool_use_id`,
+    source: reported('tghamm/Anthropic.SDK#184'),
     refusal: ({ messages }) =>
       firstOf(messages, (message, index) => {
         const calls = idsOf(messages[index - 1], 'tool_use', 'id');
@@ -156,7 +159,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   },
   {
     id: 'results-first',
-    source: `${DOCS}/agents-and-tools/tool-use/implement-tool-use, tool results come first`,
+    source: `${DOCS}/agents-and-tools/tool-use/handle-tool-calls; ${reported('anthropics/anthropic-sdk-typescript#653')}`,
     refusal: ({ messages }) =>
       firstOf(messages, ({ content }, index) => {
         const last = content.findLastIndex(({ type }) => type === 'tool_result');
@@ -166,7 +169,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   },
   {
     id: 'unique-calls',
-    source: `${DOCS}/api/errors, tool_use ids must be unique`,
+    source: reported('trycua/cua#524', 'anomalyco/opencode#1279'),
     refusal: ({ messages }) => {
       const ids = messages.flatMap((message) => idsOf(message, 'tool_use', 'id'));
       return new Set(ids).size === ids.length ? null : '`tool_use` ids must be unique';
@@ -174,7 +177,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   },
   {
     id: 'call-names',
-    source: `${DOCS}/api/messages, patterns of tool_use.id and tool_use.name`,
+    source: reported('maximhq/bifrost#5097', 'QwenLM/qwen-code#8160'),
     refusal: (request) =>
       eachBlock(request, ({ type, id, name, input }, index, at) => {
         if (type !== 'tool_use') return null;
@@ -185,7 +188,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   },
   {
     id: 'declared-tools',
-    source: `${DOCS}/agents-and-tools/tool-use/overview, requests with tool blocks must define tools`,
+    source: `${reported('anthropics/anthropic-sdk-python#494')}; not since 2025-02-27, says #849, but on other platforms`,
     refusal: (request) => {
       const hasBlocks = request.messages.some(({ content }) =>
         content.some(({ type }) => String(type).startsWith('tool_')),
@@ -197,7 +200,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   },
   {
     id: 'object-schemas',
-    source: `${SDK}, Tool.InputSchema; ${DOCS}/api/errors, input_schema does not support oneOf, allOf, or anyOf at the top level`,
+    source: `${SDK}, Tool.InputSchema; ${reported('anthropics/claude-code#27337')}`,
     refusal: ({ tools = [] }) =>
       firstOf(tools, ({ input_schema: schema }, index) => {
         const fields = schema as Json;
@@ -206,14 +209,26 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
       }),
   },
   {
+    id: 'no-blocks-while-off',
+    source: reported('tailcallhq/forgecode#1853'),
+    refusal: (request) => {
+      const { messages, model, thinking } = request;
+      const isOff = thinking === undefined ? !thinksByDefault(model) : thinking.type === 'disabled';
+      const last = messages.findLast(({ role }) => role === 'assistant');
+      return isOff && last?.content.some(isThinkingBlock) === true
+        ? 'When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`.'
+        : null;
+    },
+  },
+  {
     id: 'signed-thinking',
-    source: `${SDK}, ThinkingBlockParam; ${DOCS}/build-with-claude/extended-thinking, preserving thinking blocks`,
+    source: `${DOCS}/build-with-claude/preserved-thinking; ${reported('anomalyco/opencode#48637', 'vybestack/llxprt-code#2335')}`,
     refusal: (request, issued) =>
       eachBlock(request, (block, index, at) => (isThinkingBlock(block) ? issued.problem(request, index, at) : null)),
   },
   {
     id: 'turn-begins-with-thinking',
-    source: `${DOCS}/build-with-claude/extended-thinking, with a budget a turn must start with thinking`,
+    source: reported('anomalyco/opencode#3077'),
     refusal: (request) => {
       const { messages, thinking } = request;
       if (thinking?.type !== 'enabled') return null;
@@ -228,7 +243,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   },
   {
     id: 'no-sampling',
-    source: '@ai-sdk/anthropic 4.0.102, src/anthropic-model-catalog.ts, samplingParameters',
+    source: `${DOCS}/build-with-claude/thinking, sampling parameters; @ai-sdk/anthropic 4.0.102, samplingParameters`,
     refusal: (request) => {
       const asked = request.temperature !== undefined || request.top_p !== undefined;
       return asked && (refusesSampling(request.model) || isOn(request))
@@ -238,30 +253,30 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   },
   {
     id: 'budgets',
-    source: `${SDK}, ThinkingConfigEnabled; @ai-sdk/anthropic 4.0.102, budgetThinking`,
+    source: `${SDK}, ThinkingConfigEnabled; ${reported('themaximalist/llm.js#30', 'Kilo-Org/kilocode#11194')}`,
     refusal: ({ model, thinking, max_tokens: most }) => {
       if (thinking?.type !== 'enabled') return null;
       const budget = Number(thinking.budget_tokens);
-      return !alwaysThinks(model) && budget >= 1024 && budget < Number(most)
+      return !refusesSampling(model) && budget >= 1024 && budget < Number(most)
         ? null
         : 'thinking.enabled.budget_tokens: not supported, below 1024, or not less than `max_tokens`';
     },
   },
   {
     id: 'adaptive',
-    source: '@ai-sdk/anthropic 4.0.102, src/anthropic-model-catalog.ts, adaptiveThinking',
+    source: reported('mnfst/llm-gateway#1928'),
     refusal: ({ model, thinking }) =>
       thinking?.type === 'adaptive' && !isAdaptive(model) ? 'thinking: adaptive is not supported by this model' : null,
   },
   {
     id: 'cannot-stop-thinking',
-    source: '@ai-sdk/anthropic 4.0.102, src/anthropic-model-catalog.ts, thinkingCanBeDisabled',
+    source: reported('cline/cline#13203', 'ex-machina-co/opencode-anthropic-auth#159'),
     refusal: ({ model, thinking }) =>
       thinking?.type === 'disabled' && alwaysThinks(model) ? 'thinking cannot be disabled for this model' : null,
   },
   {
     id: 'no-forced-calls',
-    source: `${DOCS}/build-with-claude/extended-thinking, tool choice with thinking`,
+    source: `${reported('mastra-ai/mastra#7507', 'Alcova-AI/adk-anthropic-go#23')}; @ai-sdk/anthropic 4.0.102, forcedToolUse`,
     refusal: (request) => {
       const { type } = (request.tool_choice ?? {}) as Json;
       return (type === 'any' || type === 'tool') && (isOn(request) || alwaysThinks(request.model))

@@ -11,6 +11,10 @@ export type ScriptedBlock =
   | { readonly type: 'redacted_thinking' }
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: Json };
 
+/** What the server does with a request that breaks no rule: it answers, or it fails with a status. */
+export type ScriptedAnswer = readonly ScriptedBlock[] | { readonly status: number; readonly body: unknown };
+type Script = (request: MessagesRequest) => ScriptedAnswer | Promise<ScriptedAnswer>;
+
 export interface Refusal {
   readonly rule: string;
   readonly message: string;
@@ -24,12 +28,12 @@ export class MessagesServer implements AsyncDisposable {
   readonly requests: MessagesRequest[] = [];
   readonly refusals: Refusal[] = [];
 
-  private constructor(provider: FakeProvider, answer: (request: MessagesRequest) => readonly ScriptedBlock[]) {
+  private constructor(provider: FakeProvider, answer: Script) {
     this.#provider = provider;
     provider.onCall = (call) => void this.#answer(call, answer);
   }
 
-  static async start(answer: (request: MessagesRequest) => readonly ScriptedBlock[]): Promise<MessagesServer> {
+  static async start(answer: Script): Promise<MessagesServer> {
     return new MessagesServer(await FakeProvider.start(), answer);
   }
 
@@ -37,7 +41,7 @@ export class MessagesServer implements AsyncDisposable {
     return this.#provider.baseUrl;
   }
 
-  async #answer(call: ProviderCall, answer: (request: MessagesRequest) => readonly ScriptedBlock[]): Promise<void> {
+  async #answer(call: ProviderCall, answer: Script): Promise<void> {
     const request = call.body as MessagesRequest;
     this.requests.push(request);
     const refused = messagesRefusal(request, this.#issued);
@@ -46,7 +50,10 @@ export class MessagesServer implements AsyncDisposable {
       call.answer(400, refused.body);
       return;
     }
-    await call.stream(sseText(this.#events(request, answer(request))));
+    const made = await answer(request);
+    // Without a wait before a retry.
+    if ('status' in made) call.answer(made.status, made.body, { 'retry-after': '0' });
+    else await call.stream(sseText(this.#events(request, made)));
   }
 
   #events(request: MessagesRequest, blocks: readonly ScriptedBlock[]): Json[] {

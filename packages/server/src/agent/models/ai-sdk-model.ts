@@ -32,7 +32,7 @@ export function aiSdkModel(id: string, model: AiSdkLanguageModel): Model {
     async call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
       const prefix = {
         model: id,
-        head: [model.provider, request.instructions, JSON.stringify(request.tools)],
+        head: [model.provider, request.instructions, JSON.stringify([request.tools, request.reasoning ?? null])],
         prompt: request.prompt,
       };
       const replays = fittingReplays(prefix, request.replays ?? [], (one) => isWholeReplay(request, one));

@@ -201,11 +201,23 @@ function attachmentBlock(one: PromptAttachment, maker: BodyMaker): JsonObject {
   }
 }
 
-/** True if the body has one call for each call of the prompt, so that every output finds its call. */
+/**
+ * True if the body has one call for each call of the prompt, so that every output finds its call, and no thinking follows
+ * a call that gets another id: thinking is bound to everything before it.
+ */
 export function isWholeReplay({ prompt }: ModelRequest, { index, count, replay: { body } }: StepReplay): boolean {
   if (!Array.isArray(body) || !body.every(isObject)) return false;
-  const calls = prompt.slice(index, index + count).filter(({ kind }) => kind === 'tool_call');
-  return body.filter(({ type }) => type === 'tool_use').length === calls.length;
+  const calls = prompt.slice(index, index + count).filter((item) => item.kind === 'tool_call');
+  let isRenamed = false;
+  let found = 0;
+  for (const { type, id } of body) {
+    if (type === 'tool_use') {
+      const call = calls[found];
+      isRenamed ||= call === undefined || id !== toolUseId(call.callId);
+      found += 1;
+    } else if (isRenamed && type !== 'text') return false;
+  }
+  return found === calls.length;
 }
 
 /** The calls get the ids of the prompt: two responses of a server may have calls with one id. */

@@ -13,7 +13,8 @@ export async function callMessages(call: ProtocolCall, request: ModelRequest): P
   const { target, output } = call;
   const prefix = {
     model: call.id,
-    head: [call.address, request.instructions, messagesToolsText(request)],
+    // Thinking may not be sent back if it was switched off since.
+    head: [call.address, request.instructions, messagesToolsText(request), JSON.stringify(request.reasoning ?? null)],
     prompt: request.prompt,
   };
   const replays = fittingReplays(prefix, request.replays ?? [], (one) => isWholeReplay(request, one));

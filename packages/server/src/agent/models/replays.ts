@@ -9,14 +9,15 @@ const PREFIX_CHARS = 32;
 /** The parts of a request that precede each response of the loop. */
 export interface RequestPrefix {
   readonly model: string;
-  /** The address of the provider, the instructions and the tools. */
+  /** The address of the provider, the instructions, the tools and the reasoning. */
   readonly head: readonly string[];
   readonly prompt: readonly PromptItem[];
 }
 
 /**
- * Returns the replays that may be sent: those of the same model after the same prefix, up to the first replay that does not
- * fit. Thinking is bound to everything before it, so none may follow a response that is sent in another form.
+ * Returns the replays that may be sent: those of the same model after the same prefix. Thinking is bound to everything
+ * before it, also to the thinking that was sent before it. If a replay fits, its request had the same model and prefix as
+ * this one, so the same replays before it fitted then: they are sent again, and the others are sent as items again.
  */
 export function fittingReplays(
   prefix: RequestPrefix,
@@ -28,8 +29,7 @@ export function fittingReplays(
   const prefixAt = prefixHashes(prefix);
   for (const one of replays) {
     const { model, prefix: before } = one.replay;
-    if (model !== prefix.model || before !== prefixAt(one.index) || !isWhole(one)) break;
-    fitting.set(one.index, one);
+    if (model === prefix.model && before === prefixAt(one.index) && isWhole(one)) fitting.set(one.index, one);
   }
   return fitting;
 }
