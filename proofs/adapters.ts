@@ -118,7 +118,7 @@ class Comparison {
       this.figures.ai_sdk_alike += 1;
       return;
     }
-    // A list that names more than what differs would hide a difference that comes back.
+    // If the list named streams that are read alike, it would hide a later difference.
     const differs = JSON.stringify(read) !== JSON.stringify(theirs);
     if (!differs) throw new Shortfall(`${what}: expected a difference (${AI_SDK_DIFFERS[name]}), found none.`);
     this.figures.ai_sdk_differ += 1;

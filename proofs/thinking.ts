@@ -105,7 +105,7 @@ async function end(rig: Rig, stage: ThinkingStage, { integration, label, runId }
     expectNumber(`${label}: thinking sent back`, thinkingIn(stage.lastRequest(label)).length, blocks);
 }
 
-type Held = BegunRun & HeldRun;
+type WaitingRun = BegunRun & HeldRun;
 
 async function beginHeld(
   rig: Rig,
@@ -113,7 +113,7 @@ async function beginHeld(
   integration: string,
   label: string,
   step: number,
-): Promise<Held> {
+): Promise<WaitingRun> {
   const held = stage.hold(label, step);
   const run = await begin(rig, integration, label);
   await within(`${label}: step ${step}`, WAIT_MS, held.reached);
@@ -163,7 +163,7 @@ async function takenOver(
   folder: AgenciesFolder,
   places: readonly (readonly [string, number])[],
 ) {
-  const runs: [Held, number][] = [];
+  const runs: [WaitingRun, number][] = [];
   for (const [model, step] of places) {
     const label = `taken over in step ${step} of ${model}`;
     runs.push([await beginHeld(rig, stage, model, label, step), sentBack()]);

@@ -1,8 +1,7 @@
-import { createAnthropic } from '@ai-sdk/anthropic';
 import Anthropic from '@anthropic-ai/sdk';
 import { type FakeProvider, Listener, type ModelRequest, modelRequest, type Protocol } from '@runwire/test-kit';
 import OpenAI from 'openai';
-import { aiSdkModel } from '../../packages/server/src/agent/models/ai-sdk-model.ts';
+import { anthropicByAiSdk } from '../../packages/test-kit/src/anthropic-by-ai-sdk.ts';
 import { readByAnthropicClient } from '../../packages/test-kit/src/anthropic-client.ts';
 import { readByOfficialClient } from '../../packages/test-kit/src/official-client.ts';
 import { KEY, setUp } from '../../packages/test-kit/src/provider-rig.ts';
@@ -75,7 +74,7 @@ async function messagesReaders(): Promise<ProtocolReaders> {
   const baseURL = rig.provider.baseUrl;
   const options = { apiKey: KEY, maxRetries: 0, logLevel: 'off' } as const;
   const client = new Anthropic({ baseURL: baseURL.replace(/\/v1$/, ''), ...options });
-  const sdkModel = aiSdkModel('ai/m', createAnthropic({ baseURL, apiKey: KEY })('m'));
+  const sdkModel = anthropicByAiSdk(baseURL, 'm');
   const readingOf = (read: ReadMessage, { replays }: Listener) => comparable(read, replays.length > 0);
   return {
     provider: rig.provider,

@@ -55,7 +55,7 @@ export interface HeldRun {
   release(): void;
 }
 
-/** What the model of OpenAI says before each of its calls. */
+/** The text of the model of OpenAI before each of its calls. */
 const LOOKS = 'Let me see.';
 const OVERLOADED = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
 

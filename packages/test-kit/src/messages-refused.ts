@@ -67,7 +67,7 @@ export const REFUSED_REQUESTS: ReadonlyMap<string, readonly MessagesRequest[]> =
   Object.entries(DIFFERENCES).map(([rule, all]) => [rule, all.map((one) => ({ ...GOOD_REQUEST, ...one }))]),
 );
 
-/** Requests with a thinking block that was signed for `asked`: one that is right, then those with a change. */
+/** Requests with a thinking block that was signed for `asked`. The first is right, the others have a change. */
 export function changedThinking(asked: MessagesRequest, signature: string): readonly MessagesRequest[] {
   const block = { type: 'thinking', thinking: 'Hm.', signature };
   const after = (more: object, thinking: object = block) =>
