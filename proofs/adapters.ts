@@ -8,10 +8,11 @@ import {
   type StreamScript,
   sseText,
 } from '@runwire/test-kit';
+import { type ReadAnswer, readByOfficialClient } from '@runwire/test-kit/official-client.ts';
+import { KEY, PROTOCOLS, setUp } from '@runwire/test-kit/openai-rig.ts';
+import { expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import OpenAI from 'openai';
-import { type ReadAnswer, readByOfficialClient } from '../packages/test-kit/src/official-client.ts';
-import { KEY, PROTOCOLS, setUp } from '../packages/test-kit/src/openai-rig.ts';
-import { expectAtLeast, expectEqual, type Proof, WAIT_MS, within } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 
 const MIN_STREAMS = 40;
 const USAGE = { requestCount: 1, inputTokens: 120, cachedTokens: 64, outputTokens: 33, reasoningTokens: 7 };
