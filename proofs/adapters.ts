@@ -8,8 +8,9 @@ import {
   type StreamScript,
   sseText,
 } from '@runwire/test-kit';
-import { PROTOCOLS } from '../packages/test-kit/src/provider-rig.ts';
-import { expectAtLeast, expectEqual, type Proof, Shortfall, WAIT_MS, within } from './support/proof.ts';
+import { PROTOCOLS } from '@runwire/test-kit/provider-rig.ts';
+import { expectAtLeast, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import type { Proof } from './support/proof.ts';
 import { HaltingListener, openReaders, type ProtocolReaders, type Reading } from './support/protocol-readers.ts';
 
 const MIN_STREAMS = 40;

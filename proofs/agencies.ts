@@ -1,8 +1,9 @@
 import { type ApiClient, FakeProvider, type ModelCall } from '@runwire/test-kit';
+import { expectAtLeast, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import { type BrokenAgency, brokenAgencies, writeBroken } from '../test/support/broken-agencies.ts';
 import { ONE_AGENCY } from '../test/support/one-agency.ts';
-import { expectAtLeast, expectEqual, expectNumber, type Proof, until, WAIT_MS, within } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
 /** Runs a loop until the server stops it after 10 s. */
@@ -182,11 +183,11 @@ async function reload(fault: string | null, edits: number): Promise<Record<strin
     await release();
   }
   for (const reader of readers) await within('end of a run', WAIT_MS, reader.over);
-  expectNumber('runs that changed their version', mixed, 0);
+  expectEqual('runs that changed their version', mixed, 0);
   return {
     runs,
     edits,
-    versions: expectNumber('versions that runs used', versions.size, edits),
+    versions: expectEqual('versions that runs used', versions.size, edits),
     changed_version: mixed,
   };
 }

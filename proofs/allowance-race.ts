@@ -1,6 +1,7 @@
 import type { StreamReader } from '@runwire/test-kit';
+import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { countWaits } from './support/lock-waits.ts';
-import { expectNumber, type Proof, WAIT_MS, within } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { expectAllowance } from './support/story.ts';
 
@@ -16,7 +17,7 @@ const isRefused = ({ status, headers, text }: StreamReader) =>
 /** 20 concurrent requests of a fresh member, spread over the servers; the model waits until all are answered. */
 async function race(rig: Rig, round: number): Promise<void> {
   const consumerId = `member-${round}`;
-  expectNumber(
+  expectEqual(
     'status of a new member',
     (await rig.api(round).put(`${rig.path}/members/${consumerId}`, {})).status,
     201,
@@ -33,15 +34,15 @@ async function race(rig: Rig, round: number): Promise<void> {
   const readers = await within('heads of all requests', WAIT_MS, Promise.all(posts));
   answered.resolve();
   const whole = await within('end of all answers', WAIT_MS, Promise.all(readers.map(({ over }) => over)));
-  expectNumber('answers that came whole', whole.filter(Boolean).length, REQUESTS);
+  expectEqual('answers that came whole', whole.filter(Boolean).length, REQUESTS);
   const admitted = readers.filter(isAdmitted);
-  expectNumber(`admitted in round ${round}`, admitted.length, LIMIT);
-  expectNumber(`refused in round ${round}`, readers.filter(isRefused).length, REQUESTS - LIMIT);
+  expectEqual(`admitted in round ${round}`, admitted.length, LIMIT);
+  expectEqual(`refused in round ${round}`, readers.filter(isRefused).length, REQUESTS - LIMIT);
   const completed = admitted.filter(({ text }) => text.includes('\nevent: messages\n') && text.includes('"completed"'));
-  expectNumber(`completed in round ${round}`, completed.length, LIMIT);
+  expectEqual(`completed in round ${round}`, completed.length, LIMIT);
   await expectAllowance(rig.api(round + 1), `${rig.path}/members/${consumerId}`, LIMIT);
   const { items } = (await rig.api(round + 2).get(`${rig.path}/usage?consumerId=${consumerId}&limit=200`)).body;
-  expectNumber(`usage records after round ${round}`, items.length, LIMIT);
+  expectEqual(`usage records after round ${round}`, items.length, LIMIT);
 }
 
 async function races(rig: Rig, rounds: number) {
@@ -53,7 +54,7 @@ async function races(rig: Rig, rounds: number) {
     requests: rounds * REQUESTS,
     admitted: rounds * LIMIT,
     refused: rounds * (REQUESTS - LIMIT),
-    model_calls: expectNumber('model calls', rig.model.calls.length, rounds * LIMIT),
+    model_calls: expectEqual('model calls', rig.model.calls.length, rounds * LIMIT),
   };
 }
 

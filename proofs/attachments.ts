@@ -7,21 +7,12 @@ import {
   NOT_READ,
   type RefusedFile,
   SECRET,
-} from '../packages/test-kit/src/attachment-samples.ts';
-import { OPENAI_PROTOCOLS } from '../packages/test-kit/src/provider-rig.ts';
+} from '@runwire/test-kit/attachment-samples.ts';
+import { OPENAI_PROTOCOLS } from '@runwire/test-kit/provider-rig.ts';
+import { expectAtLeast, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { fileAt, imageAt } from '../test/support/attachment-rig.ts';
 import { ANSWER, AttachmentStage, shownTo } from './support/attachment-stage.ts';
-import {
-  addTo,
-  expectAtLeast,
-  expectEqual,
-  expectNumber,
-  type Proof,
-  type Scale,
-  Shortfall,
-  WAIT_MS,
-  within,
-} from './support/proof.ts';
+import { addTo, type Proof, type Scale } from './support/proof.ts';
 
 /** On the main thread no token passes; beside it hundreds do. */
 const LEAST_TOKENS = 20;
@@ -76,7 +67,7 @@ async function isRefused(stage: AttachmentStage, [path, says, serve, urlOf]: Ref
   expectNoSecret(`${what}: stream`, failed.reader.text, new URL(url).search.slice(1));
   expectNoSecret(`${what}: messages`, JSON.stringify(listed.body), new URL(url).search.slice(1));
   const next = await stage.completes(`${what}, the next turn`, { chatId: failed.chatId, message: 'And now?' });
-  expectNumber(`${what}: files in the next turn`, shownTo(next.asked).files.length, 0);
+  expectEqual(`${what}: files in the next turn`, shownTo(next.asked).files.length, 0);
 }
 
 function checkLog({ server }: AttachmentStage): void {

@@ -4,9 +4,10 @@ import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Operation, operations } from '@runwire/contract/schemas';
 import { type ApiClient, imageAttachment, pngOf, type ServerProcess } from '@runwire/test-kit';
-import { type JsonSchema, type Pick, picker, valid, wrong } from '../packages/test-kit/src/wrong-bodies.ts';
+import { expectAtMost, expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
+import { type JsonSchema, type Pick, picker, valid, wrong } from '@runwire/test-kit/wrong-bodies.ts';
 import { inLanes } from './support/lanes.ts';
-import { expectAtMost, expectEqual, expectNumber, type Proof, Shortfall } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
 const BATCH = 1_000;
@@ -123,10 +124,10 @@ class Sender implements Disposable {
 const mibOf = async (server: ServerProcess) => Math.round((await server.probe()).rssBytes / 1024 / 1024);
 
 async function expectNoRuns(rig: Rig): Promise<void> {
-  expectNumber('calls of the model', rig.model.calls.length, 0);
+  expectEqual('calls of the model', rig.model.calls.length, 0);
   for (const list of ['runs', 'usage', 'chats']) {
     const { body } = await rig.api().get(`/v2/integrations/demo/${list}`);
-    expectNumber(`${list} after refusals`, body.items.length, 0);
+    expectEqual(`${list} after refusals`, body.items.length, 0);
   }
 }
 
@@ -165,7 +166,7 @@ export const proof: Proof = {
       const found = [status, admitted, text.includes('event: end')];
       expectEqual(`answer to ${body.slice(0, 300)}`, found, [200, 'true', true]);
     }
-    const accepted = expectNumber('runs of accepted bodies', rig.model.calls.length, ACCEPTED.length);
+    const accepted = expectEqual('runs of accepted bodies', rig.model.calls.length, ACCEPTED.length);
     const memory = { base_mib: baseMib, after_mib: afterMib };
     return { refused, generated: sent, accepted, connections: sender.sockets.size, ...memory };
   },

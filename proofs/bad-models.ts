@@ -1,14 +1,9 @@
 import { type ApiClient, FakeProvider, type Protocol } from '@runwire/test-kit';
-import {
-  type BadProvider,
-  badProviders,
-  bytesOf,
-  misbehave,
-  SILENCE_MS,
-} from '../packages/test-kit/src/bad-providers.ts';
-import { PLANTED_KEY } from '../packages/test-kit/src/fake-provider.ts';
-import { OPENAI_PROTOCOLS } from '../packages/test-kit/src/provider-rig.ts';
-import { expectEqual, named, type Proof, Shortfall, within } from './support/proof.ts';
+import { type BadProvider, badProviders, bytesOf, misbehave, SILENCE_MS } from '@runwire/test-kit/bad-providers.ts';
+import { PLANTED_KEY } from '@runwire/test-kit/fake-provider.ts';
+import { OPENAI_PROTOCOLS } from '@runwire/test-kit/provider-rig.ts';
+import { expectEqual, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
+import { named, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
 /** One run against one bad provider: its calls, its end, its charge, and the next turn of its chat. */

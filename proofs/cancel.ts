@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expectAtLeast, expectEqual, named, type Proof, until, WAIT_MS, within } from './support/proof.ts';
+import { expectAtLeast, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { named, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { checkStory } from './support/story.ts';
 

@@ -1,7 +1,8 @@
-import { Relay } from '../packages/test-kit/src/relay.ts';
-import { type Reading, STREAM_CLIENTS, type StreamClient } from '../packages/test-kit/src/stream-clients.ts';
+import { Relay } from '@runwire/test-kit/relay.ts';
+import { expectEqual, within } from '@runwire/test-kit/shortfall.ts';
+import { type Reading, STREAM_CLIENTS, type StreamClient } from '@runwire/test-kit/stream-clients.ts';
 import { Nginx } from '../test/support/nginx.ts';
-import { expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { arrives } from './support/readers.ts';
 import { Rig } from './support/rig.ts';
 
@@ -78,7 +79,7 @@ export const proof: Proof = {
       await play(client, rig, proxy.url, tokens, fault === null ? 60_000 : 10_000);
       process.stdout.write(`${client.name}: ${tokens} tokens, each before the next\n`);
     }
-    const clients = expectNumber('calls of the model', rig.model.calls.length, STREAM_CLIENTS.length);
+    const clients = expectEqual('calls of the model', rig.model.calls.length, STREAM_CLIENTS.length);
     const of = (kind: string) => STREAM_CLIENTS.filter(({ resumes }) => resumes === kind).length;
     return { clients, tokens: tokens * clients, resumed: of('asked'), resumed_themselves: of('itself') };
   },

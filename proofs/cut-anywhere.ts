@@ -1,15 +1,7 @@
 import { type ModelCall, parseFrames, type StreamReader } from '@runwire/test-kit';
-import { keptFrames } from '../packages/test-kit/src/stream-clients.ts';
-import {
-  addTo,
-  expectAtLeast,
-  expectEqual,
-  expectNumber,
-  type Proof,
-  Shortfall,
-  WAIT_MS,
-  within,
-} from './support/proof.ts';
+import { expectAtLeast, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { keptFrames } from '@runwire/test-kit/stream-clients.ts';
+import { addTo, type Proof } from './support/proof.ts';
 import { arrives } from './support/readers.ts';
 import { Rig } from './support/rig.ts';
 
@@ -68,7 +60,7 @@ async function openRun(rig: Rig, usageRequestId: string) {
   const body = { apiIntegrationId: INTEGRATION, message: 'Sag etwas.', usageRequestId };
   const api = () => rig.servers.at(-1)?.api ?? rig.api();
   const uncut = await api().complete(body);
-  expectNumber('status of the request', uncut.status, 200);
+  expectEqual('status of the request', uncut.status, 200);
   const runId = String(uncut.headers['x-run-id']);
   const byGet = (after: number | null) => api().events(runId, after, INTEGRATION);
   const byPost = (after: number | null) =>
@@ -84,7 +76,7 @@ async function openRun(rig: Rig, usageRequestId: string) {
     for (const way of ways) {
       const what = `a reader cut after ${seen.length} frames and resumed by ${way}`;
       const reader = await (way === 'POST' ? byPost(after) : byGet(way === 'GET' ? after : 0));
-      expectNumber(`${what}: status`, reader.status, hasEnded ? 204 : 200);
+      expectEqual(`${what}: status`, reader.status, hasEnded ? 204 : 200);
       all.push({ what, seen, reader });
     }
     return all;
@@ -169,7 +161,7 @@ async function cutLive(rig: Rig, total: number) {
     return true;
   });
   const running = next;
-  expectNumber('frames of the same script', run.frames().length, total);
+  expectEqual('frames of the same script', run.frames().length, total);
   await cutUpTo(total);
   return { running, equal: await countEqual(resumed, run.frames()) };
 }

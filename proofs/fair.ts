@@ -1,8 +1,9 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, endlessPdf, FileServer, pdfOfPages } from '@runwire/test-kit';
+import { expectAtLeast, expectAtMost, expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
 import { askStore } from '../test/support/ask-store.ts';
-import { expectAtLeast, expectAtMost, expectNumber, type Proof, until, within } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { quantile } from './support/readers.ts';
 import { Rig } from './support/rig.ts';
 
@@ -149,12 +150,12 @@ async function measure(api: ApiClient, files: FileServer, sizes: typeof FULL) {
   }
   return {
     completions: admittedMs.length,
-    refused: expectNumber('completions of the other owner refused', refused, 0),
+    refused: expectEqual('completions of the other owner refused', refused, 0),
     median_ms: expectAtMost('median until a completion is admitted, in ms', quantile(admittedMs, 0.5), sizes.medianMs),
     p95_ms: quantile(admittedMs, 0.95),
     max_ms: quantile(admittedMs, 1),
     with_files: expectAtLeast('completions with files', filesMs.length, 1),
-    files_unread: expectNumber('files of the other owner that were not read', unread, 0),
+    files_unread: expectEqual('files of the other owner that were not read', unread, 0),
     files_max_ms: expectAtMost('longest completion with files, in ms', quantile(filesMs, 1), FILES_MS),
   };
 }

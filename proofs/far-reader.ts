@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, type ModelCall, type StreamReader, withoutComments } from '@runwire/test-kit';
-import { expectAtMost, expectEqual, expectNumber, type Proof, until, within } from './support/proof.ts';
+import { expectAtMost, expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
+import type { Proof } from './support/proof.ts';
 import { quantile } from './support/readers.ts';
 import { Rig } from './support/rig.ts';
 
@@ -27,7 +28,7 @@ async function arrivals(reader: StreamReader): Promise<Map<number, number>> {
 /** Starts a run on node `home`; resolves to its stream there and to the call of its model. */
 async function start(rig: Rig, home: number, body: Parameters<ApiClient['complete']>[0]) {
   const near = await wait('head of a stream', rig.api(home).complete(body));
-  expectNumber('status of a stream', near.status, 200);
+  expectEqual('status of a stream', near.status, 200);
   const runId = String(near.headers['x-run-id']);
   const callOf = () => rig.model.calls.find(({ request }) => request.runId === runId);
   await until('call of the model', () => callOf() !== undefined, { limitMs: 120_000, pauseMs: 5 });
@@ -49,21 +50,10 @@ async function follow(rig: Rig, home: number, name: string, tokens: number) {
   await call.end();
   const [here = new Map<number, number>(), ...far] = await wait('end of all streams', Promise.all(times));
   for (const { text, over } of [near, replay, events]) {
-    expectNumber('streams that came whole', Number(await over), 1);
+    expectEqual('streams that came whole', Number(await over), 1);
     expectEqual('a far stream equals the near one', withoutComments(text) === withoutComments(near.text), true);
   }
   return { frames: here.size, delays: far.flatMap((ids) => [...ids].map(([id, at]) => at - (here.get(id) ?? at))) };
-}
-
-/** Plain text, read on the node of the run and on another one. */
-async function followText(rig: Rig, home: number): Promise<void> {
-  const body = { apiIntegrationId: 'text', usageRequestId: `text-${home}` };
-  const { near, call } = await start(rig, home, body);
-  const far = await wait('head of a text', rig.api(home + 1).complete(body));
-  for (const word of ['One ', 'two ', 'three.']) await call.text(word);
-  await call.end();
-  const whole = await wait('end of the texts', Promise.all([near.over, far.over]));
-  expectEqual('texts', [whole, near.text, far.text], [[true, true], 'One two three.', 'One two three.']);
 }
 
 /** Cancels a run of node `home` on another node; resolves to the time until 200. */
@@ -82,13 +72,11 @@ async function cancel(rig: Rig, home: number, distance: number): Promise<number>
 
 async function measure(fault: string | null, dropHints: boolean, size: Record<'runs' | 'tokens' | 'cancels', number>) {
   await using rig = await Rig.start({ fault, nodes: NODES, dropHints });
-  await rig.prepare({ apiIntegrationId: 'text', textOnly: true });
   const homes = [...Array(NODES).keys()];
   const runs = homes.flatMap((home) =>
     Array.from({ length: size.runs }, (_, i) => follow(rig, home, `run-${home}-${i}`, size.tokens)),
   );
   const read = await Promise.all(runs);
-  await Promise.all(homes.map((home) => followText(rig, home)));
   const cancels: number[] = [];
   for (let i = 0; i < size.cancels; i += 1) {
     for (const home of homes) for (const distance of [1, 2]) cancels.push(await cancel(rig, home, distance));

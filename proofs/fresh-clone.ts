@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort, parseFrames } from '@runwire/test-kit';
+import { expectEqual, Shortfall, until, within } from '@runwire/test-kit/shortfall.ts';
 import { machinePath, newcomersEnvironment, withoutHosts } from '../test/support/newcomer.ts';
 import { linkPackages } from './support/link-packages.ts';
-import { expectEqual, type Proof, Shortfall, until, within } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * A newcomer clones what is committed into an empty folder, on a machine with Node, npm, sh, git and curl and nothing else

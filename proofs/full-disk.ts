@@ -21,12 +21,12 @@ import {
   WAIT_POINTS,
   type WaitPoint,
 } from '@runwire/test-kit';
+import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { CliServer } from '../test/support/cli-process.ts';
 import { sendForm, signing } from '../test/support/uploads.ts';
 import { Claims } from './support/claims.ts';
 import { COMPACT } from './support/crash-cases.ts';
-import * as check from './support/proof.ts';
-import { type Proof, until, WAIT_MS, within } from './support/proof.ts';
+import { addTo, LeftOut, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { checkStory } from './support/story.ts';
 import { attachStrace } from './support/strace.ts';
@@ -79,7 +79,7 @@ function mountDisk() {
   } catch (error) {
     rmdirSync(folder);
     const reason = String((error as { stderr?: Buffer }).stderr ?? error).trim();
-    throw new check.LeftOut(`full-disk: this user may not mount a tmpfs (${reason}); run it as root.`);
+    throw new LeftOut(`full-disk: this user may not mount a tmpfs (${reason}); run it as root.`);
   }
   const [dataDir, file] = [join(folder, 'data'), join(folder, 'fill')];
   mkdirSync(dataDir);
@@ -163,7 +163,7 @@ async function checkRun(
   const { runId, frames } = await rig.follow(reader, { servers: () => [server()], limitMs: WAIT_MS });
   // A compacted run keeps fewer frames than its reader got.
   const { run } = await checkStory(rig, { api: server().api, runId, seen: isCompacted ? [] : frames });
-  check.expectEqual('a run', [run.status, run.message, answerOf(frames)], [status, answer, answer]);
+  expectEqual('a run', [run.status, run.message, answerOf(frames)], [status, answer, answer]);
 }
 
 async function checkClaims({ claims, counts, server }: Stage): Promise<void> {
@@ -175,7 +175,7 @@ async function checkClaims({ claims, counts, server }: Stage): Promise<void> {
     return stored;
   });
   counts.wrong_header += wrong_true + wrong_false;
-  counts.wrong_header += check.expectNumber('answers without the header', claims.count('none'), 0);
+  counts.wrong_header += expectEqual('answers without the header', claims.count('none'), 0);
   counts.runs += claims.count('true');
 }
 
@@ -245,9 +245,9 @@ async function act(stage: Stage, point: Point, id: string): Promise<() => Promis
   return async () => {
     const status = await within(`answer to a ${what}`, WAIT_MS, first);
     // A file that was not acknowledged may be stored.
-    if (what === 'change') check.expectEqual('whether a change is stored', await isStored(), status === good);
-    if (status !== good) check.expectNumber(`status of a ${what} with space`, await send(), good);
-    check.expectEqual(`whether a ${what} is stored`, await isStored(), true);
+    if (what === 'change') expectEqual('whether a change is stored', await isStored(), status === good);
+    if (status !== good) expectEqual(`status of a ${what} with space`, await send(), good);
+    expectEqual(`whether a ${what} is stored`, await isStored(), true);
   };
 }
 
@@ -262,13 +262,13 @@ async function fillAt(stage: Stage, point: Point): Promise<void> {
   await disk.filledAt(point);
   counts.filled += 1;
   await untilStatus(url, '/readyz', 503);
-  check.expectNumber('status of /healthz on a full disk', (await statusOf(url, '/healthz')) ?? 0, 200);
+  expectEqual('status of /healthz on a full disk', (await statusOf(url, '/healthz')) ?? 0, 200);
   const image = { ...bodyOf(`${id}-image`), attachments: [imageAttachment(pngOf(70_000))] };
   const refused = [
     await claims.post(api, bodyOf(`${id}-no`), `${id}-no`),
     await claims.post(api, image, `${id}-image`),
   ];
-  check.expectEqual('runs admitted on a full disk', [...refused, await send()], [null, null, 503]);
+  expectEqual('runs admitted on a full disk', [...refused, await send()], [null, null, 503]);
   counts.refused += 3;
   const deadline = performance.now() + CHECKPOINT_MS;
   while (failuresOf(server()) === before && performance.now() < deadline) await sleep(50);
@@ -283,7 +283,7 @@ async function fillAt(stage: Stage, point: Point): Promise<void> {
 async function whileAlive({ server }: Stage, work: Promise<void>): Promise<void> {
   const { gone } = server();
   const died = gone.then(() => {
-    throw new check.Shortfall(`died: expected 0, found 1. ${server().output.slice(-2000)}`);
+    throw new Shortfall(`died: expected 0, found 1. ${server().output.slice(-2000)}`);
   });
   for (const loser of [died, work]) loser.catch(() => {});
   await Promise.race([work, died]);
@@ -300,7 +300,7 @@ async function startOnFull<T>({ counts, disk }: Stage, start: (env: Settings) =>
   await untilStatus(url, '/readyz', 503);
   await untilStatus(url, '/healthz', 200);
   const { status, headers } = await new ApiClient(url, TEST_API_KEY).complete({});
-  check.expectEqual('completion on a full disk', [status, headers['x-agent-run-admitted']], [503, 'false']);
+  expectEqual('completion on a full disk', [status, headers['x-agent-run-admitted']], [503, 'false']);
   counts.refused += 1;
   disk.free();
   const server = await within('a start with space', WAIT_MS, started);
@@ -328,7 +328,7 @@ async function serveOnFull(stage: Stage, rounds: number): Promise<void> {
     fillDisk(disk.file);
     await using cli = await startOnFull(stage, (env) => CliServer.start({ env: { ...own, ...env } }));
     const { status } = await cli.api(TEST_API_KEY).complete({});
-    check.expectNumber('status of a completion of the same process with space', status, 200);
+    expectEqual('status of a completion of the same process with space', status, 200);
   }
 }
 
@@ -343,7 +343,7 @@ async function failSync(stage: Stage): Promise<void> {
       .api.complete({ ...body, usageRequestId: 'unsynced' })
       .catch(() => null);
     const header = answer?.headers['x-agent-run-admitted'] ?? null;
-    check.expectEqual('answer to a request whose sync failed', header, null);
+    expectEqual('answer to a request whose sync failed', header, null);
     await within('the end of a process whose sync failed', WAIT_MS, server().gone);
   }
   await rig.add();
@@ -364,7 +364,7 @@ export const proof: Proof = {
       await using stage = await openStage(fault, isCompacted);
       await work(stage);
       await checkClaims(stage);
-      check.addTo(sum, stage.counts);
+      addTo(sum, stage.counts);
     };
     const fillAll = (some: readonly Point[]) => async (stage: Stage) => {
       for (const point of some) await whileAlive(stage, fillAt(stage, point));
@@ -383,9 +383,9 @@ export const proof: Proof = {
     if (scale(false, true)) await on(false, failSync);
     await on(false, (stage) => serveOnFull(stage, scale(1, 2)));
     const { filled, runs, refused, checkpoints_failed, starts, failed_syncs, wrong_header } = sum;
-    check.expectNumber('filled', filled, points.length);
-    check.expectAtLeast('runs', runs, points.length);
-    check.expectAtLeast('failed checkpoints', checkpoints_failed, 1);
+    expectEqual('filled', filled, points.length);
+    expectAtLeast('runs', runs, points.length);
+    expectAtLeast('failed checkpoints', checkpoints_failed, 1);
     const counts = { filled, runs, refused, checkpoints_failed, starts, failed_syncs };
     return { points: points.length, ...counts, lost: 0, died: 0, wrong_header };
   },

@@ -1,6 +1,7 @@
 import type { ModelRequest } from '@runwire/test-kit';
+import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { inLanes } from './support/lanes.ts';
-import { expectEqual, expectNumber, type Proof, WAIT_MS, within } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { whole } from './support/story.ts';
 import { EVERY_FRAME, FRAMES, nextCall, type PlayedRun, playUntil } from './support/three-step-run.ts';
@@ -78,7 +79,7 @@ async function cutRun(rig: Rig, cut: Cut, index: number): Promise<void> {
   } else if (!isOver) await within('failure', WAIT_MS, run.fail());
   await within('end of the first turn', WAIT_MS, run.reader.over);
   expectEqual('end of the first turn', endOf(run.reader), end);
-  if (isOver) expectNumber('frames of a whole run', run.reader.frames.length, FRAMES);
+  if (isOver) expectEqual('frames of a whole run', run.reader.frames.length, FRAMES);
   await nextTurn(rig, run, cut);
 }
 
@@ -93,7 +94,7 @@ async function killRun(fault: string | null, kill: Cut, index: number): Promise<
   const { body } = await api.get(`${rig.path}/runs/${run.runId}`);
   if (kill === 'kill' && body.status !== 'completed') {
     // The run continues by itself; its model is asked again with a prompt that OpenAI takes.
-    expectNumber('attempts of the run after the start', body.attempt, 2);
+    expectEqual('attempts of the run after the start', body.attempt, 2);
     const reader = api.events(run.runId, null, rig.integration);
     let call = await nextCall(rig, run.runId);
     while (call.request.attempt === 1) call = await nextCall(rig, run.runId);

@@ -1,9 +1,10 @@
 import { cpSync } from 'node:fs';
 import { FileServer, type StreamReader, WAIT_POINTS, type WaitPoint } from '@runwire/test-kit';
+import { expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import * as cases from './support/crash-cases.ts';
 import { type CrashCase, REQUEST } from './support/crash-cases.ts';
 import { inLanes } from './support/lanes.ts';
-import { expectEqual, expectNumber, type Proof, Shortfall, until, WAIT_MS, within } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { type Body, checkReplay, checkStory, expectAllowance, whole } from './support/story.ts';
 
@@ -34,8 +35,8 @@ async function askAll(rig: Rig, crash: CrashCase, request: typeof REQUEST, seen:
   if (outcome === 'none') {
     const { status, body } = await chat();
     expectEqual('run of a request that was not admitted', [status, body.code, seen], [404, 'run_not_found', null]);
-    for (const list of ['usage', 'runs']) expectNumber(list, (await api.get(`${path}/${list}`)).body.items.length, 0);
-    expectNumber('status of the history', (await api.get(`${path}/chats/${REQUEST.chatId}/messages`)).status, 404);
+    for (const list of ['usage', 'runs']) expectEqual(list, (await api.get(`${path}/${list}`)).body.items.length, 0);
+    expectEqual('status of the history', (await api.get(`${path}/chats/${REQUEST.chatId}/messages`)).status, 404);
     await expectAllowance(api, cases.MEMBER, 0);
     first = await whole(api.complete(request));
     expectEqual('X-Run-Replayed of a new run', first.headers['x-run-replayed'] ?? null, null);
@@ -105,12 +106,12 @@ async function kill(crash: CrashCase, { fault, template, endedWithinMs }: Settin
   if (script === 'start') await rig.prepare(cases.FIELDS, REQUEST.consumerId);
   if (script === 'change') {
     const { status } = await rig.api().get(`${rig.path}/members/another`);
-    expectNumber('status of a member that was being made', status, point === 'account.after-commit' ? 200 : 404);
+    expectEqual('status of a member that was being made', status, point === 'account.after-commit' ? 200 : 404);
   }
   await askAll(rig, crash, request, seen, endedWithinMs);
-  expectNumber('fetches', files.requests.length, cases.fetchesOf(crash));
+  expectEqual('fetches', files.requests.length, cases.fetchesOf(crash));
   const shown = rig.model.calls.filter((call) => JSON.stringify(call.request.prompt).includes(cases.ATTACHED));
-  expectNumber('model calls that show the file', shown.length, cases.fetchesOf(crash) > 0 ? rig.model.calls.length : 0);
+  expectEqual('model calls that show the file', shown.length, cases.fetchesOf(crash) > 0 ? rig.model.calls.length : 0);
   return takeover === undefined ? 1 : 2;
 }
 
@@ -147,6 +148,6 @@ export const proof: Proof = {
     });
     const chosenPoints = new Set(chosen.flatMap(({ point, takeover = point }) => [point, takeover])).size;
     const points = scale(chosenPoints, WAIT_POINTS.length);
-    return { points, killed: expectNumber('points', reached.size, points), kills };
+    return { points, killed: expectEqual('points', reached.size, points), kills };
   },
 };

@@ -1,8 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, ApiClient, Crash, FollowedRun, ModelCall, StreamReader } from '@runwire/test-kit';
+import {
+  type Answer,
+  type ApiClient,
+  type Crash,
+  type FollowedRun,
+  type ModelCall,
+  SHORT_LEASE,
+  type StreamReader,
+} from '@runwire/test-kit';
+import { expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { type DatabaseRig, startDatabaseRig, WHO } from './support/database-rig.ts';
-import { expectAtLeast, expectNumber, type Proof, WAIT_MS, within } from './support/proof.ts';
-import { SHORT_LEASE } from './support/rig.ts';
+import type { Proof } from './support/proof.ts';
 import { checkStory } from './support/story.ts';
 
 /*
@@ -116,8 +124,8 @@ class Stage {
   /** Run, usage, messages and stream agree with each other, and with what the reader got. */
   async checkRun({ runId, frames }: FollowedRun, status = 'completed'): Promise<void> {
     const { run, steps } = await checkStory(this.database.rig, { runId, seen: frames });
-    expectNumber(`stuck: runs that are ${run.status}, not ${status}`, Number(run.status !== status), 0);
-    if (status === 'completed') expectNumber('lost: steps missing from the journal', STEPS - steps.length, 0);
+    expectEqual(`stuck: runs that are ${run.status}, not ${status}`, Number(run.status !== status), 0);
+    if (status === 'completed') expectEqual('lost: steps missing from the journal', STEPS - steps.length, 0);
     this.runs += 1;
   }
 
@@ -128,13 +136,13 @@ class Stage {
         const { status } = await ask();
         // 409: the answer to an earlier attempt was lost, but its change is stored.
         if (status < 300 || status === 409) return crashed;
-        expectNumber(`status of a refused ${what}`, status, 503);
+        expectEqual(`status of a refused ${what}`, status, 503);
         await sleep(200);
       }
     };
     await within(what, WAIT_MS, untilDone());
     const rows = await this.database.query(`select 1 from ${stored} = $1`, [value]);
-    expectNumber(`lost: acknowledged ${what} missing from the database`, Number(rows.length === 0), 0);
+    expectEqual(`lost: acknowledged ${what} missing from the database`, Number(rows.length === 0), 0);
   }
 
   /** Runs `work` while clients post without a pause; then checks every answer and every stream that they got. */
@@ -189,7 +197,7 @@ async function playTakeover(stage: Stage, id: string, crash: ArmCrash): Promise<
   await stage.checkRun(await followed);
   // Three calls: the call that was held when its node died, the same call again, and the call after the tool.
   const calls = rig.model.calls.filter(({ request }) => request.runId === runId).length;
-  expectNumber('lost: model calls beyond those of one takeover', calls - 3, 0);
+  expectEqual('lost: model calls beyond those of one takeover', calls - 3, 0);
 }
 
 async function playAccount(stage: Stage, id: string, crash: ArmCrash): Promise<void> {
@@ -231,7 +239,7 @@ export const proof: Proof = {
     const { claims } = database;
     return {
       commits: CASES.length,
-      crashes: expectNumber('crashes', stage.crashes, CASES.length * (rounds.lost + rounds.durable)),
+      crashes: expectEqual('crashes', stage.crashes, CASES.length * (rounds.lost + rounds.durable)),
       under_load: CASES.length * rounds.underLoad,
       ids_reused: expectAtLeast('crashes after which the id was used again', stage.reused, 1),
       requests: claims.said.size,
@@ -241,7 +249,7 @@ export const proof: Proof = {
       ...wrong,
       // Each of them throws as soon as it is not 0.
       lost: 0,
-      stuck: expectNumber('stuck: runs that stay active', active.length, 0),
+      stuck: expectEqual('stuck: runs that stay active', active.length, 0),
       holes: 0,
     };
   },

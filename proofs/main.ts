@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
+import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { PROOFS } from './all-proofs.ts';
 import { conclude, UsageError } from './support/conclude.ts';
-import { expectNumber, type Scale } from './support/proof.ts';
+import type { Scale } from './support/proof.ts';
 
 const MAX_NODES = 9;
 const usage = `Usage: npm run prove -- <name> [--fault <fault>] [--nodes <number>] [--short]\nNames: ${[...PROOFS.keys()].join(', ')}\n`;
@@ -42,7 +43,7 @@ async function prove(): Promise<string> {
   const scale: Scale = (small, full) => (short ? small : full);
   const figures = await proof.run({ fault, nodes, scale });
   const exact = nodes === null ? (proof.figures?.(scale) ?? {}) : {};
-  for (const [key, expected] of Object.entries(exact)) expectNumber(key, figures[key] ?? Number.NaN, expected);
+  for (const [key, expected] of Object.entries(exact)) expectEqual(key, figures[key] ?? Number.NaN, expected);
   return [proof.name, ...Object.entries(figures).map(([key, value]) => `${key}=${value}`)].join(' ');
 }
 

@@ -11,7 +11,8 @@ import {
   StoreUnavailable,
   temporaryFolder,
 } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
+import { expectAtLeast, expectEqual, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * The store of the mounts in this process, and a second one that swaps folders and files of the mount for links to a folder
@@ -154,14 +155,14 @@ export const proof: Proof = {
       const rounds = short ? SHORT_ROUNDS : FULL_ROUNDS;
       const files = join(mounts, ID, 'files');
       const { done: counts, swaps } = await whileSwapped(files, outside, () => race(mount, rounds));
-      expectNumber('outside_seen', counts.outsideSeen, 0);
+      expectEqual('outside_seen', counts.outsideSeen, 0);
       const changed = stateOf(outside).filter((line) => !before.includes(line)).length;
-      expectNumber('outside_changed', changed, 0);
+      expectEqual('outside_changed', changed, 0);
       expectEqual('names outside', stateOf(outside), before);
-      expectNumber('drafts left', readdirSync(join(mounts, ID, 'drafts')).length, 0);
+      expectEqual('drafts left', readdirSync(join(mounts, ID, 'drafts')).length, 0);
       const { reads, missed, writes, refused } = counts;
       return {
-        operations: expectNumber('operations', reads + missed + writes + refused, rounds),
+        operations: expectEqual('operations', reads + missed + writes + refused, rounds),
         reads: expectAtLeast('reads', reads, 1),
         missed: expectAtLeast('missed', missed, 1),
         writes: expectAtLeast('writes', writes, 1),

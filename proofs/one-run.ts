@@ -1,6 +1,7 @@
 import { type StreamReader, withoutComments } from '@runwire/test-kit';
+import { expectAtLeast, expectAtMost, expectEqual, within } from '@runwire/test-kit/shortfall.ts';
 import { countWaits } from './support/lock-waits.ts';
-import { expectAtLeast, expectAtMost, expectEqual, expectNumber, type Proof, within } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
 const WAIT_MS = 120_000;
@@ -15,28 +16,28 @@ const post = (what: string, rig: Rig, count: number, request = REQUEST) =>
 function checkHeads(prefix: string, readers: readonly StreamReader[], firsts: number): number {
   const count = (holds: (reader: StreamReader) => boolean) => readers.filter(holds).length;
   const admitted = count(({ status, headers }) => status === 200 && headers['x-agent-run-admitted'] === 'true');
-  expectNumber(`${prefix}answers 200 with X-Agent-Run-Admitted: true`, admitted, readers.length);
-  const runs = expectNumber(`${prefix}runs`, new Set(readers.map(({ headers }) => headers['x-run-id'])).size, 1);
+  expectEqual(`${prefix}answers 200 with X-Agent-Run-Admitted: true`, admitted, readers.length);
+  const runs = expectEqual(`${prefix}runs`, new Set(readers.map(({ headers }) => headers['x-run-id'])).size, 1);
   const replayed = count(({ headers }) => headers['x-run-replayed'] === 'true');
-  expectNumber(`${prefix}answers with X-Run-Replayed: true`, replayed, readers.length - firsts);
+  expectEqual(`${prefix}answers with X-Run-Replayed: true`, replayed, readers.length - firsts);
   return runs;
 }
 
 /** Returns how many streams are whole and equal to the first, byte for byte, heartbeats aside: all of them. */
 async function countEqual(prefix: string, readers: readonly StreamReader[]): Promise<number> {
   const whole = await within(`${prefix}end of all streams`, WAIT_MS, Promise.all(readers.map(({ over }) => over)));
-  expectNumber(`${prefix}streams that came whole`, whole.filter(Boolean).length, readers.length);
+  expectEqual(`${prefix}streams that came whole`, whole.filter(Boolean).length, readers.length);
   const first = withoutComments(readers[0]?.text ?? '');
-  expectNumber(`${prefix}\`end\` frames in a stream`, first.split('\nevent: end\n').length - 1, 1);
+  expectEqual(`${prefix}\`end\` frames in a stream`, first.split('\nevent: end\n').length - 1, 1);
   const equal = readers.filter(({ text }) => withoutComments(text) === first).length;
-  return expectNumber(`${prefix}equal streams`, equal, readers.length);
+  return expectEqual(`${prefix}equal streams`, equal, readers.length);
 }
 
 /** The model sends its words; then streams and lists have one completed run and one usage record. */
 async function finish(prefix: string, rig: Rig, readers: readonly StreamReader[]) {
   const call = await within(`${prefix}call of the model`, WAIT_MS, rig.model.nextCall());
   const early = readers.filter(({ answer }) => answer !== '').length;
-  expectNumber(`${prefix}streams with a token before all were attached`, early, 0);
+  expectEqual(`${prefix}streams with a token before all were attached`, early, 0);
   for (const word of WORDS) await call.text(word);
   await call.end();
   const equalStreams = await countEqual(prefix, readers);
@@ -47,12 +48,12 @@ async function finish(prefix: string, rig: Rig, readers: readonly StreamReader[]
     await list(`usage?usageRequestId=${REQUEST.usageRequestId}`),
     await list('usage'),
   ];
-  expectNumber(`${prefix}runs listed`, runs.length, 1);
+  expectEqual(`${prefix}runs listed`, runs.length, 1);
   expectEqual(`${prefix}run`, [runs[0].runId, runs[0].status], [readers[0]?.headers['x-run-id'], 'completed']);
-  expectNumber(`${prefix}usage records under the request's id`, own.length, 1);
+  expectEqual(`${prefix}usage records under the request's id`, own.length, 1);
   return {
     run: runs[0],
-    usage_records: expectNumber(`${prefix}usage records`, all.length, 1),
+    usage_records: expectEqual(`${prefix}usage records`, all.length, 1),
     equal_streams: equalStreams,
   };
 }
@@ -62,7 +63,7 @@ async function together(prefix: string, rig: Rig, posts: number) {
   const readers = await post(`${prefix}heads of all posts`, rig, posts);
   const runs = checkHeads(prefix, readers, 1);
   const { run, ...figures } = await finish(prefix, rig, readers);
-  return { posts, runs, model_calls: expectNumber(`${prefix}model calls`, rig.model.calls.length, 1), ...figures };
+  return { posts, runs, model_calls: expectEqual(`${prefix}model calls`, rig.model.calls.length, 1), ...figures };
 }
 
 /** One equal post to each node concurrently, again and again: their admissions meet in the database. */
@@ -75,7 +76,7 @@ async function meet(prefix: string, rig: Rig, rounds: number): Promise<number> {
     checkHeads(`${prefix}meeting: `, readers, 1);
     await countEqual(`${prefix}meeting: `, readers);
   }
-  return expectNumber(`${prefix}model calls of all meetings`, rig.model.calls.length - calls, rounds);
+  return expectEqual(`${prefix}model calls of all meetings`, rig.model.calls.length - calls, rounds);
 }
 
 /** Half of the posts are attached and half in progress when the process dies. All are sent again, and the run continues. */
@@ -91,7 +92,7 @@ async function killed(fault: string | null, posts: number) {
   const answered = await within('end of the posts in progress', WAIT_MS, answers);
   attached.push(...answered.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])));
   const cut = await within('end of the cut streams', WAIT_MS, Promise.all(attached.map(({ over }) => over)));
-  expectNumber('kill: streams cut by the kill', cut.filter((isWhole) => !isWhole).length, attached.length);
+  expectEqual('kill: streams cut by the kill', cut.filter((isWhole) => !isWhole).length, attached.length);
   checkHeads('kill: before it, ', attached, 1);
 
   await rig.add();
@@ -100,7 +101,7 @@ async function killed(fault: string | null, posts: number) {
   expectEqual('kill: run', again[0]?.headers['x-run-id'], attached[0]?.headers['x-run-id']);
   const { run, usage_records, equal_streams } = await finish('kill: ', rig, again);
   const calls = rig.model.calls.map(({ request }) => request.attempt);
-  expectNumber('kill: model calls of one attempt', calls.length - new Set(calls).size, 0);
+  expectEqual('kill: model calls of one attempt', calls.length - new Set(calls).size, 0);
   expectAtLeast('kill: model calls', calls.length, 2);
   return {
     kill_posts: posts,

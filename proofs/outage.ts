@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerOf, type FollowedRun } from '@runwire/test-kit';
+import { answerOf, type FollowedRun, SHORT_LEASE } from '@runwire/test-kit';
+import { expectAtLeast, expectAtMost, expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
 import { Claims } from './support/claims.ts';
 import { type DatabaseRig, startDatabaseRig, WHO } from './support/database-rig.ts';
-import { expectAtLeast, expectAtMost, expectNumber, type Proof, until, within } from './support/proof.ts';
-import { SHORT_LEASE } from './support/rig.ts';
+import type { Proof } from './support/proof.ts';
 import { expectAllowance } from './support/story.ts';
 
 /* Three nodes lose their PostgreSQL: first only the answers to commits of admissions, then the whole database, under load. */
@@ -28,12 +28,12 @@ async function settled(prefix: string, stage: DatabaseRig) {
   const whole = runs.filter(({ status, tokens }) => status === 'completed' && Number(tokens) === load.tokens);
   const dead = await query('select 1 from nodes where dead = 1');
   const counts = {
-    taken_over: expectNumber(`${prefix}runs taken over`, takenOver, 0),
-    repeated: expectNumber(`${prefix}calls made twice`, load.repeated, 0),
+    taken_over: expectEqual(`${prefix}runs taken over`, takenOver, 0),
+    repeated: expectEqual(`${prefix}calls made twice`, load.repeated, 0),
   };
-  expectNumber(`${prefix}runs completed with their own tokens`, whole.length, runs.length);
+  expectEqual(`${prefix}runs completed with their own tokens`, whole.length, runs.length);
   await expectAllowance(rig.api(), `${rig.path}/members/${WHO.consumerId}`, runs.length * load.tokens);
-  expectNumber(`${prefix}nodes declared dead`, dead.length, 0);
+  expectEqual(`${prefix}nodes declared dead`, dead.length, 0);
   return { runs, counts, wrong: await stage.checkClaims(prefix) };
 }
 
@@ -79,7 +79,7 @@ async function stopped(stage: DatabaseRig, outageMs: number, pauseMs: number) {
     unknown: claims.count('none'),
     ...wrong,
     ...counts,
-    streams: expectNumber('streams read whole', whole, read.length),
+    streams: expectEqual('streams read whole', whole, read.length),
     slowest_ms: expectAtMost('slowest answer in ms', claims.slowestMs, ANSWER_MS),
   };
 }

@@ -1,7 +1,8 @@
+import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { missingService } from '../test/support/services.ts';
 import { inLanes } from './support/lanes.ts';
 import { PAIR_SUBJECTS, QUOTA_BYTES, Subject } from './support/pair-subjects.ts';
-import { expectNumber, LeftOut, type Proof, WAIT_MS, within } from './support/proof.ts';
+import { LeftOut, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
 /*
@@ -143,7 +144,7 @@ export const proof: Proof = {
       for (const pair of pairs)
         mixed.push(...(await within(pair.join(', '), WAIT_MS, race(fresh, release, pair, rounds))));
       for (const one of mixed.slice(0, SHOWN)) process.stderr.write(`${one}\n`);
-      expectNumber(`mixed outcomes on ${store}`, mixed.length, 0);
+      expectEqual(`mixed outcomes on ${store}`, mixed.length, 0);
       process.stdout.write(`${pairs.length} pairs on ${store}\n`);
     }
     const operations = new Set(pairs.flatMap(([subject, one, other]) => [`${subject} ${one}`, `${subject} ${other}`]))

@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Answer } from '@runwire/test-kit';
+import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { storedState } from '../test/support/ask-store.ts';
 import { download, type SignedForm, sendForm, signing } from '../test/support/uploads.ts';
-import { expectEqual, expectNumber, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
 interface Item {
@@ -81,7 +82,7 @@ class PathChecks {
   async refused(what: string, send: Send): Promise<void> {
     const before = this.#state ?? (await storedState(this.#rig.dataDir));
     const { status, headers } = await send();
-    expectNumber(`status of ${what}`, status, 400);
+    expectEqual(`status of ${what}`, status, 400);
     expectEqual(`X-Agent-Run-Admitted for ${what}`, headers.get('x-agent-run-admitted') ?? 'false', 'false');
     this.#state = await storedState(this.#rig.dataDir);
     expectEqual(`stored for ${what}`, [...this.#state.symmetricDifference(before)], []);
@@ -89,7 +90,7 @@ class PathChecks {
 
   /** A signed form brings a file that is listed and read under exactly this path. */
   async roundTrip(what: string, path: string, { status, body }: Answer): Promise<void> {
-    expectNumber(`status of ${what}`, status, 200);
+    expectEqual(`status of ${what}`, status, 200);
     expectEqual(`resource of ${what}`, body.resource, path);
     await this.send(what, body, 'abc');
     expectEqual(`bytes of ${what}`, await this.read(path, 'demo'), 'abc');
@@ -97,7 +98,7 @@ class PathChecks {
 
   async send(what: string, form: SignedForm, bytes: string): Promise<void> {
     this.#state = null;
-    expectNumber(`status of the upload of ${what}`, await sendForm(form, Buffer.from(bytes)), 204);
+    expectEqual(`status of the upload of ${what}`, await sendForm(form, Buffer.from(bytes)), 204);
   }
 
   /** The bytes of a file; null if its folder does not list it. */
@@ -113,7 +114,7 @@ class PathChecks {
     this.#chats += 1;
     this.#state = null;
     const chatId = `paths-${this.#chats}`;
-    expectNumber(`status of ${what}`, (await this.complete({ chatId, ...fields })).status, 200);
+    expectEqual(`status of ${what}`, (await this.complete({ chatId, ...fields })).status, 200);
     const { body } = await this.#rig.api().get(`/v2/integrations/demo/chats/${chatId}/messages`);
     const message = body.items.find(({ role }: { readonly role: string }) => role === 'user') ?? {};
     for (const [field, value] of Object.entries(fields)) expectEqual(`${field} of ${what}`, message[field], value);
@@ -152,12 +153,12 @@ async function checkItem(checks: PathChecks, field: string, item: Item): Promise
 async function checkPair(checks: PathChecks, a: string, b: string, why: string, integration: string): Promise<void> {
   const sign = (path: string) => checks.signPath(path, { apiIntegrationId: integration, sizeBytes: 1 });
   const first = await sign(a);
-  expectNumber(`status of the first of two (${why})`, first.status, 200);
+  expectEqual(`status of the first of two (${why})`, first.status, 200);
   const second = await sign(b);
   const excludes = b.startsWith(`${a}/`) || a.startsWith(`${b}/`);
-  expectNumber(`status of the second of two (${why})`, second.status, excludes ? 409 : 200);
+  expectEqual(`status of the second of two (${why})`, second.status, excludes ? 409 : 200);
   await checks.send(why, first.body, 'a');
-  if (excludes) expectNumber(`status of the second beside a file (${why})`, (await sign(b)).status, 409);
+  if (excludes) expectEqual(`status of the second beside a file (${why})`, (await sign(b)).status, 409);
   else await checks.send(why, second.body, 'b');
   expectEqual(`first of two (${why})`, await checks.read(a, integration), 'a');
   if (!excludes) expectEqual(`second of two (${why})`, await checks.read(b, integration), 'b');
@@ -203,6 +204,6 @@ export const proof: Proof = {
     }
     const { attachments, ...others } = counts;
     const checked = Object.values(others).reduce((sum, count) => sum + count, 0);
-    return { items: expectNumber('items', checked, items.length), ...counts, pairs: pairs.length };
+    return { items: expectEqual('items', checked, items.length), ...counts, pairs: pairs.length };
   },
 };

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { ModelCall, StreamReader } from '@runwire/test-kit';
+import { expectAtMost, expectEqual, Shortfall, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { STARTERS, type Starter, type StarterFlow, starterFolder } from './support/portable-starters.ts';
-import { expectAtMost, expectEqual, expectNumber, type Proof, Shortfall, WAIT_MS, within } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
 const MAX_CHANGED_LINES = 30;
@@ -139,7 +140,7 @@ export const proof: Proof = {
       flows += ported.flows;
       tools += ported.tools;
     }
-    expectNumber('starters', STARTERS.length, 5);
+    expectEqual('starters', STARTERS.length, 5);
     return { starters: STARTERS.length, most_changed_lines: largest, flows, tools };
   },
 };

@@ -21,9 +21,10 @@ import {
   KEY,
   type Sending,
   type Target,
-} from '../packages/test-kit/src/policy-forms.ts';
+} from '@runwire/test-kit/policy-forms.ts';
+import { expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
 import { signing } from '../test/support/uploads.ts';
-import { expectEqual, expectNumber, type Proof, Shortfall } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
 interface Case {
@@ -170,7 +171,7 @@ export const proof: Proof = {
       if (failures.length > 0) throw new Shortfall(failures.join('\n'));
     }
     try {
-      const counts = { ceph: expectNumber('cases of ceph/s3-tests', ceph.length, 20), cases: cases.length };
+      const counts = { ceph: expectEqual('cases of ceph/s3-tests', ceph.length, 20), cases: cases.length };
       return { ...counts, ...(await compare(ours, fault)) };
     } finally {
       await stopOwnS3();

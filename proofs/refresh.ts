@@ -1,7 +1,8 @@
 import { freshDatabase, type Protocol, postgresFolder } from '@runwire/test-kit';
+import { expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { blobsIn, fileAt } from '../test/support/attachment-rig.ts';
 import { AttachmentStage, shownTo } from './support/attachment-stage.ts';
-import { expectEqual, expectNumber, LeftOut, type Proof, Shortfall, until, WAIT_MS, within } from './support/proof.ts';
+import { LeftOut, type Proof } from './support/proof.ts';
 
 /** The sweep deletes unused copies immediately, and runs only when it is asked. */
 const LIMITS = { unusedBlobMs: 0, sweepMs: 3_600_000 };
@@ -21,7 +22,7 @@ const copiesIn = ({ rig }: AttachmentStage): number => blobsIn(rig.dataDir).leng
 /** The scratch copy of a run is deleted a moment after its end. */
 async function expectCopies(stage: AttachmentStage, what: string, count: number): Promise<void> {
   await until(what, () => copiesIn(stage) === count).catch(() => {});
-  expectNumber(`${what}: copies`, copiesIn(stage), count);
+  expectEqual(`${what}: copies`, copiesIn(stage), count);
 }
 
 /** A chat about one file with signed links. */
@@ -58,7 +59,7 @@ class SignedChat {
 
   expectRequests(what: string, count: number, link?: string): void {
     const asked = this.#stage.files.asked(this.path);
-    expectNumber(`${what}: requests of the file`, asked.length, count);
+    expectEqual(`${what}: requests of the file`, asked.length, count);
     if (link !== undefined) expectEqual(`${what}: query`, asked.at(-1)?.query, new URL(link).search);
   }
 
@@ -131,7 +132,7 @@ async function notKept(stage: AttachmentStage, name: 'off' | 'swept'): Promise<v
   if (name === 'swept') {
     await chat.turn('swept, before the sweep');
     const { status } = await stage.api.patch('/v2/integrations/swept', { keepAttachments: false });
-    expectNumber('swept: status of the change', status, 200);
+    expectEqual('swept: status of the change', status, 200);
     await stage.server.sweepBlobs();
   }
   chat.expectRequests(`${name}, before`, 1);
@@ -182,21 +183,21 @@ async function apart(stage: AttachmentStage): Promise<void> {
     await stage.rig.prepare({ apiIntegrationId }, 'ann');
     await stage.completes(`of ${apiIntegrationId}`, { apiIntegrationId, chatId: 'same', attachments });
   }
-  expectNumber('requests by two integrations', stage.files.asked(path).length, 2);
-  expectNumber('copies of two integrations', copiesIn(stage), copies + 2);
+  expectEqual('requests by two integrations', stage.files.asked(path).length, 2);
+  expectEqual('copies of two integrations', copiesIn(stage), copies + 2);
   await stage.completes('attached twice', { apiIntegrationId: 'one', chatId: 'second', attachments });
-  expectNumber('copies of two chats of one', copiesIn(stage), copies + 2);
+  expectEqual('copies of two chats of one', copiesIn(stage), copies + 2);
   const forget = async (integration: string, chatId: string, left: number) => {
     const { status } = await stage.api.delete(`/v2/integrations/${integration}/chats/${chatId}`);
-    expectNumber(`status of the deletion of ${integration} ${chatId}`, status, 204);
+    expectEqual(`status of the deletion of ${integration} ${chatId}`, status, 204);
     await stage.server.sweepBlobs();
-    expectNumber(`copies after the deletion of ${integration} ${chatId}`, copiesIn(stage), copies + left);
+    expectEqual(`copies after the deletion of ${integration} ${chatId}`, copiesIn(stage), copies + left);
   };
   await forget('one', 'second', 2);
   await forget('one', 'same', 1);
   const { asked } = await stage.completes('of two, again', { apiIntegrationId: 'two', chatId: 'same' });
   expectEqual('file of the other', shownTo(asked).text.includes(bytes), true);
-  expectNumber('requests in the end', stage.files.asked(path).length, 3);
+  expectEqual('requests in the end', stage.files.asked(path).length, 3);
   await forget('two', 'same', 0);
 }
 

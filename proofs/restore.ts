@@ -9,20 +9,11 @@ import {
   postgresFolder,
   temporaryFolder,
 } from '@runwire/test-kit';
+import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { backup } from '../packages/server/src/commands/backup.ts';
 import { restore } from '../packages/server/src/commands/restore.ts';
 import { INTEGRATION, MountLoad } from './support/mount-load.ts';
-import {
-  addTo,
-  expectAtLeast,
-  expectEqual,
-  expectNumber,
-  type Proof,
-  Shortfall,
-  until,
-  WAIT_MS,
-  within,
-} from './support/proof.ts';
+import { addTo, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { type Body, checkReplay, checkStory, expectAllowance, listAll, whole } from './support/story.ts';
 
@@ -210,9 +201,9 @@ async function backUpAndRestore(nodes: number | null, fault: string | null, size
   load.mayEnd.resolve();
   await until('end of all runs', async () => !(await list()).some(isActive), { pauseMs: 100 });
   const runs = await list();
-  expectNumber('runs after the restore', runs.length, found.length);
+  expectEqual('runs after the restore', runs.length, found.length);
   await check(runs.filter(({ runId }) => !completed.has(runId)));
-  expectNumber('usage records', (await listAll(api, `${PATH}/usage`)).length, runs.length);
+  expectEqual('usage records', (await listAll(api, `${PATH}/usage`)).length, runs.length);
   for (const member of MEMBERS) {
     const count = runs.filter(({ consumerId }) => consumerId === member).length;
     await expectAllowance(api, `${PATH}/members/${member}`, count);

@@ -1,5 +1,6 @@
+import { expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { inLanes } from './support/lanes.ts';
-import { addTo, expectAtLeast, expectNumber, type Proof, WAIT_MS, within } from './support/proof.ts';
+import { addTo, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { answerAll, checkContinued, EVERY_FRAME, FRAMES, playUntil } from './support/three-step-run.ts';
 
@@ -27,7 +28,7 @@ async function killAndResume(fault: string | null, index: number) {
   const { frames } = await rig.follow(played.reader, { servers: () => [server] });
   const { run, void_frames, exact_usage } = await checkContinued(rig, played, { api: server.api, frames, onlySteps });
   // The last frames arrive with the end of the run, or a little before it.
-  if (index < FRAMES - 6) expectNumber('attempts', run.attempt, 2);
+  if (index < FRAMES - 6) expectEqual('attempts', run.attempt, 2);
   return { void_frames, exact_usage };
 }
 

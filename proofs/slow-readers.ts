@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { ModelCall, ServerProcess } from '@runwire/test-kit';
-import { IdleReader } from '../packages/test-kit/src/idle-reader.ts';
-import { expectAtLeast, expectAtMost, expectEqual, expectNumber, type Proof, until, within } from './support/proof.ts';
+import { IdleReader } from '@runwire/test-kit/idle-reader.ts';
+import { expectAtLeast, expectAtMost, expectEqual, until, within } from '@runwire/test-kit/shortfall.ts';
+import type { Proof } from './support/proof.ts';
 import { arrives } from './support/readers.ts';
 import { Rig } from './support/rig.ts';
 
@@ -45,12 +46,12 @@ interface Run {
 
 async function startRun(rig: Rig, slowReaders = 0): Promise<Run> {
   const body = { apiIntegrationId: 'demo', message: 'Write.' };
-  const reader = await IdleReader.open(rig.server(), '/get_completion_v2', body);
+  const reader = await IdleReader.open(rig.api(), '/get_completion_v2', body);
   const call = await within('call of the model', LIMIT_MS, rig.model.nextCall());
   reader.read();
   const path = `/v2/integrations/demo/runs/${call.request.runId}/events`;
   const slow: IdleReader[] = [];
-  for (let i = 0; i < slowReaders; i += 1) slow.push(await IdleReader.open(rig.server(), path));
+  for (let i = 0; i < slowReaders; i += 1) slow.push(await IdleReader.open(rig.api(), path));
   return { call, reader, path, slow };
 }
 
@@ -84,7 +85,7 @@ async function expectStreams(what: string, server: ServerProcess, probe: 'fullSt
     found = (await server.probe())[probe];
     return found === count;
   };
-  await until(what, isReached, { limitMs: LIMIT_MS, pauseMs: 20 }).catch(() => expectNumber(what, found, count));
+  await until(what, isReached, { limitMs: LIMIT_MS, pauseMs: 20 }).catch(() => expectEqual(what, found, count));
 }
 
 /** Returns the peaks while the runs are held and after they have ended; `without`: the peaks without slow readers. */
@@ -115,7 +116,7 @@ async function play(fault: string | null, load: Load, slowReaders: number, witho
   await expectStreams('blocked after the end', server, 'fullStreams', blocked);
   for (const [index, { slow, path }] of runs.entries()) {
     if (slow[0] === undefined) continue;
-    const replay = await IdleReader.open(server, path);
+    const replay = await IdleReader.open(server.api, path);
     for (const reader of [slow[0], replay]) {
       expectEqual('what a late reader reads', await within('a late reader', LIMIT_MS, reader.whole()), digests[index]);
     }

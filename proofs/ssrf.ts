@@ -12,8 +12,9 @@ import {
   sameHostAndPath,
   WatchedNetwork,
 } from '@runwire/test-kit';
-import { items, namesOf, PUBLIC, type SsrfItem, sequences, serverOf } from '../packages/test-kit/src/ssrf-corpus.ts';
-import { expectEqual, expectNumber, type Proof, Shortfall, within } from './support/proof.ts';
+import { expectEqual, Shortfall, within } from '@runwire/test-kit/shortfall.ts';
+import { items, namesOf, PUBLIC, type SsrfItem, sequences, serverOf } from '@runwire/test-kit/ssrf-corpus.ts';
+import type { Proof } from './support/proof.ts';
 
 /*
  * The guarded fetcher over a network in memory: names resolve to the addresses of the item, and every dial is recorded.
@@ -114,7 +115,7 @@ async function checkItem(
     expectText(url, true);
     // A parser may turn the text into another one, which may be public.
     if (href !== '' && isRefusedByText(href)) await fetch(what, href, ['refused'], 0);
-    expectNumber(`names resolved for ${what}`, network.resolved.length, 0);
+    expectEqual(`names resolved for ${what}`, network.resolved.length, 0);
     return 'refused';
   }
   if (stage === 'dns' && expect === 'allow') {
@@ -171,7 +172,7 @@ export const proof: Proof = {
       for (const [url, end, dialled] of fetches) await subject.fetch(`${what}, ${url}`, url, [end], dialled);
     }
     hook.disable();
-    expectNumber('real sockets and questions to name servers', sockets, 0);
+    expectEqual('real sockets and questions to name servers', sockets, 0);
     // Every dial to an address that was not expected has failed its item above.
     const none = { dialled_refused: 0, loopback_dials: 0, own_dials: 0, real_sockets: 0 };
     return { items: items.length, ...figures, dials, ...none };

@@ -12,9 +12,10 @@ import {
   temporaryFolder,
   testS3Files,
 } from '@runwire/test-kit';
+import { Shortfall, within } from '@runwire/test-kit/shortfall.ts';
 import { missingService } from '../test/support/services.ts';
 import { inLanes } from './support/lanes.ts';
-import { LeftOut, type Proof, Shortfall, within } from './support/proof.ts';
+import { LeftOut, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { UPLOAD_CLAIMS } from './support/upload-claims.ts';
 

@@ -1,15 +1,7 @@
-import type { ServerProcess } from '@runwire/test-kit';
-import {
-  expectAtLeast,
-  expectAtMost,
-  expectEqual,
-  expectNumber,
-  type Proof,
-  until,
-  WAIT_MS,
-  within,
-} from './support/proof.ts';
-import { Rig, SHORT_LEASE } from './support/rig.ts';
+import { type ServerProcess, SHORT_LEASE } from '@runwire/test-kit';
+import { expectAtLeast, expectAtMost, expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import type { Proof } from './support/proof.ts';
+import { Rig } from './support/rig.ts';
 import { expectAllowance } from './support/story.ts';
 import { answerAll, checkContinued, playUntil, TOKENS } from './support/three-step-run.ts';
 
@@ -85,12 +77,12 @@ async function killOne(rig: Rig, { doomed, count, onlySteps, endWithinMs }: Kill
   });
   const read = await Promise.all(followed);
   const completed = read.filter((frames) => frames.length > 0).length;
-  expectNumber(`runs completed elsewhere within ${endWithinMs} ms`, completed, count);
+  expectEqual(`runs completed elsewhere within ${endWithinMs} ms`, completed, count);
   const sum = { completed, void_frames: 0, stored_void: 0, exact_usage: 0, tokens: 0, lastEndMs };
   const { api } = others.at(-1) as ServerProcess;
   for (const [place, one] of held.entries()) {
     const { run, stream, ...found } = await checkContinued(rig, one, { api, frames: read[place] ?? [], onlySteps });
-    expectNumber('attempts', run.attempt, 2);
+    expectEqual('attempts', run.attempt, 2);
     const resumed = stream.frames.find(({ event }) => event === 'resumed');
     const { discard_after: kept } = JSON.parse(resumed?.data ?? '{"discard_after":0}') as { discard_after: number };
     sum.void_frames += found.void_frames;
@@ -113,8 +105,9 @@ export const proof: Proof = {
     // The promise is 15 s. A busy machine gets three times as long; the fault needs no slack to show.
     const takenWithinMs = fault === null ? scale(45_000, 15_000) : 2 * SHORT_LEASE.leaseMs;
     const limits = scale<object>(SHORT_LEASE, {});
-    const each = (place: number) => (place === 0 ? { limits: { ...limits, flushMs: 3_600_000 } } : {});
-    await using rig = await Rig.start({ nodes: 3, fault, limits, each });
+    await using rig = await Rig.open({ nodes: 0, fault, limits });
+    await rig.add({ limits: { ...limits, flushMs: 3_600_000 } });
+    for (const _ of [1, 2]) await rig.add();
     const allowances = { unit: 'tokens', limit: 1_000_000, period: 'lifetime' };
     await rig.prepare({ apiIntegrationId: 'takeover', agency: 'gate', allowances }, CONSUMER);
     const ownMs = await ownTime(rig, count);
@@ -123,7 +116,9 @@ export const proof: Proof = {
       expectAllowance(rig.api(2), `${rig.path}/members/${CONSUMER}`, count * TOKENS + tokens);
 
     const first = await killOne(rig, { doomed: 0, count, onlySteps: true, endWithinMs });
-    expectNumber('tokens of the runs of the first node', first.tokens, count * TOKENS);
+    expectEqual('nodes fenced', await rig.counter('runwire_nodes_fenced_total'), 1);
+    expectEqual('runs counted as taken over', await rig.counter('runwire_runs_taken_over_total'), count);
+    expectEqual('tokens of the runs of the first node', first.tokens, count * TOKENS);
     await checkUsed(first.tokens);
     await rig.add();
     const second = await killOne(rig, { doomed: 1, count, onlySteps: false, endWithinMs });

@@ -1,5 +1,6 @@
-import { byCurl, byFetch, type Transport } from '../packages/test-kit/src/stream-clients.ts';
-import { addTo, expectEqual, expectNumber, type Proof, until, WAIT_MS, within } from './support/proof.ts';
+import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { byCurl, byFetch, type Transport } from '@runwire/test-kit/stream-clients.ts';
+import { addTo, type Proof } from './support/proof.ts';
 import { arrives } from './support/readers.ts';
 import { Rig } from './support/rig.ts';
 
@@ -58,7 +59,7 @@ async function end(rig: Rig, end: (typeof ENDS)[number], words: readonly string[
   const isNormal = end === 'completed';
   for (const reading of [{ text: events.answer, isWhole: isNormal }, ...readings]) {
     expectEqual(`${what}: text`, reading.text, words.join(''));
-    expectNumber(`${what}: normal ends`, Number(reading.isWhole), Number(isNormal));
+    expectEqual(`${what}: normal ends`, Number(reading.isWhole), Number(isNormal));
   }
   return { equal: readings.length, [isNormal ? 'normal_ends' : 'abnormal_ends']: readings.length };
 }
@@ -70,7 +71,7 @@ async function crash(fault: string | null, continues: boolean) {
   await say(rig, 'void', WORDS, readings.length);
   await rig.server().kill();
   const cut = await Promise.all(readings);
-  expectNumber('normal ends by a crash', cut.filter(({ isWhole }) => isWhole).length, 0);
+  expectEqual('normal ends by a crash', cut.filter(({ isWhole }) => isWhole).length, 0);
   rig.model.answerAll(...ANEW);
   await rig.add({ limits: continues ? {} : { maxAttempts: 1 } });
   const expected = { isWhole: continues, text: continues ? ANEW.join('') : '' };

@@ -1,7 +1,8 @@
+import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { changedThinking, GOOD_REQUEST, REFUSED_REQUESTS } from '../packages/test-kit/src/messages-refused.ts';
 import { IssuedThinking, MESSAGES_RULES, messagesRefusal } from '../packages/test-kit/src/messages-rules.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
-import { expectEqual, expectNumber, type Proof, until, WAIT_MS, within } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { type HeldRun, STEPS, sentBack, ThinkingStage, thinkingIn } from './support/thinking-stage.ts';
 
@@ -56,7 +57,7 @@ function agencies(): Record<string, string> {
 async function checkRules(stage: ThinkingStage): Promise<Record<string, number>> {
   const ask = async (request: object) =>
     (await fetch(stage.url, { method: 'POST', body: JSON.stringify(request) })).status;
-  expectNumber('status of a good request', await ask(GOOD_REQUEST), 200);
+  expectEqual('status of a good request', await ask(GOOD_REQUEST), 200);
   let refused = 0;
   for (const { id, source } of MESSAGES_RULES) {
     expectEqual(`${id}: has a source`, source.length > 0, true);
@@ -89,7 +90,7 @@ interface BegunRun {
 
 async function begin(rig: Rig, integration: string, label: string, more = {}): Promise<BegunRun> {
   const reader = await rig.api().complete({ apiIntegrationId: integration, message: label, ...more });
-  expectNumber(`${label}: status`, reader.status, 200);
+  expectEqual(`${label}: status`, reader.status, 200);
   return { integration, label, runId: String(reader.headers['x-run-id']) };
 }
 
@@ -101,8 +102,7 @@ async function end(rig: Rig, stage: ThinkingStage, { integration, label, runId }
   expectEqual(`${label}: refusals`, stage.refusals(label), []);
   const { status, error, message } = (await api.get(path)).body;
   expectEqual(`${label}: end`, [status, error, message.endsWith('Done.')], ['completed', null, true]);
-  if (blocks !== null)
-    expectNumber(`${label}: thinking sent back`, thinkingIn(stage.lastRequest(label)).length, blocks);
+  if (blocks !== null) expectEqual(`${label}: thinking sent back`, thinkingIn(stage.lastRequest(label)).length, blocks);
 }
 
 type WaitingRun = BegunRun & HeldRun;
@@ -213,7 +213,7 @@ export const proof: Proof = {
       taken_over,
       edited,
       requests: stage.asked,
-      refusals: expectNumber('refusals', stage.refusals().length, 0),
+      refusals: expectEqual('refusals', stage.refusals().length, 0),
     };
   },
 };

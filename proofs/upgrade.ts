@@ -1,17 +1,8 @@
-import { postgresFolder, SCRIPTED_USAGE, ServerProcess } from '@runwire/test-kit';
+import { postgresFolder, SCRIPTED_USAGE, ServerProcess, SHORT_LEASE } from '@runwire/test-kit';
+import { expectAtLeast, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { type OldVersion, openOldVersion } from './support/old-version.ts';
-import {
-  addTo,
-  expectAtLeast,
-  expectEqual,
-  expectNumber,
-  LeftOut,
-  type Proof,
-  type Scale,
-  WAIT_MS,
-  within,
-} from './support/proof.ts';
-import { Rig, SHORT_LEASE } from './support/rig.ts';
+import { addTo, LeftOut, type Proof, type Scale } from './support/proof.ts';
+import { Rig } from './support/rig.ts';
 import { checkStory } from './support/story.ts';
 import { UpgradeLoad } from './support/upgrade-load.ts';
 
@@ -52,8 +43,8 @@ async function upgrade({ old, fault, scale, order }: Plan) {
       if (rig.servers.includes(server)) wrong.open += Number(Number(dead) !== ALIVE);
       else wrong.stopped += Number(Number(dead) !== RELEASED);
     }
-    expectNumber('living servers that were taken for dead', wrong.open, 0);
-    expectNumber('servers that stopped in good order and were taken for dead', wrong.stopped, 0);
+    expectEqual('living servers that were taken for dead', wrong.open, 0);
+    expectEqual('servers that stopped in good order and were taken for dead', wrong.stopped, 0);
   };
   const start = async (isOld: boolean) => {
     const options = isOld ? { entry: old.entry, env: old.env, fault: null } : {};
@@ -115,13 +106,13 @@ async function checkRuns(rig: Rig, { runs, tally }: UpgradeLoad) {
     if (run.attempt > 1) handedOver += 1;
     else if (run.status === 'completed') {
       const calls = model.calls.filter(({ request }) => request.runId === runId).length;
-      expectNumber(`tokens of ${runId}`, run.usage.total_tokens, calls * PER_CALL);
+      expectEqual(`tokens of ${runId}`, run.usage.total_tokens, calls * PER_CALL);
     }
   }
   const rows = await rig.query('select crashes, charged_runs from runs');
-  expectNumber('runs', rows.length, runs.size);
+  expectEqual('runs', rows.length, runs.size);
   const once = rows.filter((row) => Number(row.crashes) === 0 && Number(row.charged_runs) === 1);
-  expectNumber('runs that did not crash and were charged once', once.length, rows.length);
+  expectEqual('runs that did not crash and were charged once', once.length, rows.length);
   const wrong = await rig.query(`select * from
     (select integration_id, consumer_id, day, sum(charged_runs)::bigint as runs, sum(charged_tokens)::bigint as tokens
       from runs group by 1, 2, 3) r
@@ -136,7 +127,7 @@ async function checkRuns(rig: Rig, { runs, tally }: UpgradeLoad) {
     usage_records: runs.size,
     handed_over: expectAtLeast('runs that continued elsewhere', handedOver, 2 * HELD),
     model_calls: model.calls.length,
-    tool_calls: expectNumber('calls of tools', gate.calls.length, tools),
+    tool_calls: expectEqual('calls of tools', gate.calls.length, tools),
   };
 }
 

@@ -2,18 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ServerProcess, UPLOAD_POINTS, type UploadPoint } from '@runwire/test-kit';
+import { expectAtLeast, expectEqual, Shortfall, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { sendForm, signing } from '../test/support/uploads.ts';
-import {
-  addTo,
-  expectAtLeast,
-  expectEqual,
-  expectNumber,
-  type Proof,
-  Shortfall,
-  until,
-  WAIT_MS,
-  within,
-} from './support/proof.ts';
+import { addTo, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 import { attachStrace, type SystemCall } from './support/strace.ts';
 
@@ -52,7 +43,7 @@ async function kill(point: UploadPoint, old: Buffer | null) {
   await using rig = await Rig.open();
   if (old !== null) {
     const server = await rig.add();
-    expectNumber('status of the first upload', await upload(server, old), 204);
+    expectEqual('status of the first upload', await upload(server, old), 204);
     await server.kill();
   }
   const bytes = randomBytes(FILE_BYTES);
@@ -69,7 +60,7 @@ async function kill(point: UploadPoint, old: Buffer | null) {
   if (status !== 0) expectEqual(`what was acknowledged at ${point}`, [status, isNew], [204, true]);
   await until(`sweep after ${point}`, () => leftovers(rig) <= 0);
   expectEqual(`the file after the sweep at ${point}`, (await content(server))?.length, found?.length);
-  const after = expectNumber(`what ${point} left after the sweep`, leftovers(rig), 0);
+  const after = expectEqual(`what ${point} left after the sweep`, leftovers(rig), 0);
   return { whole: Number(isNew), absent: Number(!isNew), left_over: left, after_sweep: after };
 }
 
@@ -89,7 +80,7 @@ async function syncs(fault: string | null): Promise<number> {
   // The first upload creates the folder, so the traced one does the same as every further upload.
   await upload(rig.server(), randomBytes(1000));
   await using strace = await attachStrace(rig.server().pid);
-  expectNumber('status of an upload under strace', await upload(rig.server(), randomBytes(FILE_BYTES)), 204);
+  expectEqual('status of an upload under strace', await upload(rig.server(), randomBytes(FILE_BYTES)), 204);
   const calls = await strace.calls();
   let doneAt = -1;
   for (const [what, is] of CALLS) {

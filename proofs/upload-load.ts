@@ -1,9 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { partsOf, postForm, type ServerProcess } from '@runwire/test-kit';
+import { expectAtMost, expectEqual } from '@runwire/test-kit/shortfall.ts';
 import { Nginx, temporaryPaths } from '../test/support/nginx.ts';
 import { download, type SignedForm, sign } from '../test/support/uploads.ts';
-import { expectAtMost, expectEqual, expectNumber, type Proof } from './support/proof.ts';
+import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
 const FILE_BYTES = 20 * 1024 * 1024;
@@ -19,7 +20,7 @@ async function sendAll({ api }: ServerProcess, files: readonly (() => Buffer)[],
   const send = async ({ uploadUrl, uploadFields }: SignedForm, n: number) => {
     const parts = [...partsOf(uploadFields), { name: 'file', filename: 'f', value: files[n]?.() ?? '' }];
     const { status } = await postForm(uploadUrl.replace(api.url, host), { parts });
-    expectNumber('status of an upload', status, 204);
+    expectEqual('status of an upload', status, 204);
   };
   await Promise.all(forms.map(send));
   return Math.round((files.length * FILE_BYTES) / MB / ((performance.now() - startedAt) / 1000));

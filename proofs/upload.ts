@@ -4,10 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { answerOf, s3Client, s3Settings, sharedS3 } from '@runwire/test-kit';
+import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import { CURL, missingService } from '../test/support/services.ts';
 import { Browser } from '../test/support/upload-browser.ts';
 import { download, type SignedForm, sendForm, sign, signing } from '../test/support/uploads.ts';
-import { addTo, expectEqual, expectNumber, LeftOut, type Proof, until, WAIT_MS, within } from './support/proof.ts';
+import { addTo, LeftOut, type Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';
 
 const LARGEST = 20_971_520;
@@ -56,10 +57,10 @@ async function stored(rig: Rig, path: string): Promise<{ size: number; etag: str
 async function sendWhole(rig: Rig, send: Send, filename: string, contentType: string, bytes: Buffer): Promise<string> {
   const form = await sign(rig.api(), bytes.length, { folder: FOLDER, filename, contentType });
   const status = await within(`upload of ${filename}`, WAIT_MS, send(form, bytes, false));
-  if (status !== null) expectNumber(`status of ${filename}`, status, 204);
+  if (status !== null) expectEqual(`status of ${filename}`, status, 204);
   // A file that was acknowledged is stored.
   else await until(`arrival of ${filename}`, async () => (await stored(rig, form.resource)) !== undefined);
-  expectNumber(`bytes of ${filename}`, (await stored(rig, form.resource))?.size ?? 0, bytes.length);
+  expectEqual(`bytes of ${filename}`, (await stored(rig, form.resource))?.size ?? 0, bytes.length);
   const found = await (await download(rig.api(), form.resource)).bytes();
   expectEqual(`hash of ${filename}`, hash('sha256', found), hash('sha256', bytes));
   return form.resource;
@@ -72,7 +73,7 @@ async function sendTooMuch(rig: Rig, place: Place, send: Send, filename: string)
   const status = await within(`upload of ${filename}`, WAIT_MS, send(form, randomBytes(LARGEST + 1), true));
   // A gateway may hide its refusals from pages of another origin; this server does not.
   const isHidden = status === null || (status === 0 && place === 's3-direct');
-  if (!isHidden) expectNumber(`status of ${filename} with a byte too many`, status, 400);
+  if (!isHidden) expectEqual(`status of ${filename} with a byte too many`, status, 400);
   expectEqual(`${filename} after a byte too many`, (await stored(rig, form.resource))?.etag, before?.etag);
 }
 
@@ -97,7 +98,7 @@ export const proof: Proof = {
     for (const place of PLACES) {
       await using rig = await Rig.start({ fault, scripted: false, env: await settingsOf(place) });
       const { status } = await rig.api().post('/create_agency_upload', signing(LARGEST + 1, { folder: FOLDER }));
-      expectNumber('status of a signing of one byte too many', status, 400);
+      expectEqual('status of a signing of one byte too many', status, 400);
       const senders = Object.entries(sendersOf(browser, rig));
       addTo(counts, { places: 1, senders: senders.length - counts.senders });
       for (const [name, send] of senders) {

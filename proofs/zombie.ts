@@ -8,15 +8,17 @@ import {
   type ModelCall,
   pngOf,
   type ServerProcess,
+  SHORT_LEASE,
   type StreamReader,
   WAIT_POINTS,
   type WaitPoint,
 } from '@runwire/test-kit';
+import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import * as cases from './support/crash-cases.ts';
 import { type CrashCase, REQUEST, storedAt } from './support/crash-cases.ts';
 import { inLanes } from './support/lanes.ts';
-import { addTo, expectEqual, expectNumber, type Proof, until, WAIT_MS, within } from './support/proof.ts';
-import { Rig, SHORT_LEASE } from './support/rig.ts';
+import { addTo, type Proof } from './support/proof.ts';
+import { Rig } from './support/rig.ts';
 import { checkStory, expectAllowance } from './support/story.ts';
 
 /*
@@ -102,14 +104,14 @@ async function lateFrames(crash: CrashCase, post: Promise<StreamReader | null>, 
   // A run that had ended was taken over by no node: the rest of its stream is still true.
   if (stored === 'end') return 0;
   expectEqual('whole streams of a run that another node has', isWhole, false);
-  return expectNumber('frames of the old attempt sent after the takeover', reader.frames.length - before, 0);
+  return expectEqual('frames of the old attempt sent after the takeover', reader.frames.length - before, 0);
 }
 
 /** The run ends once, on another node. */
 async function checkEnd(rig: Rig, crash: CrashCase, { api }: ServerProcess): Promise<void> {
   const stored = storedAt(crash);
   const { body: page } = await api.get(`${rig.path}/runs`);
-  expectNumber('runs', page.items.length, stored === 'nothing' ? 0 : 1);
+  expectEqual('runs', page.items.length, stored === 'nothing' ? 0 : 1);
   if (stored === 'nothing') return;
   const { runId } = page.items[0];
   await until('end of the run', async () => (await api.get(`${rig.path}/runs/${runId}`)).body.completedAt !== null);
@@ -137,7 +139,7 @@ async function freezeAndContinue(crash: CrashCase, fault: string | null, limits:
   const seen = (await Promise.race([post, sleep(0, null)]))?.frames.length ?? 0;
   const before = await settledDump(rig);
   const stored = [...before].filter((line) => /^file blobs\/[0-9a-f]{2}\//.test(line)).length;
-  const attached = expectNumber('files of attachments', stored, 1 + cases.fetchesOf(crash));
+  const attached = expectEqual('files of attachments', stored, 1 + cases.fetchesOf(crash));
   const known = (await rig.query('select node_id from nodes')).map((row) => String(row.node_id));
   zombie.unfreeze();
   const isNew = exists('select 1 from nodes where dead = 0 and not node_id = any($1::text[])', `{${known.join()}}`);
@@ -146,8 +148,8 @@ async function freezeAndContinue(crash: CrashCase, fault: string | null, limits:
   await sleep(AFTER_MS);
   const changed = before.symmetricDifference(await dump(rig));
   for (const line of changed) process.stderr.write(`${line.slice(0, 300)}\n`);
-  const rows = expectNumber('rows and files of the old attempt after the takeover', changed.size, 0);
-  const late = expectNumber('calls of the old attempt after the takeover', calls.late, 0);
+  const rows = expectEqual('rows and files of the old attempt after the takeover', changed.size, 0);
+  const late = expectEqual('calls of the old attempt after the takeover', calls.late, 0);
   for (const call of calls.held) await call.text('Anew.').then(() => call.end());
   await checkEnd(rig, crash, other);
   return { rows, frames, calls: late, files: attached };
@@ -170,6 +172,6 @@ export const proof: Proof = {
       reached.add(crash.takeover ?? crash.point);
       process.stdout.write(`stood still at ${cases.labelOf(crash)}\n`);
     });
-    return { points: expectNumber('points', reached.size, scale(3, WAIT_POINTS.length)), stops: chosen.length, ...sum };
+    return { points: expectEqual('points', reached.size, scale(3, WAIT_POINTS.length)), stops: chosen.length, ...sum };
   },
 };

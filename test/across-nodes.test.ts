@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ModelCall, PostgresServer, type Store, type StreamReader, withoutComments } from '@runwire/test-kit';
+import { hookStore, type ModelCall, PostgresServer, type StreamReader, withoutComments } from '@runwire/test-kit';
+import { until } from '@runwire/test-kit/shortfall.ts';
 import { DEFAULT_LIMITS } from '../packages/server/src/config/config.ts';
 import { cites } from '../requirements/cite.ts';
-import { Cluster, inStep, until } from './support/cluster.ts';
+import { Cluster, inStep } from './support/cluster.ts';
 import { PgBouncer } from './support/pgbouncer.ts';
 import { messagesFrame, refusal } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
@@ -196,22 +197,15 @@ test('a run that ends between the last query and the attach is read whole', { sk
     const here = cluster(hints).node(0);
     const looked = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
-    const wrapStore = (store: Store): Store => ({
-      ...store,
-      kind: store.kind,
-      reads: {
-        query: (build) => store.reads.query(build),
-        all: async (statement, params) => {
-          const rows = await store.reads.all(statement, params);
-          if (statement.name === 'chunk after' && rows.length === 0) {
-            looked.resolve();
-            await goOn.promise;
-          }
-          return rows;
-        },
+    const wrapStore = hookStore({
+      read: async (statement, read) => {
+        const rows = await read();
+        if (statement === 'chunk after' && rows.length === 0) {
+          looked.resolve();
+          await goOn.promise;
+        }
+        return rows;
       },
-      transact: (name, job) => store.transact(name, job),
-      [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
     });
     const there = await cluster(hints).join({ wrapStore });
     const { reader, call, runId } = await here.hold({});
@@ -271,9 +265,7 @@ test('comments keep the streams of silent runs on other nodes alive', { skip }, 
   await cluster(true).leave(there);
 });
 
-test('a reader on another node survives an outage and gets the rest after it', {
-  skip,
-}, async () => {
+test('a reader on another node survives an outage and gets the rest after it', { skip }, async () => {
   await using postgres = await PostgresServer.start();
   await using all = await Cluster.start(2, { databaseUrl: await postgres.database(), limits: { heartbeatMs: 500 } });
   const { reader, call, runId } = await all.node(0).hold({});
@@ -414,9 +406,7 @@ test('readers of a stopped or dead node do not count', { skip }, async (t) => {
 });
 
 const noBouncer = (await missingService('pgbouncer')) ?? false;
-test('runs are followed and cancelled by polling behind PgBouncer', {
-  skip: skip || noBouncer,
-}, async () => {
+test('runs are followed and cancelled by polling behind PgBouncer', { skip: skip || noBouncer }, async () => {
   await using bouncer = await PgBouncer.start(Number(new URL(cluster(true).url).port));
   const through = (url: string) => {
     const behind = new URL(url);

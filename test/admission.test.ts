@@ -370,20 +370,4 @@ function tests(store: StoreName): void {
     assert.equal(reader.headers['x-run-replayed'], undefined);
     assert.equal(own.controller.calls.length, 1);
   });
-
-  test('admits three of twenty parallel requests if three runs are left', async (t) => {
-    cites(t, 'contract-4-one-transaction');
-    const integration = await rig.metered({ unit: 'runs', limit: 3, period: 'month' });
-    const readers = await Promise.all(
-      Array.from({ length: 20 }, (_, n) =>
-        rig.api.complete({ apiIntegrationId: integration, consumerId: 'ann', usageRequestId: `u${n}` }),
-      ),
-    );
-    const admitted = readers.filter(({ status }) => status === 200);
-    assert.equal(admitted.length, 3);
-    assert.equal(readers.filter(({ status }) => status === 429).length, 17);
-    for (const _ of admitted) await (await rig.controller.nextCall()).end();
-    for (const reader of admitted) await reader.whole();
-    assert.equal((await rig.api.get(`/v2/integrations/${integration}/usage`)).body.items.length, 3);
-  });
 }

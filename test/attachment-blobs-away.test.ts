@@ -49,9 +49,7 @@ class SilentBlobs {
 const notes = (rig: AttachmentRig) => fileAt(rig.files.serve('/notes.txt', 'Remember the milk.', 'text/plain'));
 const picture = (rig: AttachmentRig) => imageAt(rig.files.serve('/a.png', pngOf(300), 'image/png'));
 
-test('a finished answer does not wait for the deletion of scratch blobs', {
-  timeout: 60_000,
-}, async () => {
+test('a finished answer does not wait for the deletion of scratch blobs', { timeout: 60_000 }, async () => {
   const blobs = new SilentBlobs();
   await using rig = await AttachmentRig.start({ wrapBlobs: blobs.wrap });
   const { server } = rig.rig.server;

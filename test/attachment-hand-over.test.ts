@@ -54,9 +54,7 @@ for (const [keepAttachments, fetches] of [
   });
 }
 
-test('a run that is cancelled while it fetches ends without a model call', {
-  timeout: 60_000,
-}, async () => {
+test('a run that is cancelled while it fetches ends without a model call', { timeout: 60_000 }, async () => {
   await using rig = await AttachmentRig.start({ limits: { cancelPatienceMs: 100 } });
   const held = rig.files.hold('/notes.txt');
   const attachments = [fileAt(rig.files.url('/notes.txt'))];

@@ -5,29 +5,6 @@ import { attachmentsShown, blobsIn, fileAt, imageAt } from './support/attachment
 import { eventually } from './support/eventually.ts';
 import { KillableServer } from './support/killable-server.ts';
 
-for (const point of ['attachment.before-commit', 'attachment.after-commit'] as const) {
-  const again = point === 'attachment.before-commit' ? 'fetches it again' : 'sends the copy';
-  test(`a server killed at ${point} leaves a run that goes on elsewhere and ${again}`, async () => {
-    await using files = await FileServer.start();
-    const url = files.serve('/notes.txt', 'Milk.', 'text/plain');
-    await using server = await KillableServer.start({ killAt: point, env: files.env });
-    const post = server.api.complete({ chatId: 'c', message: 'Read', attachments: [fileAt(url)] });
-    const reader = await post.catch(() => null);
-    await server.process.gone;
-    await reader?.over;
-    using _ = files.trustHere();
-    await server.startAgain({ env: files.env });
-    const call = await server.controller.nextCall();
-    assert.match(JSON.stringify(attachmentsShown(call)), /Milk\./);
-    await call.end();
-    assert.equal(files.requests.length, point === 'attachment.before-commit' ? 2 : 1);
-    await eventually('the run has ended', async () => {
-      const { body } = await server.api.get('/v2/integrations/demo/chats/c/messages');
-      return body.items[0]?.role === 'assistant' && body.items[0].status === 'completed';
-    });
-  });
-}
-
 test('a run that another process resumes fetches again if no copy is kept', async () => {
   await using files = await FileServer.start();
   const url = files.serve('/notes.txt', 'Milk.', 'text/plain');

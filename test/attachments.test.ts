@@ -21,9 +21,6 @@ import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 const png = Buffer.from(SAMPLE_IMAGES['image/png'], 'base64');
 const fixture = (name: string) => readFileSync(new URL(`../packages/documents/src/fixtures/${name}`, import.meta.url));
 
-const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
-const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
-
 /** Returns the text of a file as the model receives it. */
 function shownText(name: string, mediaType: string, text: string): string {
   const mark = hash('sha256', text).slice(0, 16);
@@ -55,38 +52,6 @@ test('an image and a text file by URL reach the model in order, without URLs', a
     [headers?.cookie, headers?.authorization, headers?.['accept-encoding']],
     [undefined, undefined, 'identity'],
   );
-});
-
-test('documents reach a model without file input as their text', async () => {
-  await using rig = await AttachmentRig.start();
-  const serve = (name: string, type: string) => fileAt(rig.files.serve(`/${name}`, fixture(name), type));
-  const { call } = await rig.rig.answer({
-    message: 'Read',
-    attachments: [
-      serve('utf8.csv', 'text/csv'),
-      serve('report.html', 'text/html'),
-      serve('libreoffice.pdf', 'application/pdf'),
-      serve('libreoffice.docx', DOCX),
-      serve('openpyxl.xlsx', XLSX),
-    ],
-  });
-  const [shown = []] = attachmentsShown(call);
-  assert.deepEqual(
-    shown.map(({ kind, name, mediaType }) => [kind, name, mediaType]),
-    [
-      ['text', 'utf8.csv', 'text/csv'],
-      ['text', 'report.html', 'text/html'],
-      ['text', 'libreoffice.pdf', 'application/pdf'],
-      ['text', 'libreoffice.docx', DOCX],
-      ['text', 'openpyxl.xlsx', XLSX],
-    ],
-  );
-  for (const one of shown) {
-    assert.ok(one.kind === 'text');
-    const content = one.text.split('\n').slice(1, -1).join('\n');
-    assert.equal(one.text, shownText(one.name, one.mediaType, content));
-    assert.ok(content.length > 20, one.name);
-  }
 });
 
 test('a PDF is sent as a file over Responses, as text over Chat', async () => {

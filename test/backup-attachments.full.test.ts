@@ -56,9 +56,7 @@ async function checkChatContinues(env: Env, files: FileServer, seen: readonly un
   assert.equal(files.asked('/notes.txt').length, before + 1);
 }
 
-test('chats with attachments by URL continue after a restore, on either store', {
-  skip,
-}, async (t) => {
+test('chats with attachments by URL continue after a restore, on either store', { skip }, async (t) => {
   await using files = await FileServer.start();
   const { env, backup, seen } = await backedUp(t, files);
   const embedded = { ...env, RUNWIRE_DATA_DIR: folderOf(t), DATABASE_URL: '' };
@@ -102,9 +100,7 @@ function toEarlier(backup: string): void {
   writeFileSync(path, JSON.stringify({ sha256: hash('sha256', JSON.stringify(manifest)), manifest }));
 }
 
-test('a backup of the previous version is restored: its images are attachments', {
-  skip,
-}, async (t) => {
+test('a backup of the previous version is restored: its images are attachments', { skip }, async (t) => {
   await using files = await FileServer.start();
   const { env, backup, seen } = await backedUp(t, files);
   toEarlier(backup);

@@ -27,9 +27,7 @@ test('a restore brings a lost folder of files back, with its mark', { skip }, as
   assert.equal(imagesIn(place.dataDir).length, 1);
 });
 
-test('a backup of an installation with lost images names them', {
-  skip,
-}, async (t) => {
+test('a backup of an installation with lost images names them', { skip }, async (t) => {
   await using database = await freshDatabase();
   const place = { dataDir: folderOf(t), url: database.url };
   await useOnce(place, 2);

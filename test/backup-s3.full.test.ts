@@ -35,9 +35,7 @@ async function say(env: Readonly<Record<string, string>>, dataDir: string, more 
   return messagesFrame(reader).status;
 }
 
-test('a backup moves images and files from the disk into a bucket and back', {
-  skip,
-}, async (t) => {
+test('a backup moves images and files from the disk into a bucket and back', { skip }, async (t) => {
   const access = await sharedS3();
   useS3Credentials(access);
   const s3 = { S3_BUCKET: await makeBucket(access), S3_ENDPOINT: access.endpoint, AWS_REGION: access.region };
@@ -91,9 +89,7 @@ test('a backup moves images and files from the disk into a bucket and back', {
 
 const isAlive = ({ state }: { state: string }) => state === 'alive';
 
-test('a restore of a file and a folder of one name places one, names the other', {
-  skip,
-}, async (t) => {
+test('a restore of a file and a folder of one name places one, names the other', { skip }, async (t) => {
   const access = await sharedS3();
   useS3Credentials(access);
   const Bucket = await makeBucket(access);

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { askDatabase, freshDatabase, imageAttachment, pngOf, postgresStore, startTestServer } from '@runwire/test-kit';
 import { CliServer, folderOf, runwire } from './support/cli-process.ts';
+import { markOf } from './support/one-image.ts';
 import { messagesFrame } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
-const markOf = (dataDir: string) => join(dataDir, 'blobs', 'installation');
 const ANOTHER =
   /^The folder \S+\/blobs is not the one in which this installation keeps its files .* RUNWIRE_DATA_DIR [^\n]+\.$/;
 
@@ -66,9 +66,7 @@ test('concurrent first starts on one folder all succeed', { skip }, async (t) =>
   assert.match(readFileSync(markOf(dataDir), 'utf8'), /^[0-9a-f]{32}\n$/);
 });
 
-test('completes a first start that was cut off; refuses a damaged mark', {
-  skip,
-}, async (t) => {
+test('completes a first start that was cut off; refuses a damaged mark', { skip }, async (t) => {
   await using database = await freshDatabase();
   const dataDir = folderOf(t);
   const env = { DATABASE_URL: database.url };

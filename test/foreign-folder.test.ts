@@ -29,9 +29,7 @@ async function isLeftAlone(dataDir: string, attempt: () => Promise<unknown>, ref
   assert.deepEqual(files(), before);
 }
 
-test('an embedded start refuses the folder of another installation', {
-  skip,
-}, async (t) => {
+test('an embedded start refuses the folder of another installation', { skip }, async (t) => {
   await using database = await freshDatabase();
   const place = { dataDir: folderOf(t), url: database.url };
   await useOnce(place);

@@ -1,26 +1,11 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type ApiClient,
-  answerOf,
-  type FollowedRun,
-  follow,
-  freshDatabase,
-  post,
-  ServerProcess,
-  type Store,
-  type StreamReader,
-  type TestServer,
-  ThreeStepLoad,
-  temporaryFolder,
-} from '@runwire/test-kit';
-import pg from 'pg';
+import { hookStore, type StreamReader, type TestServer } from '@runwire/test-kit';
 import { GateNodes } from './support/gate-nodes.ts';
 import { reading } from './support/left-behind.ts';
 import { onOpenConnection } from './support/open-connection.ts';
-import { messagesFrame, refusal } from './support/scripted-server.ts';
+import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
@@ -66,9 +51,7 @@ async function draining(node: TestServer): Promise<{ readonly drained: Promise<v
   return { drained };
 }
 
-test('a run longer than the drain is handed over after its step, none repeated', {
-  skip,
-}, async () => {
+test('a run longer than the drain is handed over after its step, none repeated', { skip }, async () => {
   await using nodes = await GateNodes.begin();
   const first = await nodes.node(DRAINS);
   await nodes.integration(first);
@@ -104,9 +87,7 @@ test('a run longer than the drain is handed over after its step, none repeated',
   assert.deepEqual([allowance.used, allowance.reserved], [30, 0]);
 });
 
-test('a run handed over before its tools has them called by the next node, once', {
-  skip,
-}, async () => {
+test('a run handed over before its tools has them called by the next node, once', { skip }, async () => {
   await using nodes = await GateNodes.begin();
   const first = await nodes.node(DRAINS);
   await nodes.integration(first);
@@ -164,17 +145,14 @@ test('a run that is cancelled during its handover is ended by the next node', { 
   await using nodes = await GateNodes.begin();
   const letGo = Promise.withResolvers<void>();
   const releasing = Promise.withResolvers<void>();
-  const wrapStore = (store: Store): Store => ({
-    kind: store.kind,
-    reads: store.reads,
-    async transact(name, job) {
+  const wrapStore = hookStore({
+    transact: async (name, transact) => {
       if (name === 'takeover') {
         releasing.resolve();
         await letGo.promise;
       }
-      return store.transact(name, job);
+      return transact();
     },
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   });
   const first = await nodes.node({ limits: { ...DRAINS.limits, cancelPatienceMs: 100 }, wrapStore });
   await nodes.integration(first);
@@ -196,25 +174,20 @@ test('a run that is cancelled during its handover is ended by the next node', { 
 /** Admissions are durable, but the server receives the answer only after `letGo`. */
 function unheardAdmission() {
   const [admitted, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const wrapStore = (store: Store): Store => ({
-    kind: store.kind,
-    reads: store.reads,
-    async transact(name, job) {
-      const value = await store.transact(name, job);
+  const wrapStore = hookStore({
+    transact: async (name, transact) => {
+      const value = await transact();
       if (name === 'admit') {
         admitted.resolve();
         await letGo.promise;
       }
       return value;
     },
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   });
   return { admitted: admitted.promise, letGo: letGo.resolve, wrapStore };
 }
 
-test('the drain waits for a request that is being admitted', {
-  skip,
-}, async () => {
+test('the drain waits for a request that is being admitted', { skip }, async () => {
   await using nodes = await GateNodes.begin();
   const { admitted, letGo, wrapStore } = unheardAdmission();
   const first = await nodes.node({ ...DRAINS, wrapStore });
@@ -254,9 +227,7 @@ test('a run admitted after its server stopped its runs does not start there', { 
   assert.deepEqual([messagesFrame(rest).status, nodes.model.calls.length, await crashes(nodes)], ['completed', 1, [0]]);
 });
 
-test('a step that does not end in time is left, and that is no crash', {
-  skip,
-}, async () => {
+test('a step that does not end in time is left, and that is no crash', { skip }, async () => {
   await using nodes = await GateNodes.begin();
   const first = await nodes.node({ limits: { drainMs: 0, handOverMs: 300 } });
   await nodes.integration(first);
@@ -274,9 +245,7 @@ test('a step that does not end in time is left, and that is no crash', {
   assert.deepEqual([messagesFrame(rest).status, await crashes(nodes)], ['completed', [0]]);
 });
 
-test('a tool call under way is settled before the handover and not repeated', {
-  skip,
-}, async () => {
+test('a tool call under way is settled before the handover and not repeated', { skip }, async () => {
   await using nodes = await GateNodes.begin();
   const first = await nodes.node({ limits: { drainMs: 0, handOverMs: 0 } });
   await nodes.integration(first);
@@ -332,74 +301,7 @@ test('a handover does not cancel a run for lack of readers', { skip }, async () 
   assert.equal(messagesFrame(rest).status, 'completed');
 });
 
-test('a rolling restart under load loses no run and repeats no step or text', {
-  skip,
-}, async (given) => {
-  await using database = await freshDatabase();
-  await using load = await ThreeStepLoad.start(300);
-  const dataDir = temporaryFolder();
-  const start = () =>
-    ServerProcess.start({
-      dataDir,
-      controllerPort: load.model.port,
-      env: { DATABASE_URL: database.url, RUNWIRE_DRAIN_SECONDS: '0', RUNWIRE_HAND_OVER_SECONDS: '60' },
-    });
-  await using stack = new AsyncDisposableStack();
-  stack.defer(() => rmSync(dataDir, { recursive: true, force: true }));
-  const servers = [stack.use(await start()), stack.use(await start()), stack.use(await start())];
-  const apis = () => servers.map(({ api }) => api);
-  await apis()[0]?.post('/v2/integrations', { apiIntegrationId: 'mine', agency: 'gate' });
-
-  let restarting = true;
-  const followed: FollowedRun[] = [];
-  const client = async (who: number) => {
-    for (let turn = 0; restarting; turn += 1) {
-      const body = { apiIntegrationId: 'mine', usageRequestId: `${who}-${turn}` };
-      let reader: StreamReader | null = null;
-      for (let at = who; reader === null; at += 1) {
-        reader = await post(servers[at % servers.length]?.api as ApiClient, body);
-        if (reader === null) await sleep(50);
-      }
-      followed.push(await follow(reader, apis, 'mine', given.signal));
-    }
-  };
-  const clients = Array.from({ length: 6 }, (_, who) => client(who));
-  for (const place of servers.keys()) {
-    const before = followed.length;
-    while (followed.length < before + 2) await sleep(50);
-    await servers[place]?.kill('SIGTERM');
-    servers[place] = stack.use(await start());
-  }
-  restarting = false;
-  await Promise.all(clients);
-  for (const { frames, runId } of followed) {
-    const ids = frames.map(({ id }) => id);
-    assert.deepEqual(
-      ids,
-      [...new Set(ids)].toSorted((a, b) => a - b),
-      `frames of ${runId}`,
-    );
-    assert.equal(answerOf(frames), load.answer);
-  }
-  assert.equal(load.repeated, 0);
-  const reads = new pg.Client({ connectionString: database.url });
-  await reads.connect();
-  const { rows } = await reads.query(
-    'select status, crashes, attempt, request_count, input_tokens + output_tokens as tokens from runs',
-  );
-  await reads.end();
-  assert.equal(rows.length, followed.length);
-  for (const { status, crashes: died, request_count: asked, tokens } of rows) {
-    assert.deepEqual([status, died, Number(asked), Number(tokens)], ['completed', 0, 2, load.tokens]);
-  }
-  assert.ok(
-    rows.some(({ attempt }) => attempt > 1),
-    'some were handed over',
-  );
-});
-
 test('on SQLite no other node can continue: the drain ends at its limit', async () => {
-  const { ScriptedServer } = await import('./support/scripted-server.ts');
   await using rig = await ScriptedServer.start(DRAINS);
   const { call } = await rig.hold({});
   await rig.server.server.drain();

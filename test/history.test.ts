@@ -7,10 +7,7 @@ import { modelWindow } from '../packages/server/src/domain/model-window.ts';
 import { raw } from '../packages/server/src/store/queries/raw.ts';
 import { statement } from '../packages/server/src/store/statement.ts';
 import { cites } from '../requirements/cite.ts';
-import { KillableServer } from './support/killable-server.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
-
-const OUTCOME_UNKNOWN = /^The run ended before the outcome of this call was known;/;
 
 const question = (turn: number) => `Question ${turn}?`.padEnd(200, '.');
 const answer = (turn: number) => `Answer ${turn}.`.padEnd(200, '.');
@@ -125,32 +122,6 @@ function tests(store: StoreName): void {
     const expected = [...last.request.prompt, { kind: 'user', text: 'Three?' }];
     assert.equal(JSON.stringify(again.call.request.prompt), JSON.stringify(expected), 'also behind an empty answer');
     await again.finish();
-  });
-
-  test('a chat continues after a kill between a call and its outcome', async () => {
-    await using server = await KillableServer.start({ store, killAt: 'step.after-commit' });
-    await server.metered();
-    const body = { apiIntegrationId: 'mine', consumerId: 'ann', chatId: 'c1' };
-    const { call } = await server.hold({ ...body, usageRequestId: 'u1', message: 'Do it' });
-    await call.text('Doing. ');
-    await call.toolCall('call_1', 'echo', '{}');
-    await call.end();
-    await server.startAgain({ limits: { maxAttempts: 1 } });
-    const next = await server.hold({ ...body, usageRequestId: 'u2', message: 'And?' });
-    const [asked, said, called, output, last] = next.call.request.prompt;
-    assert.deepEqual(
-      [asked, said, called, last],
-      [
-        { kind: 'user', text: 'Do it' },
-        { kind: 'assistant', text: 'Doing. ' },
-        { kind: 'tool_call', callId: 'call_1', name: 'echo', arguments: '{}' },
-        { kind: 'user', text: 'And?' },
-      ],
-    );
-    assert.ok(output?.kind === 'tool_output' && output.callId === 'call_1');
-    assert.match(output.output, OUTCOME_UNKNOWN);
-    await next.finish();
-    assert.equal(messagesFrame(next.reader).status, 'completed');
   });
 
   test('a chat longer than the window continues without its oldest turns', async () => {

@@ -51,25 +51,6 @@ function tests(store: StoreName): void {
     assert.equal(history.items.length, 2);
   });
 
-  test('fifty identical concurrent posts make one run and 49 replays', async (t) => {
-    cites(t, 'contract-4-replay', 'contract-4-usage-request-id-unique');
-    const integration = await rig.metered({ unit: 'runs', limit: 1, period: 'lifetime' });
-    const body = { apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u1', chatId: 'c1' };
-    const calls = rig.controller.calls.length;
-    const readers = await Promise.all(Array.from({ length: 50 }, () => rig.api.complete(body)));
-    const call = await rig.controller.nextCall();
-    await call.text('One');
-    await call.end();
-    await Promise.all(readers.map((reader) => reader.whole()));
-    assert.deepEqual(new Set(readers.map(({ status }) => status)), new Set([200]));
-    assert.equal(new Set(readers.map(({ headers }) => headers['x-run-id'])).size, 1);
-    assert.equal(readers.filter(({ headers }) => headers['x-run-replayed'] === undefined).length, 1);
-    assert.equal(new Set(readers.map(({ text }) => withoutComments(text))).size, 1);
-    assert.equal(rig.controller.calls.length - calls, 1);
-    assert.equal((await usageOf(integration, 'u1')).length, 1);
-    assert.equal((await rig.allowance(integration)).used, 1);
-  });
-
   test('of two concurrent bodies with one id, one is admitted', async (t) => {
     cites(
       t,

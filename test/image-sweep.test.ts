@@ -1,23 +1,17 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { hookStore, imageAttachment, pngOf, STORES, type StoreName, temporaryFolder } from '@runwire/test-kit';
 import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
 import { newBlobKey } from '../packages/server/src/storage/blob-store.ts';
+import { hashesIn, hashesOf } from './support/attachment-rig.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
 
 const one = pngOf(200, 1);
 const two = pngOf(200, 2);
 const NEVER_MS = 3_600_000;
-
-const hashesIn = (dataDir: string) =>
-  (readdirSync(join(dataDir, 'blobs'), { recursive: true }) as string[])
-    .filter((path) => /^[0-9a-f]{2}\/./.test(path))
-    .map((path) => path.slice(3, 67))
-    .sort();
-const hashesOf = (...images: readonly Buffer[]) => images.map((bytes) => hash('sha256', bytes)).sort();
 
 /** A store whose next admissions behave as the test asks. */
 function admissions() {
@@ -53,18 +47,6 @@ function tests(store: StoreName): void {
     assert.equal((await rig.api.delete('/v2/integrations/demo/chats/b')).status, 204);
     assert.equal(await sweepBlobs(), 1);
     assert.deepEqual(hashesIn(rig.server.dataDir), []);
-  });
-
-  test('two integrations have a copy each of the same image', async () => {
-    await using rig = await start();
-    const other = await rig.integration();
-    await rig.answer({ chatId: 'a', attachments: [imageAttachment(one)] });
-    await rig.answer({ apiIntegrationId: other, chatId: 'a', attachments: [imageAttachment(one)] });
-    assert.deepEqual(hashesIn(rig.server.dataDir), hashesOf(one, one));
-    await rig.api.delete('/v2/integrations/demo/chats/a');
-    assert.equal(await rig.server.server.probes.sweepBlobs(), 1);
-    const next = await rig.answer({ apiIntegrationId: other, chatId: 'a', message: 'And?' });
-    assert.ok(JSON.stringify(next.call.request.prompt).includes(one.toString('base64')));
   });
 
   test('images of a refused request are swept after their time, not before', async (t) => {

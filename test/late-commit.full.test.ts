@@ -1,36 +1,31 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { CommitUnknown, STORES, type Store, type StoreName, StoreUnavailable } from '@runwire/test-kit';
+import { CommitUnknown, hookStore, STORES, type StoreName, StoreUnavailable } from '@runwire/test-kit';
+import { until } from '@runwire/test-kit/shortfall.ts';
 import { refusal, ScriptedServer } from './support/scripted-server.ts';
 
 /**
  * A store that commits the first admission and reports an unknown outcome. `looked` is called after each query for the
  * run, and may fail it.
  */
-function unsure(looked: (times: number, runId: string) => Promise<void>): (store: Store) => Store {
+function unsure(looked: (times: number, runId: string) => Promise<void>) {
   let isUnsure = true;
   let times = 0;
-  return (store) => ({
-    kind: store.kind,
-    reads: {
-      all: async (statement, params) => {
-        const rows = await store.reads.all(statement, params);
-        if (statement.name === 'unfinished run') {
-          times += 1;
-          await looked(times, (params as { runId: string }).runId);
-        }
-        return rows;
-      },
-      query: (build) => store.reads.query(build),
+  return hookStore({
+    read: async (statement, read, params) => {
+      const rows = await read();
+      if (statement === 'unfinished run') {
+        times += 1;
+        await looked(times, (params as { runId: string }).runId);
+      }
+      return rows;
     },
-    transact: async (name, job) => {
-      const value = await store.transact(name, job);
+    transact: async (name, transact) => {
+      const value = await transact();
       if (name !== 'admit' || !isUnsure) return value;
       isUnsure = false;
       throw new CommitUnknown(Promise.resolve(true));
     },
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   });
 }
 
@@ -64,9 +59,6 @@ function tests(store: StoreName): void {
     rig = server;
     assert.equal((await refusal(await server.api.complete({ usageRequestId: 'u' }))).status, 503);
     const runId = await cancelled.promise;
-    const status = async () => (await server.api.get(run(runId))).body.status;
-    for (const end = performance.now() + 60_000; (await status()) !== 'cancelled'; await sleep(50)) {
-      assert.ok(performance.now() < end, `It is ${await status()}.`);
-    }
+    await until('the run is cancelled', async () => (await server.api.get(run(runId))).body.status === 'cancelled');
   });
 }

@@ -5,15 +5,14 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freshDatabase } from '@runwire/test-kit';
+import { until } from '@runwire/test-kit/shortfall.ts';
 import pg from 'pg';
 import { CliServer, compileCache, folderOf, root, runwire } from './support/cli-process.ts';
 import { furnish, look } from './support/furnished-house.ts';
 import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
-const WAIT_MS = 60_000;
 const MARK = 'moved-to-postgres';
 
 /** A reader may leave an empty log. */
@@ -35,15 +34,7 @@ class Watcher extends pg.Client implements AsyncDisposable {
   }
 }
 
-async function until(claim: string, holds: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + WAIT_MS; !(await holds()); await sleep(50)) {
-    if (performance.now() > end) throw new Error(`Not within ${WAIT_MS} ms: ${claim}`);
-  }
-}
-
-test('a moved installation serves the same data and resumes its unfinished run', {
-  skip,
-}, async (t) => {
+test('a moved installation serves the same data and resumes its unfinished run', { skip }, async (t) => {
   await using database = await freshDatabase();
   const dataDir = folderOf(t);
   const embedded = { RUNWIRE_DATA_DIR: dataDir };
@@ -195,9 +186,7 @@ test('a move that is killed leaves the database empty and the source unchanged',
   assert.equal(code, 0, stderr);
 });
 
-test('a move that is killed in its commit leaves one installation', {
-  skip,
-}, async (t) => {
+test('a move that is killed in its commit leaves one installation', { skip }, async (t) => {
   await using database = await freshDatabase();
   const dataDir = folderOf(t);
   const env = { RUNWIRE_DATA_DIR: dataDir, DATABASE_URL: database.url };

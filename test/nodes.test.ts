@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { test } from 'node:test';
-import {
-  askDatabase,
-  ModelController,
-  migratedDatabase,
-  NodeGroup,
-  startTestServer,
-  TEST_API_KEY,
-} from '@runwire/test-kit';
+import { askDatabase, migratedDatabase, Rig, SHORT_LEASE, startTestServer, TEST_API_KEY } from '@runwire/test-kit';
 import { cites } from '../requirements/cite.ts';
 import { rowsOf } from './support/columns.ts';
 import { eventually } from './support/eventually.ts';
@@ -63,15 +56,14 @@ test('an earlier start of an embedded server is not a node', async () => {
 });
 
 test('every node lists all nodes with their states, newest first', { skip }, async () => {
-  await using model = await ModelController.start();
-  const limits = { leaseMs: 3000, beatMs: 750 };
-  await using group = await NodeGroup.start(0, { controllerPort: model.port, limits });
+  await using database = await migratedDatabase();
+  await using rig = await Rig.open({ databaseUrl: database.url, limits: SHORT_LEASE });
   // The nodes start one after the other, because the list is sorted by their start.
-  const [draining, doomed, other] = [await group.add(), await group.add(), await group.add()];
+  const [draining, doomed, other] = [await rig.add(), await rig.add(), await rig.add()];
   const list = async (): Promise<NodeRecord[]> => (await other.api.get('/v2/nodes')).body.items;
   const states = async () => (await list()).map(({ state, self, activeRuns }) => [state, self, activeRuns]);
   const reader = await draining.api.complete({});
-  const call = await model.nextCall();
+  const call = await rig.model.nextCall();
   await doomed.kill();
   process.kill(draining.pid, 'SIGTERM');
   const expected = [

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommitProxy, heldToolAgency, PostgresServer, type StreamReader, ToolController } from '@runwire/test-kit';
+import { until } from '@runwire/test-kit/shortfall.ts';
 import { cites } from '../requirements/cite.ts';
 import { messagesFrame, ScriptedServer } from './support/scripted-server.ts';
 import { missingService } from './support/services.ts';
 
 const missing = await missingService('postgres');
-const WAIT_MS = 60_000;
 /**
  * Connecting, answering and looking up an unanswered commit take at most 5, 8 and 5 s. The rest is for a busy machine.
  */
@@ -17,12 +17,6 @@ const ANSWERED_MS = 20_000;
  * happen here.
  */
 const leaseMs = 120_000;
-
-async function until(claim: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + WAIT_MS; !(await holds()); await sleep(50)) {
-    if (performance.now() > end) throw new Error(`Not within ${WAIT_MS} ms: ${claim}`);
-  }
-}
 
 if (missing === null) {
   let postgres: PostgresServer;

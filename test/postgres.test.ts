@@ -10,13 +10,6 @@ import { missingService } from './support/services.ts';
 
 const missing = await missingService('postgres');
 const skip = missing ?? false;
-const WAIT_MS = 60_000;
-
-async function until(claim: string, holds: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + WAIT_MS; !(await holds()); await sleep(50)) {
-    if (performance.now() > end) throw new Error(`Not within ${WAIT_MS} ms: ${claim}`);
-  }
-}
 
 test('two concurrent starts on an empty database share owner, key and secret', { skip }, async (t) => {
   cites(t, 'contract-1-database-url', 'contract-1-secret-database', 'contract-1-lost-key');
@@ -99,37 +92,6 @@ test('a server that starts leaves the runs of another one alone', { skip }, asyn
   assert.equal(messagesFrame(reader).status, 'completed');
   const { body } = await second.api.get(`/v2/integrations/demo/runs/${runId}`);
   assert.deepEqual([body.status, body.attempt], ['completed', 1]);
-});
-
-test('an outage is 503 with header false; runs wait and settle after it', {
-  skip,
-}, async (t) => {
-  cites(t, 'contract-8-503-unavailable', 'contract-4-header-false');
-  await using postgres = await PostgresServer.start();
-  await using rig = await ScriptedServer.start({ env: { DATABASE_URL: await postgres.database() } });
-  const integration = await rig.metered({ unit: 'runs', limit: 10, period: 'lifetime' });
-  const who = { apiIntegrationId: integration, consumerId: 'ann' };
-  const { reader, call, runId } = await rig.hold({ ...who, usageRequestId: 'u1' });
-  await call.text('Before, ');
-  await reader.untilText('Before, ');
-  await postgres.stop();
-  await until('readiness says so', async () => (await rig.api.get('/readyz')).status === 503);
-  const { status, admitted, body } = await refusal(await rig.api.complete({ ...who, usageRequestId: 'u2' }));
-  assert.deepEqual([status, admitted, body.code], [503, 'false', 'unavailable']);
-  assert.equal((await rig.api.get(`/v2/integrations/${integration}/runs/${runId}`)).status, 503);
-  await call.text('during');
-  await reader.untilText('during');
-  await call.end();
-  assert.ok(!reader.text.includes('event: end'), 'the end is not sent before it is durable');
-  await postgres.startAgain();
-  await reader.whole();
-  assert.equal(messagesFrame(reader).status, 'completed');
-  const stored = await rig.api.events(runId, 0, integration);
-  await stored.whole();
-  assert.equal(stored.text.replaceAll(/^:.*\n\n/gm, ''), reader.text.replaceAll(/^:.*\n\n/gm, ''));
-  await rig.answer({ ...who, usageRequestId: 'u2' });
-  const { used, reserved } = await rig.allowance(integration);
-  assert.deepEqual([used, reserved], [2, 0]);
 });
 
 if (missing === null) {

@@ -4,10 +4,10 @@ import { existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { until } from '@runwire/test-kit/shortfall.ts';
 import { PROOFS } from '../proofs/all-proofs.ts';
 import { problemIn, runProof } from '../proofs/support/run-proof.ts';
 import { cites } from '../requirements/cite.ts';
-import { until } from './support/cluster.ts';
 
 const LIMIT_MS = 100_000;
 const leavesAllOpen = fileURLToPath(new URL('../proofs/support/leaves-all-open.ts', import.meta.url));

@@ -48,9 +48,7 @@ async function isMigrated(url: string): Promise<boolean> {
   return (await askDatabase(url, APPLIED)).some(({ name }) => name === FIRST_UNDONE);
 }
 
-test('a start that another node refuses leaves the earlier tables unchanged', {
-  skip,
-}, async (t) => {
+test('a start that another node refuses leaves the earlier tables unchanged', { skip }, async (t) => {
   await using database = await freshDatabase();
   const options = { dataDir: folderOf(t), env: { DATABASE_URL: database.url, RUNWIRE_SHARED_DISK: '' }, limits };
   await using _ = await startTestServer(options);
@@ -96,9 +94,7 @@ test('an upgrade after a crash waits for the lease of the dead node', { skip }, 
   assert.equal(await isMigrated(database.url), true);
 });
 
-test('a start with files elsewhere leaves PostgreSQL unchanged', {
-  skip,
-}, async (t) => {
+test('a start with files elsewhere leaves PostgreSQL unchanged', { skip }, async (t) => {
   await using database = await freshDatabase();
   const options = { dataDir: folderOf(t), env: { DATABASE_URL: database.url }, limits };
   await (await startTestServer(options))[Symbol.asyncDispose]();

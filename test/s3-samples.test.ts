@@ -23,9 +23,7 @@ const [cors, policy, lifecycle] = samples as [
   { Rules: never[] },
 ];
 
-test('the bucket of docs/s3.md accepts posts of other origins and its rules', {
-  skip,
-}, async (t) => {
+test('the bucket of docs/s3.md accepts posts of other origins and its rules', { skip }, async (t) => {
   t.after(stopOwnS3);
   const s3 = await sharedS3();
   const bucket = await makeBucket(s3);

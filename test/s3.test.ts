@@ -16,7 +16,7 @@ import {
   stopOwnS3,
   temporaryFolder,
 } from '@runwire/test-kit';
-import { Relay } from '../packages/test-kit/src/relay.ts';
+import { Relay } from '@runwire/test-kit/relay.ts';
 import { cites } from '../requirements/cite.ts';
 import { CliServer, folderOf, runwire } from './support/cli-process.ts';
 import { missingService } from './support/services.ts';
@@ -33,9 +33,7 @@ async function keysIn(access: S3Access, Bucket: string): Promise<string[]> {
   return Contents.map(({ Key = '' }) => Key);
 }
 
-test('forms are posted to S3, or through this server with S3_UPLOADS=through', {
-  skip,
-}, async (t) => {
+test('forms are posted to S3, or through this server with S3_UPLOADS=through', { skip }, async (t) => {
   cites(t, 'contract-1-s3', 'contract-7-s3-uploads', 'contract-7-s3-same-answer');
   const access = await sharedS3();
   for (const uploads of ['direct', 'through']) {
@@ -114,9 +112,7 @@ async function refusedStart(env: Readonly<Record<string, string>>, about: RegExp
   assert.ok(!stderr.includes(env.AWS_SECRET_ACCESS_KEY || 'a secret'), 'no secret is printed');
 }
 
-test('an unusable bucket, credential or address refuses the start', {
-  skip,
-}, async (t) => {
+test('an unusable bucket, credential or address refuses the start', { skip }, async (t) => {
   const access = await sharedS3();
   const good = await s3Settings(access);
   const RUNWIRE_DATA_DIR = folderOf(t);
@@ -181,9 +177,7 @@ test('servers that first start at the same moment on one database use one mark',
   assert.equal((await keysIn(access, env.S3_BUCKET)).filter((key) => key.endsWith('/installation')).length, 1);
 });
 
-test('images and uploads are refused during an outage of the bucket', {
-  skip,
-}, async () => {
+test('images and uploads are refused during an outage of the bucket', { skip }, async () => {
   const access = await sharedS3();
   await using relay = await Relay.start(access.endpoint);
   const env = { ...(await s3Settings(access)), S3_ENDPOINT: relay.url, S3_UPLOADS: 'through' };

@@ -11,8 +11,9 @@ import {
   ServerProcess,
   startTestServer,
 } from '@runwire/test-kit';
+import { until } from '@runwire/test-kit/shortfall.ts';
 import { folderOf, root, runwire } from './support/cli-process.ts';
-import { Cluster, until } from './support/cluster.ts';
+import { Cluster } from './support/cluster.ts';
 import { reading } from './support/left-behind.ts';
 import { missingService } from './support/services.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { FakeProvider, providerEvents, type Store, sseText, startTestServer } from '@runwire/test-kit';
-import { StoreUnavailable } from '../packages/server/src/domain/unavailable.ts';
+import { FakeProvider, hookStore, providerEvents, StoreUnavailable, sseText, startTestServer } from '@runwire/test-kit';
+import { until } from '@runwire/test-kit/shortfall.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const DELTAS = 5000;
@@ -26,17 +26,14 @@ function laggingStore(how: 'hangs' | 'is away') {
   let back = Promise.withResolvers<void>();
   back.resolve();
   const state = { lags: false };
-  const wrapStore = (store: Store): Store => ({
-    kind: store.kind,
-    reads: store.reads,
-    async transact(name, job) {
+  const wrapStore = hookStore({
+    transact: async (name, transact) => {
       if (state.lags && (name === 'flush' || name === 'step' || name === 'end')) {
         if (how === 'is away') throw new StoreUnavailable('The store is away.');
         await back.promise;
       }
-      return store.transact(name, job);
+      return transact();
     },
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   });
   const comeBack = () => {
     state.lags = false;
@@ -53,10 +50,6 @@ function laggingStore(how: 'hangs' | 'is away') {
     [Symbol.dispose]: comeBack,
   };
 }
-
-const until = async (condition: () => boolean) => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
-};
 
 for (const how of ['hangs', 'is away'] as const) {
   test(`while the store ${how} a provider is not read past the bound, its run lives, and then nothing is lost`, async () => {
@@ -86,7 +79,7 @@ for (const how of ['hangs', 'is away'] as const) {
       await call.stream(sseText(events.slice(-1)));
     })();
 
-    await until(() => probes.unstoredBytes() >= MEBIBYTE);
+    await until('unstored bytes up to the bound', () => probes.unstoredBytes() >= MEBIBYTE);
     // Longer than a provider may be silent, while its kernel accepts no more bytes: the server is not reading.
     const heldUntil = performance.now() + 1.2 * SILENCE_MS;
     for (let seen = -1; seen !== sentBytes || performance.now() < heldUntil; ) {
@@ -139,7 +132,7 @@ test('the bound over all runs pauses each of them, and then they continue', asyn
   const wire = sseText(providerEvents('chat', { parts: [{ kind: 'text', deltas: text }] }));
   provider.onCall = (call) => void call.stream(wire);
   const readers = await Promise.all(Array.from({ length: 4 }, () => server.api.complete({})));
-  await until(() => probes.unstoredBytes() >= unstoredBytes);
+  await until('unstored bytes up to the bound', () => probes.unstoredBytes() >= unstoredBytes);
   await new Promise((resolve) => setTimeout(resolve, 500));
   // Each run adds at most what it had read when the bound was reached.
   assert.ok(probes.unstoredBytes() < unstoredBytes + 4 * 128 * 1024, `unstored: ${probes.unstoredBytes()}`);

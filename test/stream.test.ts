@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Frame, STORES, type StoreName, withoutComments } from '@runwire/test-kit';
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { cites } from '../requirements/cite.ts';
 import { columnOf } from './support/columns.ts';
 import { ISO_TIME, ScriptedServer, shownUsage } from './support/scripted-server.ts';
@@ -253,20 +252,5 @@ function tests(store: StoreName): void {
     const replay = await rig.api.events(runId, null, 'tools');
     await replay.whole();
     assert.equal(withoutComments(replay.text), withoutComments(reader.text));
-  });
-
-  test('an independent parser of server-sent events reads every frame', async () => {
-    await using rig = await ScriptedServer.start({ store });
-    const { reader, call } = await rig.hold({ message: 'one\r\ntwo' });
-    await call.text('line one\nline two\r\n: not a comment\ndata: not data\n\nid: 99\n\n');
-    await call.end();
-    const frames = await reader.whole();
-    const events: EventSourceMessage[] = [];
-    const parser = createParser({ onEvent: (event) => events.push(event) });
-    for (const piece of reader.text.match(/[\s\S]{1,7}/g) ?? []) parser.feed(piece);
-    assert.deepEqual(
-      events.map((event) => ({ id: Number(event.id), event: event.event ?? null, data: event.data })),
-      frames,
-    );
   });
 }

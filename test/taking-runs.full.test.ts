@@ -3,8 +3,10 @@ import { test } from 'node:test';
 import {
   askDatabase,
   CommitUnknown,
+  hookStore,
   ModelController,
   migratedDatabase,
+  SHORT_LEASE,
   type Store,
   StoreUnavailable,
   scriptedModel,
@@ -16,7 +18,6 @@ import { leaveBehind, reading } from './support/left-behind.ts';
 import { missingService } from './support/services.ts';
 
 const skip = (await missingService('postgres')) ?? false;
-const SHORT = { leaseMs: 3000, beatMs: 750 };
 
 /** A database, a model that the test controls, and the options of servers on both. */
 async function setUp() {
@@ -26,7 +27,7 @@ async function setUp() {
   return {
     url,
     controller,
-    options: { model: scriptedModel(controller.port), limits: SHORT, env: { DATABASE_URL: url } },
+    options: { model: scriptedModel(controller.port), limits: SHORT_LEASE, env: { DATABASE_URL: url } },
     async [Symbol.asyncDispose]() {
       await controller[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
@@ -34,31 +35,20 @@ async function setUp() {
   };
 }
 
-/** A store that calls `before` at the beginning of each transaction. */
-const held =
-  (before: (name: string, store: Store) => Promise<void>) =>
-  (store: Store): Store => ({
-    kind: store.kind,
-    reads: store.reads,
-    transact: async (name, job) => {
-      await before(name, store);
-      return store.transact(name, job);
-    },
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  });
-
-test('a run taken at a start during which the node was fenced continues', {
-  skip,
-}, async () => {
+test('a run taken at a start during which the node was fenced continues', { skip }, async () => {
   await using it = await setUp();
   const [runId] = await leaveBehind(it.controller, ['left'], { env: it.options.env });
   let isFirst = true;
-  const wrapStore = held(async (name, store) => {
-    if (name !== 'lease' || !isFirst) return;
-    isFirst = false;
-    await askDatabase(it.url, 'update nodes set dead = 1 where dead = 0');
-    await eventually('it is a new node', () => store.transact('sweep', async () => true).catch(() => null));
-  });
+  const wrapStore = (store: Store) =>
+    hookStore({
+      transact: async (name, transact) => {
+        if (name !== 'lease' || !isFirst) return transact();
+        isFirst = false;
+        await askDatabase(it.url, 'update nodes set dead = 1 where dead = 0');
+        await eventually('it is a new node', () => store.transact('sweep', async () => true).catch(() => null));
+        return transact();
+      },
+    })(store);
   await using server = await startTestServer({ ...it.options, wrapStore });
   assert.equal(server.server.resumedRuns, 1);
   const call = await it.controller.nextCall();
@@ -69,10 +59,12 @@ test('a run taken at a start during which the node was fenced continues', {
 test('a stop does not wait for a database that never answers a takeover', { skip }, async () => {
   await using it = await setUp();
   const taking = Promise.withResolvers<void>();
-  const wrapStore = held(async (name) => {
-    if (name !== 'takeover') return;
-    taking.resolve();
-    throw new CommitUnknown(new Promise(() => {}));
+  const wrapStore = hookStore({
+    transact: async (name, transact) => {
+      if (name !== 'takeover') return transact();
+      taking.resolve();
+      throw new CommitUnknown(new Promise(() => {}));
+    },
   });
   const server = await startTestServer({ ...it.options, wrapStore });
   await leaveBehind(it.controller, ['left'], { env: it.options.env });
@@ -85,9 +77,7 @@ test('a stop does not wait for a database that never answers a takeover', { skip
   await closing;
 });
 
-test('a run that cannot be taken in time delays no other run and no start', {
-  skip,
-}, async () => {
+test('a run that cannot be taken in time delays no other run and no start', { skip }, async () => {
   await using it = await setUp();
   const [large, ...others] = await leaveBehind(it.controller, ['large', 'b', 'c'], { env: it.options.env });
   let isTooLarge = true;
@@ -107,9 +97,7 @@ test('a run that cannot be taken in time delays no other run and no start', {
   for (const call of [...calls, last]) await call.end();
 });
 
-test('a run of another version is left to living nodes; the last one ends it', {
-  skip,
-}, async () => {
+test('a run of another version is left to living nodes; the last one ends it', { skip }, async () => {
   await using it = await setUp();
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => void lines.push(line) });

@@ -2,14 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { TEST_API_KEY } from '@runwire/test-kit';
 import { TextOnly } from '../packages/server/src/http/encoders/text-only.ts';
 import { cites } from '../requirements/cite.ts';
-import { root, run } from './support/cli-process.ts';
+import { root } from './support/cli-process.ts';
 import { until } from './support/eventually.ts';
-import { KillableServer } from './support/killable-server.ts';
 import { jsonHead, RawConnection } from './support/raw-http.ts';
-import { messagesFrame, refusal, ScriptedServer } from './support/scripted-server.ts';
+import { refusal, ScriptedServer } from './support/scripted-server.ts';
 
 const server = ScriptedServer.shared();
 
@@ -18,18 +16,6 @@ async function logText(integration: string, runId: string): Promise<string> {
   const reader = await server.api.events(runId, null, integration);
   await reader.whole();
   return reader.answer;
-}
-
-const post = (body: object) => ({
-  method: 'POST',
-  headers: { authorization: `Bearer ${TEST_API_KEY}`, 'content-type': 'application/json' },
-  body: JSON.stringify({ message: 'Hello', ...body }),
-});
-
-function curl(url: string, body: object) {
-  const { headers, body: data } = post(body);
-  const given = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
-  return run('curl', ['-sN', `${url}/get_completion_v2`, ...given, '-d', data]);
 }
 
 test('a text-only integration streams the text and nothing else', async (t) => {
@@ -94,40 +80,6 @@ test('refusals are JSON, with their codes', async (t) => {
   assert.equal(reader.text, '', 'a completed answer may be empty');
 });
 
-for (const [words, about] of [
-  [[], 'at zero bytes'],
-  [['Half ', 'a word'], 'in the middle'],
-] as const) {
-  test(`a failed or cancelled run ends the text abnormally ${about}`, async (t) => {
-    cites(t, 'contract-5-text-only-end');
-    const integration = await server.integration({ textOnly: true });
-    const partial = words.join('');
-    for (const way of ['fail', 'cancel'] as const) {
-      const body = { apiIntegrationId: integration, usageRequestId: `${way}-${words.length}` };
-      const whole = curl(server.api.url, body);
-      const call = await server.controller.nextCall();
-      const fetched = await fetch(`${server.api.url}/get_completion_v2`, post(body));
-      const second = await server.api.complete(body);
-      assert.equal(fetched.headers.get('x-run-replayed'), 'true');
-      for (const word of words) await call.text(word);
-      await second.until(({ text }) => text === partial);
-      const runId = second.headers['x-run-id'];
-      if (way === 'fail') await call.fail('model_error', 'The model broke.');
-      else await server.api.post(`/v2/integrations/${integration}/runs/${runId}/cancel`);
-      await assert.rejects(fetched.text());
-      assert.equal(await second.over, false);
-      assert.equal(second.text, partial);
-      const { code, stdout } = await whole;
-      assert.deepEqual([code, stdout], [18, partial]);
-      const again = await curl(server.api.url, body);
-      assert.deepEqual([again.code, again.stdout], [18, partial], 'a replay, from the store');
-      const events = await server.api.events(String(runId), null, integration);
-      await events.whole();
-      assert.equal(messagesFrame(events).status, way === 'fail' ? 'failed' : 'cancelled');
-    }
-  });
-}
-
 test('an abnormal end over HTTP/1.0 is a reset, a normal end a close', async (t) => {
   cites(t, 'contract-5-text-only-end');
   const integration = await server.integration({ textOnly: true });
@@ -173,30 +125,6 @@ test('a replay is the whole text, whatever `Last-Event-ID` and `Accept` are', as
   await (await server.controller.nextCall()).end();
   await held.whole();
 });
-
-for (const isResumed of [true, false]) {
-  test(`a replay after a crash is ${isResumed ? 'whole if the run resumed' : 'cut if the run ended'}`, async (t) => {
-    cites(t, 'contract-5-text-only-end', 'contract-5-text-only-replay');
-    await using killable = await KillableServer.start();
-    await killable.api.post('/v2/integrations', { apiIntegrationId: 'text', textOnly: true });
-    const body = { apiIntegrationId: 'text', usageRequestId: 'u' };
-    const { reader, call } = await killable.hold(body);
-    await call.text('Lost');
-    await reader.until(({ text }) => text === 'Lost');
-    await killable.process.kill('SIGKILL');
-    assert.equal(await reader.over, false);
-    await killable.startAgain({ limits: { maxAttempts: isResumed ? 3 : 1 } });
-    const replay = await killable.api.complete(body);
-    if (isResumed) {
-      const again = await killable.controller.nextCall();
-      await again.text('Found');
-      await again.end();
-    }
-    assert.equal(await replay.over, isResumed);
-    if (isResumed) assert.equal(replay.text, 'Found');
-    else assert.ok('Lost'.startsWith(replay.text));
-  });
-}
 
 test('breaks off at `resumed` only if text that was sent is void', () => {
   const speaker = { agent: 'A', callerAgent: null, outputIndex: 0 };

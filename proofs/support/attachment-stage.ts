@@ -5,13 +5,14 @@ import {
   type Protocol,
   type ProviderCall,
   providerEvents,
+  type RigOptions,
   type ServerProcess,
   type StreamReader,
   sseText,
 } from '@runwire/test-kit';
-import { SECRET } from '../../packages/test-kit/src/attachment-samples.ts';
-import { expectEqual, expectNumber, WAIT_MS, within } from './proof.ts';
-import { Rig, type RigOptions } from './rig.ts';
+import { SECRET } from '@runwire/test-kit/attachment-samples.ts';
+import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import { Rig } from './rig.ts';
 
 type Completion = Parameters<ApiClient['complete']>[0];
 type Body = ProviderCall['body'];
@@ -84,7 +85,7 @@ export class AttachmentStage implements AsyncDisposable {
     const before = this.provider.calls.length;
     const reader = await this.post(body);
     await within(`${what}: end of its stream`, WAIT_MS, reader.over);
-    expectNumber(`${what}: status`, reader.status, 200);
+    expectEqual(`${what}: status`, reader.status, 200);
     const of = (event: string) => JSON.parse(reader.frames.find((frame) => frame.event === event)?.data ?? '{}');
     const { run_id: runId, chatId } = of('meta');
     const asked = this.provider.calls.length === before ? null : this.provider.calls.at(-1)?.body;

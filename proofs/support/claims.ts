@@ -1,5 +1,5 @@
 import type { ApiClient, StreamReader } from '@runwire/test-kit';
-import { expectNumber } from './proof.ts';
+import { expectEqual } from '@runwire/test-kit/shortfall.ts';
 
 /** Posts requests, each with a unique id, and records the `X-Agent-Run-Admitted` of each answer. */
 export class Claims {
@@ -34,8 +34,8 @@ export class Claims {
     const wrong = (claim: string, has: boolean) =>
       said.filter(([id, one]) => one === claim && ids.has(id) === has).length;
     return {
-      wrong_true: expectNumber(`${prefix}header \`true\` without a run`, wrong('true', false), 0),
-      wrong_false: expectNumber(`${prefix}header \`false\` for an admitted run`, wrong('false', true), 0),
+      wrong_true: expectEqual(`${prefix}header \`true\` without a run`, wrong('true', false), 0),
+      wrong_false: expectEqual(`${prefix}header \`false\` for an admitted run`, wrong('false', true), 0),
     };
   }
 }

@@ -1,5 +1,6 @@
 import { stopOwnPostgres, stopOwnS3 } from '@runwire/test-kit';
-import { LeftOut, Shortfall } from './proof.ts';
+import { Shortfall } from '@runwire/test-kit/shortfall.ts';
+import { LeftOut } from './proof.ts';
 
 /** The arguments of the command are wrong. */
 export class UsageError extends Error {}

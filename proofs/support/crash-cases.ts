@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient, FileServer, ModelCall, StreamReader, WaitPoint } from '@runwire/test-kit';
-import { until, WAIT_MS, within } from './proof.ts';
-import type { Rig, ServerOptions } from './rig.ts';
+import type { ApiClient, FileServer, ModelCall, ServerOptions, StreamReader, WaitPoint } from '@runwire/test-kit';
+import { until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
+import type { Rig } from './rig.ts';
 
 /* The runs of the crash family: the model's answers, and the point at which the server stops. */
 

@@ -1,4 +1,4 @@
-import { Shortfall } from './proof.ts';
+import { Shortfall } from '@runwire/test-kit/shortfall.ts';
 
 /**
  * Does the work for every item, `lanes` at a time. After a failure no further item starts, and the others end before it is

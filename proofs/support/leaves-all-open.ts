@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 import { ServerProcess, temporaryFolder } from '@runwire/test-kit';
+import { Shortfall } from '@runwire/test-kit/shortfall.ts';
 import { conclude } from './conclude.ts';
-import { Shortfall } from './proof.ts';
 
 /** A proof that ends and closes nothing: a load and a server continue. The argument decides whether the proof fails. */
 async function prove(): Promise<string> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expectAtLeast } from '@runwire/test-kit/shortfall.ts';
 import pg from 'pg';
-import { expectAtLeast } from './proof.ts';
 import type { Rig } from './rig.ts';
 
 const WAITS = `select l.pid, a.query_start::text as since from pg_locks l join pg_stat_activity a using (pid)
@@ -28,12 +28,7 @@ export async function countWaits<T extends object>(rig: Rig, work: () => Promise
     isWorking = false;
     return watching;
   });
-  let retries = 0;
-  for (const { api } of rig.servers) {
-    const { body } = await api.get('/metrics');
-    const found = String(body).matchAll(/^runwire_store_conflicts_total\{[^}]*\} (\d+)$/gm);
-    for (const [, value] of found) retries += Number(value);
-  }
+  const retries = await rig.counter('runwire_store_conflicts_total');
   expectAtLeast('lock waits and retries', waits.size + retries, 1);
   return { ...figures, lock_waits: waits.size, retries };
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { filesOf, type MountStore, openTestMount, putFile } from '@runwire/test-kit';
-import { expectAtLeast, expectEqual, Shortfall } from './proof.ts';
+import { expectAtLeast, expectEqual, Shortfall } from '@runwire/test-kit/shortfall.ts';
 
 export const INTEGRATION = 'house';
 const OTHER = 'demo';

@@ -1,6 +1,6 @@
 import type { Answer, ApiClient, ModelCall, StreamReader } from '@runwire/test-kit';
+import { until } from '@runwire/test-kit/shortfall.ts';
 import { type SignedForm, sendForm, signing } from '../../test/support/uploads.ts';
-import { until } from './proof.ts';
 import type { Rig } from './rig.ts';
 
 /*

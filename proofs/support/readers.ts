@@ -1,4 +1,4 @@
-import { WAIT_MS, within } from './proof.ts';
+import { WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 
 interface Reader<R> {
   until(holds: (reader: R) => boolean): Promise<void>;

@@ -1,5 +1,5 @@
 import { type ApiClient, type Frame, type StreamReader, withoutComments } from '@runwire/test-kit';
-import { expectEqual, expectNumber, WAIT_MS, within } from './proof.ts';
+import { expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import type { Rig } from './rig.ts';
 
 /* Everything that a caller can ask about a run that has ended. No two answers may contradict each other. */
@@ -12,7 +12,7 @@ export async function listAll(api: ApiClient, path: string): Promise<Body[]> {
   const items: Body[] = [];
   for (let more = ''; ; ) {
     const { status, body } = await api.get(`${path}?limit=100${more}`);
-    expectNumber(`status of ${path}`, status, 200);
+    expectEqual(`status of ${path}`, status, 200);
     items.push(...body.items);
     if (body.nextCursor === null) return items;
     more = `&cursor=${encodeURIComponent(body.nextCursor)}`;
@@ -60,25 +60,25 @@ function checkStream({ frames, answer }: StreamReader, run: Body): void {
 function checkCompacted(seen: readonly Frame[], kept: readonly Frame[], inside: StreamReader): void {
   const isDelta = ({ data }: Frame) => data.includes('.delta"');
   const raw = kept.filter((frame) => frame.data.includes('"raw_response_event"') && !isDelta(frame));
-  expectNumber('frames that a compacted run does not keep', raw.length, 0);
+  expectEqual('frames that a compacted run does not keep', raw.length, 0);
   const before = new Map(seen.map((frame) => [frame.id, frame]));
   const same = kept.filter((frame) => before.has(frame.id) && !isDelta(frame));
   const expected = same.map(({ id }) => before.get(id));
   expectEqual('frames of a compacted run', same, expected);
-  expectNumber('status of a cursor inside a compacted run', inside.status, 410);
+  expectEqual('status of a cursor inside a compacted run', inside.status, 410);
 }
 
 /** No attempt asks the model twice for one step, and no step that an attempt finished is asked for or called again. */
 function checkCalls({ model, gate }: Rig, runId: string, steps: readonly Body[]): void {
   const calls = model.calls.flatMap(({ request }) => (request.runId === runId ? [request] : []));
   const twice = calls.length - new Set(calls.map(({ attempt, step }) => `${attempt}/${step}`)).size;
-  expectNumber('model calls made twice in one attempt', twice, 0);
+  expectEqual('model calls made twice in one attempt', twice, 0);
   const repeated = steps.filter((done) =>
     done.kind === 'model'
       ? calls.some(({ attempt, step }) => step === done.step && attempt > done.attempt)
       : done.attempt === 1 && gate.calls.filter(({ callId }) => callId === done.callId).length > 1,
   );
-  expectNumber('calls of finished steps repeated', repeated.length, 0);
+  expectEqual('calls of finished steps repeated', repeated.length, 0);
 }
 
 export interface Story {
@@ -97,7 +97,7 @@ export async function checkStory(rig: Rig, { runId, seen = [], isCompacted = fal
   const { api = rig.api(), integration = rig.integration } = story;
   const path = `/v2/integrations/${integration}`;
   const { status, body: run } = await api.get(`${path}/runs/${runId}`);
-  expectNumber('lost: status of a run that a caller knows', status, 200);
+  expectEqual('lost: status of a run that a caller knows', status, 200);
   const steps: Body[] = (await api.get(`${path}/runs/${runId}/steps`)).body.items;
   checkCalls(rig, runId, steps);
   const { body: usage } = await api.get(`${path}/usage?usageRequestId=${encodeURIComponent(run.usageRequestId)}`);
@@ -128,7 +128,7 @@ export async function checkReplay({ model }: Rig, api: ApiClient, request: Body,
   const { 'x-run-id': id, 'x-run-replayed': isReplayed, 'x-agent-run-admitted': admitted } = again.headers;
   expectEqual('headers of a replay', [id, isReplayed, admitted], [runId, 'true', 'true']);
   expectEqual('replay', withoutComments(again.text), withoutComments(stream.text));
-  expectNumber('model calls by a replay', model.calls.length - calls, 0);
+  expectEqual('model calls by a replay', model.calls.length - calls, 0);
 }
 
 export async function expectAllowance(api: ApiClient, path: string, used: number): Promise<void> {

@@ -1,9 +1,8 @@
-import type { Overrides, Store, Tx } from '@runwire/test-kit';
+import { hookStore, type Overrides, type Store } from '@runwire/test-kit';
 
 /* The wrappers that a planted fault puts between a server and its store. */
 
 export type Params = Readonly<Record<string, unknown>>;
-type Reads = Store['reads'];
 type Transact = Store['transact'];
 
 /** Wraps every transaction; reads are unchanged. */
@@ -24,25 +23,12 @@ interface Tampering {
   readonly rows?: (statement: string, rows: readonly Params[]) => readonly Params[];
 }
 
-export function tamper({
-  params = (_, given) => given,
-  rows = (_, found) => found,
-}: Tampering): (store: Store) => Store {
-  const reads = (inner: Reads): Reads => ({
-    all: async <P, R>(statement: Parameters<typeof inner.all<P, R>>[0], given: P) => {
-      const found = await inner.all(statement, params(statement.name, given as Params) as P);
-      return rows(statement.name, found as readonly Params[]) as R[];
-    },
-    query: (build) => inner.query(build),
-  });
-  const transaction = (inner: Tx): Tx => ({
-    ...reads(inner),
-    run: (statement, given) => inner.run(statement, params(statement.name, given as Params) as typeof given),
-  });
-  return (store) => ({
-    ...around((transact) => (name, job) => transact(name, (tx) => job(transaction(tx))))(store),
-    reads: reads(store.reads),
-  });
+export function tamper({ params = (_, given) => given, rows = (_, found) => found }: Tampering) {
+  const read = async <R>(statement: string, find: (given: unknown) => Promise<R[]>, given: unknown): Promise<R[]> =>
+    rows(statement, (await find(params(statement, given as Params))) as readonly Params[]) as R[];
+  const write = (statement: string, change: (given: unknown) => Promise<number>, given: unknown) =>
+    change(params(statement, given as Params));
+  return hookStore({ read, readInside: read, write });
 }
 
 /** The statement gets other parameters. */

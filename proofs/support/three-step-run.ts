@@ -6,7 +6,7 @@ import {
   type StreamReader,
   type ToolController,
 } from '@runwire/test-kit';
-import { expectAtLeast, expectAtMost, expectEqual, expectNumber, WAIT_MS, within } from './proof.ts';
+import { expectAtLeast, expectAtMost, expectEqual, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
 import type { Rig } from './rig.ts';
 import { type Body, checkStory, validFrames } from './story.ts';
 
@@ -151,13 +151,13 @@ export function answerAll({ model, gate }: Rig, tool: string, chatOf: (runId: st
  */
 function checkUsage(run: Body, steps: readonly Body[], { model }: Rig, onlySteps: boolean): boolean {
   const ofSteps = steps.reduce((sum, step) => sum + (step.usage?.total_tokens ?? 0), 0);
-  expectNumber('tokens of the finished steps', ofSteps, TOKENS);
+  expectEqual('tokens of the finished steps', ofSteps, TOKENS);
   const died = model.calls.filter(({ request }) => request.runId === run.runId).length - MODEL_STEPS.length;
   const counted = run.usage.request_count - MODEL_STEPS.length;
   expectAtLeast('void calls that are counted', counted, 0);
   expectAtMost('void calls that are counted', counted, onlySteps ? 0 : died);
   if (counted > 0) expectAtLeast('tokens with a void call', run.usage.total_tokens, ofSteps);
-  else expectNumber('tokens', run.usage.total_tokens, ofSteps);
+  else expectEqual('tokens', run.usage.total_tokens, ofSteps);
   return counted === 0;
 }
 

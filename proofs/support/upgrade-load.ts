@@ -9,7 +9,7 @@ import {
   type ShownImage,
   type StreamReader,
 } from '@runwire/test-kit';
-import { expectEqual, expectNumber, Shortfall, until, WAIT_MS } from './proof.ts';
+import { expectEqual, Shortfall, until, WAIT_MS } from '@runwire/test-kit/shortfall.ts';
 import type { Rig } from './rig.ts';
 
 const PAUSE_MS = 50;
@@ -161,7 +161,7 @@ export class UpgradeLoad {
         expectEqual(`refusal of ${id}`, found, ['false', 'consumer_allowance_exhausted', null]);
         return null;
       }
-      expectNumber(`status of a refused ${id}`, reader?.status ?? 503, 503);
+      expectEqual(`status of a refused ${id}`, reader?.status ?? 503, 503);
       this.tally.unavailable += 1;
       if (admitted !== 'false') request.isUnknown = true;
     }
@@ -221,7 +221,7 @@ export class UpgradeLoad {
       const admitted = requests.flatMap((request, place) =>
         request.runId === null ? [] : [[request, readers[place]] as const],
       );
-      this.tally.refused += RACERS - expectNumber('requests admitted of a member', admitted.length, RACE_LIMIT);
+      this.tally.refused += RACERS - expectEqual('requests admitted of a member', admitted.length, RACE_LIMIT);
       await Promise.all(admitted.map(([request, reader]) => this.#completes(request, reader ?? null)));
     },
     // A run that uses a tool, and the same request again.

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileServer, type ModelCall, type ShownAttachment, scriptedModel } from '@runwire/test-kit';
@@ -51,3 +52,10 @@ export const attachmentsShown = (call: ModelCall): ShownAttachment[][] =>
 /** Returns the files below `blobs/`. */
 export const blobsIn = (dataDir: string): string[] =>
   (readdirSync(join(dataDir, 'blobs'), { recursive: true }) as string[]).filter((path) => /^[0-9a-f]{2}\/./.test(path));
+
+/** The hashes of these files, and the hashes in their names, sorted. */
+export const hashesIn = (dataDir: string) =>
+  blobsIn(dataDir)
+    .map((path) => path.slice(3, 67))
+    .sort();
+export const hashesOf = (...all: readonly (Buffer | string)[]) => all.map((bytes) => hash('sha256', bytes)).sort();

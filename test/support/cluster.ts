@@ -1,5 +1,4 @@
 import { rmSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { askDatabase, migratedDatabase, type StreamReader, silentNotifier, temporaryFolder } from '@runwire/test-kit';
 import { ScriptedServer } from './scripted-server.ts';
 
@@ -12,15 +11,6 @@ interface ClusterOptions extends NodeOptions {
   readonly through?: (url: string) => string;
   /** A private database of the test. */
   readonly databaseUrl?: string;
-}
-
-const WAIT_MS = 60_000;
-
-/** Waits for a condition. Throws with the name of the condition if the time is over. */
-export async function until(claim: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + WAIT_MS; !(await holds()); await sleep(20)) {
-    if (performance.now() > end) throw new Error(`Not within ${WAIT_MS} ms: ${claim}`);
-  }
 }
 
 /** Several servers on one database and one data folder, each with its own model that the test controls. */

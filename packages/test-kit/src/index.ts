@@ -60,7 +60,6 @@ export { endlessPdf, pdfOfPages, slowPdf } from './large-documents.ts';
 export { Listener, modelRequest } from './model-conformance.ts';
 export { filesOf, openTestMount, putFile } from './mount-contents.ts';
 export { mountStoreConformance } from './mount-store-conformance.ts';
-export { NodeGroup, type NodeGroupOptions } from './node-group.ts';
 export {
   BOUNDARY,
   type FormAnswer,
@@ -73,7 +72,8 @@ export {
 } from './post-form.ts';
 export { askDatabase, type Crash, PostgresServer, postgresFolder, SHARED_SETTINGS } from './postgres-server.ts';
 export { type Protocol, providerEvents, sseText } from './provider-streams.ts';
-export { type FollowedRun, follow, post } from './roaming-client.ts';
+export { Rig, type RigOptions, type ServerOptions, SHORT_LEASE } from './rig.ts';
+export { type FollowedRun, follow } from './roaming-client.ts';
 export { testS3Files } from './s3-files.ts';
 export {
   hasS3Gateway,

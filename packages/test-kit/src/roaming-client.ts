@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient, Completion, Frame, StreamReader } from '@runwire/server/testing';
+import type { ApiClient, Frame, StreamReader } from '@runwire/server/testing';
 
 const AGAIN_MS = 100;
 
@@ -9,14 +9,6 @@ export interface FollowedRun {
   readonly frames: readonly Frame[];
   /** The number of connections that were needed. */
   readonly connections: number;
-}
-
-/** Resolves to null if the connection broke or the node refused it. */
-export async function post(api: ApiClient, body: Completion): Promise<StreamReader | null> {
-  const reader = await api.complete(body).catch(() => null);
-  if (reader?.status === 200) return reader;
-  await reader?.over;
-  return null;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ModelCall, ModelController, SCRIPTED_USAGE } from '@runwire/server/testing';
-import { ToolController } from './tool-controller.ts';
+import { type ModelCall, type ModelController, SCRIPTED_USAGE } from '@runwire/server/testing';
+import type { ToolController } from './tool-controller.ts';
 
 /** The answer of each run. */
 const ANSWER = 'One. Two.';
@@ -10,7 +10,7 @@ const TOKENS = 2 * (SCRIPTED_USAGE.inputTokens + SCRIPTED_USAGE.outputTokens);
  * Answers the calls of any number of runs, each after `pauseMs`: the model sends a text and calls a tool, the tool call
  * ends, and the model sends another text. It survives the servers that call it, and counts repeated calls.
  */
-export class ThreeStepLoad implements AsyncDisposable {
+export class ThreeStepLoad {
   readonly answer = ANSWER;
   /** The calls of one run. */
   readonly tokens = TOKENS;
@@ -28,10 +28,6 @@ export class ThreeStepLoad implements AsyncDisposable {
       await sleep(pauseMs);
       gate.open(callId, 'opened');
     };
-  }
-
-  static async start(pauseMs: number): Promise<ThreeStepLoad> {
-    return new ThreeStepLoad({ model: await ModelController.start(), gate: await ToolController.start() }, pauseMs);
   }
 
   async #play(call: ModelCall): Promise<void> {
@@ -52,10 +48,5 @@ export class ThreeStepLoad implements AsyncDisposable {
       ...this.gate.calls.map(({ callId }) => callId),
     ];
     return asked.length - new Set(asked).size;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.model[Symbol.asyncDispose]();
-    await this.gate[Symbol.asyncDispose]();
   }
 }

@@ -27,6 +27,8 @@ export async function claimFolder(store: Store, folder: string): Promise<void> {
   let { known } = marks;
   let kept = marks.kept?.mark;
   let isNew = false;
+  // Another server may have put its mark there and had it kept after the folder was read.
+  if (kept !== undefined && own === null) own = await readMark(folder);
   if (kept === undefined) {
     const isFirst = (await first(store.reads.all(installation, {}))) === undefined;
     if (own === null) {

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How long a proof or a test waits for something that must happen. */
+export const WAIT_MS = 60_000;
+
+/** The promise was not kept. The sentence names what was expected and what was found. */
+export class Shortfall extends Error {
+  override readonly name = 'Shortfall';
+}
+
+/* These checks throw a `Shortfall` if a value is wrong, and return it for the figures. */
+function expectThat(name: string, found: number, expected: string, holds: boolean): number {
+  if (!holds) throw new Shortfall(`${name}: expected ${expected}, found ${found}.`);
+  return found;
+}
+export const expectAtMost = (name: string, found: number, bound: number) =>
+  expectThat(name, found, `at most ${bound}`, found <= bound);
+export const expectAtLeast = (name: string, found: number, bound: number) =>
+  expectThat(name, found, `at least ${bound}`, found >= bound);
+
+/** Both must be equal as JSON. */
+export function expectEqual<T>(name: string, found: T, expected: unknown): T {
+  const [left, right] = [JSON.stringify(found) ?? 'undefined', JSON.stringify(expected) ?? 'undefined'];
+  if (left !== right) throw new Shortfall(`${name}: expected ${right.slice(0, 400)}, found ${left.slice(0, 400)}.`);
+  return found;
+}
+
+/** Throws a `Shortfall` if the work takes longer than the limit. */
+export async function within<T>(what: string, limitMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Shortfall(`${what}: expected within ${limitMs} ms, found later.`)), limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Asks again until it holds; throws a `Shortfall` after the limit. */
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  { limitMs = WAIT_MS, pauseMs = 50 } = {},
+): Promise<void> {
+  for (const end = performance.now() + limitMs; !(await holds()); await sleep(pauseMs)) {
+    if (performance.now() > end) throw new Shortfall(`${what}: expected within ${limitMs} ms, found later.`);
+  }
+}
