@@ -9,10 +9,17 @@ import type { AgencyLimits, LoadedAgency, LoadedAgent, LoadedFlow } from './load
 import { checkSupported } from './not-supported.ts';
 import { readText } from './read-text.ts';
 
+/** What agencies need to know of the models. */
+export interface KnownModels {
+  /** Returns a sentence that tells what to do if the model cannot be used, or null. */
+  problem(model: string): string | null;
+  /** The model of agencies that name none. */
+  readonly defaultId: string;
+}
+
 /** What the installation has, for the check of an agency. */
 export interface AgencySetting {
-  /** Returns a sentence that tells what to do if the model cannot be used, or null. */
-  readonly modelProblem: (model: string) => string | null;
+  readonly models: KnownModels;
   /** The limits of the server. */
   readonly limits: AgencyLimits;
 }
@@ -60,6 +67,7 @@ export async function loadAgency(
   for (const agent of draft.agents) {
     const { name } = agent.value;
     checkModels(agent.value, agent.place, agent.path, setting, faults);
+    if (value.model === undefined && agent.value.model === undefined) checkDefaultModel(agent, setting, faults);
     const loaded = await loadAgent(draft, agent, { ...parts, shared, flows: flows.get(name) ?? [] }, faults);
     agents.set(name, loaded);
   }
@@ -173,15 +181,23 @@ function checkModels(
   { model, fallback = [] }: NamesModels,
   place: Place,
   path: Path,
-  { modelProblem }: AgencySetting,
+  { models }: AgencySetting,
   faults: Faults,
 ) {
-  const problem = model === undefined ? null : modelProblem(model);
+  const problem = model === undefined ? null : models.problem(model);
   if (problem !== null) faults.add(place, [...path, 'model'], problem);
   for (const [index, other] of fallback.entries()) {
-    const wrong = modelProblem(other);
+    const wrong = models.problem(other);
     if (wrong !== null) faults.add(place, [...path, 'fallback', index], wrong);
   }
+}
+
+/** The model of the installation may be one of `providers.yaml`, which can be broken. */
+function checkDefaultModel({ place, path }: AgentDraft, { models }: AgencySetting, faults: Faults): void {
+  const problem = models.problem(models.defaultId);
+  if (problem === null) return;
+  const sentence = `This agent has no \`model\`, and that of the installation cannot be used: ${problem}`;
+  faults.add(place, [...path, 'name'], sentence);
 }
 
 function smaller(given: Partial<AgencyLimits>, ours: AgencyLimits): AgencyLimits {

@@ -39,7 +39,7 @@ export async function loadDefinition(
   const faults = new Faults();
   try {
     // The program that starts the server also provides the models.
-    const anyModel = { ...setting, modelProblem: () => null };
+    const anyModel = { ...setting, models: { problem: () => null, defaultId: setting.models.defaultId } };
     const places = {
       agency: noPlace(`agency \`${id}\``),
       agent: (name: string) => noPlace(`agent \`${name}\` of agency \`${id}\``),

@@ -1,6 +1,25 @@
 /** The protocols of model providers. */
 export type ProviderApi = 'responses' | 'chat' | 'messages';
 
+/** What an operator tells about a model. Absent values are those of its protocol. */
+export interface ModelTraits {
+  /** The tokens of one request, prompt and answer together. */
+  readonly window?: number;
+  /** The largest number of tokens of one answer. */
+  readonly maxOutputTokens?: number;
+  readonly images?: boolean;
+  readonly pdf?: boolean;
+}
+
+/** A provider in `providers.yaml`, checked, with the values of its variables. */
+export interface ProviderEntry {
+  readonly api?: ProviderApi;
+  /** Without a slash at its end. */
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  readonly models: ReadonlyMap<string, ModelTraits>;
+}
+
 interface KnownProvider {
   readonly api: ProviderApi;
   /** Without a slash at its end. */
@@ -8,6 +27,13 @@ interface KnownProvider {
   /** False if the provider's own address needs no key. */
   readonly needsKey: boolean;
 }
+
+/** Beside the folders of the agencies. */
+export const PROVIDERS_FILE = 'providers.yaml';
+
+/** The built-in model and its provider. */
+export const OFFLINE_PROVIDER = 'offline';
+export const OFFLINE_MODEL = `${OFFLINE_PROVIDER}/demo`;
 
 /** The providers that a model's id can name without further settings than a key. */
 export const PROVIDERS: ReadonlyMap<string, KnownProvider> = new Map([

@@ -38,7 +38,7 @@ const run = {
   announced_bytes: 0,
 } as UnfinishedRun;
 
-const PARTS = { instructions: '', message: 'm'.repeat(8), shown: 'm'.repeat(8), windowTokens: 1000 };
+const PARTS = { instructions: '', message: 'm'.repeat(8), shown: 'm'.repeat(8), windowOf: () => 1000 };
 
 /** A finished step with a tool's output up to id 5, then a second response that is under way. */
 const JOURNAL = [{ kind: 'model' as const, loop: '', lastEventId: 4 }];
