@@ -8,9 +8,15 @@ import { modelProblem, providerTable } from '../packages/server/src/compose/prov
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { brokenAgencies, writeBroken } from './support/broken-agencies.ts';
 
-const table = providerTable({ providers: [], providerKeys: new Map() }, NO_PROVIDERS);
+const table = providerTable({
+  providers: [],
+  providerKeys: new Map(),
+  variable: () => null,
+  file: NO_PROVIDERS,
+  isInstalled: () => false,
+});
 const setting = {
-  models: { problem: (id: string) => modelProblem(table, id), defaultId: 'offline/demo' },
+  models: { problem: (id: string) => modelProblem(table, id), defaultId: 'offline/demo', fromObject: () => null },
   limits: { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 },
 };
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type ApiClient, startTestServer } from '@runwire/server/testing';
@@ -8,6 +7,7 @@ import { hello, wire } from '@runwire/test-kit/provider-rig.ts';
 import { readProviders } from '../packages/server/src/agencies/read-providers.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { root, runwire } from './support/cli-process.ts';
+import { samplesOf } from './support/doc-samples.ts';
 
 const agency = (model: string) => `name: Support
 agents:
@@ -190,9 +190,16 @@ test('an edit of providers.yaml takes effect, and a bad edit keeps the last good
   assert.deepEqual([refused.status, refused.body.code], [503, 'agency_unavailable']);
 });
 
-test('the sample of docs/providers.md is accepted', async () => {
-  const [, sample = ''] = /```yaml\n([\s\S]*?)```/.exec(readFileSync(join(root, 'docs/providers.md'), 'utf8')) ?? [];
-  using folder = new AgenciesFolder({ 'providers.yaml': sample });
+test('the samples of docs/providers.md are accepted', async () => {
+  using folder = new AgenciesFolder({ 'providers.yaml': samplesOf('docs/providers.md', 'yaml').join('\n') });
   const { entries, faults } = await readProviders(folder.path, () => 'sk-1');
-  assert.deepEqual([faults, [...entries.keys()]], [[], ['local', 'openai']]);
+  assert.deepEqual([faults, [...entries.keys()]], [[], ['local', 'openai', 'bedrock-eu']]);
+  // The package of the sample is replaced by one that is installed here.
+  const [sample = ''] = samplesOf('docs/providers.md', 'ts');
+  const code = sample.replaceAll('GoogleGenerativeAI', 'Anthropic').replaceAll('@ai-sdk/google', '@ai-sdk/anthropic');
+  folder.write({ 'support/agency.ts': code });
+  folder.link('node_modules/@ai-sdk/anthropic', join(root, 'node_modules/@ai-sdk/anthropic'));
+  folder.delete('providers.yaml');
+  const { stdout } = await runwire(['agencies', 'check', folder.path]);
+  assert.equal(stdout, 'support: ok (typescript, 1 agent)\n');
 });

@@ -70,11 +70,9 @@ function filesSentence({ s3 }: Config): string {
   return `Files: in the bucket ${s3.bucket} at ${s3.endpoint ?? `Amazon S3 in ${s3.region}`}; ${uploads}`;
 }
 
-const PROTOCOL_NAMES = { responses: 'Responses', chat: 'Chat Completions', messages: 'Messages' };
-
 /** Returns lines that name the model, and what to set if a provider is set up but not used. */
 function modelSentences({ model, providers }: Config, place: RunningServer['modelPlace']): string[] {
-  if (place !== null) return [`The demo agency uses ${model} (${PROTOCOL_NAMES[place.api]} API at ${place.baseUrl}).`];
+  if (place !== null) return [`The demo agency uses ${model} (${place}).`];
   if (model !== OFFLINE_MODEL) return [`${model} cannot be used: providers.yaml is broken; the log has its faults.`];
   const offline = 'the offline demo model answers';
   const unused = providers

@@ -120,8 +120,14 @@ export class Agencies {
 
   /** True if every model that a run of the agency may need can be used. True if the agency is broken or does not exist. */
   hasModels(agency: string, ofIntegration: string | null): boolean {
+    const loaded = this.#agencies.get(agency)?.loaded;
+    if (loaded === null || loaded === undefined) return true;
     const { models } = this.#options;
-    return this.models(agency, ofIntegration).every((id) => models.has(id));
+    for (const agent of loaded.agents.values()) {
+      const ids = [this.modelOf(loaded, agent, ofIntegration), ...agent.fallback];
+      if (!ids.every((id) => agent.ownModels.has(id) || models.has(id))) return false;
+    }
+    return true;
   }
 
   /** Returns the model of an agent of the version that new runs use, or null if the agent does not exist. */

@@ -58,7 +58,7 @@ const good = '\ngood: { api: chat, baseUrl: http://127.0.0.1:1/v1 }\n';
 const FAULTS: readonly (readonly [string, ...string[]])[] = [
   [
     'x: { baseUrl: https://a.example.com }',
-    '1:1: `x` is not a built-in provider; add `api: chat`, `api: responses` or `api: messages`.',
+    '1:1: `x` is not a built-in provider; add `package`, or `api: chat`, `api: responses` or `api: messages`.',
   ],
   ['x: { api: chat }', '1:1: `x` is not a built-in provider; add `baseUrl`.'],
   [

@@ -1,5 +1,5 @@
 import type { ProviderFile } from '@runwire/contract/schemas';
-import { OFFLINE_PROVIDER, PROVIDERS, PROVIDERS_FILE, type ProviderEntry } from '../domain/providers.ts';
+import { OFFLINE_PROVIDER, PACKAGES, PROVIDERS, PROVIDERS_FILE, type ProviderEntry } from '../domain/providers.ts';
 import { AgencyFolder, FileRefused } from './agency-folder.ts';
 import { checkProvidersShape } from './check-shape.ts';
 import { type Fault, Faults, FILE_START, type Path, type Place } from './fault.ts';
@@ -71,18 +71,14 @@ interface EntryPlace {
 
 function entryOf(
   name: string,
-  { api, baseUrl, apiKey, models = {} }: ProviderFile,
+  file: ProviderFile,
   variable: ReadVariable,
   { place, faults }: EntryPlace,
 ): ProviderEntry {
   const add = (path: Path, message: string, part?: 'key') => faults.add(place, [name, ...path], message, part);
   const expand = (path: Path, text: string) => expanded(text, variable, (problem) => add(path, problem));
-  if (name === OFFLINE_PROVIDER) add([], `\`${name}\` is the built-in model; choose another name.`, 'key');
-  else if (!PROVIDERS.has(name)) {
-    const remedy = api === undefined ? 'add `api: chat`, `api: responses` or `api: messages`' : 'add `baseUrl`';
-    if (api === undefined || baseUrl === undefined)
-      add([], `\`${name}\` is not a built-in provider; ${remedy}.`, 'key');
-  }
+  const { api, baseUrl, apiKey, models = {} } = file;
+  checkForm(name, file, add);
   const address = baseUrl === undefined ? undefined : expand(['baseUrl'], baseUrl);
   const key = apiKey === undefined ? undefined : expand(['apiKey'], apiKey);
   // The values are not repeated, because they may be secret.
@@ -97,8 +93,44 @@ function entryOf(
     ...(api === undefined ? {} : { api }),
     ...(address === undefined ? {} : { baseUrl: address.replace(/\/+$/, '') }),
     ...(key === undefined ? {} : { apiKey: key }),
+    ...(file.package === undefined ? {} : { package: file.package }),
+    ...(file.options === undefined ? {} : { options: expandedOptions(file.options, expand) }),
     models: new Map(Object.entries(models)),
   };
+}
+
+type AddFault = (path: Path, message: string, part?: 'key') => void;
+
+/** A provider has a protocol and an address, or a package. */
+function checkForm(name: string, file: ProviderFile, add: AddFault): void {
+  const { api, baseUrl } = file;
+  const hasPackage = file.package !== undefined || (PACKAGES.has(name) && api === undefined);
+  if (name === OFFLINE_PROVIDER) add([], `\`${name}\` is the built-in model; choose another name.`, 'key');
+  else if (hasPackage) {
+    const other = (['api', 'baseUrl', 'apiKey'] as const).find((field) => file[field] !== undefined);
+    const remedy = other === 'api' ? 'remove one of them' : 'write what it needs in `options`';
+    if (other !== undefined) add([other], `A provider with a package has no \`${other}\`; ${remedy}.`, 'key');
+  } else if (!PROVIDERS.has(name) && (api === undefined || baseUrl === undefined)) {
+    const one = 'add `package`, or `api: chat`, `api: responses` or `api: messages`';
+    add([], `\`${name}\` is not a built-in provider; ${api === undefined ? one : 'add `baseUrl`'}.`, 'key');
+  }
+  if (file.options !== undefined && !hasPackage) {
+    add(['options'], '`options` are those of a package; add `package`, or remove them.', 'key');
+  }
+}
+
+/** Replaces variables in all texts. */
+function expandedOptions(
+  options: Readonly<Record<string, unknown>>,
+  expand: (path: Path, text: string) => string | undefined,
+): Readonly<Record<string, unknown>> {
+  const visit = (one: unknown, at: Path): unknown => {
+    if (typeof one === 'string') return expand(at, one);
+    if (Array.isArray(one)) return one.map((item, index) => visit(item, [...at, index]));
+    if (typeof one !== 'object' || one === null) return one;
+    return Object.fromEntries(Object.entries(one).map(([key, inner]) => [key, visit(inner, [...at, key])]));
+  };
+  return visit(options, ['options']) as Readonly<Record<string, unknown>>;
 }
 
 const VARIABLE = /\$\{([^}]*)\}/g;

@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { agencyFolders } from '../agencies/agencies.ts';
-import { AgencyBroken, faultLine } from '../agencies/fault.ts';
+import { AgencyBroken, type Fault, faultLine } from '../agencies/fault.ts';
 import { type AgencySetting, serverLimits } from '../agencies/load-agency.ts';
 import { loadFolder } from '../agencies/load-folder.ts';
-import { type ReadProviders, readProviders } from '../agencies/read-providers.ts';
-import { modelProblem, providerTable } from '../compose/provider-table.ts';
+import { OpenedModels } from '../compose/open-models.ts';
 import { type Environment, readConfig } from '../config/read-config.ts';
+import { createLogger } from '../telemetry/logger.ts';
 import type { CommandOutcome } from './command-outcome.ts';
 
 const AGENCY_FILES = ['agency.yaml', 'agency.ts'];
@@ -24,21 +24,18 @@ export async function checkAgencies(env: Environment, folder: string): Promise<C
     RUNWIRE_AGENCIES_DIR: agenciesDir,
     RUNWIRE_AGENCIES_WATCH: undefined,
   });
-  const file = await readProviders(agenciesDir, secrets.variable);
-  const table = providerTable({ ...config, ...secrets }, file);
-  const setting = {
-    models: { problem: (id: string) => modelProblem(table, id), defaultId: config.model },
-    limits: serverLimits(config.limits),
-  };
+  await using models = new OpenedModels(config, secrets, { limits: config.limits, logger: createLogger('silent') });
+  await models.load();
+  const setting = { models, limits: serverLimits(config.limits) };
   const found = isAgency ? [path] : (await agencyFolders(path)).map((name) => join(path, name));
   if (found.length === 0) return { text: `${folder} has no agencies.`, isWhole: false };
-  const reports: CommandOutcome[] = isAgency ? [] : providersReport(file);
+  const reports: CommandOutcome[] = isAgency ? [] : providersReport(models.faults);
   for (const one of found) reports.push(await checkAgency(one, setting));
   return { text: reports.map(({ text }) => text).join('\n'), isWhole: reports.every(({ isWhole }) => isWhole) };
 }
 
 /** Empty if the file is right. If one agency is checked, its own report names the fault that concerns it. */
-function providersReport({ faults }: ReadProviders): CommandOutcome[] {
+function providersReport(faults: readonly Fault[]): CommandOutcome[] {
   return faults.length === 0 ? [] : [{ text: faults.map(faultLine).join('\n'), isWhole: false }];
 }
 

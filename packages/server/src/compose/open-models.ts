@@ -1,4 +1,8 @@
-import { NO_PROVIDERS, readProviders } from '../agencies/read-providers.ts';
+import type { Fault } from '../agencies/fault.ts';
+import { isInstalled, loadPackage, PackageRefused } from '../agencies/load-package.ts';
+import { NO_PROVIDERS, type ReadProviders, readProviders } from '../agencies/read-providers.ts';
+import { aiSdkModel, isAiSdkModel } from '../agent/models/ai-sdk-model.ts';
+import { aiSdkProvider, ProviderRefused } from '../agent/models/ai-sdk-provider.ts';
 import { offlineModel } from '../agent/models/offline-model.ts';
 import type { ProviderModels, ProviderOptions } from '../agent/models/provider-models.ts';
 import type { Model } from '../agent/ports.ts';
@@ -7,7 +11,15 @@ import { splitModelId } from '../domain/providers.ts';
 import { RunFailure } from '../domain/run-failure.ts';
 import { StartRefused } from '../domain/start-refused.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
-import { modelProblem, type ProviderTable, providerTable, type UsableProvider } from './provider-table.ts';
+import {
+  modelProblem,
+  type PackageProvider,
+  type ProtocolProvider,
+  type ProviderTable,
+  placeOf,
+  providerTable,
+  type UsableProvider,
+} from './provider-table.ts';
 
 /** Returns null if no provider has this model. */
 export type FindModel = (id: string) => Model | null;
@@ -41,7 +53,7 @@ export class OpenedModels implements AsyncDisposable {
     this.#options = options;
     this.#logger = options.logger ?? createLogger(config.logLevel);
     this.#known = new Map([offlineModel, ...(replacement ? [replacement] : [])].map((model) => [model.id, model]));
-    this.#table = providerTable({ ...config, ...secrets }, NO_PROVIDERS);
+    this.#table = this.#tableOf(NO_PROVIDERS);
     this.defaultId = replacement?.id ?? config.model;
   }
 
@@ -57,12 +69,31 @@ export class OpenedModels implements AsyncDisposable {
 
   /** Returns a sentence that tells what to do if agencies cannot use the model with the current files, or null. */
   problem(id: string): string | null {
-    return this.#known.has(id) ? null : modelProblem(this.#table, id);
+    if (this.#known.has(id)) return null;
+    const problem = modelProblem(this.#table, id);
+    if (problem !== null) return problem;
+    try {
+      this.#opened.get(splitModelId(id)?.provider ?? '')?.find(id);
+      return null;
+    } catch (error) {
+      if (error instanceof ProviderRefused || error instanceof PackageRefused) return error.message;
+      throw error;
+    }
   }
 
-  /** Where the models of a provider come from, for people. Null if there is none. */
-  placeOf(id: string): Pick<UsableProvider, 'api' | 'baseUrl'> | null {
-    return this.#opened.get(splitModelId(id)?.provider ?? '')?.provider ?? null;
+  fromObject(name: string, object: unknown): Model | null {
+    return isAiSdkModel(object) ? aiSdkModel(name, object) : null;
+  }
+
+  /** The faults of `providers.yaml`. */
+  get faults(): readonly Fault[] {
+    return this.#table.file.faults;
+  }
+
+  /** Where the models of a provider come from, for people. Null if the model has none. */
+  placeOf(id: string): string | null {
+    const opened = this.#opened.get(splitModelId(id)?.provider ?? '');
+    return opened === undefined ? null : placeOf(opened.provider);
   }
 
   /**
@@ -73,7 +104,7 @@ export class OpenedModels implements AsyncDisposable {
     const { agenciesDir } = this.#config;
     const file = agenciesDir === null ? NO_PROVIDERS : await readProviders(agenciesDir, this.#secrets.variable);
     if (file.faults.length > 0) this.#logger.error({ faults: file.faults }, 'providers.yaml is broken');
-    const table = providerTable({ ...this.#config, ...this.#secrets }, file);
+    const table = this.#tableOf(file);
     const opened = new Map(file.unreadable === null ? [] : this.#opened);
     for (const name of file.broken.keys()) {
       const before = this.#opened.get(name);
@@ -82,7 +113,14 @@ export class OpenedModels implements AsyncDisposable {
     for (const provider of table.usable.values()) opened.set(provider.name, await this.#open(provider));
     this.#table = table;
     this.#opened = opened;
-    this.#find = (id) => this.#known.get(id) ?? opened.get(splitModelId(id)?.provider ?? '')?.find(id) ?? null;
+    this.#find = (id) => this.#known.get(id) ?? foundIn(opened, id);
+  }
+
+  #tableOf(file: ReadProviders): ProviderTable {
+    const { agenciesDir: folder, providers } = this.#config;
+    const { providerKeys, variable } = this.#secrets;
+    const isFound = (name: string) => folder !== null && isInstalled(folder, name);
+    return providerTable({ providers, providerKeys, variable, file, isInstalled: isFound });
   }
 
   /** Refuses a default model that no provider has. A fault of `providers.yaml` only breaks the agencies that need it. */
@@ -93,17 +131,36 @@ export class OpenedModels implements AsyncDisposable {
   }
 
   async #open(provider: UsableProvider): Promise<OpenedProvider> {
-    const { name, models, isSet } = provider;
-    const version = JSON.stringify([provider, [...models]]);
-    const before = this.#opened.get(name);
+    const version = JSON.stringify([provider, [...provider.models]]);
+    const before = this.#opened.get(provider.name);
     if (before?.version === version) return before;
+    const find = await ('package' in provider ? this.#openPackage(provider) : this.#openProtocol(provider));
+    return { provider, version, find };
+  }
+
+  async #openProtocol(provider: ProtocolProvider): Promise<FindModel> {
+    const { name, isSet } = provider;
     const options = { ...provider, silenceMs: this.#options.limits.modelSilenceMs };
     if (isSet || this.#config.model.startsWith(`${name}/`)) {
       const loaded = this.#stack.use(await providerModels(options));
-      return { provider, version, find: (id) => loaded.model(id) };
+      return (id) => loaded.model(id);
     }
     const load = loadOnce(options, this.#stack);
-    return { provider, version, find: (id) => lazyModel(id, load) };
+    return (id) => lazyModel(id, load);
+  }
+
+  /** A package that cannot be used refuses every model with the same sentence. */
+  async #openPackage(provider: PackageProvider): Promise<FindModel> {
+    try {
+      const exports = await loadPackage(this.#config.agenciesDir ?? '', provider.package);
+      return aiSdkProvider(exports, provider);
+    } catch (error) {
+      if (!(error instanceof PackageRefused || error instanceof ProviderRefused)) throw error;
+      this.#logger.error({ provider: provider.name, reason: error.message }, 'a provider package cannot be used');
+      return () => {
+        throw error;
+      };
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -115,7 +172,17 @@ interface OpenedProvider {
   readonly provider: UsableProvider;
   /** Another version needs another client. */
   readonly version: string;
+  /** Throws `ProviderRefused` or `PackageRefused` if the provider's package cannot be used. */
   readonly find: FindModel;
+}
+
+function foundIn(opened: ReadonlyMap<string, OpenedProvider>, id: string): Model | null {
+  try {
+    return opened.get(splitModelId(id)?.provider ?? '')?.find(id) ?? null;
+  } catch (error) {
+    if (error instanceof ProviderRefused || error instanceof PackageRefused) return null;
+    throw error;
+  }
 }
 
 /** Opens the models that the settings name. Throws `StartRefused` if the default model cannot be used. */

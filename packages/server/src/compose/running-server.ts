@@ -1,5 +1,3 @@
-import type { ProviderApi } from '../domain/providers.ts';
-
 /** A composed server: what its process, tests and proofs can do with it. */
 export interface RunningServer extends AsyncDisposable {
   /**
@@ -14,8 +12,8 @@ export interface RunningServer extends AsyncDisposable {
   /** The key that is printed once, at the first start; null at later starts. */
   readonly apiKey: string | null;
   readonly isFirstStart: boolean;
-  /** The protocol and the address of the model of agencies that name none; null if it has no provider. */
-  readonly modelPlace: { readonly api: ProviderApi; readonly baseUrl: string } | null;
+  /** Where the model of agencies that name none is, for people; null if it has no provider. */
+  readonly modelPlace: string | null;
   /** Runs that the last stop left unfinished: how many were resumed, and how many were ended. */
   readonly resumedRuns: number;
   readonly endedRuns: number;

@@ -17,6 +17,10 @@ export interface ProviderEntry {
   /** Without a slash at its end. */
   readonly baseUrl?: string;
   readonly apiKey?: string;
+  /** A package of the AI SDK, instead of a protocol. */
+  readonly package?: string;
+  /** What the package's `create…` function gets. */
+  readonly options?: Readonly<Record<string, unknown>>;
   readonly models: ReadonlyMap<string, ModelTraits>;
 }
 
@@ -51,6 +55,25 @@ export const PROVIDERS: ReadonlyMap<string, KnownProvider> = new Map([
 function chat(baseUrl: string): KnownProvider {
   return { api: 'chat', baseUrl, needsKey: true };
 }
+
+interface KnownPackage {
+  readonly package: string;
+  /** The variable with the key. Null if the package has several ways to sign in. */
+  readonly key: string | null;
+}
+
+/** The providers of the AI SDK that a model's id can name if their package is installed beside the agencies. */
+export const PACKAGES: ReadonlyMap<string, KnownPackage> = new Map([
+  ['google', { package: '@ai-sdk/google', key: 'GOOGLE_GENERATIVE_AI_API_KEY' }],
+  ['google-vertex', { package: '@ai-sdk/google-vertex', key: null }],
+  ['azure', { package: '@ai-sdk/azure', key: null }],
+  ['amazon-bedrock', { package: '@ai-sdk/amazon-bedrock', key: null }],
+  ['cohere', { package: '@ai-sdk/cohere', key: 'COHERE_API_KEY' }],
+  ['perplexity', { package: '@ai-sdk/perplexity', key: 'PERPLEXITY_API_KEY' }],
+  ['cerebras', { package: '@ai-sdk/cerebras', key: 'CEREBRAS_API_KEY' }],
+  ['fireworks', { package: '@ai-sdk/fireworks', key: 'FIREWORKS_API_KEY' }],
+  ['deepinfra', { package: '@ai-sdk/deepinfra', key: 'DEEPINFRA_API_KEY' }],
+]);
 
 /** The names of a provider's settings in the environment. */
 export interface ProviderSettingNames {

@@ -75,11 +75,15 @@ export class RunTeam implements Team {
   #modelOf(agent: LoadedAgent): { readonly id: string; readonly model: Model | null } {
     const { agencies } = this.#deps;
     const id = this.#agency === null ? '' : agencies.modelOf(this.#agency, agent, this.#run.model);
-    return { id, model: this.#models(id) };
+    return { id, model: this.#find(agent, id) };
   }
 
-  #fallbackOf({ fallback }: LoadedAgent): readonly Model[] {
-    return fallback.flatMap((id) => this.#models(id) ?? []);
+  #find({ ownModels }: LoadedAgent, id: string): Model | null {
+    return ownModels.get(id) ?? this.#models(id);
+  }
+
+  #fallbackOf(agent: LoadedAgent): readonly Model[] {
+    return agent.fallback.flatMap((id) => this.#find(agent, id) ?? []);
   }
 
   #toolsOf({ tools, builtIn }: LoadedAgent): readonly Tool[] {

@@ -123,7 +123,8 @@ function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): st
   if (!isKnownJournal(run.journal_format)) return OTHER_VERSION;
   const model = deps.agencies.entryModel(run.agency, run.agent, run.integration_model);
   if (model === null) return `the agent \`${run.agent}\` no longer exists.`;
-  return deps.models()(model) === null ? `the model \`${model}\` no longer exists.` : null;
+  const isOwn = deps.agencies.agent(run.agency, run.agent)?.ownModels.has(model) === true;
+  return isOwn || deps.models()(model) !== null ? null : `the model \`${model}\` no longer exists.`;
 }
 
 /** Claims the run for this node, discards the events after its last journalled step, and opens the next attempt. */
