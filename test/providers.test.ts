@@ -194,7 +194,7 @@ test('the samples of docs/providers.md are accepted', async () => {
   using folder = new AgenciesFolder({ 'providers.yaml': samplesOf('docs/providers.md', 'yaml').join('\n') });
   const { entries, faults } = await readProviders(folder.path, () => 'sk-1');
   assert.deepEqual([faults, [...entries.keys()]], [[], ['local', 'openai', 'bedrock-eu']]);
-  // The package of the sample is replaced by one that is installed here.
+  // The package of the sample is replaced by an installed package.
   const [sample = ''] = samplesOf('docs/providers.md', 'ts');
   const code = sample.replaceAll('GoogleGenerativeAI', 'Anthropic').replaceAll('@ai-sdk/google', '@ai-sdk/anthropic');
   folder.write({ 'support/agency.ts': code });

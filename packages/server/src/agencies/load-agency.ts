@@ -192,7 +192,7 @@ interface ModelsPlace {
   readonly models: ModelObjects;
 }
 
-/** Checks the models that a part of the agency names, and makes models of those that are objects. */
+/** Checks the models that a part of the agency names, and makes models of objects of the AI SDK. */
 function loadModels(
   { model, fallback = [] }: NamesModels,
   { place, path, models: objects }: ModelsPlace,

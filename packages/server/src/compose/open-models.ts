@@ -90,7 +90,7 @@ export class OpenedModels implements AsyncDisposable {
     return this.#table.file.faults;
   }
 
-  /** Where the models of a provider come from, for people. Null if the model has none. */
+  /** Names the place of the model's provider, for people. Null if it has none. */
   placeOf(id: string): string | null {
     const opened = this.#opened.get(splitModelId(id)?.provider ?? '');
     return opened === undefined ? null : placeOf(opened.provider);
