@@ -3,12 +3,8 @@ import type { Proof } from './support/proof.ts';
 /** Every promise that a command checks, in the order of docs/promises.md. */
 const NAMES = `
   fresh-clone one-run pairs allowance-race far-reader kill-anywhere takeover zombie resume cut-anywhere slow-readers adapters
-<<<<<<< HEAD
-  agencies portable bad-models clients bad-input heal cancel text-mode outage lost-commit full-disk fair restore upgrade paths ssrf attachments
-=======
-  thinking agencies bad-models clients bad-input heal cancel text-mode outage lost-commit full-disk fair restore upgrade paths ssrf attachments
->>>>>>> 736799d (proofs: thinking, and the Messages protocol in adapters)
-  refresh post-policy upload upload-load upload-kill mount-race stores`;
+  thinking agencies portable bad-models clients bad-input heal cancel text-mode outage lost-commit full-disk fair restore upgrade paths
+  ssrf attachments refresh post-policy upload upload-load upload-kill mount-race stores`;
 
 const load = (name: string) => async (): Promise<Proof> => (await import(`./${name}.ts`)).proof;
 

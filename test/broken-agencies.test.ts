@@ -3,12 +3,20 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { AgencyBroken } from '../packages/server/src/agencies/fault.ts';
 import { loadFolder } from '../packages/server/src/agencies/load-folder.ts';
-import { modelProblemOf } from '../packages/server/src/compose/open-models.ts';
+import { NO_PROVIDERS } from '../packages/server/src/agencies/read-providers.ts';
+import { modelProblem, providerTable } from '../packages/server/src/compose/provider-table.ts';
 import { AgenciesFolder } from './support/agencies-folder.ts';
 import { brokenAgencies, writeBroken } from './support/broken-agencies.ts';
 
+const table = providerTable({
+  providers: [],
+  providerKeys: new Map(),
+  variable: () => null,
+  file: NO_PROVIDERS,
+  isInstalled: () => false,
+});
 const setting = {
-  modelProblem: (id: string) => modelProblemOf({ providers: [] }, id),
+  models: { problem: (id: string) => modelProblem(table, id), defaultId: 'offline/demo', fromObject: () => null },
   limits: { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 },
 };
 

@@ -41,6 +41,7 @@ export const SAMPLES: Readonly<Record<string, Partial<Record<SampleLanguage, num
   'docs/monitoring.md': { sh: 1, yaml: 1 },
   'docs/nodes.md': { sh: 2, json: 1 },
   'docs/postgres.md': { sh: 1, sql: 1 },
+  'docs/providers.md': { yaml: 2, sh: 1, ts: 1 },
   'docs/s3.md': { sh: 1, json: 3 },
   'docs/sandbox-files.md': { sh: 2 },
   'docs/settings.md': { sh: 1 },

@@ -103,6 +103,17 @@ export interface ModelSettings {
   readonly toolChoice?: string;
 }
 
+/** A language model of the AI SDK, specification v3 or v4, such as `google('gemini-3-pro')`. */
+export interface ModelObject {
+  readonly specificationVersion: string;
+  readonly provider: string;
+  readonly modelId: string;
+  doStream(options: never): PromiseLike<unknown>;
+}
+
+/** `provider/model`, or a model of the AI SDK. Usage and prices name it `provider/model` as well. */
+export type ModelChoice = string | ModelObject;
+
 export type BuiltInTool = 'list_files' | 'read_file' | 'search_files' | 'web_search';
 
 export interface AgentDefinition {
@@ -111,10 +122,10 @@ export interface AgentDefinition {
   /** What the agent does. Required if a flow leads to the agent: the other agents read it. */
   readonly description?: string;
   readonly instructions: Instructions;
-  /** `provider/model`. If absent, the model of the integration, of the agency or of the installation. */
-  readonly model?: string;
+  /** If absent, the model of the integration, of the agency or of the installation. */
+  readonly model?: ModelChoice;
   /** Models that are asked if `model` cannot answer, at most 3. If absent, those of the agency. */
-  readonly fallback?: readonly string[];
+  readonly fallback?: readonly ModelChoice[];
   readonly settings?: ModelSettings;
   /** If absent, no reasoning is requested. */
   readonly reasoning?: Reasoning;
@@ -155,10 +166,10 @@ export interface AgencyDefinition {
   readonly name: string;
   /** Precede the instructions of every agent. */
   readonly sharedInstructions?: string | TextFile;
-  /** `provider/model`, for agents that name no model. */
-  readonly model?: string;
+  /** For agents that name no model. */
+  readonly model?: ModelChoice;
   /** For agents that name no fallback. */
-  readonly fallback?: readonly string[];
+  readonly fallback?: readonly ModelChoice[];
   /** The first one is the default unless `entryPoints` or `defaultAgent` say otherwise. */
   readonly agents: readonly AgentDefinition[];
   readonly defaultAgent?: AgentDefinition | string;

@@ -1,8 +1,10 @@
 import { compose } from './compose/compose.ts';
 import type { Overrides } from './compose/overrides.ts';
+import type { RunningServer } from './compose/running-server.ts';
 import { startWhenDiskHasSpace } from './compose/start-when-disk-has-space.ts';
 import type { Config } from './config/config.ts';
 import { type Environment, prepareProcess } from './config/read-config.ts';
+import { OFFLINE_MODEL } from './domain/providers.ts';
 import { StartRefused } from './domain/start-refused.ts';
 import { StoreUnavailable } from './domain/unavailable.ts';
 import { VERSION } from './domain/version.ts';
@@ -39,7 +41,7 @@ export async function serve(env: Environment, overrides?: Overrides): Promise<vo
     say(filesSentence(config));
     const allowed = config.fetchAllow.entries;
     if (allowed.length > 0) say(`Files are also fetched from: ${allowed.join(', ')}`);
-    for (const sentence of modelSentences(config)) say(sentence);
+    for (const sentence of modelSentences(config, server.modelPlace)) say(sentence);
     const { resumedRuns, endedRuns } = server;
     if (resumedRuns > 0) say(`Runs left unfinished by the last stop, now resumed: ${resumedRuns}`);
     if (endedRuns > 0) say(`Runs left unfinished by the last stop, now ended: ${endedRuns}`);
@@ -68,14 +70,10 @@ function filesSentence({ s3 }: Config): string {
   return `Files: in the bucket ${s3.bucket} at ${s3.endpoint ?? `Amazon S3 in ${s3.region}`}; ${uploads}`;
 }
 
-const PROTOCOL_NAMES = { responses: 'Responses', chat: 'Chat Completions', messages: 'Messages' };
-
 /** Returns lines that name the model, and what to set if a provider is set up but not used. */
-function modelSentences({ model, providers }: Config): string[] {
-  const chosen = providers.find(({ name }) => model.startsWith(`${name}/`));
-  if (chosen !== undefined) {
-    return [`The demo agency uses ${model} (${PROTOCOL_NAMES[chosen.api]} API at ${chosen.baseUrl}).`];
-  }
+function modelSentences({ model, providers }: Config, place: RunningServer['modelPlace']): string[] {
+  if (place !== null) return [`The demo agency uses ${model} (${place}).`];
+  if (model !== OFFLINE_MODEL) return [`${model} cannot be used: providers.yaml is broken; the log has its faults.`];
   const offline = 'the offline demo model answers';
   const unused = providers
     .filter(({ isSet }) => isSet)

@@ -21,6 +21,7 @@ export { Member, MemberList, PutMemberRequest } from './member.ts';
 export { type NamedSchema, namedSchemas } from './named-schemas.ts';
 export type { Operation, OperationResponse } from './operation.ts';
 export { type OperationId, operations } from './operations/all-operations.ts';
+export { type ProviderFile, ProvidersFile, providersPatternSentences } from './providers-file.ts';
 export { CancelResult, CancelRunRequest, Run, RunList, Step, StepList } from './run.ts';
 export { Health, Readiness } from './service.ts';
 export { CreateAgencyUploadRequest, CreateAgencyUploadResponse } from './upload.ts';

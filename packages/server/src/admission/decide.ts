@@ -53,9 +53,8 @@ export async function decide(
     entryPoints: {
       of: (id) => {
         agency = deps.agencies.find(id)?.loaded ?? null;
-        const model = facts?.integration_model ?? null;
-        // Its key may have been removed since the integration was changed.
-        if (model !== null && deps.agencies.modelProblem(model) !== null) return 'broken';
+        // A key or a provider may have been removed since the agency was loaded or the integration was changed.
+        if (!deps.agencies.hasModels(id, facts?.integration_model ?? null)) return 'broken';
         return deps.agencies.entryPoints(id);
       },
     },

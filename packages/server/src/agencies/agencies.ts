@@ -3,17 +3,22 @@ import { join } from 'node:path';
 import type { AgencyDefinition } from '@runwire/agency';
 import type { Logger } from '../telemetry/logger.ts';
 import { AgencyBroken, type AgencyError, agencyError, type Fault } from './fault.ts';
-import type { AgencySetting } from './load-agency.ts';
+import type { AgencySetting, KnownModels } from './load-agency.ts';
 import { loadDefinition, loadFolder } from './load-folder.ts';
 import type { LoadedAgency, LoadedAgent } from './loaded-agency.ts';
+
+/** The models of the installation. */
+export interface UsableModels extends KnownModels {
+  /** True if runs can use the model now. It may be of a version of `providers.yaml` before a bad edit. */
+  has(model: string): boolean;
+}
 
 export interface AgenciesOptions extends AgencySetting {
   /** Agencies that are part of this process. */
   readonly definitions: Readonly<Record<string, AgencyDefinition>>;
   /** `RUNWIRE_AGENCIES_DIR`; null if it is not set. */
   readonly folder: string | null;
-  /** The model of agencies that name none. */
-  readonly defaultModel: string;
+  readonly models: UsableModels;
   readonly logger: Logger;
   /** Changes a fault before it is shown, so that a proof can plant a mistake. */
   readonly wrapFault?: ((fault: Fault) => Fault) | undefined;
@@ -105,12 +110,24 @@ export class Agencies {
     agent: Pick<LoadedAgent, 'model'>,
     ofIntegration: string | null,
   ): string {
-    return agent.model ?? ofIntegration ?? agency.model ?? this.#options.defaultModel;
+    return agent.model ?? ofIntegration ?? agency.model ?? this.#options.models.defaultId;
   }
 
   /** Returns why a model cannot be used, or null if it can. */
   modelProblem(id: string): string | null {
-    return this.#options.modelProblem(id);
+    return this.#options.models.problem(id);
+  }
+
+  /** True if every model that a run of the agency may need can be used. True if the agency is broken or does not exist. */
+  hasModels(agency: string, ofIntegration: string | null): boolean {
+    const loaded = this.#agencies.get(agency)?.loaded;
+    if (loaded === null || loaded === undefined) return true;
+    const { models } = this.#options;
+    for (const agent of loaded.agents.values()) {
+      const ids = [this.modelOf(loaded, agent, ofIntegration), ...agent.fallback];
+      if (!ids.every((id) => agent.ownModels.has(id) || models.has(id))) return false;
+    }
+    return true;
   }
 
   /** Returns the model of an agent of the version that new runs use, or null if the agent does not exist. */

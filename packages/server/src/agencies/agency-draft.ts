@@ -1,3 +1,4 @@
+import type { ModelObject } from '@runwire/agency';
 import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
 import type { Path, Place } from './fault.ts';
 import type { AboutRun } from './loaded-agency.ts';
@@ -19,7 +20,11 @@ export interface AgentCode {
   readonly tools: ReadonlyMap<string, object>;
   /** If present, `value.output` does not count. */
   readonly output?: object;
+  /** Models that are given as objects, by their names in `value`. */
+  readonly models: ModelObjects;
 }
+
+export type ModelObjects = ReadonlyMap<string, ModelObject>;
 
 /** An agency of any form, whose shape was checked. */
 export interface AgencyDraft {
@@ -27,6 +32,8 @@ export interface AgencyDraft {
   readonly value: AgencyFile;
   readonly place: Place;
   readonly agents: readonly AgentDraft[];
+  /** The models of the agency that are given as objects, by their names in `value`. */
+  readonly models: ModelObjects;
 }
 
-export const NO_CODE: AgentCode = { tools: new Map() };
+export const NO_CODE: AgentCode = { tools: new Map(), models: new Map() };

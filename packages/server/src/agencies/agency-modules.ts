@@ -20,15 +20,25 @@ interface ModuleLoad {
 const loads = new Map<string, ModuleLoad>();
 let count = 0;
 
+/** The start of an address that stands for a package, as a folder sees it. */
+const PACKAGE_IN_FOLDER = 'runwire-package:';
+
 export interface LoadedModule {
   readonly exports: Readonly<Record<string, unknown>>;
   /** The paths from the folder of all modules that were loaded. */
   readonly files: readonly string[];
 }
 
+/** Imports a package as a module in the folder would. An installed package is loaded once per process. */
+export async function importPackage(folder: string, name: string): Promise<LoadedModule['exports']> {
+  addHooksOnce();
+  const address = [folder, name].map(encodeURIComponent).join('/');
+  return (await import(`${PACKAGE_IN_FOLDER}${address}`)) as LoadedModule['exports'];
+}
+
 /** Imports a module of an agency and everything that it imports from the folder, also if they were imported before. */
 export async function importModule(folder: string, file: string): Promise<LoadedModule> {
-  if (count === 0) addHooks();
+  addHooksOnce();
   count += 1;
   const load: ModuleLoad = { folder, files: new Set() };
   loads.set(String(count), load);
@@ -39,13 +49,22 @@ export async function importModule(folder: string, file: string): Promise<Loaded
   return { exports, files };
 }
 
-function addHooks(): void {
+let hasHooks = false;
+
+function addHooksOnce(): void {
+  if (hasHooks) return;
+  hasHooks = true;
   // Agencies import the package by its name. They get the server's own copy, also if it is part of a bundle.
   (globalThis as Record<symbol, unknown>)[PACKAGE] = agencyPackage;
   const names = Object.keys(agencyPackage).join(', ');
   const source = `export const { ${names} } = globalThis[Symbol.for('runwire.agency')];`;
   registerHooks({
     resolve(specifier, context, nextResolve) {
+      if (specifier.startsWith(PACKAGE_IN_FOLDER)) {
+        const parts = specifier.slice(PACKAGE_IN_FOLDER.length).split('/').map(decodeURIComponent);
+        const [folder = '', name = ''] = parts;
+        return nextResolve(name, { ...context, parentURL: pathToFileURL(join(folder, 'package.json')).href });
+      }
       const number = numberOf(specifier) ?? numberOf(context.parentURL);
       const load = number === null ? undefined : loads.get(number);
       if (load === undefined) return nextResolve(specifier, context);

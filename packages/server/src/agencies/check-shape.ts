@@ -1,9 +1,14 @@
-import { AgencyFile, agencyPatternSentences } from '@runwire/contract/schemas';
+import {
+  AgencyFile,
+  agencyPatternSentences,
+  ProvidersFile,
+  providersPatternSentences,
+} from '@runwire/contract/schemas';
 import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
 import { type Faults, inWords, type Path, type Place } from './fault.ts';
 import { ownWord } from './foreign-words.ts';
 
-/** A JSON Schema with the keywords that `AgencyFile` uses. */
+/** A JSON Schema with the keywords that `AgencyFile` and `ProvidersFile` use. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string;
@@ -25,16 +30,27 @@ interface Schema {
   readonly pattern?: string;
 }
 
-const root = AgencyFile as unknown as Schema & { readonly definitions: Readonly<Record<string, Schema>> };
+interface RootSchema extends Schema {
+  readonly definitions: Readonly<Record<string, Schema>>;
+}
+
+const agencySchema = AgencyFile as unknown as RootSchema;
+const providersSchema = ProvidersFile as unknown as RootSchema;
+const patternSentences = { ...agencyPatternSentences, ...providersPatternSentences };
 
 /** Checks a value against the schema of `agency.yaml`. */
 export function checkAgencyShape(value: unknown, place: Place, faults: Faults): value is AgencyFile {
-  return new ShapeCheck(place, faults).check(root, value, [], 'agency');
+  return new ShapeCheck(agencySchema, place, faults).check(agencySchema, value, [], 'agency');
+}
+
+/** Checks a value against the schema of `providers.yaml`. */
+export function checkProvidersShape(value: unknown, place: Place, faults: Faults): boolean {
+  return new ShapeCheck(providersSchema, place, faults).check(providersSchema, value, [], 'providers');
 }
 
 /** Checks the fields of one agent. `path` is where the agent is in `place`. */
 export function checkAgentShape(value: unknown, place: Place, path: Path, faults: Faults): boolean {
-  return new ShapeCheck(place, faults).check({ $ref: '#/definitions/agent' }, value, path, 'agent');
+  return new ShapeCheck(agencySchema, place, faults).check({ $ref: '#/definitions/agent' }, value, path, 'agent');
 }
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -51,6 +67,8 @@ const PARTS: Readonly<Record<string, string>> = {
   agent: 'an agent',
   flow: 'a flow',
   server: 'an MCP server',
+  provider: 'a provider',
+  traits: 'a model',
 };
 
 /** What is missing, and what to write. */
@@ -65,10 +83,12 @@ const MISSING: Readonly<Record<string, string>> = {
 
 /** One fault per value: the checks after the first failed one would only repeat it. */
 class ShapeCheck {
+  readonly #root: RootSchema;
   readonly #place: Place;
   readonly #faults: Faults;
 
-  constructor(place: Place, faults: Faults) {
+  constructor(root: RootSchema, place: Place, faults: Faults) {
+    this.#root = root;
     this.#place = place;
     this.#faults = faults;
   }
@@ -88,7 +108,7 @@ class ShapeCheck {
   #resolve(given: Schema, value: unknown, part: string): { readonly schema: Schema; readonly name: string } {
     if (given.$ref !== undefined) {
       const name = given.$ref.replace('#/definitions/', '');
-      const target = root.definitions[name] ?? {};
+      const target = this.#root.definitions[name] ?? {};
       return this.#resolve(target, value, PARTS[name] === undefined ? (name === 'mcp' ? 'server' : part) : name);
     }
     for (const variant of given.anyOf ?? []) {
@@ -122,7 +142,7 @@ class ShapeCheck {
     else if (length > (schema.maxLength ?? Number.POSITIVE_INFINITY)) {
       this.#add(path, `${label} has ${length} characters; write at most ${schema.maxLength}.`);
     } else if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(text)) {
-      this.#add(path, `${label} is \`${shortened(text)}\`; ${agencyPatternSentences[schema.pattern] ?? ''}.`);
+      this.#add(path, `${label} is \`${shortened(text)}\`; ${patternSentences[schema.pattern] ?? ''}.`);
     }
   }
 
@@ -155,11 +175,7 @@ class ShapeCheck {
         this.#add(at, unknownField(part, field, Object.keys(properties)), 'key');
       } else if (typeof additionalProperties === 'object') {
         if (propertyNames?.pattern !== undefined && !new RegExp(propertyNames.pattern, 'u').test(field)) {
-          this.#add(
-            at,
-            `\`${field}\` cannot be a name; ${agencyPatternSentences[propertyNames.pattern] ?? ''}.`,
-            'key',
-          );
+          this.#add(at, `\`${field}\` cannot be a name; ${patternSentences[propertyNames.pattern] ?? ''}.`, 'key');
         } else this.check(additionalProperties, inner, at, field);
       }
     }

@@ -75,17 +75,20 @@ export class Faults {
     this.#faults.push({ file, ...position, message });
   }
 
-  /** Throws if there is a fault. The faults are sorted by their position in each file. */
-  throwIfAny(): void {
-    if (this.#faults.length === 0) return;
+  /** Sorted by their position in each file. */
+  get sorted(): readonly Fault[] {
     const files = [...new Set(this.#faults.map(({ file }) => file))];
-    const sorted = this.#faults.toSorted(
+    return this.#faults.toSorted(
       (a, b) =>
         files.indexOf(a.file) - files.indexOf(b.file) ||
         (a.line ?? 0) - (b.line ?? 0) ||
         (a.column ?? 0) - (b.column ?? 0),
     );
-    throw new AgencyBroken(sorted);
+  }
+
+  /** Throws if there is a fault. */
+  throwIfAny(): void {
+    if (this.#faults.length > 0) throw new AgencyBroken(this.sorted);
   }
 }
 

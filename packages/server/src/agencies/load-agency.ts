@@ -1,4 +1,6 @@
-import type { AgencyDraft, AgentDraft } from './agency-draft.ts';
+import type { ModelObject } from '@runwire/agency';
+import type { Model } from '../agent/ports.ts';
+import type { AgencyDraft, AgentDraft, ModelObjects } from './agency-draft.ts';
 import type { AgencyFolder } from './agency-folder.ts';
 import { agentTools, type ToolSources, transferTool } from './agent-tools.ts';
 import type { Faults, Path, Place } from './fault.ts';
@@ -9,10 +11,19 @@ import type { AgencyLimits, LoadedAgency, LoadedAgent, LoadedFlow } from './load
 import { checkSupported } from './not-supported.ts';
 import { readText } from './read-text.ts';
 
+/** What agencies need to know of the models. */
+export interface KnownModels {
+  /** Returns a sentence that tells what to do if the model cannot be used, or null. */
+  problem(model: string): string | null;
+  /** The model of agencies that name none. */
+  readonly defaultId: string;
+  /** Makes a model of an object of the AI SDK. Returns null if the server does not know its specification. */
+  fromObject(name: string, object: ModelObject): Model | null;
+}
+
 /** What the installation has, for the check of an agency. */
 export interface AgencySetting {
-  /** Returns a sentence that tells what to do if the model cannot be used, or null. */
-  readonly modelProblem: (model: string) => string | null;
+  readonly models: KnownModels;
   /** The limits of the server. */
   readonly limits: AgencyLimits;
 }
@@ -49,7 +60,8 @@ export async function loadAgency(
   const flows = expandFlows(value.flows ?? [], names, place, faults);
   checkDescriptions(draft, flows, faults);
   const { entryPoints, defaultAgent } = checkEntryPoints(draft, names, faults);
-  checkModels(value, place, [], setting, faults);
+  const shape = { place, path: [], models: draft.models };
+  const agencyModels = loadModels(value, shape, setting, faults);
   const shared = await readText(
     parts.folder,
     value.sharedInstructions ?? '',
@@ -59,8 +71,11 @@ export async function loadAgency(
   const agents = new Map<string, LoadedAgent>();
   for (const agent of draft.agents) {
     const { name } = agent.value;
-    checkModels(agent.value, agent.place, agent.path, setting, faults);
-    const loaded = await loadAgent(draft, agent, { ...parts, shared, flows: flows.get(name) ?? [] }, faults);
+    const { place, path, code } = agent;
+    const own = loadModels(agent.value, { place, path, models: code.models }, setting, faults);
+    const ownModels = new Map([...agencyModels, ...own]);
+    if (value.model === undefined && agent.value.model === undefined) checkDefaultModel(agent, setting, faults);
+    const loaded = await loadAgent(draft, agent, { ...parts, shared, ownModels, flows: flows.get(name) ?? [] }, faults);
     agents.set(name, loaded);
   }
   faults.throwIfAny();
@@ -72,6 +87,7 @@ export async function loadAgency(
 
 interface AgentParts extends AgencyParts {
   readonly shared: string;
+  readonly ownModels: ReadonlyMap<string, Model>;
   readonly flows: readonly LoadedFlow[];
 }
 
@@ -92,6 +108,7 @@ async function loadAgent(
     usesMember: typeof own === 'function' || usesMember(own) || usesMember(shared),
     model: value.model ?? null,
     fallback: value.fallback ?? agency.value.fallback ?? [],
+    ownModels: parts.ownModels,
     settings: value.settings ?? {},
     reasoning: value.reasoning,
     tools,
@@ -169,19 +186,42 @@ interface NamesModels {
   readonly fallback?: readonly string[];
 }
 
-function checkModels(
+interface ModelsPlace {
+  readonly place: Place;
+  readonly path: Path;
+  readonly models: ModelObjects;
+}
+
+/** Checks the models that a part of the agency names, and makes models of objects of the AI SDK. */
+function loadModels(
   { model, fallback = [] }: NamesModels,
-  place: Place,
-  path: Path,
-  { modelProblem }: AgencySetting,
+  { place, path, models: objects }: ModelsPlace,
+  { models }: AgencySetting,
   faults: Faults,
-) {
-  const problem = model === undefined ? null : modelProblem(model);
-  if (problem !== null) faults.add(place, [...path, 'model'], problem);
-  for (const [index, other] of fallback.entries()) {
-    const wrong = modelProblem(other);
-    if (wrong !== null) faults.add(place, [...path, 'fallback', index], wrong);
-  }
+): ReadonlyMap<string, Model> {
+  const own = new Map<string, Model>();
+  const check = (id: string, at: Path) => {
+    const object = objects.get(id);
+    const made = object === undefined ? null : models.fromObject(id, object);
+    if (made !== null) own.set(id, made);
+    const problem = object === undefined ? models.problem(id) : made === null ? unknownSpecification(object) : null;
+    if (problem !== null) faults.add(place, [...path, ...at], problem);
+  };
+  if (model !== undefined) check(model, ['model']);
+  for (const [index, other] of fallback.entries()) check(other, ['fallback', index]);
+  return own;
+}
+
+function unknownSpecification({ specificationVersion }: ModelObject): string {
+  return `This model has the specification \`${specificationVersion}\`; use a version of its package that has \`v3\` or \`v4\`.`;
+}
+
+/** The model of the installation may be one of `providers.yaml`, which can be broken. */
+function checkDefaultModel({ place, path }: AgentDraft, { models }: AgencySetting, faults: Faults): void {
+  const problem = models.problem(models.defaultId);
+  if (problem === null) return;
+  const sentence = `This agent has no \`model\`, and that of the installation cannot be used: ${problem}`;
+  faults.add(place, [...path, 'name'], sentence);
 }
 
 function smaller(given: Partial<AgencyLimits>, ours: AgencyLimits): AgencyLimits {

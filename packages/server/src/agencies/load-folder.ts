@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AgencyDefinition } from '@runwire/agency';
+import type { AgencyDefinition, ModelObject } from '@runwire/agency';
 import { StartRefused } from '../domain/start-refused.ts';
 import { AgencyFolder } from './agency-folder.ts';
 import { AgencyBroken, Faults, NO_POSITION } from './fault.ts';
@@ -39,7 +39,15 @@ export async function loadDefinition(
   const faults = new Faults();
   try {
     // The program that starts the server also provides the models.
-    const anyModel = { ...setting, modelProblem: () => null };
+    const { models } = setting;
+    const anyModel = {
+      ...setting,
+      models: {
+        problem: () => null,
+        defaultId: models.defaultId,
+        fromObject: (name: string, object: ModelObject) => models.fromObject(name, object),
+      },
+    };
     const places = {
       agency: noPlace(`agency \`${id}\``),
       agent: (name: string) => noPlace(`agent \`${name}\` of agency \`${id}\``),

@@ -6,7 +6,7 @@ import type {
   Reasoning,
   RunMember,
 } from '@runwire/agency';
-import type { CheckResult, Tool } from '../agent/ports.ts';
+import type { CheckResult, Model, Tool } from '../agent/ports.ts';
 
 export type { AboutRun, BuiltInTool, RunMember };
 
@@ -36,6 +36,8 @@ export interface LoadedAgent {
   readonly model: string | null;
   /** The agent's own, otherwise the agency's. */
   readonly fallback: readonly string[];
+  /** The models that the agency brings as objects, by their names. They win over those of the installation. */
+  readonly ownModels: ReadonlyMap<string, Model>;
   readonly settings: ModelSettings;
   readonly reasoning: Reasoning | undefined;
   /** The agent's own tools. */

@@ -8,6 +8,9 @@ export interface ModuleFailure {
 /** The code of a failure whose message is a whole sentence. */
 export const OWN_SENTENCE = 'RUNWIRE';
 
+/** Precedes the name of a package among the files that another process tries to load. */
+export const PACKAGE_ARGUMENT = 'package:';
+
 export function moduleFailure(error: unknown): ModuleFailure {
   if (!(error instanceof Error)) return { message: String(error), code: null, stack: '' };
   const { message, stack = '' } = error;

@@ -1,3 +1,4 @@
+import type { ModelObject } from '@runwire/agency';
 import type { AgencyFile, AgentFile } from '@runwire/contract/schemas';
 import type { AgencyDraft, AgentCode, AgentDraft } from './agency-draft.ts';
 import { checkAgencyShape } from './check-shape.ts';
@@ -27,6 +28,7 @@ export function readDefinition(
   }
   const fields = { ...withoutUndefined(given as Fields) };
   for (const field of ['sharedInstructions']) if (field in fields) fields[field] = textOf(fields[field]);
+  const models = nameModels(fields);
   if ('defaultAgent' in fields) fields.defaultAgent = nameOf(fields.defaultAgent);
   if (Array.isArray(fields.entryPoints)) fields.entryPoints = fields.entryPoints.map(nameOf);
   if (Array.isArray(fields.flows)) fields.flows = fields.flows.map(flowOf);
@@ -43,7 +45,7 @@ export function readDefinition(
   } else if (!('agents' in fields)) faults.add(places.agency, [], 'The agency has no agents; write `agents: [ … ]`.');
   checkAgencyShape(fields, combined(places.agency, agents), faults);
   faults.throwIfAny();
-  return { source, value: fields as unknown as AgencyFile, place: places.agency, agents };
+  return { source, value: fields as unknown as AgencyFile, place: places.agency, agents, models };
 }
 
 /** The position of a part of an agent is looked up near the agent. */
@@ -59,10 +61,10 @@ function combined(agency: Place, agents: readonly AgentDraft[]): Place {
 
 function agentOf(given: unknown): { readonly value: unknown; readonly code: AgentCode } {
   const tools = new Map<string, object>();
-  if (!isFields(given)) return { value: given, code: { tools } };
+  if (!isFields(given)) return { value: given, code: { tools, models: new Map() } };
   const fields = { ...withoutUndefined(given) };
   const { instructions, output } = fields;
-  const code: { -readonly [Field in keyof AgentCode]: AgentCode[Field] } = { tools };
+  const code: { -readonly [Field in keyof AgentCode]: AgentCode[Field] } = { tools, models: nameModels(fields) };
   if (typeof instructions === 'function') {
     code.instructions = instructions as NonNullable<AgentCode['instructions']>;
     fields.instructions = 'A function.';
@@ -80,6 +82,33 @@ function agentOf(given: unknown): { readonly value: unknown; readonly code: Agen
     fields.tools = named.map(([name]) => name);
   }
   return { value: fields, code };
+}
+
+/** Replaces the models that are objects by their names, and returns the objects. */
+function nameModels(fields: Record<string, unknown>): ReadonlyMap<string, ModelObject> {
+  const models = new Map<string, ModelObject>();
+  const named = (model: unknown) => {
+    if (!isModelObject(model)) return model;
+    const name = modelName(model);
+    models.set(name, model);
+    return name;
+  };
+  if ('model' in fields) fields.model = named(fields.model);
+  if (Array.isArray(fields.fallback)) fields.fallback = fields.fallback.map(named);
+  return models;
+}
+
+function isModelObject(value: unknown): value is ModelObject {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  const { provider, modelId, doStream } = value as Partial<ModelObject>;
+  return typeof provider === 'string' && typeof modelId === 'string' && typeof doStream === 'function';
+}
+
+/** `provider/model`, as in settings and prices. The provider of a model is also named by its interface: `google.chat`. */
+function modelName({ provider, modelId }: ModelObject): string {
+  const [first = ''] = provider.toLowerCase().split('.');
+  const name = first.replaceAll(/[^a-z0-9-]/g, '-');
+  return `${name === '' ? 'model' : name}/${modelId.replaceAll(/[^\x21-\x7e]/g, '-') || 'model'}`;
 }
 
 /** Returns the name of the tool, or what was given if it is no tool. */

@@ -29,7 +29,8 @@ export async function readYamlAgency(folder: AgencyFolder, faults: Faults): Prom
     faults.add(place, [], 'The agency has no agents; write `agents`, or add Markdown files to the folder `agents`.');
     faults.throwIfAny();
   }
-  return { source: listed === null ? 'markdown' : 'yaml', value: value as AgencyFile, place, agents };
+  const source = listed === null ? 'markdown' : 'yaml';
+  return { source, value: value as AgencyFile, place, agents, models: new Map() };
 }
 
 /** All files of `agents/`, in byte order of their names. */

@@ -109,6 +109,8 @@ export interface Model {
    * run's watch ends the call, by the output that reaches the run.
    */
   readonly watchesSilence?: boolean;
+  /** The tokens that it accepts in one request. If absent, they follow from its id. */
+  readonly windowTokens?: number | undefined;
   /** True if PDFs are sent to it. Otherwise their text is sent. */
   readonly takesPdf?: boolean;
   call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult>;

@@ -60,6 +60,7 @@ export async function compose(
     metricsUrl,
     apiKey,
     isFirstStart: foundation.isFirstStart,
+    modelPlace: foundation.models.placeOf(foundation.models.defaultId),
     resumedRuns: runs.resumedRuns,
     endedRuns: runs.endedRuns,
     probes,

@@ -64,18 +64,17 @@ export async function openFoundation(
   };
   const opened = await openStore(config, secrets, times, hooks, stack);
   const store = overrides.wrapStore?.(opened.store) ?? opened.store;
-  const models = await openModels(config, secrets, limits, overrides.model, stack);
+  const models = await openModels(config, secrets, { limits, replacement: overrides.model, logger }, stack);
   const agencies = await Agencies.load({
     definitions: { [DEMO_AGENCY]: demoAgency, ...overrides.agencies },
     folder: config.agenciesDir,
-    defaultModel: models.defaultId,
-    modelProblem: models.problem,
+    models,
     limits: serverLimits(limits),
     logger,
     wrapFault: overrides.wrapFault,
   });
   if (config.agenciesDir !== null && config.agenciesWatch) {
-    stack.use(new FolderWatch(agencies, config.agenciesDir, logger));
+    stack.use(new FolderWatch(agencies, models, config.agenciesDir, logger));
   }
   const files = await openFiles(config, { store, secret: opened.secret }, limits, overrides.waitAt, stack);
   const blobs = overrides.wrapBlobs?.(files.blobs) ?? files.blobs;

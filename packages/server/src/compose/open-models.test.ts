@@ -20,7 +20,7 @@ test('models of several providers answer at the same time, each at its own addre
     env[`${name.toUpperCase()}_API_KEY`] = `sk-${name}`;
   }
   const { config, secrets } = readConfig(env);
-  const models = await openModels(config, secrets, config.limits, undefined, stack);
+  const models = await openModels(config, secrets, { limits: config.limits }, stack);
   await Promise.all(
     names.map(async (name) => {
       const output = new Listener();
@@ -42,7 +42,7 @@ test('models of several providers answer at the same time, each at its own addre
 test('a provider without a key is known but not loaded before its first call', async () => {
   await using stack = new AsyncDisposableStack();
   const { config, secrets } = readConfig({});
-  const models = await openModels(config, secrets, config.limits, undefined, stack);
+  const models = await openModels(config, secrets, { limits: config.limits }, stack);
   assert.equal(models.find('openai/m'), null);
   const model = models.find('ollama/m');
   assert.deepEqual([model?.id, models.defaultId], ['ollama/m', 'offline/demo']);

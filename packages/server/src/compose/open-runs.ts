@@ -27,7 +27,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
   const { node } = life;
   const { waitAt } = overrides;
   const { prices, fetchAllow } = foundation.config;
-  const model = foundation.models.find;
+  const models = () => foundation.models.find;
   const { newBudget, pages, reads } = accounts;
 
   const notifier = stack.use(overrides.notifier ?? foundation.notifier());
@@ -40,7 +40,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
     store,
     eventLog,
     agencies,
-    model,
+    models,
     prices,
     prompt: { windowTokens },
     node,
@@ -70,7 +70,7 @@ export async function openRuns(foundation: Foundation, accounts: OpenedAccounts)
       store,
       eventLog,
       agencies,
-      model,
+      models,
       files: (integrationId) => mountFiles(mount, integrationId),
       prices,
       loops: {

@@ -81,6 +81,8 @@ export interface Secrets {
   readonly databaseUrl: string | null;
   /** `OPENAI_API_KEY` and the like, by the name of the provider. */
   readonly providerKeys: ReadonlyMap<string, string>;
+  /** Reads a variable that `providers.yaml` names. Returns null if it is not set. */
+  readonly variable: (name: string) => string | null;
 }
 
 export interface Limits {

@@ -1,5 +1,6 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { PROVIDERS_FILE } from '../domain/providers.ts';
 import { type Config, SettingRefused } from './config.ts';
 import type { ReadSetting } from './read-network.ts';
 
@@ -23,4 +24,9 @@ export function readAgencies(read: ReadSetting): Pick<Config, 'agenciesDir' | 'a
     );
   }
   return { agenciesDir, agenciesWatch: watch === 'true' };
+}
+
+/** True if `providers.yaml` is beside the agencies. */
+export function hasProvidersFile(agenciesDir: string | null): boolean {
+  return agenciesDir !== null && existsSync(join(agenciesDir, PROVIDERS_FILE));
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { NO_PRICES } from '../domain/prices.ts';
 import { type Config, type Secrets, SettingRefused } from './config.ts';
 import { isKubernetesVariable } from './kubernetes-variables.ts';
-import { readAgencies } from './read-agencies.ts';
+import { hasProvidersFile, readAgencies } from './read-agencies.ts';
 import { readDatabase } from './read-database.ts';
 import { readFiles, readSharedDisk } from './read-files.ts';
 import { LIMIT_SETTINGS, readLimits } from './read-limits.ts';
@@ -68,7 +68,8 @@ export function readConfig(env: Environment): CheckedSettings {
   }
   const apiKey = readApiKey(env);
   const read = (name: string) => (isSet(env, name) ? String(env[name]) : null);
-  const { model, providers, providerKeys } = readModels(read);
+  const agencies = readAgencies(read);
+  const { model, providers, providerKeys } = readModels(read, hasProvidersFile(agencies.agenciesDir));
   const { database, databaseUrl } = readDatabase(read);
   const port = readPort('PORT', read('PORT') ?? '8787');
   const config: Config = Object.freeze({
@@ -87,7 +88,7 @@ export function readConfig(env: Environment): CheckedSettings {
     metrics: readMetrics(read, port),
     prices: isSet(env, 'RUNWIRE_PRICES') ? readPrices(String(env.RUNWIRE_PRICES)) : NO_PRICES,
     fetchAllow: readFetchAllow(read),
-    ...readAgencies(read),
+    ...agencies,
   });
   return {
     config,
@@ -96,6 +97,7 @@ export function readConfig(env: Environment): CheckedSettings {
       apiKeyHash: apiKey === null ? null : hash('sha256', apiKey, 'buffer'),
       databaseUrl,
       providerKeys,
+      variable: read,
     },
   };
 }

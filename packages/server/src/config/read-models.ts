@@ -1,8 +1,7 @@
-import { PROVIDERS, type ProviderApi, providerSettingNames, splitModelId } from '../domain/providers.ts';
+import { OFFLINE_MODEL, PROVIDERS, type ProviderApi, providerSettingNames, splitModelId } from '../domain/providers.ts';
 import { type ProviderConfig, SettingRefused } from './config.ts';
 import { type ReadSetting, readUrl } from './read-network.ts';
 
-export const OFFLINE_MODEL = 'offline/demo';
 /** Used if only a key is set, in this order: cheap current models that every account may use. */
 const DEFAULT_MODELS = ['openai/gpt-5-mini', 'anthropic/claude-haiku-5-5'];
 const OPENAI_APIS = ['responses', 'chat'] as const;
@@ -13,8 +12,8 @@ export interface ProviderSettings {
   readonly providerKeys: ReadonlyMap<string, string>;
 }
 
-/** Reads the default model and the providers. */
-export function readModels(read: ReadSetting): ProviderSettings {
+/** Reads the default model and the providers. `hasFile` is true if `providers.yaml` may add providers. */
+export function readModels(read: ReadSetting, hasFile: boolean): ProviderSettings {
   const providers: ProviderConfig[] = [];
   const providerKeys = new Map<string, string>();
   const openAiApi = readOpenAiApi(read);
@@ -35,15 +34,18 @@ export function readModels(read: ReadSetting): ProviderSettings {
     );
   }
   const byKey = DEFAULT_MODELS.find((id) => providerKeys.has(splitModelId(id)?.provider ?? ''));
-  const model = readModel(read, providers) ?? byKey ?? OFFLINE_MODEL;
+  const model = readModel(read, providers, hasFile) ?? byKey ?? OFFLINE_MODEL;
   return { model, providers: Object.freeze(providers), providerKeys };
 }
 
-function readModel(read: ReadSetting, providers: readonly ProviderConfig[]): string | null {
+function readModel(read: ReadSetting, providers: readonly ProviderConfig[], hasFile: boolean): string | null {
   const text = read('RUNWIRE_MODEL');
   if (text === null || text === OFFLINE_MODEL) return text;
   const provider = splitModelId(text)?.provider ?? '';
-  if (!/^[\x21-\x7e]+$/.test(text) || !PROVIDERS.has(provider)) {
+  const isVisible = /^[\x21-\x7e]+$/.test(text);
+  // The provider is checked later, when the file is read.
+  if (hasFile && isVisible && provider !== '') return text;
+  if (!isVisible || !PROVIDERS.has(provider)) {
     const names = [...PROVIDERS.keys()].join(', ');
     throw new SettingRefused(
       `RUNWIRE_MODEL is \`${text}\`; set it to the name of a provider (${names}), a slash and the name of a model, such as ${DEFAULT_MODELS[0]}, or to ${OFFLINE_MODEL}.`,

@@ -1,6 +1,29 @@
 /** The protocols of model providers. */
 export type ProviderApi = 'responses' | 'chat' | 'messages';
 
+/** What an operator tells about a model. Absent values are those of its protocol. */
+export interface ModelTraits {
+  /** The tokens of one request, prompt and answer together. */
+  readonly window?: number;
+  /** The largest number of tokens of one answer. */
+  readonly maxOutputTokens?: number;
+  readonly images?: boolean;
+  readonly pdf?: boolean;
+}
+
+/** A provider in `providers.yaml`, checked, with the values of its variables. */
+export interface ProviderEntry {
+  readonly api?: ProviderApi;
+  /** Without a slash at its end. */
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  /** A package of the AI SDK, instead of a protocol. */
+  readonly package?: string;
+  /** What the package's `create…` function gets. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly models: ReadonlyMap<string, ModelTraits>;
+}
+
 interface KnownProvider {
   readonly api: ProviderApi;
   /** Without a slash at its end. */
@@ -8,6 +31,13 @@ interface KnownProvider {
   /** False if the provider's own address needs no key. */
   readonly needsKey: boolean;
 }
+
+/** Beside the folders of the agencies. */
+export const PROVIDERS_FILE = 'providers.yaml';
+
+/** The built-in model and its provider. */
+export const OFFLINE_PROVIDER = 'offline';
+export const OFFLINE_MODEL = `${OFFLINE_PROVIDER}/demo`;
 
 /** The providers that a model's id can name without further settings than a key. */
 export const PROVIDERS: ReadonlyMap<string, KnownProvider> = new Map([
@@ -25,6 +55,25 @@ export const PROVIDERS: ReadonlyMap<string, KnownProvider> = new Map([
 function chat(baseUrl: string): KnownProvider {
   return { api: 'chat', baseUrl, needsKey: true };
 }
+
+interface KnownPackage {
+  readonly package: string;
+  /** The variable with the key. Null if the package has several ways to sign in. */
+  readonly key: string | null;
+}
+
+/** The providers of the AI SDK that a model's id can name if their package is installed beside the agencies. */
+export const PACKAGES: ReadonlyMap<string, KnownPackage> = new Map([
+  ['google', { package: '@ai-sdk/google', key: 'GOOGLE_GENERATIVE_AI_API_KEY' }],
+  ['google-vertex', { package: '@ai-sdk/google-vertex', key: null }],
+  ['azure', { package: '@ai-sdk/azure', key: null }],
+  ['amazon-bedrock', { package: '@ai-sdk/amazon-bedrock', key: null }],
+  ['cohere', { package: '@ai-sdk/cohere', key: 'COHERE_API_KEY' }],
+  ['perplexity', { package: '@ai-sdk/perplexity', key: 'PERPLEXITY_API_KEY' }],
+  ['cerebras', { package: '@ai-sdk/cerebras', key: 'CEREBRAS_API_KEY' }],
+  ['fireworks', { package: '@ai-sdk/fireworks', key: 'FIREWORKS_API_KEY' }],
+  ['deepinfra', { package: '@ai-sdk/deepinfra', key: 'DEEPINFRA_API_KEY' }],
+]);
 
 /** The names of a provider's settings in the environment. */
 export interface ProviderSettingNames {

@@ -5,7 +5,6 @@ import { type HistoryItem, type healTurn, type StoredStep, type StoredTurn, user
 import type { AdmittedRun } from '../domain/admitted-run.ts';
 import type { StoredAttachment } from '../domain/attachment.ts';
 import { attachedBytes } from '../domain/attachment-text.ts';
-import { modelWindow } from '../domain/model-window.ts';
 import { type SandboxFile, sandboxFilesOf } from '../domain/sandbox-file.ts';
 import { estimateTokens } from '../domain/usage.ts';
 import { stepOutcome } from '../runs/journal.ts';
@@ -22,7 +21,8 @@ export interface PromptSetting {
 /** What the model is shown besides the chat. */
 export interface PromptAgent {
   readonly instructions: string;
-  readonly model: string;
+  /** The tokens that its model accepts. */
+  readonly windowTokens: number;
   readonly tools: readonly ModelTool[];
 }
 
@@ -41,7 +41,7 @@ export async function planPrompt(
   reads: Reads,
   run: AdmittedRun,
   agent: PromptAgent,
-  { heal, windowTokens }: PromptSetting,
+  { heal }: PromptSetting,
 ): Promise<PlannedPrompt> {
   const own = userItem(run);
   if (!run.hasHistory) return { items: [own], turnsLeftOut: 0 };
@@ -49,7 +49,7 @@ export async function planPrompt(
     agent.tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]),
   );
   const others = itemBytes(agent.instructions, [own]) + Buffer.byteLength(tools);
-  const budget = historyBudget(modelWindow(agent.model, windowTokens), estimateTokens(others));
+  const budget = historyBudget(agent.windowTokens, estimateTokens(others));
   const { turns, unread } = await newestTurns(reads, run, heal, budget);
   const leftOut = turnsToLeaveOut(turns, budget);
   const callIds = new Set<string>();

@@ -13,11 +13,15 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { PromptSetting } from './build-prompt.ts';
 
+/** Returns null if the model does not exist. */
+export type FindModel = (id: string) => Model | null;
+
 export interface EngineDeps {
   readonly store: Store;
   readonly eventLog: EventLog;
   readonly agencies: Agencies;
-  readonly model: (id: string) => Model | null;
+  /** Returns the models as they are now. A run keeps what it got at its start. */
+  readonly models: () => FindModel;
   /** The files of one integration, for the agents of its runs. */
   readonly files: (integrationId: string) => AgentFiles;
   readonly prices: Prices;

@@ -176,8 +176,7 @@ async function callAgent(execution: Execution): Promise<Step> {
     retry: <T>(job: () => Promise<T>) => retryWhileUnavailable(deps, stop, job),
   };
   const attachments = new RunAttachments(deps, attachmentRun, scratch);
-  const shown = { ...entry, model: entry.model.id };
-  const { prompt, turnsLeftOut } = await readyPrompt(deps, run, shown, attachments, stop);
+  const { prompt, turnsLeftOut } = await readyPrompt(deps, run, entry, attachments, stop);
   const { steps = [], betweenSteps = false } = run.resumed ?? {};
   // Fetching and reading may have taken long, so this is the last chance to stop before the first call, which costs money.
   if (steps.length === 0) stop.stepDone(true);

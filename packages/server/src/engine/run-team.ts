@@ -8,7 +8,7 @@ import { RunFailure } from '../domain/run-failure.ts';
 import { stepOutcome } from '../runs/journal.ts';
 import { delegationsOfChat } from '../store/queries/chats.ts';
 import { aboutRun, memberOf } from './about-run.ts';
-import type { EngineDeps } from './deps.ts';
+import type { EngineDeps, FindModel } from './deps.ts';
 import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 import type { WatchedRun } from './run-watch.ts';
 import type { StopHandle } from './stop-handle.ts';
@@ -16,11 +16,12 @@ import type { StopHandle } from './stop-handle.ts';
 /** How many of the newest exchanges of a chat the recipient of a message sees. */
 const MAX_EXCHANGES = 50;
 
-type TeamDeps = Pick<EngineDeps, 'agencies' | 'model' | 'files' | 'store' | 'retryMs' | 'prompt'>;
+type TeamDeps = Pick<EngineDeps, 'agencies' | 'models' | 'files' | 'store' | 'retryMs' | 'prompt'>;
 
 /** The agents of a run, each with its model, its tools and the agents that it can reach. */
 export class RunTeam implements Team {
   readonly #deps: TeamDeps;
+  readonly #models: FindModel;
   readonly #run: AdmittedRun;
   readonly #agency: LoadedAgency | null;
   readonly #watched: WatchedRun;
@@ -31,6 +32,7 @@ export class RunTeam implements Team {
   /** `agency` is the version that the run started with; null if it does not exist any more. */
   constructor(deps: TeamDeps, run: AdmittedRun, agency: LoadedAgency | null, watched: WatchedRun, stop: StopHandle) {
     this.#deps = deps;
+    this.#models = deps.models();
     this.#run = run;
     this.#agency = agency;
     this.#watched = watched;
@@ -57,8 +59,8 @@ export class RunTeam implements Team {
       name,
       instructions: await agent.instructions(about),
       model: this.#watched.guard(model),
-      fallback: agent.fallback.flatMap((other) => this.#deps.model(other) ?? []).map((one) => this.#watched.guard(one)),
-      windowTokens: modelWindow(id, prompt.windowTokens),
+      fallback: this.#fallbackOf(agent).map((one) => this.#watched.guard(one)),
+      windowTokens: model.windowTokens ?? modelWindow(id, prompt.windowTokens),
       tools: this.#toolsOf(agent),
       reasoning: agent.reasoning,
       settings: agent.settings,
@@ -71,9 +73,17 @@ export class RunTeam implements Team {
   }
 
   #modelOf(agent: LoadedAgent): { readonly id: string; readonly model: Model | null } {
-    const { agencies, model: models } = this.#deps;
+    const { agencies } = this.#deps;
     const id = this.#agency === null ? '' : agencies.modelOf(this.#agency, agent, this.#run.model);
-    return { id, model: models(id) };
+    return { id, model: this.#find(agent, id) };
+  }
+
+  #find({ ownModels }: LoadedAgent, id: string): Model | null {
+    return ownModels.get(id) ?? this.#models(id);
+  }
+
+  #fallbackOf(agent: LoadedAgent): readonly Model[] {
+    return agent.fallback.flatMap((id) => this.#find(agent, id) ?? []);
   }
 
   #toolsOf({ tools, builtIn }: LoadedAgent): readonly Tool[] {
@@ -92,7 +102,9 @@ export class RunTeam implements Team {
       if (seen.has(name)) return true;
       seen.add(name);
       const agent = this.#agency?.agents.get(name);
-      if (agent === undefined || this.#modelOf(agent).model?.takesPdf !== true) return false;
+      if (agent === undefined) return false;
+      const { model } = this.#modelOf(agent);
+      if (![model, ...this.#fallbackOf(agent)].every((one) => one?.takesPdf === true)) return false;
       return agent.flows.every(({ kind, to }) => kind === 'delegate' || takes(to));
     };
     return takes(this.#run.agent);

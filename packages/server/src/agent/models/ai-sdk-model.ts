@@ -1,8 +1,10 @@
+import type { ModelTraits } from '../../domain/providers.ts';
 import { RunFailure } from '../../domain/run-failure.ts';
 import type { Model, ModelOutput, ModelRequest, ModelResult } from '../ports.ts';
 import { aiSdkCall, isWholeReplay } from './ai-sdk-call.ts';
 import { AiSdkReader } from './ai-sdk-reader.ts';
 import type { AiSdkLanguageModel } from './ai-sdk-types.ts';
+import { fittingRequest } from './model-traits.ts';
 import {
   brokenStream,
   failureOfConnection,
@@ -23,13 +25,16 @@ export function isAiSdkModel(value: unknown): value is AiSdkLanguageModel {
 }
 
 /** Makes a model of one of the AI SDK. The AI SDK hides bytes and pings, so the run watches for silence. */
-export function aiSdkModel(id: string, model: AiSdkLanguageModel): Model {
+export function aiSdkModel(id: string, model: AiSdkLanguageModel, traits: ModelTraits = {}): Model {
   const of = `the provider of ${id}`;
   const settings = { key: `the key of ${of}`, baseUrl: `the address of ${of}`, api: null };
   const target = { model: model.modelId, apiKey: null, settings };
   return {
     id,
-    async call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
+    windowTokens: traits.window,
+    takesPdf: traits.pdf ?? false,
+    async call(asked: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
+      const request = fittingRequest(asked, traits);
       const prefix = {
         model: id,
         head: [model.provider, request.instructions, JSON.stringify([request.tools, request.reasoning ?? null])],

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { isBlank } from '../../domain/ids.ts';
 import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
+import type { ModelTraits } from '../../domain/providers.ts';
 import { shownMessage } from '../../domain/sandbox-file.ts';
 import type { ModelRequest, StepReplay } from '../ports.ts';
 import { type ClaudeModel, claudeModel } from './claude-models.ts';
@@ -33,8 +34,9 @@ export function messagesBody(
   request: ModelRequest,
   replays: ReadonlyMap<number, StepReplay>,
   paused: readonly JsonObject[],
+  { maxOutputTokens }: ModelTraits = {},
 ): RequestBody {
-  const rules = claudeModel(model);
+  const rules = { ...claudeModel(model), ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) };
   const maker = new BodyMaker();
   const isReplayed = keepsThinking(rules, request, replays);
   const messages = messagesOf(request, isReplayed ? replays : new Map(), maker);

@@ -21,7 +21,7 @@ export async function callMessages(call: ProtocolCall, request: ModelRequest): P
   const content: JsonObject[] = [];
   let isWhole = true;
   for (let continued = 0; ; continued += 1) {
-    const body = messagesBody(target.model, request, replays, content);
+    const body = messagesBody(target.model, request, replays, content, call.traits);
     const reader = await call.ask(body, () => new MessagesReader(target, output));
     isWhole &&= reader.content !== null;
     content.push(...(reader.content ?? []));

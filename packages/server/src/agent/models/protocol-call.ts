@@ -1,3 +1,4 @@
+import type { ModelTraits } from '../../domain/providers.ts';
 import type { ModelOutput } from '../ports.ts';
 import type { ProviderTarget } from './provider-failure.ts';
 import type { EventReader } from './provider-transport.ts';
@@ -9,6 +10,7 @@ export interface ProtocolCall {
   readonly id: string;
   readonly provider: string;
   readonly target: ProviderTarget;
+  readonly traits: ModelTraits;
   /** The base URL of the provider. */
   readonly address: string;
   readonly output: ModelOutput;

@@ -1,6 +1,7 @@
-import { type ProviderApi, providerSettingNames } from '../../domain/providers.ts';
+import { type ModelTraits, type ProviderApi, providerSettingNames } from '../../domain/providers.ts';
 import type { Model, ModelOutput, ModelRequest, ModelResult } from '../ports.ts';
 import { callMessages } from './messages-call.ts';
+import { fittingRequest } from './model-traits.ts';
 import { ChatReader, chatBody, chatDialect } from './openai-chat.ts';
 import { ResponsesReader, responsesBody } from './openai-responses.ts';
 import type { ProtocolCall } from './protocol-call.ts';
@@ -15,6 +16,8 @@ export interface ProviderOptions {
   readonly apiKey: string | null;
   /** How long the provider may send nothing, also before its first byte. */
   readonly silenceMs: number;
+  /** What the operator tells about single models. */
+  readonly models?: ReadonlyMap<string, ModelTraits>;
 }
 
 interface Protocol {
@@ -77,18 +80,25 @@ export class ProviderModels implements AsyncDisposable {
     if (!id.startsWith(prefix) || id === prefix) return null;
     let model = this.#models.get(id);
     if (model === undefined) {
+      const traits = this.#options.models?.get(id.slice(prefix.length)) ?? {};
       model = {
         id,
         watchesSilence: true,
-        takesPdf: this.#protocol.takesPdf,
-        call: (request, output, signal) => this.#call(id, request, output, signal),
+        windowTokens: traits.window,
+        takesPdf: traits.pdf ?? this.#protocol.takesPdf,
+        call: (request, output, signal) => this.#call({ id, traits }, fittingRequest(request, traits), output, signal),
       };
       this.#models.set(id, model);
     }
     return model;
   }
 
-  async #call(id: string, request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
+  async #call(
+    { id, traits }: { readonly id: string; readonly traits: ModelTraits },
+    request: ModelRequest,
+    output: ModelOutput,
+    signal: AbortSignal,
+  ): Promise<ModelResult> {
     const { name, apiKey, baseUrl } = this.#options;
     const target = { model: id.slice(name.length + 1), apiKey, settings: providerSettingNames(name) };
     const { path, call } = this.#protocol;
@@ -97,6 +107,7 @@ export class ProviderModels implements AsyncDisposable {
         id,
         provider: name,
         target,
+        traits,
         address: baseUrl,
         output,
         ask: (body, newReader) =>

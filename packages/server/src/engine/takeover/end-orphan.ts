@@ -14,7 +14,9 @@ import type { EngineDeps } from '../deps.ts';
 import { endEvents, type RunOutcome, reportEnd, runEnd } from '../run-end.ts';
 import { foldItems, promptParts, runIdentity, spentSoFar, storedMessage } from './stored-run.ts';
 
-export interface EndDeps extends Pick<EngineDeps, 'store' | 'eventLog' | 'agencies' | 'prices' | 'logger' | 'metrics'> {
+type EndParts = 'store' | 'eventLog' | 'agencies' | 'models' | 'prices' | 'logger' | 'metrics';
+
+export interface EndDeps extends Pick<EngineDeps, EndParts> {
   readonly prompt: Pick<PromptSetting, 'windowTokens'>;
 }
 

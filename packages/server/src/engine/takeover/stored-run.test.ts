@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessageItem, RunEvent, ToolOutputItem } from '../../domain/events.ts';
+import { modelWindow } from '../../domain/model-window.ts';
 import type { StepRow } from '../../store/queries/runs.ts';
 import type { UnfinishedRun } from '../../store/queries/takeover.ts';
 import { lastKeptId, spentSoFar } from './stored-run.ts';
@@ -38,7 +39,12 @@ const run = {
   announced_bytes: 0,
 } as UnfinishedRun;
 
-const PARTS = { instructions: '', message: 'm'.repeat(8), shown: 'm'.repeat(8), windowTokens: 1000 };
+const PARTS = {
+  instructions: '',
+  message: 'm'.repeat(8),
+  shown: 'm'.repeat(8),
+  windowOf: (model: string) => modelWindow(model, 1000),
+};
 
 /** A finished step with a tool's output up to id 5, then a second response that is under way. */
 const JOURNAL = [{ kind: 'model' as const, loop: '', lastEventId: 4 }];

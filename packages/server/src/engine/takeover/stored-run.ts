@@ -97,24 +97,26 @@ export interface PromptParts {
   readonly message: string;
   /** The message as the model is shown it, with the sandbox files. */
   readonly shown: string;
-  /** The number of tokens that a model accepts if its window is unknown. */
-  readonly windowTokens: number;
+  /** Returns the number of tokens that a model accepts. */
+  readonly windowOf: (model: string) => number;
 }
 
-interface PromptDeps extends Pick<EngineDeps, 'agencies'> {
+interface PromptDeps extends Pick<EngineDeps, 'agencies' | 'models'> {
   readonly prompt: Pick<PromptSetting, 'windowTokens'>;
 }
 
 export async function promptParts(
   tx: Tx,
-  { agencies, prompt }: PromptDeps,
+  { agencies, models, prompt }: PromptDeps,
   run: UnfinishedRun,
   message: string,
   sandboxFiles: readonly SandboxFile[],
 ): Promise<PromptParts> {
   const agent = agencies.agent(run.agency, run.agent);
   const instructions = agent === null ? '' : await instructionsOf(tx, agent, run).catch(() => '');
-  return { instructions, message, shown: shownMessage(message, sandboxFiles), windowTokens: prompt.windowTokens };
+  const find = models();
+  const windowOf = (model: string) => find(model)?.windowTokens ?? modelWindow(model, prompt.windowTokens);
+  return { instructions, message, shown: shownMessage(message, sandboxFiles), windowOf };
 }
 
 async function instructionsOf(tx: Tx, agent: LoadedAgent, run: UnfinishedRun): Promise<string> {
@@ -187,7 +189,7 @@ export function spentSoFar(
 /** About how many bytes the model of an open call was sent. */
 function inputBytes(
   run: UnfinishedRun,
-  { instructions, message, shown: own, windowTokens }: PromptParts,
+  { instructions, message, shown: own, windowOf }: PromptParts,
   stored: readonly RunEvent[],
   { loop, model, firstId }: OpenCall,
 ): number {
@@ -200,7 +202,7 @@ function inputBytes(
   }
   const others = Buffer.byteLength(instructions) + Buffer.byteLength(own);
   const earlier = run.text_bytes - Buffer.byteLength(message) + run.attached_bytes + run.announced_bytes;
-  const budget = historyBudget(modelWindow(model, windowTokens), estimateTokens(others));
+  const budget = historyBudget(windowOf(model), estimateTokens(others));
   const history = Math.max(0, Math.min(earlier, budget * BYTES_A_TOKEN));
   return sizeOf(items.filter((item) => loopOf(item) === '')) + Buffer.byteLength(own) + history;
 }

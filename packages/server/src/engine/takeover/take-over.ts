@@ -23,7 +23,6 @@ import {
 import { NODE_ALIVE, NODE_RELEASED, RELEASED_RUN } from '../../store/schema.ts';
 import { first, type Tx } from '../../store/store.ts';
 import type { ThisNode } from '../../store/this-node.ts';
-import type { EngineDeps } from '../deps.ts';
 import { type EndDeps, type EndedOrphan, reportEndedOrphan, writeEnd } from './end-orphan.ts';
 import { lastKeptId, promptParts, runIdentity, spentSoFar, storedMessage, voidItems } from './stored-run.ts';
 
@@ -43,7 +42,7 @@ import { lastKeptId, promptParts, runIdentity, spentSoFar, storedMessage, voidIt
  *                 └─────────────┘
  */
 
-export interface TakeoverDeps extends EndDeps, Pick<EngineDeps, 'model'> {
+export interface TakeoverDeps extends EndDeps {
   /** The node that takes the run over. */
   readonly node: ThisNode;
   /** How many nodes may crash while they execute a run before it ends. */
@@ -124,7 +123,8 @@ function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): st
   if (!isKnownJournal(run.journal_format)) return OTHER_VERSION;
   const model = deps.agencies.entryModel(run.agency, run.agent, run.integration_model);
   if (model === null) return `the agent \`${run.agent}\` no longer exists.`;
-  return deps.model(model) === null ? `the model \`${model}\` no longer exists.` : null;
+  const isOwn = deps.agencies.agent(run.agency, run.agent)?.ownModels.has(model) === true;
+  return isOwn || deps.models()(model) !== null ? null : `the model \`${model}\` no longer exists.`;
 }
 
 /** Claims the run for this node, discards the events after its last journalled step, and opens the next attempt. */
