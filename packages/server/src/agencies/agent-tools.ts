@@ -3,6 +3,7 @@ import type { Tool } from '../agent/ports.ts';
 import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
 import type { AgentDraft } from './agency-draft.ts';
 import { type Faults, inWords } from './fault.ts';
+import { ownTool } from './foreign-words.ts';
 import { loadTool, ToolRefused } from './load-tool.ts';
 import type { BuiltInTool, LoadedFlow } from './loaded-agency.ts';
 
@@ -55,7 +56,7 @@ export async function agentTools(
       if (tool) tools.push(tool);
     } else if (SANDBOX_TOOLS.includes(name)) add(index, `\`${written}\` is not supported by this version; remove it.`);
     else if (isBuiltIn(name)) named.add(name);
-    else add(index, unknownTool(written, [...fileTools.keys()]));
+    else add(index, unknownTool(written, fileTools));
   }
   const namesFiles = FILE_TOOLS.some((name) => named.has(name));
   if (value.files ?? !namesFiles) for (const name of FILE_TOOLS) named.add(name);
@@ -83,7 +84,10 @@ export function transferTool(agent: string): string {
   return `transfer_to_${agent.replaceAll(/[^A-Za-z0-9_-]/gu, '_')}`;
 }
 
-function unknownTool(name: string, ofFiles: readonly string[]): string {
+function unknownTool(name: string, fileTools: ToolSources['fileTools']): string {
+  const own = ownTool(name);
+  if (own !== null) return `There is no tool \`${name}\`; ${own}.`;
+  const ofFiles = [...fileTools].flatMap(([tool, given]) => (typeof given === 'object' ? [tool] : []));
   const known = [...ofFiles, ...BUILT_IN];
   const near = nearestField(name, comparedFields(known));
   if (near !== null) return `There is no tool \`${name}\`; did you mean \`${near}\`?`;

@@ -6,7 +6,7 @@ import {
 } from '@runwire/contract/schemas';
 import { comparedFields, nearestField } from '../domain/unknown-fields.ts';
 import { type Faults, inWords, type Path, type Place } from './fault.ts';
-import { ownWord } from './foreign-words.ts';
+import { ownModel, ownWord } from './foreign-words.ts';
 
 /** A JSON Schema with the keywords that `AgencyFile` and `ProvidersFile` use. */
 interface Schema {
@@ -129,7 +129,10 @@ class ShapeCheck {
     if (value === null || value === undefined) this.#add(path, `${label} has no value; write ${words}.`);
     else if (wanted.includes('text') && ['number', 'boolean'].includes(typeof value)) {
       this.#add(path, `${label} must be text, but this is ${kindOf(value)}; put it in quotes.`);
-    } else this.#add(path, `${label} must be ${words}, not ${kindOf(value)}.`);
+    } else {
+      const advice = wanted.length === 1 && variants[0]?.type === 'array' ? listAdvice(value, path.at(-1)) : '';
+      this.#add(path, `${label} must be ${words}, not ${kindOf(value)}${advice}.`);
+    }
     return false;
   }
 
@@ -142,7 +145,9 @@ class ShapeCheck {
     else if (length > (schema.maxLength ?? Number.POSITIVE_INFINITY)) {
       this.#add(path, `${label} has ${length} characters; write at most ${schema.maxLength}.`);
     } else if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(text)) {
-      this.#add(path, `${label} is \`${shortened(text)}\`; ${patternSentences[schema.pattern] ?? ''}.`);
+      const isModel = path.at(-1) === 'model' || path.at(-2) === 'fallback';
+      const advice = (isModel ? ownModel(text) : null) ?? patternSentences[schema.pattern] ?? '';
+      this.#add(path, `${label} is \`${shortened(text)}\`; ${advice}.`);
     }
   }
 
@@ -202,6 +207,13 @@ class ShapeCheck {
   #add(path: Path, message: string, part?: 'key'): void {
     this.#faults.add(this.#place, path, message, part);
   }
+}
+
+/** How to write a value as a list. */
+function listAdvice(value: unknown, field: string | number | undefined): string {
+  const before = field === 'toolFiles' && typeof value === 'string' && !value.startsWith('.') ? './' : '';
+  if (typeof value === 'string') return `; write \`[${before}${shortened(value)}]\``;
+  return isObject(value) ? '; begin each item with `- `' : '';
 }
 
 function unknownField(part: string, field: string, known: readonly string[]): string {

@@ -17,6 +17,12 @@ const agency: Readonly<Record<string, string>> = {
   subagents: 'list the agents in `agents`, and say who talks to whom in `flows`',
   rootagent: 'write `entryPoints` with the name of the agent',
   entryagent: 'write `entryPoints` with the name of the agent',
+  sharedtoolsfolder: 'write `toolFiles` with the paths of files whose exports are tools',
+  sharedtools: 'write `toolFiles` for the files, and `tools` of an agent for the names',
+  sharedfilesfolder: 'upload the files to the integration',
+  sharedmcpservers: MCP,
+  inputs: 'the caller sends them as `user_context`; write `{{user_context.x}}` in `instructions`',
+  knowledge: 'upload the files to the integration, or write the text in `sharedInstructions`',
   sharedinstruction: 'write `sharedInstructions`',
   globalinstruction: 'write `sharedInstructions`',
   agencymanifesto: 'write `sharedInstructions`',
@@ -45,7 +51,7 @@ const agency: Readonly<Record<string, string>> = {
 };
 
 const agent: Readonly<Record<string, string>> = {
-  role: 'write `name` and `description`',
+  role: 'write it in `instructions`, and a short form in `description`',
   goal: INTO_INSTRUCTIONS,
   backstory: INTO_INSTRUCTIONS,
   expectedoutput: INTO_INSTRUCTIONS,
@@ -99,6 +105,39 @@ const agent: Readonly<Record<string, string>> = {
   verbose: NOTHING,
   memory: 'a chat always has its memory; remove it',
   cache: NOTHING,
+  maxrpm: NOTHING,
+  maxexecutiontime: 'set `maxRunSeconds` of the integration',
+  stepcallback: NOTHING,
+  knowledgesources: 'upload the files to the integration, or write the text in `instructions`',
+  allowcodeexecution: NOTHING,
+  codeexecutionmode: NOTHING,
+  respectcontextwindow: NOTHING,
+  multimodal: NOTHING,
+  injectdate: 'write `{{date}}` in `instructions`',
+  dateformat: NOTHING,
+  systemtemplate: INSTRUCTIONS,
+  prompttemplate: INSTRUCTIONS,
+  responsetemplate: INSTRUCTIONS,
+  examples: INTO_INSTRUCTIONS,
+  validationattempts: NOTHING,
+  tooluse: NOTHING,
+  toolusebehavior: NOTHING,
+  resettoolchoice: NOTHING,
+  mcpconfig: MCP,
+  agentclass: NOTHING,
+  configpath: 'write `./agents/x.md` for an agent in a file',
+  planner: 'write it as `reasoning: { effort: … }`',
+  includecontents: 'a delegation with `memory: none` hides earlier messages',
+  disallowtransfertoparent: 'leave the hand-off out of `flows`',
+  disallowtransfertopeers: 'leave the hand-off out of `flows`',
+  inputschema: NOTHING,
+  codeexecutor: NOTHING,
+  beforeagentcallback: NOTHING,
+  afteragentcallback: NOTHING,
+  beforemodelcallback: NOTHING,
+  aftermodelcallback: NOTHING,
+  beforetoolcallback: NOTHING,
+  aftertoolcallback: NOTHING,
   color: NOTHING,
   permissionmode: NOTHING,
   disallowedtools: 'list in `tools` what the agent may use',
@@ -133,9 +172,70 @@ const flow: Readonly<Record<string, string>> = {
 
 const words: Readonly<Record<string, Readonly<Record<string, string>>>> = { agency, agent, settings, limits, flow };
 
-/** Returns what to write instead of a field of another framework, or null. `part` is a part of an agency. */
+const NO_SUCH_TOOL = 'Runwire has none like it; remove it';
+const IN_A_FLOW = 'an agent reaches others by `flows`, such as `- A -> B`; remove it';
+const SEARCH = 'write `web_search`';
+
+/** Tools of other frameworks. */
+const tools: Readonly<Record<string, string>> = {
+  edit: NO_SUCH_TOOL,
+  multiedit: NO_SUCH_TOOL,
+  notebookedit: NO_SUCH_TOOL,
+  notebookread: NO_SUCH_TOOL,
+  webfetch: NO_SUCH_TOOL,
+  todowrite: NO_SUCH_TOOL,
+  todoread: NO_SUCH_TOOL,
+  exitplanmode: NO_SUCH_TOOL,
+  codeinterpreter: NO_SUCH_TOOL,
+  codeinterpretertool: NO_SUCH_TOOL,
+  task: IN_A_FLOW,
+  agent: IN_A_FLOW,
+  sendmessage: IN_A_FLOW,
+  transfertoagent: IN_A_FLOW,
+  googlesearch: SEARCH,
+  websearchtool: SEARCH,
+  filesearch: 'write `search_files`',
+  filesearchtool: 'write `search_files`',
+};
+
+const comparable = (word: string) => word.replaceAll(/[_-]/g, '').toLowerCase();
+const lookUp = (table: Readonly<Record<string, string>>, key: string) =>
+  Object.hasOwn(table, key) ? (table[key] ?? null) : null;
+
+/**
+ * Returns what to write instead of a field of another framework, or null. `part` is a part of an agency. Fields of agents
+ * that are written beside `agents` belong into an agent.
+ */
 export function ownWord(part: string, field: string): string | null {
   const table = words[part];
-  const key = field.replaceAll(/[_-]/g, '').toLowerCase();
-  return table !== undefined && Object.hasOwn(table, key) ? (table[key] ?? null) : null;
+  if (table === undefined) return null;
+  const own = lookUp(table, comparable(field));
+  if (own !== null || part !== 'agency') return own;
+  const ofAgent = lookUp(agent, comparable(field));
+  if (ofAgent === NOTHING) return NOTHING;
+  return ofAgent === null ? null : `in an agent of \`agents\`, ${ofAgent}`;
+}
+
+/** Returns what to write instead of a tool of another framework, or null. */
+export function ownTool(name: string): string | null {
+  if (name.startsWith('mcp__')) return 'this version does not support MCP servers; remove it';
+  return lookUp(tools, comparable(name.replace(/\(.*$/, '')));
+}
+
+const PROVIDER_OF: readonly (readonly [RegExp, string])[] = [
+  [/^(gpt|o\d|chatgpt)/, 'openai'],
+  [/^claude/, 'anthropic'],
+  [/^gemini/, 'google'],
+  [/^grok/, 'xai'],
+  [/^(mistral|magistral|codestral)/, 'mistral'],
+  [/^deepseek/, 'deepseek'],
+];
+
+/** Returns what to write instead of a model without its provider, or null. */
+export function ownModel(name: string): string | null {
+  if (/^(sonnet|opus|haiku)$/.test(name)) {
+    return 'write `inherit` (in a Markdown file), or the whole name, such as `anthropic/claude-sonnet-5`';
+  }
+  const provider = PROVIDER_OF.find(([begins]) => begins.test(name))?.[1];
+  return provider === undefined || !/^[\x21-\x7e]+$/.test(name) ? null : `write \`${provider}/${name}\``;
 }

@@ -33,9 +33,11 @@ export async function loadToolFiles(
   if (folder === null || files.length === 0 || faults.count > 0) return tools;
   for (const [index, exports] of (await loadModules(folder, files, faults)).entries()) {
     for (const [name, tool] of Object.entries(exports)) {
+      // If an agent names the function, it gets a sentence about it.
+      if (typeof tool === 'function' && !tools.has(name)) tools.set(name, tool);
       if (typeof tool !== 'object' || tool === null || !('execute' in tool || 'inputSchema' in tool)) continue;
       const known = 'name' in tool && typeof tool.name === 'string' ? tool.name : name;
-      if (tools.has(known)) {
+      if (typeof tools.get(known) === 'object') {
         faults.add(
           place,
           ['toolFiles', index],

@@ -7,6 +7,8 @@ interface GivenTool {
   readonly description?: unknown;
   readonly type?: unknown;
   readonly inputSchema?: unknown;
+  /** The word of the OpenAI Agents SDK for `inputSchema`. */
+  readonly parameters?: unknown;
   readonly contextSchema?: unknown;
   readonly needsApproval?: unknown;
   readonly repeatable?: unknown;
@@ -31,6 +33,10 @@ export class ToolRefused extends Error {}
 
 /** Checks a tool and converts it to the form that the loop calls. `where` begins the sentence about a wrong tool. */
 export async function loadTool(where: string, name: string, given: object): Promise<Tool> {
+  if (typeof given === 'function') {
+    const form = '`defineTool({ name, description, inputSchema, execute })`';
+    throw new ToolRefused(`${where} is a function; make it a tool with ${form}.`);
+  }
   const tool = given as GivenTool;
   if (!NAME.test(name)) {
     throw new ToolRefused(`${where} has a name that models refuse; use 1 to 64 letters, digits, \`_\` and \`-\`.`);
@@ -50,6 +56,9 @@ export async function loadTool(where: string, name: string, given: object): Prom
   }
   if (tool.repeatable !== undefined && typeof tool.repeatable !== 'boolean') {
     throw new ToolRefused(`${where} has a \`repeatable\` that is neither true nor false; set it to one of them.`);
+  }
+  if (tool.inputSchema === undefined && tool.parameters !== undefined) {
+    throw new ToolRefused(`${where} has \`parameters\`; write \`inputSchema\`.`);
   }
   const input = await schemaOf(where, 'inputSchema', tool.inputSchema);
   const context = tool.contextSchema === undefined ? null : await schemaOf(where, 'contextSchema', tool.contextSchema);

@@ -58,6 +58,7 @@ function unknownAlias(name: string): string {
 
 function sentenceOf(code: string, message: string, yaml: string, offset: number): string {
   const line = yaml.slice(offset).split('\n')[0]?.trim() ?? '';
+  const before = yaml.slice(yaml.lastIndexOf('\n', offset - 1) + 1, offset);
   switch (code) {
     case 'DUPLICATE_KEY':
       return `\`${line.split(':')[0]}\` is written twice; keep one of them.`;
@@ -72,8 +73,12 @@ function sentenceOf(code: string, message: string, yaml: string, offset: number)
     case 'BLOCK_AS_IMPLICIT_KEY':
     case 'MULTILINE_IMPLICIT_KEY':
     case 'MISSING_CHAR':
-      return `This is not valid YAML (${lowered(message)}); check the lines above it, and put text with \`: \` or \`#\` in quotes.`;
+      return `This is not valid YAML (${lowered(message)}); check the indentation of this line and of the lines around it, and put text with \`: \` or \`#\` in quotes.`;
+    case 'BAD_SCALAR_START':
+      return `This is not valid YAML (${lowered(message)}); put the text in quotes.`;
     default:
+      if (/[:-]\s+\{\{/.test(before))
+        return 'A `{` begins an object in YAML; put the text in quotes, as in `"{{date}} …"`.';
       return `This is not valid YAML: ${lowered(message)}.`;
   }
 }
