@@ -42,6 +42,7 @@ export async function serve(env: Environment, overrides?: Overrides): Promise<vo
     const allowed = config.fetchAllow.entries;
     if (allowed.length > 0) say(`Files are also fetched from: ${allowed.join(', ')}`);
     for (const sentence of modelSentences(config, server.modelPlace)) say(sentence);
+    for (const sentence of agencySentences(config, server)) say(sentence);
     const { resumedRuns, endedRuns } = server;
     if (resumedRuns > 0) say(`Runs left unfinished by the last stop, now resumed: ${resumedRuns}`);
     if (endedRuns > 0) say(`Runs left unfinished by the last stop, now ended: ${endedRuns}`);
@@ -82,6 +83,16 @@ function modelSentences({ model, providers }: Config, place: RunningServer['mode
       return `A provider is set up, but none of its models is chosen: ${offline}. ${remedy}`;
     });
   return unused.length > 0 ? unused : [`No provider is set: ${offline}.`];
+}
+
+/** Returns lines that name your agencies, and what is wrong with broken ones. */
+function agencySentences({ agenciesDir }: Config, { agencies }: Pick<RunningServer, 'agencies'>): string[] {
+  if (agenciesDir === null) return [];
+  const advice = 'none; make a folder with an agency.yaml in it, see docs/first-agency.md';
+  const broken = agencies.flatMap(({ id, problem }) =>
+    problem === null ? [] : [`The agency ${id} is broken: ${id}/${problem}`],
+  );
+  return [`Agencies in ${agenciesDir}: ${agencies.map(({ id }) => id).join(', ') || advice}`, ...broken];
 }
 
 function sayFirst(say: (text: string) => void, url: string, apiKey: string | null): void {

@@ -61,6 +61,10 @@ export async function compose(
     apiKey,
     isFirstStart: foundation.isFirstStart,
     modelPlace: foundation.models.placeOf(foundation.models.defaultId),
+    agencies: foundation.agencies
+      .list()
+      .filter(({ loaded }) => loaded?.source !== 'bundled')
+      .map(({ id, error }) => ({ id, problem: error?.message ?? null })),
     resumedRuns: runs.resumedRuns,
     endedRuns: runs.endedRuns,
     probes,

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { PROVIDERS_FILE } from '../domain/providers.ts';
 import { type Config, SettingRefused } from './config.ts';
 import type { ReadSetting } from './read-network.ts';
@@ -21,6 +21,11 @@ export function readAgencies(read: ReadSetting): Pick<Config, 'agenciesDir' | 'a
   if (statSync(agenciesDir, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new SettingRefused(
       `RUNWIRE_AGENCIES_DIR is \`${folder}\`, which is not a folder; create it, or set it to another.`,
+    );
+  }
+  if (['agency.yaml', 'agency.ts'].some((file) => existsSync(join(agenciesDir, file)))) {
+    throw new SettingRefused(
+      `RUNWIRE_AGENCIES_DIR is \`${folder}\`, which is an agency itself; set it to the folder above, \`${dirname(agenciesDir)}\`.`,
     );
   }
   return { agenciesDir, agenciesWatch: watch === 'true' };
