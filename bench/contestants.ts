@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ASK_MEMORY, type LoadOrder, memberId, type Phase, type PhaseResult } from './phases.ts';
+import { ASK_MEMORY, type LoadOrder, memberId, type Phase, type PhaseResult, toolsOf } from './phases.ts';
 import type { Announcement, Memory, ServerSettings } from './server-process.ts';
 
 export type ContestantName = 'floor' | 'ours';
@@ -106,10 +106,12 @@ async function prepareAccounts(url: string, apiKey: string, members: number): Pr
     if (!answer.ok) throw new Error(`${method} ${path} was answered by ${answer.status}: ${text}`);
   };
   const allowances = { unit: 'tokens', limit: 1_000_000, period: 'month' };
-  await send('POST', '/v2/integrations', { apiIntegrationId: INTEGRATION, name: 'Benchmark', allowances });
-  for (let i = 0; i < members; i += 1) {
-    const allowance = { limit: 1_000_000_000_000 };
-    await send('PUT', `/v2/integrations/${INTEGRATION}/members/${memberId(i)}`, { allowance });
+  for (const [apiIntegrationId, agency] of Object.entries({ [INTEGRATION]: 'demo', [toolsOf(INTEGRATION)]: 'tools' })) {
+    await send('POST', '/v2/integrations', { apiIntegrationId, agency, name: 'Benchmark', allowances });
+    for (let i = 0; i < members; i += 1) {
+      const allowance = { limit: 1_000_000_000_000 };
+      await send('PUT', `/v2/integrations/${apiIntegrationId}/members/${memberId(i)}`, { allowance });
+    }
   }
 }
 

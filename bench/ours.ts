@@ -1,9 +1,25 @@
+import { defineAgency, defineAgent, defineTool } from '@runwire/agency';
 import { compose } from '../packages/server/src/compose/compose.ts';
 import { readConfig } from '../packages/server/src/config/read-config.ts';
-import { benchModel } from './model.ts';
+import { benchModel, NOTE } from './model.ts';
 import { announce, readSettings } from './server-process.ts';
 
-/** Our unchanged server with its default limits. Only the model, or its provider, belongs to the benchmark. */
+const note = defineTool({
+  name: NOTE.name,
+  description: 'Notes a text.',
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+  execute: () => NOTE.output,
+});
+const scribe = defineAgent({
+  name: 'Scribe',
+  description: 'Notes.',
+  instructions: 'Note it.',
+  files: false,
+  tools: [note],
+});
+const agencies = { tools: defineAgency({ name: 'Tools', agents: [scribe] }) };
+
+/** Our unchanged server with its default limits. Only the model, or its provider, and a tool belong to the benchmark. */
 const { dataDir, providerPort, databaseUrl } = readSettings();
 const provider =
   providerPort === null
@@ -14,5 +30,8 @@ const { config, secrets } = readConfig({ PORT: '0', RUNWIRE_DATA_DIR: dataDir, .
 const onFatal = (error: unknown) => {
   throw error;
 };
-const server = await compose(config, secrets, onFatal, providerPort === null ? { model: benchModel } : {});
+const server = await compose(config, secrets, onFatal, {
+  agencies,
+  ...(providerPort === null ? { model: benchModel } : {}),
+});
 announce({ port: Number(new URL(server.url).port), apiKey: server.apiKey });

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Order, readOrder, token } from './model.ts';
+import { NOTE, type Order, readOrder, token } from './model.ts';
 
 /*
  * The scripted provider, a separate process with the Responses protocol of OpenAI. It sends what the last message
@@ -49,6 +49,23 @@ class Answer {
     this.#response.end(this.#bytes + event({ type: 'response.completed', sequence_number: this.#said + 1, response }));
     return false;
   }
+}
+
+/** An answer that calls the tool. */
+function call(number: number, response: ServerResponse): void {
+  const item = { type: 'function_call', id: `fc_${number}`, call_id: `call_${number}`, name: NOTE.name };
+  const place = { item_id: item.id, output_index: 0 };
+  const whole = { ...item, arguments: NOTE.arguments, status: 'completed' };
+  const usage = { input_tokens: 20, output_tokens: 8, total_tokens: 28 };
+  const events = [
+    { type: 'response.output_item.added', output_index: 0, item: { ...item, arguments: '', status: 'in_progress' } },
+    { type: 'response.function_call_arguments.delta', ...place, delta: NOTE.arguments },
+    { type: 'response.function_call_arguments.done', ...place, arguments: NOTE.arguments },
+    { type: 'response.output_item.done', output_index: 0, item: whole },
+    { type: 'response.completed', response: { id: 'resp_1', output: [whole], usage } },
+  ];
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.end(created + events.map((data, index) => event({ ...data, sequence_number: index + 1 })).join(''));
 }
 
 /** Answers with the same interval share a timer that checks every millisecond whose turn it is. */
@@ -107,8 +124,12 @@ const server = createServer((request, response) => {
     body += part;
   });
   request.on('end', () => {
-    const { input } = JSON.parse(body) as { input: { content: string }[] };
-    begin(readOrder(input.at(-1)?.content ?? ''), response);
+    const { input } = JSON.parse(body) as { input: { role?: string; type?: string; content: string }[] };
+    const asked = input.findLastIndex(({ role }) => role === 'user');
+    const order = readOrder(input[asked]?.content ?? '');
+    const called = input.slice(asked).filter(({ type }) => type === 'function_call_output').length;
+    if (called < order.calls) call(called + 1, response);
+    else begin(order, response);
   });
 });
 server.keepAliveTimeout = 60_000;

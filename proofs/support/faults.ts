@@ -177,6 +177,17 @@ const FAULTS: Readonly<Record<string, (options: ProcessOptions) => Overrides>> =
   'no-share-lock': lockNoNode,
   // A server that takes a run over finds nothing that the run had finished.
   'forget-journal': () => rows('journal of', () => []),
+  // A server that takes a run over knows only what the root loop had finished.
+  'forget-loops': () => rows('journal of', (all) => all.filter(({ loop }) => loop === '')),
+  // The index of a step counts the model steps of all loops, in the order in which they finished.
+  'count-by-order': () =>
+    rows('journal of', (all) => {
+      let index = 0;
+      return all.map((row) => (row.kind === 'model' ? { ...row, index_in_loop: ++index } : row));
+    }),
+  // A takeover names no item that it makes void.
+  'keep-void-items': () =>
+    params('insert chunk', (given) => ({ ...given, data: String(given.data).replace(/,"voidItems":\[[^\]]*\]/, '') })),
   // Read from the store, a stream continues one event too late.
   'skip-events': () => params('chunk after', (given) => ({ ...given, after: (given.after as number) + 1 })),
   'skip-chunk': skipChunk,

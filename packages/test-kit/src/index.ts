@@ -54,7 +54,7 @@ export { FakeProvider, ProviderCall } from './fake-provider.ts';
 export { FileServer } from './file-server.ts';
 export { fillDisk } from './fill-disk.ts';
 export { freePort } from './free-port.ts';
-export { heldToolAgency } from './held-tool-agency.ts';
+export { heldTeamAgency, heldToolAgency } from './held-tool-agency.ts';
 export { hookStore } from './hook-store.ts';
 export { endlessPdf, pdfOfPages, slowPdf } from './large-documents.ts';
 export { Listener, modelRequest } from './model-conformance.ts';

@@ -30,7 +30,7 @@ export class FinishedSteps {
       this.#outcomes.set(output.callId, output);
       if (output.handoff !== undefined) handOffs += 1;
       if (step.asked !== undefined && step.status === 'completed') {
-        this.addExchange(step.agent, step.asked.agent, { message: step.asked.message, answer: output.text });
+        this.addExchange(step.agent, step.asked, output);
       }
     }
     this.modelSteps = this.#modelSteps.size;
@@ -65,16 +65,21 @@ export class FinishedSteps {
     return this.#open.size > 0;
   }
 
-  addExchange(sender: string, recipient: string, exchange: Exchange): void {
-    const pair = key(sender, recipient);
+  addExchange(sender: string, { agent, message }: NonNullable<Step['asked']>, output: ToolOutputItem): void {
+    const pair = key(sender, agent);
+    const exchange = { message, answer: output.text, answeredAt: output.timestamp };
     const known = this.#exchanges.get(pair);
     if (known === undefined) this.#exchanges.set(pair, [exchange]);
     else known.push(exchange);
   }
 
-  /** The exchanges of this run. */
-  exchanges(sender: string, recipient: string): readonly Exchange[] {
-    return this.#exchanges.get(key(sender, recipient)) ?? [];
+  /**
+   * The exchanges of this run that were complete when the sender made its call. Later ones, of a parallel loop of the same
+   * agent, do not count: a later attempt enters the loop of the call again and must see what the first attempt saw.
+   */
+  exchanges(sender: string, recipient: string, calledAt: number): readonly Exchange[] {
+    const known = this.#exchanges.get(key(sender, recipient)) ?? [];
+    return known.filter(({ answeredAt }) => answeredAt < calledAt);
   }
 }
 

@@ -47,6 +47,9 @@ class ProcessEnd extends Error {}
 /** What happens outside of the process: it survives a crash. */
 class Outside {
   readonly journal: Step[] = [];
+  /** The number of the last step that began, as it is stored with each step. */
+  begun = 0;
+  readonly numbers: number[] = [];
   modelCalls = 0;
   readonly counted: string[] = [];
 }
@@ -57,11 +60,12 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
   const finished = new FinishedSteps(outside.journal, false);
   progress.modelSteps = finished.modelSteps;
   progress.handOffs = finished.handOffs;
-  progress.restore(outside.journal, progress.usage, []);
+  progress.restore(outside.journal, outside.begun, progress);
   const model: Model = {
     id: 'own/model',
-    async call({ instructions, prompt }: ModelRequest, output) {
+    async call({ instructions, prompt, step }: ModelRequest, output) {
       outside.modelCalls += 1;
+      outside.numbers.push(step);
       const seen = prompt.filter(({ kind }) => kind === 'tool_output').length;
       const reply = REPLIES[instructions]?.[seen];
       if (reply === undefined || reply === '') throw new Error(`${instructions} has no reply after ${seen} outputs.`);
@@ -119,9 +123,11 @@ async function attempt(outside: Outside, number: number, diesAfter: number): Pro
     emit: (_event: RunEventBody) => {},
     async journal(step) {
       controller.signal.throwIfAborted();
+      const begun = progress.steps;
       await new Promise(setImmediate);
       controller.signal.throwIfAborted();
       outside.journal.push(step);
+      outside.begun = begun;
       if (outside.journal.length === diesAfter) controller.abort(new ProcessEnd());
       controller.signal.throwIfAborted();
     },
@@ -148,13 +154,17 @@ test('a run with several loops that dies after any step continues with the same 
     await assert.rejects(attempt(outside, 1, diesAfter), ProcessEnd);
     const journalled = outside.journal.length;
     assert.equal(journalled, diesAfter);
-    const before = outside.modelCalls;
+    const { modelCalls: before, begun } = outside;
     assert.equal(await attempt(outside, 2, -1), 'Both agree.');
     const text = `after step ${diesAfter}`;
     assert.deepEqual(places(outside.journal), places(whole.journal), text);
     assert.equal(new Set(outside.journal.map(({ step }) => step)).size, outside.journal.length, 'no number twice');
     const finished = outside.journal.slice(0, journalled).filter(({ kind }) => kind === 'model').length;
     assert.equal(outside.modelCalls - before, whole.modelCalls - finished, `${text}: no finished step is repeated`);
+    assert.ok(
+      outside.numbers.slice(before).every((number) => number > begun),
+      `${text}: the number of a step that began is not assigned again`,
+    );
     const callIds = outside.journal
       .slice(0, journalled)
       .flatMap(({ tool, callId }) => (tool === 'count' ? [callId] : []));

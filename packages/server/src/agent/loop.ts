@@ -163,11 +163,9 @@ async function delegate(
       callerAgent: sender.name,
       depth: loop.depth + 1,
       agent,
-      prompt: [...(await memory(scope, sender.name, flow)), { kind: 'user', text: message }],
+      prompt: [...(await memory(setting, call, flow)), { kind: 'user', text: message }],
     });
-    const answer = textOf(last);
-    scope.finished.addExchange(sender.name, flow.to, { message, answer });
-    return { status: 'completed', text: answer, asked };
+    return { status: 'completed', text: textOf(last), asked };
   } catch (error) {
     scope.signal.throwIfAborted();
     if (!(error instanceof RunFailure) || error.code === 'internal_error') throw error;
@@ -176,9 +174,10 @@ async function delegate(
 }
 
 /** The earlier exchanges between the two agents, without tool calls. */
-async function memory({ team, finished }: RunScope, sender: string, flow: Flow): Promise<readonly PromptItem[]> {
+async function memory({ scope, agent }: Setting, call: ToolCallItem, flow: Flow): Promise<readonly PromptItem[]> {
   if (flow.memory === 'none') return [];
-  const earlier = [...(await team.exchanges(sender, flow.to)), ...finished.exchanges(sender, flow.to)];
+  const ofRun = scope.finished.exchanges(agent.name, flow.to, call.timestamp);
+  const earlier = [...(await scope.team.exchanges(agent.name, flow.to)), ...ofRun];
   return earlier.flatMap(({ message, answer }): PromptItem[] => [
     { kind: 'user', text: message },
     ...(answer.trim() === '' ? [] : [{ kind: 'assistant' as const, text: answer }]),
@@ -219,6 +218,7 @@ async function callStep(
       ...(handoff === undefined ? {} : { handoff }),
     };
     progress.items.push(item);
+    if (asked !== undefined && status === 'completed') scope.finished.addExchange(agent.name, asked, item);
     if (handoff !== undefined) scope.emit({ type: 'agent_updated', ...speaker, newAgent: handoff });
     scope.emit({ type: 'run_item', name: handoff === undefined ? 'tool_output' : 'handoff_occured', item });
     await scope.journal({

@@ -117,9 +117,7 @@ async function askModel(
     // A structured answer that is cut short counts as a wrong one.
     isCut = agent.output !== null && error instanceof RunFailure && error.problem === 'cut_short';
     if (!isCut) {
-      progress.add(usage, model.id);
-      // No step will contain it.
-      progress.settle(usage, model.id);
+      progress.addFailed(loop, usage, model.id);
       const isUnavailable = error instanceof RunFailure && error.problem === 'unavailable';
       return { failure: error, mayFallBack: isUnavailable && assembly.output.length === 0 && !signal.aborted };
     }

@@ -38,6 +38,8 @@ export interface Flow {
 export interface Exchange {
   readonly message: string;
   readonly answer: string;
+  /** The timestamp of the answer, which grows within the run. */
+  readonly answeredAt: number;
 }
 
 /** The agents of a run. */

@@ -50,6 +50,8 @@ export function runSettings(row: {
 export interface ResumePoint {
   /** The journal, in the order of its events. */
   readonly steps: readonly JournalledStep[];
+  /** The number of the last step that earlier attempts began, as far as it is stored. */
+  readonly begun: number;
   /** The usage of all earlier attempts, including the steps that are repeated. */
   readonly usage: Usage;
   readonly byModel: readonly ModelUsage[];

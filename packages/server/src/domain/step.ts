@@ -6,7 +6,10 @@ export const JOURNAL_FORMAT = 1;
 /** The format of a run with attachments by URL: a version without them would resume the run and leave them out. */
 export const JOURNAL_FORMAT_WITH_URLS = 2;
 
-/** The format of a run whose agent can reach others: an earlier version would resume the run without them. */
+/**
+ * The format of a run whose agent can reach others, and of a run whose journal has a `replay` or a gap in the numbers of its
+ * steps: an earlier version would resume the run without them, or take a step for another one.
+ */
 export const JOURNAL_FORMAT_WITH_FLOWS = 3;
 
 export const isKnownJournal = (format: number): boolean =>

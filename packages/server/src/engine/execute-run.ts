@@ -92,7 +92,7 @@ function beginProgress({ agent, message, resumed }: AdmittedRun): Progress {
   const progress = new Progress();
   const timestamp = resumed === null ? progress.timestamp() : resumed.createdAt * 1000;
   progress.items.push({ kind: 'user', agent, text: message, timestamp });
-  if (resumed !== null) progress.restore(resumed.steps, resumed.usage, resumed.byModel);
+  if (resumed !== null) progress.restore(resumed.steps, resumed.begun, resumed);
   return progress;
 }
 
@@ -212,8 +212,9 @@ async function callAgent(execution: Execution): Promise<Step> {
 /** T3: stores a finished step with all events up to it. */
 async function storeStep({ deps, run, log, stop, progress, stepIds }: Execution, step: Step): Promise<void> {
   const journalled = stepIds.journalled(step);
-  if (step.usage !== null && step.model !== null) progress.settle(step.usage, step.model);
+  progress.settle(step);
   const { usage, byModel } = progress.settled;
+  const hasGap = run.resumed !== null && run.resumed.begun > run.resumed.steps.length;
   const chunks = log.takeChunks();
   await retryWhileUnavailable(deps, stop, () =>
     deps.store.transact('step', (tx) =>
@@ -223,6 +224,7 @@ async function storeStep({ deps, run, log, stop, progress, stepIds }: Execution,
         usage,
         byModel,
         begun: progress.steps,
+        hasGap,
         chunks,
         startedAt: log.startedAt,
       }),

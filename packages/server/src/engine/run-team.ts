@@ -123,7 +123,8 @@ export class RunTeam implements Team {
     );
     return rows.reverse().flatMap(({ record_json: recordJson }): Exchange[] => {
       const { asked, output } = stepOutcome(recordJson);
-      return asked?.agent === recipient ? [{ message: asked.message, answer: output[0]?.text ?? '' }] : [];
+      if (asked?.agent !== recipient) return [];
+      return [{ message: asked.message, answer: output[0]?.text ?? '', answeredAt: output[0]?.timestamp ?? 0 }];
     });
   }
 }

@@ -1,5 +1,5 @@
 import { RunLost } from '../domain/run-lost.ts';
-import type { JournalledStep, StepOutcome } from '../domain/step.ts';
+import { JOURNAL_FORMAT, JOURNAL_FORMAT_WITH_FLOWS, type JournalledStep, type StepOutcome } from '../domain/step.ts';
 import type { ModelUsage, Usage } from '../domain/usage.ts';
 import { storeChunks } from '../eventlog/event-log.ts';
 import type { Chunk } from '../eventlog/run-log.ts';
@@ -46,6 +46,8 @@ export interface StepDone {
   readonly byModel: readonly ModelUsage[];
   /** How many steps the run has started. */
   readonly begun: number;
+  /** True if the numbers of the steps have a gap, because an earlier attempt began steps that it did not finish. */
+  readonly hasGap: boolean;
   readonly chunks: readonly Chunk[];
   readonly startedAt: number;
 }
@@ -57,6 +59,7 @@ export async function journalStep(tx: Tx, done: StepDone): Promise<void> {
     runId,
     attempt: step.attempt,
     step: done.begun,
+    leastFormat: done.hasGap || step.replay !== undefined ? JOURNAL_FORMAT_WITH_FLOWS : JOURNAL_FORMAT,
     ...done.usage,
     byModelJson: JSON.stringify(done.byModel),
     startedAt: done.startedAt,

@@ -62,6 +62,8 @@ export function statusRunJson(row: RunRow, lastEventId: number) {
     chatDeleted: _d,
     consumerId: _m,
     cancelRequested: _r,
+    agencyVersion: _v,
+    output: _o,
     ...rest
   } = runJson(row, lastEventId);
   return rest;

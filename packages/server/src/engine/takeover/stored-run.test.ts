@@ -47,7 +47,7 @@ const PARTS = {
 };
 
 /** A finished step with a tool's output up to id 5, then a second response that is under way. */
-const JOURNAL = [{ kind: 'model' as const, loop: '', lastEventId: 4 }];
+const JOURNAL = [{ kind: 'model' as const, loop: '', callId: null, lastEventId: 4 }];
 const events: readonly RunEvent[] = [
   { type: 'response_created', response, id: 2 },
   { type: 'run_item', name: 'tool_output', item: output, id: 5 },
@@ -84,6 +84,23 @@ test('counts the reported usage of a whole response, and nothing without a call'
   const { usage } = spentSoFar(run, PARTS, [...events, whole], JOURNAL);
   assert.deepEqual([usage.requestCount, usage.inputTokens, usage.outputTokens], [2, 200, 40]);
   assert.deepEqual(spentSoFar(run, PARTS, events.slice(0, 2), JOURNAL).usage, finished);
+});
+
+test('counts a failed call of a delegated agent until the outcome of its loop is stored', () => {
+  const delegated = { ...response, callerAgent: 'A', loop: 'call_2' };
+  const stored: readonly RunEvent[] = [
+    { type: 'response_created', response, id: 2 },
+    { type: 'response_created', response: delegated, id: 5 },
+    { type: 'response_created', response: delegated, id: 6 },
+    { type: 'run_item', name: 'tool_output', item: { ...output, callId: 'call_2' }, id: 7 },
+  ];
+  const requests = (journal: Parameters<typeof spentSoFar>[3]) =>
+    spentSoFar(run, PARTS, stored, journal).usage.requestCount;
+  assert.equal(requests(JOURNAL), 3, 'a call and its fallback are under way');
+  const outcome = { kind: 'tool' as const, loop: '', callId: 'call_2', lastEventId: 7 };
+  assert.equal(requests([...JOURNAL, outcome]), 1);
+  const other = { kind: 'model' as const, loop: 'call_3', callId: null, lastEventId: 9 };
+  assert.equal(requests([...JOURNAL, other]), 3, 'a step of another loop covers neither');
 });
 
 test('counts only the turns that fit into the window of the model', () => {

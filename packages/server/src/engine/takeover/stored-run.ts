@@ -132,30 +132,41 @@ interface OpenCall {
   reported: Usage | null;
 }
 
-/** The model calls of the attempt that no journalled step contains. A loop has at most one. */
+/** A step of the journal, as far as it tells which model calls are stored with it. */
+type CoveringStep = Pick<JournalledStep, 'kind' | 'loop' | 'callId' | 'lastEventId'>;
+
+/**
+ * The model calls of the attempt whose usage is in no journalled step. A model step covers the calls of its loop before it,
+ * also failed ones, and the outcome of a `send_message` covers the loop that it began (see `Progress.settle`).
+ */
 function openModelCalls(
   attempt: number,
   stored: readonly RunEvent[],
-  journal: readonly Pick<JournalledStep, 'kind' | 'loop' | 'lastEventId'>[],
+  journal: readonly CoveringStep[],
 ): readonly OpenCall[] {
-  const calls = new Map<string, OpenCall>();
+  const covered = new Map<string, number>();
+  for (const { kind, loop, callId, lastEventId } of journal) {
+    const of = kind === 'model' ? loop : (callId ?? '');
+    covered.set(of, Math.max(lastEventId, covered.get(of) ?? 0));
+  }
+  const calls: OpenCall[] = [];
+  const newest = new Map<string, OpenCall>();
   for (const event of stored) {
     if (event.id <= attemptBase(attempt)) continue;
     if (event.type === 'response_created') {
       const { model, loop = '' } = event.response;
-      calls.set(loop, { loop, model, firstId: event.id, outputBytes: 0, reported: null });
+      const call: OpenCall = { loop, model, firstId: event.id, outputBytes: 0, reported: null };
+      newest.set(loop, call);
+      if (event.id > (covered.get(loop) ?? 0)) calls.push(call);
     } else if (event.type === 'delta') {
-      const call = calls.get(event.item.loop ?? '');
+      const call = newest.get(event.item.loop ?? '');
       if (call !== undefined) call.outputBytes += Buffer.byteLength(event.text);
     } else if (event.type === 'response_done') {
-      const call = calls.get(event.response.loop ?? '');
+      const call = newest.get(event.response.loop ?? '');
       if (call !== undefined) call.reported = event.usage;
     }
   }
-  for (const { kind, loop, lastEventId } of journal) {
-    if (kind === 'model' && lastEventId >= (calls.get(loop)?.firstId ?? Number.POSITIVE_INFINITY)) calls.delete(loop);
-  }
-  return [...calls.values()];
+  return calls;
 }
 
 /**
@@ -168,7 +179,7 @@ export function spentSoFar(
   run: UnfinishedRun,
   parts: PromptParts,
   stored: readonly RunEvent[],
-  journal: readonly Pick<JournalledStep, 'kind' | 'loop' | 'lastEventId'>[],
+  journal: readonly CoveringStep[],
 ): UsageTotals {
   let usage: Usage = {
     requestCount: run.request_count,

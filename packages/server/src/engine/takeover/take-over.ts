@@ -165,6 +165,7 @@ async function resume(tx: Tx, deps: TakeoverDeps, run: UnfinishedRun, crashes: n
   };
   const resumed = {
     steps: journal,
+    begun: run.step,
     usage,
     byModel,
     betweenSteps: run.node_id === RELEASED_RUN,

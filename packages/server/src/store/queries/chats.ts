@@ -188,7 +188,7 @@ export const delegationsOfChat = statement(
       .where('steps.agent', '=', p.sender)
       .where('steps.status', '=', sql<'completed'>`'completed'`)
       .orderBy('runs.created_at', 'desc')
-      .orderBy('steps.step', 'desc')
+      .orderBy('steps.last_event_id', 'desc')
       .limit(p.limit),
 );
 

@@ -81,12 +81,13 @@ export const finishRun = statement(
 
 export const advanceRun = statement(
   'advance run',
-  (db, p: UsageColumns & { runId: string; attempt: number; step: number; startedAt: number }) =>
+  (db, p: UsageColumns & { runId: string; attempt: number; step: number; leastFormat: number; startedAt: number }) =>
     db
       .updateTable('runs')
       .set((eb) => ({
         status: sql<'running'>`'running'`,
         step: p.step,
+        journal_format: sql<number>`case when journal_format < ${p.leastFormat} then ${p.leastFormat} else journal_format end`,
         ...usageColumns(p),
         started_at: eb.fn.coalesce('started_at', eb.val(p.startedAt)),
       }))
