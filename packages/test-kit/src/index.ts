@@ -1,6 +1,4 @@
-export type { OpenAiModels } from '@runwire/server/src/agent/models/openai-model.ts';
 export type { Model, ModelOutput, ModelRequest } from '@runwire/server/src/agent/ports.ts';
-export { openAiModels } from '@runwire/server/src/compose/open-models.ts';
 export type { Overrides } from '@runwire/server/src/compose/overrides.ts';
 export { sameHostAndPath } from '@runwire/server/src/domain/same-place.ts';
 export { CommitUnknown, StoreUnavailable } from '@runwire/server/src/domain/unavailable.ts';
@@ -49,7 +47,6 @@ export {
   withoutComments,
 } from '@runwire/server/testing';
 export { blobStoreConformance } from './blob-store-conformance.ts';
-export { closeTogether } from './close-together.ts';
 export { CommitProxy } from './commit-proxy.ts';
 export { FakeProvider, ProviderCall } from './fake-provider.ts';
 export { FileServer } from './file-server.ts';
@@ -58,7 +55,7 @@ export { freePort } from './free-port.ts';
 export { heldToolAgency } from './held-tool-agency.ts';
 export { hookStore } from './hook-store.ts';
 export { endlessPdf, pdfOfPages, slowPdf } from './large-documents.ts';
-export { Listener, modelRequest } from './model-conformance.ts';
+export { Listener } from './model-conformance.ts';
 export { filesOf, openTestMount, putFile } from './mount-contents.ts';
 export { mountStoreConformance } from './mount-store-conformance.ts';
 export {
