@@ -1,6 +1,6 @@
+import { changedThinking, GOOD_REQUEST, REFUSED_REQUESTS } from '@runwire/test-kit/messages-refused.ts';
+import { IssuedThinking, MESSAGES_RULES, messagesRefusal } from '@runwire/test-kit/messages-rules.ts';
 import { expectEqual, until, WAIT_MS, within } from '@runwire/test-kit/shortfall.ts';
-import { changedThinking, GOOD_REQUEST, REFUSED_REQUESTS } from '../packages/test-kit/src/messages-refused.ts';
-import { IssuedThinking, MESSAGES_RULES, messagesRefusal } from '../packages/test-kit/src/messages-rules.ts';
 import { AgenciesFolder } from '../test/support/agencies-folder.ts';
 import type { Proof } from './support/proof.ts';
 import { Rig } from './support/rig.ts';

@@ -319,28 +319,6 @@ function tests(store: StoreName): void {
     assert.deepEqual(messagesFrame(reader).error, { code: 'model_error', message: 'No.' });
   });
 
-  test('continues after its reader has left, even before the first event', async (t) => {
-    cites(t, 'contract-4-disconnect-continue');
-    const integration = await rig.integration();
-    for (const seen of ['nothing', 'meta', 'text'] as const) {
-      const { reader, call, runId } = await rig.hold({ apiIntegrationId: integration, chatId: seen });
-      if (seen === 'meta') await reader.untilText('event: meta');
-      if (seen === 'text') {
-        await call.text('One ');
-        await reader.untilText('One ');
-      }
-      reader.cut();
-      await reader.over;
-      await call.text('and all');
-      await call.end();
-      const later = await rig.api.events(runId, null, integration);
-      await later.whole();
-      assert.equal(later.answer, seen === 'text' ? 'One and all' : 'and all');
-      const { body } = await rig.api.get(`/v2/integrations/${integration}/chat_status?chatId=${seen}`);
-      assert.deepEqual([body.status, body.run.status, body.run.message], ['idle', 'completed', later.answer]);
-    }
-  });
-
   test('admits everything or reserves nothing if the last write fails', async (t) => {
     cites(t, 'contract-4-one-transaction', 'contract-4-header-false');
     let broken = true;

@@ -8,7 +8,6 @@ import { StartRefused } from '../packages/server/src/domain/start-refused.ts';
 import { cites } from '../requirements/cite.ts';
 import { folderOf } from './support/cli-process.ts';
 import { columnOf } from './support/columns.ts';
-import { KillableServer } from './support/killable-server.ts';
 import { type HeldRun, refusal, ScriptedServer } from './support/scripted-server.ts';
 
 /** Half a credit per token of input, a quarter if it was cached, two per token of output. */
@@ -171,25 +170,6 @@ function tests(store: StoreName): void {
       const held = await rig.hold({ apiIntegrationId: integration, consumerId: 'ann', usageRequestId: 'u' });
       await rig.api.post(`/v2/integrations/${integration}/runs/${held.runId}/cancel`);
       const { used, reserved } = await rig.allowance(integration);
-      assert.deepEqual([used, reserved], [0, 0], unit);
-    }
-  });
-
-  test('an orphaned run that cannot be resumed is free and reserves nothing', async (t) => {
-    cites(t, 'contract-6-charged-zero', 'contract-6-reservation-ends');
-    await using server = await KillableServer.start({ store, env });
-    for (const unit of UNITS) {
-      await server.api.post('/v2/integrations', { apiIntegrationId: unit, allowances: limited(unit) });
-      await server.api.put(`/v2/integrations/${unit}/members/ann`, {});
-      const { call } = await server.hold({ apiIntegrationId: unit, consumerId: 'ann', usageRequestId: 'u' });
-      await call.text('Hello there');
-    }
-    await server.process.kill();
-    await server.startAgain({ env, limits: { maxAttempts: 1 } });
-    for (const unit of UNITS) {
-      const [record] = (await server.api.get(`/v2/integrations/${unit}/usage`)).body.items;
-      assert.deepEqual([record.status, record.charged], ['failed', { unit, amount: 0 }]);
-      const { used, reserved } = (await server.api.get(`/v2/integrations/${unit}/members/ann`)).body.allowance;
       assert.deepEqual([used, reserved], [0, 0], unit);
     }
   });

@@ -80,16 +80,8 @@ function tests(store: StoreName): void {
     await using server = await KillableServer.start({ store, limits: NEVER_BY_THE_CLOCK });
     await server.metered();
     const body = { ...MINE, usageRequestId: 'u1', message: 'Do it' };
-    const { reader, call, runId } = await server.hold(body);
-    await call.text('Kept. ');
-    await call.toolCall('call_1', 'echo', '{"n":1}');
-    await call.end();
-    const second = await server.controller.nextCall();
-    await second.text('Void');
-    await reader.untilText('"Void"');
-    const kept = reader.frames.findLast(({ data }) => data.includes('"tool_output"'))?.id ?? 0;
-    await server.process.kill();
-    assert.equal(await reader.over, false, 'the stream was cut');
+    const { reader, runId, second, kept, isWhole } = await server.cutAfterStep(body);
+    assert.equal(isWhole, false, 'the stream was cut');
 
     await server.startAgain();
     const third = await server.controller.nextCall();

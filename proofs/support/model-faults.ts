@@ -1,5 +1,5 @@
 import type { ModelRequest, Overrides } from '@runwire/test-kit';
-import { changeModelCalls } from '../../packages/test-kit/src/change-model-calls.ts';
+import { changeModelCalls } from '@runwire/test-kit/change-model-calls.ts';
 
 type Replay = NonNullable<ModelRequest['replays']>[number]['replay'];
 

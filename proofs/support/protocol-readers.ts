@@ -1,11 +1,12 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { type FakeProvider, Listener, type ModelRequest, modelRequest, type Protocol } from '@runwire/test-kit';
+import { type FakeProvider, Listener, type ModelRequest, type Protocol } from '@runwire/test-kit';
+import { anthropicByAiSdk } from '@runwire/test-kit/anthropic-by-ai-sdk.ts';
+import { readByAnthropicClient } from '@runwire/test-kit/anthropic-client.ts';
+import { modelRequest } from '@runwire/test-kit/model-conformance.ts';
+import { readByOfficialClient } from '@runwire/test-kit/official-client.ts';
+import { KEY, setUp } from '@runwire/test-kit/provider-rig.ts';
+import { comparable, type ReadMessage, readByModel } from '@runwire/test-kit/read-message.ts';
 import OpenAI from 'openai';
-import { anthropicByAiSdk } from '../../packages/test-kit/src/anthropic-by-ai-sdk.ts';
-import { readByAnthropicClient } from '../../packages/test-kit/src/anthropic-client.ts';
-import { readByOfficialClient } from '../../packages/test-kit/src/official-client.ts';
-import { KEY, setUp } from '../../packages/test-kit/src/provider-rig.ts';
-import { comparable, type ReadMessage, readByModel } from '../../packages/test-kit/src/read-message.ts';
 
 /** What a client has read of a stream, by field. */
 export type Reading = Readonly<Record<string, unknown>>;

@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { FakeProvider, type ProviderCall, providerEvents, type StreamScript, sseText } from '@runwire/test-kit';
-import { type MessagesRequest, thinksByDefault } from '../../packages/test-kit/src/messages-rules.ts';
-import {
-  MessagesServer,
-  type ScriptedAnswer,
-  type ScriptedBlock,
-} from '../../packages/test-kit/src/messages-server.ts';
+import { type MessagesRequest, thinksByDefault } from '@runwire/test-kit/messages-rules.ts';
+import { MessagesServer, type ScriptedAnswer, type ScriptedBlock } from '@runwire/test-kit/messages-server.ts';
 
 /** The steps of a whole run. */
 export const STEPS = 10;

@@ -79,6 +79,21 @@ export class KillableServer implements AsyncDisposable {
     return new HeldRun(reader, await this.controller.nextCall());
   }
 
+  /** Kills the server after a finished step of a run and a text that is not stored; the server must have a long `flushMs`. */
+  async cutAfterStep(body: Parameters<ApiClient['complete']>[0]) {
+    const { reader, call, runId } = await this.hold(body);
+    await call.text('Kept. ');
+    await call.toolCall('call_1', 'echo', '{"n":1}');
+    await call.end();
+    const second = await this.controller.nextCall();
+    await second.text('Void');
+    await reader.untilText('"Void"');
+    // The finished steps are durable before the model is asked again. Nothing after them is.
+    const kept = reader.frames.findLast(({ data }) => data.includes('"tool_output"'))?.id ?? 0;
+    await this.process.kill();
+    return { reader, runId, second, kept, isWhole: await reader.over };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.process[Symbol.asyncDispose]();
     await this.#again?.[Symbol.asyncDispose]();

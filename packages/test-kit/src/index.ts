@@ -48,7 +48,6 @@ export {
   withoutComments,
 } from '@runwire/server/testing';
 export { blobStoreConformance } from './blob-store-conformance.ts';
-export { closeTogether } from './close-together.ts';
 export { CommitProxy } from './commit-proxy.ts';
 export { FakeProvider, ProviderCall } from './fake-provider.ts';
 export { FileServer } from './file-server.ts';
@@ -57,7 +56,7 @@ export { freePort } from './free-port.ts';
 export { heldTeamAgency, heldToolAgency } from './held-tool-agency.ts';
 export { hookStore } from './hook-store.ts';
 export { endlessPdf, pdfOfPages, slowPdf } from './large-documents.ts';
-export { Listener, modelRequest } from './model-conformance.ts';
+export { Listener } from './model-conformance.ts';
 export { filesOf, openTestMount, putFile } from './mount-contents.ts';
 export { mountStoreConformance } from './mount-store-conformance.ts';
 export {

@@ -143,6 +143,7 @@ test('admits a request without fault', () => {
     agent: 'Concierge',
     textOnly: false,
     maxRunSeconds: null,
+    model: null,
     onDisconnect: 'continue',
     keepAttachments: true,
     chat: { chatKey: 'chat_1', chatId: 'c1', alias: null, knownAlias: null, numMessages: 2, textBytes: 10 },
