@@ -61,6 +61,7 @@ function tests(store: StoreName): void {
       maxRunSeconds: 900,
       maxRunsPerMember: null,
       keepAttachments: true,
+      model: null,
     });
     for (const time of [createdAt, updatedAt]) assert.match(time, ISO_TIME);
     const path = `/v2/integrations/${apiIntegrationId}`;
@@ -364,9 +365,9 @@ function tests(store: StoreName): void {
         entryPoints: ['Concierge'],
         agents: null,
         flows: [
-          { from: 'Concierge', to: 'Guide', kind: 'delegate', memory: 'chat' },
-          { from: 'Concierge', to: 'Accountant', kind: 'delegate', memory: 'chat' },
-          { from: 'Concierge', to: 'Guide', kind: 'handoff', memory: 'chat' },
+          { from: 'Concierge', to: 'Guide', kind: 'delegate' },
+          { from: 'Concierge', to: 'Accountant', kind: 'delegate' },
+          { from: 'Concierge', to: 'Guide', kind: 'handoff' },
         ],
         source: 'bundled',
         mcp: [],

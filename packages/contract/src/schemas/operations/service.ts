@@ -117,4 +117,3 @@ export const headHealth = headOf(getHealth, 'headHealth');
 export const headReadiness = headOf(getReadiness, 'headReadiness');
 export const headOpenApi = headOf(getOpenApi, 'headOpenApi');
 export const headDocs = headOf(getDocs, 'headDocs');
-export const headAgencySchema = headOf(getAgencySchema, 'headAgencySchema');
