@@ -123,6 +123,29 @@ test('/team asks two agents concurrently, one of which uses a tool, and hands ov
   ]);
 });
 
+test('an agent with `output` answers a value that its schema accepts', async () => {
+  const output = {
+    type: 'object',
+    properties: {
+      city: { type: 'string', minLength: 9 },
+      days: { type: 'integer', minimum: 3 },
+      mood: { enum: ['calm', 'busy'] },
+      stops: { type: 'array', minItems: 2, items: { $ref: '#/$defs/stop' } },
+      note: { type: 'string' },
+    },
+    required: ['city', 'days', 'mood', 'stops'],
+    additionalProperties: false,
+    $defs: { stop: { type: 'object', properties: { at: { type: 'string', format: 'date' } }, required: ['at'] } },
+  };
+  const agents = [{ name: 'Planner', instructions: 'Plan.', output }];
+  await using planning = await startTestServer({ agencies: { planning: { name: 'Planning', agents } } });
+  await planning.api.post('/v2/integrations', { apiIntegrationId: 'planning', agency: 'planning' });
+  const reader = await planning.api.complete({ apiIntegrationId: 'planning', message: 'Plan a trip' });
+  await reader.whole();
+  const value = { city: 'offline..', days: 3, mood: 'calm', stops: [{ at: '2030-01-01' }, { at: '2030-01-01' }] };
+  assert.deepEqual([ending(reader).status, JSON.parse(reader.answer)], ['completed', value]);
+});
+
 test('elsewhere in a message such words are words', async () => {
   const reader = await server.api.complete({ message: 'Say /fail' });
   await reader.whole();

@@ -18,6 +18,7 @@ const NOT_BUILT: Settings = {
 const WRONG: readonly Settings[] = [
   { RUNWIRE_AGENCIES_DIR: './no-such-folder' },
   { RUNWIRE_AGENCIES_DIR: 'package.json' },
+  { RUNWIRE_AGENCIES_DIR: 'proofs/data/portable/ported/crewai' },
   { RUNWIRE_AGENCIES_WATCH: 'true' },
   { RUNWIRE_AGENCIES_WATCH: 'yes' },
   ...['abc', '-1', '1.5', '65536', '0x50', ' 80', '8787 '].map((PORT) => ({ PORT })),
@@ -73,10 +74,6 @@ const WRONG: readonly Settings[] = [
     RUNWIRE_SHARED_DISK: shared,
     DATABASE_URL: 'postgres://db.example.com/runwire',
   })),
-  { RUNWIRE_AGENCIES_DIR: './no-such-folder' },
-  { RUNWIRE_AGENCIES_DIR: 'package.json' },
-  { RUNWIRE_AGENCIES_WATCH: 'true' },
-  { RUNWIRE_AGENCIES_DIR: '.', RUNWIRE_AGENCIES_WATCH: 'yes' },
   ...['abc', '-1', '1.5', '65536', ' 9464', '8787'].map((port) => ({ RUNWIRE_METRICS_PORT: port })),
   { RUNWIRE_METRICS_PORT: '9464', PORT: '9464' },
   { RUNWIRE_METRICS_HOST: '0.0.0.0' },

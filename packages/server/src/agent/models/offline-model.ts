@@ -6,6 +6,7 @@ import type { SandboxFile } from '../../domain/sandbox-file.ts';
 import { estimateTokens, type Usage } from '../../domain/usage.ts';
 import type { Model, ModelOutput, ModelRequest, ModelResult } from '../ports.ts';
 import { promptBytes } from '../progress.ts';
+import { exampleOf } from './example-value.ts';
 import { teamTurn } from './offline-team.ts';
 
 const WORD_MS = 15;
@@ -19,7 +20,7 @@ const SEEN_CHARACTERS = 100;
 
 /**
  * Answers without a provider and shows a newcomer each behaviour: a stream, a slow one, a failing one, a tool, a file, a
- * team of agents.
+ * team of agents, structured output.
  */
 export const offlineModel: Model = {
   id: 'offline/demo',
@@ -53,7 +54,8 @@ export const offlineModel: Model = {
     }
     const seconds = word === '/slow' ? slowSeconds(argument) : null;
     // A file is streamed by lines, because it would have too many words.
-    const text = team === null ? answer(word, message, seconds, outputs(request), came) : team.text;
+    const written = team === null ? answer(word, message, seconds, outputs(request), came) : team.text;
+    const text = request.output === undefined ? written : JSON.stringify(exampleOf(request.output));
     const words = text.split(word === '/read' ? /(?<=\n)/ : /(?<= )/);
     const pauseMs =
       seconds === null ? Math.min(WORD_MS, MOST_MS / words.length) : (seconds * 1000) / Math.max(1, words.length - 1);
