@@ -80,6 +80,15 @@ const OTHER_FILES: Readonly<Record<string, string>> = {
   'agency.tsx': TYPESCRIPT_FILE,
 };
 
+/** Files of other frameworks, and the page that tells how to port them. */
+const PORTED_FROM: Readonly<Record<string, string>> = {
+  'agency.py': 'docs/from-agency-swarm.md',
+  'agent.py': 'docs/from-google-adk.md',
+  'root_agent.yaml': 'docs/from-google-adk.md',
+  '.claude': 'docs/from-claude-agents.md',
+  'crew.py': 'docs/from-crewai.md',
+};
+
 async function formOf(folder: AgencyFolder, faults: Faults): Promise<string | null> {
   const names = await folder.list('.');
   const found = [YAML_FILE, TYPESCRIPT_FILE].filter((name) => names.includes(name));
@@ -91,9 +100,11 @@ async function formOf(folder: AgencyFolder, faults: Faults): Promise<string | nu
   }
   if (found.length > 0) return found[0] ?? null;
   const other = names.find((name) => Object.hasOwn(OTHER_FILES, name));
+  const foreign = names.find((name) => Object.hasOwn(PORTED_FROM, name));
+  const added = foreign === undefined ? '' : `, as ${PORTED_FROM[foreign]} shows for \`${foreign}\``;
   const advice =
     other === undefined
-      ? `add \`${YAML_FILE}\` or \`${TYPESCRIPT_FILE}\``
+      ? `add \`${YAML_FILE}\` or \`${TYPESCRIPT_FILE}\`${added}`
       : `rename \`${other}\` to \`${OTHER_FILES[other]}\``;
   faults.addAt('.', NO_POSITION, `The folder has no \`${YAML_FILE}\`; ${advice}.`);
   return null;

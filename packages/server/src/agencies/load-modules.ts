@@ -93,6 +93,9 @@ function sentenceOf({ message, code }: ModuleFailure, folder: string): string {
   switch (code) {
     case 'ERR_MODULE_NOT_FOUND': {
       const name = /package '([^']+)'/.exec(message)?.[1];
+      if (name === '@openai/agents') {
+        return 'Agents of `@openai/agents` cannot be used; write them with `@runwire/agency`, as docs/from-openai-agents.md shows.';
+      }
       if (name !== undefined)
         return `The package \`${name}\` is not installed; run \`npm install ${name}\` in the agency's folder.`;
       const file = relative(folder, IMPORT_FAILED.exec(message)?.[1] ?? '');

@@ -79,7 +79,7 @@ function sentenceOf(code: string, message: string, yaml: string, offset: number)
     default:
       if (/[:-]\s+\{\{/.test(before))
         return 'A `{` begins an object in YAML; put the text in quotes, as in `"{{date}} …"`.';
-      return `This is not valid YAML: ${lowered(message)}.`;
+      return `This is not valid YAML (${lowered(message)}); check the quotes and the indentation of this line and of the lines around it.`;
   }
 }
 
