@@ -8,13 +8,20 @@ import { type Protocol, providerEvents, sseText } from './provider-streams.ts';
 import type { StreamScript } from './stream-script.ts';
 
 export const KEY = 'sk-secret-0123456789';
-/** The protocols of OpenAI. The proofs play only these so far. */
 export const OPENAI_PROTOCOLS: readonly Protocol[] = ['responses', 'chat'];
 export const PROTOCOLS: readonly Protocol[] = [...OPENAI_PROTOCOLS, 'messages'];
 export const USAGE: Usage = { requestCount: 1, inputTokens: 20, cachedTokens: 8, outputTokens: 9, reasoningTokens: 4 };
 
+interface RigOptions {
+  readonly silenceMs?: number;
+  readonly apiKey?: string | null;
+  readonly model?: string;
+  /** The address of another provider than that of the rig. */
+  readonly baseUrl?: string;
+}
+
 /** A model, and the provider that it asks: Anthropic for its protocol, otherwise OpenAI. */
-export async function setUp(api: Protocol, more: { silenceMs?: number; apiKey?: string | null; model?: string } = {}) {
+export async function setUp(api: Protocol, more: RigOptions = {}) {
   const provider = await FakeProvider.start();
   const name = providerOf(api);
   const { baseUrl } = provider;

@@ -82,7 +82,7 @@ export class OpenedModels implements AsyncDisposable {
   }
 
   fromObject(name: string, object: unknown): Model | null {
-    return isAiSdkModel(object) ? aiSdkModel(name, object) : null;
+    return isAiSdkModel(object) ? aiSdkModel(name, object, this.#options.limits.modelSilenceMs) : null;
   }
 
   /** The faults of `providers.yaml`. */
@@ -153,7 +153,7 @@ export class OpenedModels implements AsyncDisposable {
   async #openPackage(provider: PackageProvider): Promise<FindModel> {
     try {
       const exports = await loadPackage(this.#config.agenciesDir ?? '', provider.package);
-      return aiSdkProvider(exports, provider);
+      return aiSdkProvider(exports, { ...provider, silenceMs: this.#options.limits.modelSilenceMs });
     } catch (error) {
       if (!(error instanceof PackageRefused || error instanceof ProviderRefused)) throw error;
       this.#logger.error({ provider: provider.name, reason: error.message }, 'a provider package cannot be used');

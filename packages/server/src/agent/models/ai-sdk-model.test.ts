@@ -12,7 +12,11 @@ const never = () => new AbortController().signal;
 
 async function setUp() {
   const provider = await FakeProvider.start();
-  const model = aiSdkModel('ai/m', createAnthropic({ baseURL: provider.baseUrl, apiKey: 'sk-1' })('claude-sonnet-5'));
+  const model = aiSdkModel(
+    'ai/m',
+    createAnthropic({ baseURL: provider.baseUrl, apiKey: 'sk-1' })('claude-sonnet-5'),
+    60_000,
+  );
   return { provider, model, [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose]() };
 }
 
@@ -62,7 +66,7 @@ test('AI SDK: retries like the other adapters, and tells a refusal by its status
   await assert.rejects(refused, {
     code: 'model_error',
     providerStatus: 401,
-    message: /requires an API key \(401\); set the key of the provider of ai\/m\.$/,
+    message: /refused the API key \(401\); check the key of the provider of ai\/m\.$/,
   });
 });
 
@@ -80,7 +84,7 @@ function scripted(version: string, ...parts: readonly object[]) {
       return { stream: ReadableStream.from([...parts, finish]) };
     },
   };
-  return { calls, model: aiSdkModel('test/m', model) };
+  return { calls, model: aiSdkModel('test/m', model, 60_000) };
 }
 
 const bytes = Buffer.from('%PDF');
@@ -185,7 +189,7 @@ test('AI SDK: ends that are no answer are failures', async () => {
   await assert.rejects(failing(said, finish('length')), { message: /token limit/ });
   await assert.rejects(failing(said, finish('content-filter', 'safety')), { message: /content filter/ });
   await assert.rejects(failing(said, finish('content-filter', 'refusal')), { message: /refused to answer/ });
-  await assert.rejects(failing(said, finish('interrupted')), { message: /reason `interrupted`/ });
+  await assert.rejects(failing(said, finish('interrupted')), { message: /before the answer was complete/ });
   await assert.rejects(failing(said, finish('stop', 'pause_turn')), { message: /reason `pause_turn`/ });
   await assert.rejects(failing(said, finish('tool-calls')), { message: /without its tool call/ });
   await assert.rejects(failing(said, { type: 'error', error: 'Oops' }), { message: /reported an error: Oops\.$/ });

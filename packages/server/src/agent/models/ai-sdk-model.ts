@@ -12,6 +12,7 @@ import {
   isObject,
   ProviderFailure,
   type ProviderTarget,
+  silenceFailure,
 } from './provider-failure.ts';
 import { fittingReplays, newReplay } from './replays.ts';
 import { type AnswerHeaders, retryAdvice } from './retry-advice.ts';
@@ -24,13 +25,17 @@ export function isAiSdkModel(value: unknown): value is AiSdkLanguageModel {
   return isObject(value) && typeof value.doStream === 'function' && VERSIONS.has(value.specificationVersion);
 }
 
-/** Makes a model of one of the AI SDK. The AI SDK hides bytes and pings, so the run watches for silence. */
-export function aiSdkModel(id: string, model: AiSdkLanguageModel, traits: ModelTraits = {}): Model {
+/**
+ * Makes a model of one of the AI SDK. The AI SDK hides bytes and pings, so a provider is silent while no part arrives.
+ */
+export function aiSdkModel(id: string, model: AiSdkLanguageModel, silenceMs: number, traits: ModelTraits = {}): Model {
   const of = `the provider of ${id}`;
   const settings = { key: `the key of ${of}`, baseUrl: `the address of ${of}`, api: null };
-  const target = { model: model.modelId, apiKey: null, settings };
+  // The package has the key, if the provider needs one.
+  const target = { model: model.modelId, apiKey: '', settings };
   return {
     id,
+    watchesSilence: true,
     windowTokens: traits.window,
     takesPdf: traits.pdf ?? false,
     async call(asked: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
@@ -43,14 +48,18 @@ export function aiSdkModel(id: string, model: AiSdkLanguageModel, traits: ModelT
       const replays = fittingReplays(prefix, request.replays ?? [], (one) => isWholeReplay(request, one));
       const reader = await retryCalls({ signal, mayCall: request.mayCall }, () => {
         const attempt = new AiSdkReader(target, output);
-        const done = aiSdkCall(model.specificationVersion, request, replays, signal)
+        const watch = new SilenceWatch(silenceMs, signal);
+        const work = aiSdkCall(model.specificationVersion, request, replays, watch.signal)
           .then((call) => model.doStream(call as never))
-          .then(({ stream }) => readAll(stream, attempt, output, signal))
-          .catch((error: unknown) => {
-            signal.throwIfAborted();
-            throw failureOf(target, error);
-          });
-        return { done: done.then(() => attempt), hasOutput: () => attempt.hasOutput };
+          .then(({ stream }) => readAll(stream, attempt, output, watch));
+        const done = Promise.race([work, watch.failed]).catch((error: unknown) => {
+          signal.throwIfAborted();
+          throw failureOf(target, error, attempt.hasParts);
+        });
+        return {
+          done: done.finally(() => watch.end()).then(() => attempt),
+          hasOutput: () => attempt.hasOutput,
+        };
       });
       const { content } = reader;
       const replay = content === null ? null : newReplay(prefix, content);
@@ -63,24 +72,67 @@ export function aiSdkModel(id: string, model: AiSdkLanguageModel, traits: ModelT
     stream: ReadableStream<unknown>,
     reader: AiSdkReader,
     output: ModelOutput,
-    signal: AbortSignal,
+    watch: SilenceWatch,
   ): Promise<void> {
+    const { signal } = watch;
     output.begun();
     const parts = stream.getReader();
     const stop = () => void parts.cancel().catch(() => {});
     signal.addEventListener('abort', stop);
     try {
       while (!reader.isComplete) {
-        if (output.isFull) await room(output, signal);
+        if (output.isFull) await watch.pausedFor(room(output, signal));
         const { done, value } = await parts.read();
         signal.throwIfAborted();
-        if (done) throw brokenStream(target, true);
+        watch.heard();
+        if (done) throw brokenStream(target, reader.hasParts);
         reader.take(value);
       }
     } finally {
       signal.removeEventListener('abort', stop);
       stop();
     }
+  }
+}
+
+/** Aborts an attempt if no part arrives for too long. Also rejects for a package that ignores its signal. */
+class SilenceWatch {
+  /** Aborted if the provider is silent, or if the call is aborted. */
+  readonly signal: AbortSignal;
+  /** Rejects if the provider is silent. */
+  readonly failed: Promise<never>;
+  readonly #timer: NodeJS.Timeout;
+  #isPaused = false;
+
+  constructor(silenceMs: number, call: AbortSignal) {
+    const silence = new AbortController();
+    this.signal = AbortSignal.any([call, silence.signal]);
+    const { promise, reject } = Promise.withResolvers<never>();
+    promise.catch(() => {});
+    this.failed = promise;
+    this.#timer = setTimeout(() => {
+      // The provider is not silent if this server does not read.
+      if (this.#isPaused) this.#timer.refresh();
+      else {
+        reject(silenceFailure(silenceMs));
+        silence.abort();
+      }
+    }, silenceMs);
+  }
+
+  heard(): void {
+    this.#timer.refresh();
+  }
+
+  async pausedFor(wait: Promise<void>): Promise<void> {
+    this.#isPaused = true;
+    await wait;
+    this.#isPaused = false;
+    this.heard();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
   }
 }
 
@@ -93,9 +145,11 @@ function room(output: ModelOutput, signal: AbortSignal): Promise<void> {
 }
 
 /** Errors of the AI SDK are recognised by their fields: an agency may bring another copy of its classes. */
-function failureOf(target: ProviderTarget, error: unknown): unknown {
+function failureOf(target: ProviderTarget, error: unknown, hasParts: boolean): unknown {
   if (error instanceof ProviderFailure || error instanceof RunFailure || !(error instanceof Error)) return error;
   const { statusCode, responseBody, responseHeaders, isRetryable } = error as Error & Readonly<Record<string, unknown>>;
+  // The connection broke while a good answer arrived.
+  if (statusCode === 200) return brokenStream(target, hasParts);
   if (typeof statusCode === 'number') {
     const headers = isObject(responseHeaders) ? (responseHeaders as AnswerHeaders) : {};
     const body = typeof responseBody === 'string' ? responseBody : '';

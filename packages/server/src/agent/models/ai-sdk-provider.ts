@@ -14,6 +14,8 @@ export interface AiSdkPackage {
   readonly package: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly models: ReadonlyMap<string, ModelTraits>;
+  /** How long a model may send nothing. */
+  readonly silenceMs: number;
 }
 
 type Exports = Readonly<Record<string, unknown>>;
@@ -21,7 +23,7 @@ type Call = (argument: unknown) => unknown;
 
 /** Makes the models of a provider package of the AI SDK. Throws `ProviderRefused`. */
 export function aiSdkProvider(exports: Exports, about: AiSdkPackage): (id: string) => Model {
-  const { name, package: packageName, options, models } = about;
+  const { name, package: packageName, options, models, silenceMs } = about;
   const create = factoryIn(exports, packageName);
   if (create === null) {
     throw new ProviderRefused(
@@ -41,7 +43,7 @@ export function aiSdkProvider(exports: Exports, about: AiSdkPackage): (id: strin
           `The package \`${packageName}\` makes models of specification \`${version}\`; install a version that makes v3 or v4.`,
         );
       }
-      model = aiSdkModel(id, given, models.get(modelId));
+      model = aiSdkModel(id, given, silenceMs, models.get(modelId));
       made.set(id, model);
     }
     return model;

@@ -2,6 +2,7 @@ import { isBlank } from '../../domain/ids.ts';
 import type { Usage } from '../../domain/usage.ts';
 import type { ModelOutput } from '../ports.ts';
 import {
+  brokenStream,
   failureOfEvent,
   invalidAnswer,
   isObject,
@@ -31,6 +32,8 @@ export class AiSdkReader {
   readonly #parts: (OpenPart | JsonObject)[] = [];
   readonly #providerCalls = new Set<unknown>();
   #thinkingAt: OpenPart | null = null;
+  /** True after the first part that the provider caused. */
+  hasParts = false;
   hasOutput = false;
   isComplete = false;
   usage: Usage | null = null;
@@ -60,6 +63,7 @@ export class AiSdkReader {
 
   take(part: unknown): void {
     if (!isObject(part)) throw invalidAnswer(this.#target, 'a part that is not valid');
+    if (part.type !== 'stream-start' && part.type !== 'error') this.hasParts = true;
     switch (part.type) {
       case 'text-start':
       case 'text-delta':
@@ -145,7 +149,9 @@ export class AiSdkReader {
     if (raw === 'refusal') throw refusedAnswer(this.#target, '');
     if (unified === 'length') throw truncatedAnswer(reason === 'model_context_window_exceeded' ? reason : 'length');
     if (unified === 'content-filter') throw truncatedAnswer('content_filter');
-    if (unified === 'error' || unified === 'interrupted' || INCOMPLETE.has(raw)) throw truncatedAnswer(reason);
+    // The connection ended before the last event.
+    if (unified === 'interrupted') throw brokenStream(this.#target, this.hasParts);
+    if (unified === 'error' || INCOMPLETE.has(raw)) throw truncatedAnswer(reason);
     const hasCall = this.#parts.some(({ type }) => type === 'tool-call');
     if (unified === 'tool-calls' && !hasCall) throw invalidAnswer(this.#target, 'an answer without its tool call');
     this.isComplete = true;
