@@ -22,7 +22,7 @@ const textOf = (prompt: Prompt) => prompt.map((item) => (item.kind === 'assistan
 const endOf = ({ frames }: PlayedRun['reader']) =>
   JSON.parse(frames.find(({ event }) => event === 'messages')?.data ?? '{}').status;
 
-/** Asks again in the same chat. The prompt goes through every adapter to a provider that refuses what the real one refuses. */
+/** Asks again in the same chat. Every adapter sends the prompt to a provider that refuses what the real provider refuses. */
 async function nextTurn(
   rig: Rig,
   judges: ProviderJudges,

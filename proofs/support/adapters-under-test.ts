@@ -38,11 +38,19 @@ const SDK = {
   ADDRESS: `the address of the provider of ${SDK_MODEL}`,
 };
 
+/** `providers.yaml` with the provider `sdk`, a package of the AI SDK. */
+export function aiSdkProviders(baseUrl: string): string {
+  return `sdk: { package: "@ai-sdk/anthropic", options: { baseURL: "${baseUrl}", apiKey: ${PLANTED_KEY} } }\n`;
+}
+
 /** Packages of the AI SDK are loaded from the folder of `providers.yaml`. */
-function aiSdkEnvironment({ baseUrl }: FakeProvider, folder: AgenciesFolder): Readonly<Record<string, string>> {
+export function linkAiSdk(folder: AgenciesFolder): void {
   folder.link(PACKAGE_PATH, fileURLToPath(new URL(`../../${PACKAGE_PATH}`, import.meta.url)));
-  const options = `{ baseURL: "${baseUrl}", apiKey: ${PLANTED_KEY} }`;
-  folder.write({ 'providers.yaml': `sdk: { package: "@ai-sdk/anthropic", options: ${options} }\n` });
+}
+
+function aiSdkEnvironment({ baseUrl }: FakeProvider, folder: AgenciesFolder): Readonly<Record<string, string>> {
+  linkAiSdk(folder);
+  folder.write({ 'providers.yaml': aiSdkProviders(baseUrl) });
   return { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_MODEL: SDK_MODEL };
 }
 

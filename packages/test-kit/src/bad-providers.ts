@@ -62,6 +62,9 @@ export function bytesOf(protocol: Protocol, name: string, a = '', b = ''): strin
   if (name === 'no usage') return wire({ ...SCRIPT, usage: null });
   if (name === 'unfinished') return wire({ ...SCRIPT, end: 'none' });
   if (name === 'error' || name === 'length') return wire({ ...SCRIPT, end: name });
+  if (name === 'thought') return wire({ parts: [{ kind: 'reasoning', deltas: ['Hm.'] }], usage: USAGE, end: 'error' });
+  if (name === 'call')
+    return wire({ parts: [{ kind: 'calls', calls: [['call_1', 'list_files', '{}']] }], usage: USAGE });
   if (name === 'failure') {
     const error = { code: a, message: b };
     const events = {

@@ -185,7 +185,7 @@ export class ChatReader extends ProtocolReader {
     // Some servers send objects here.
     if (typeof reasoning === 'string') this.think(reasoning);
     this.say(delta.content ?? '');
-    this.say(delta.refusal ?? '');
+    this.refuse(delta.refusal ?? '');
     if (Array.isArray(delta.tool_calls)) for (const piece of delta.tool_calls) this.#toolCall(piece);
   }
 

@@ -128,15 +128,18 @@ export class ResponsesReader extends ProtocolReader {
   protected override take(event: JsonObject): boolean {
     switch (event.type) {
       case 'response.output_text.delta':
-      case 'response.refusal.delta':
         this.#deltaParts.add(partOf(event));
         this.say(event.delta);
+        return false;
+      case 'response.refusal.delta':
+        this.#deltaParts.add(partOf(event));
+        this.refuse(event.delta);
         return false;
       case 'response.output_text.done':
         if (!this.#deltaParts.has(partOf(event))) this.say(event.text);
         return false;
       case 'response.refusal.done':
-        if (!this.#deltaParts.has(partOf(event))) this.say(event.refusal);
+        if (!this.#deltaParts.has(partOf(event))) this.refuse(event.refusal);
         return false;
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
@@ -197,7 +200,9 @@ export class ResponsesReader extends ProtocolReader {
       if (hadOutput || item.type !== 'message' || !Array.isArray(item.content)) continue;
       // Some servers stream only the last event.
       for (const part of item.content) {
-        if (isObject(part)) this.say(part.text ?? part.refusal ?? '');
+        if (!isObject(part)) continue;
+        this.say(part.text ?? '');
+        this.refuse(part.refusal ?? '');
       }
     }
   }

@@ -17,6 +17,8 @@ export abstract class ProtocolReader implements EventReader {
   protected readonly output: ModelOutput;
   hasOutput = false;
   usage: Usage | null = null;
+  /** The text with which the model refused to answer. */
+  refusal = '';
 
   constructor(target: ProviderTarget, output: ModelOutput) {
     this.#target = target;
@@ -56,6 +58,12 @@ export abstract class ProtocolReader implements EventReader {
     if (text === '') return;
     this.hasOutput = true;
     this.output.text(text);
+  }
+
+  /** A refusal is shown as text. */
+  protected refuse(text: unknown): void {
+    this.say(text);
+    this.refusal += text;
   }
 
   protected think(text: unknown): void {

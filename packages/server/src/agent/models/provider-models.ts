@@ -5,6 +5,7 @@ import { fittingRequest } from './model-traits.ts';
 import { ChatReader, chatBody, chatDialect } from './openai-chat.ts';
 import { ResponsesReader, responsesBody } from './openai-responses.ts';
 import type { ProtocolCall } from './protocol-call.ts';
+import { refusedAnswer } from './provider-failure.ts';
 import { ProviderTransport } from './provider-transport.ts';
 
 export interface ProviderOptions {
@@ -110,8 +111,8 @@ export class ProviderModels implements AsyncDisposable {
         traits,
         address: baseUrl,
         output,
-        ask: (body, newReader) =>
-          this.#transport.stream({
+        ask: async (body, newReader) => {
+          const reader = await this.#transport.stream({
             target,
             path,
             body: typeof body === 'string' ? Buffer.from(body) : body,
@@ -119,7 +120,12 @@ export class ProviderModels implements AsyncDisposable {
             output,
             mayCall: request.mayCall,
             newReader,
-          }),
+          });
+          // The text of a refusal is no structured answer.
+          if (request.output !== undefined && reader.refusal !== '')
+            throw refusedAnswer(target, reader.refusal).failure;
+          return reader;
+        },
       },
       request,
     );

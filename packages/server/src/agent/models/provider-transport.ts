@@ -35,6 +35,8 @@ export interface ProviderEndpoint {
 export interface EventReader {
   /** True if output was passed on that a second attempt would repeat. */
   readonly hasOutput: boolean;
+  /** The text with which the model refused to answer; empty if it did not. */
+  readonly refusal: string;
   /** Returns true after the last event. */
   event(data: string): boolean;
   /** Called if the body ends without a last event. Returns true if the answer is complete. */
