@@ -29,7 +29,7 @@ export function teamTurn({ tools, prompt }: ModelRequest, message: string): Team
 }
 
 function lead(tools: readonly ModelTool[], since: readonly PromptItem[], task: string): TeamTurn {
-  const recipients = recipientsOf(tools);
+  const recipients = recipientsOf(tools.find(({ name }) => name === SEND_MESSAGE));
   const transfer = tools.find(({ name }) => name.startsWith(TRANSFER));
   const answers = answersIn(since);
   const takenOver = takenOverBy(since);
@@ -40,7 +40,10 @@ function lead(tools: readonly ModelTool[], since: readonly PromptItem[], task: s
     }));
     return { calls };
   }
-  if (takenOver === null && transfer !== undefined) return { calls: [{ name: transfer.name, arguments: '{}' }] };
+  if (takenOver === null && transfer !== undefined) {
+    const [recipient] = recipientsOf(transfer);
+    return { calls: [{ name: transfer.name, arguments: JSON.stringify({ recipient_agent: recipient }) }] };
+  }
   if (takenOver === null && answers.length === 0) return { text: 'This agent has no flows to other agents.' };
   const lines = [
     `This is the offline demo model: no provider was asked. You said: ${task}`,
@@ -61,12 +64,13 @@ function part(tools: readonly ModelTool[], since: readonly PromptItem[], task: s
   return { calls: [{ name: CALCULATE, arguments: JSON.stringify({ operation: 'multiply', a, b }) }] };
 }
 
-function recipientsOf(tools: readonly ModelTool[]): readonly string[] {
-  const schema = tools.find(({ name }) => name === SEND_MESSAGE)?.inputSchema as SendMessageSchema | undefined;
+/** The agents that a tool of flows can reach. */
+function recipientsOf(tool: ModelTool | undefined): readonly string[] {
+  const schema = tool?.inputSchema as FlowSchema | undefined;
   return schema?.properties?.recipient_agent?.enum ?? [];
 }
 
-interface SendMessageSchema {
+interface FlowSchema {
   readonly properties?: { readonly recipient_agent?: { readonly enum?: readonly string[] } };
 }
 
