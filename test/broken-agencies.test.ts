@@ -16,7 +16,12 @@ const table = providerTable({
   isInstalled: () => false,
 });
 const setting = {
-  models: { problem: (id: string) => modelProblem(table, id), defaultId: 'offline/demo', fromObject: () => null },
+  models: {
+    problem: (id: string) => modelProblem(table, id),
+    defaultId: 'offline/demo',
+    searchesWeb: () => false,
+    fromObject: () => null,
+  },
   limits: { steps: 50, depth: 5, handOffs: 10, toolOutputCharacters: 40_000 },
 };
 

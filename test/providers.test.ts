@@ -190,6 +190,39 @@ test('an edit of providers.yaml takes effect, and a bad edit keeps the last good
   assert.deepEqual([refused.status, refused.body.code], [503, 'agency_unavailable']);
 });
 
+test('web_search needs a model whose provider has it', async () => {
+  await using local = await provider('responses');
+  const agent = (model: string, more: string) => `name: Support
+agents:
+  - name: Helper
+    instructions: Help.
+    tools: [WebSearch]
+    model: ${model}
+${more}`;
+  using folder = new AgenciesFolder({
+    'providers.yaml': `plain: { api: chat, baseUrl: ${local.baseUrl} }\nlocal: { api: responses, baseUrl: ${local.baseUrl} }\n`,
+    'good/agency.yaml': agent('local/m', '    files: false\n'),
+    'bad/agency.yaml': agent('plain/m', ''),
+    'second/agency.yaml': agent('local/m', '    fallback: [local/n, plain/n]\n'),
+    'chosen/agency.yaml': agent('local/m', '    settings: { toolChoice: web_search }\n'),
+    'none/agency.yaml': agent('local/m', '    files: false\n').replace('    model: local/m\n', ''),
+  });
+  const env = { RUNWIRE_AGENCIES_DIR: folder.path, RUNWIRE_MODEL: 'plain/m' };
+  await using server = await startTestServer({ env });
+  const { api } = server;
+  assert.equal((await ask(api, 'good')).status, 200);
+  assert.deepEqual(local.calls[0]?.body.tools, [{ type: 'web_search' }]);
+  const fault = (model: string) =>
+    `agency.yaml:5:13: \`web_search\` is a tool of the model's provider, and that of \`${model}\` has none; name another model, or remove the tool.`;
+  assert.equal((await agencyOf(api, 'bad')).error.message, fault('plain/m'));
+  assert.equal((await agencyOf(api, 'second')).error.message, fault('plain/n'));
+  assert.match((await agencyOf(api, 'chosen')).error.message, /`toolChoice` is `web_search`; write /);
+  // The model of the installation is asked without the tool.
+  local.onCall = (call) => void call.stream(wire('chat', hello));
+  assert.equal((await ask(api, 'none')).status, 200);
+  assert.equal(local.calls.at(-1)?.body.tools, undefined);
+});
+
 test('the samples of docs/providers.md are accepted', async () => {
   using folder = new AgenciesFolder({ 'providers.yaml': samplesOf('docs/providers.md', 'yaml').join('\n') });
   const { entries, faults } = await readProviders(folder.path, () => 'sk-1');

@@ -19,6 +19,7 @@ const traits = strictObject({
   maxOutputTokens: Type.Optional(Type.Integer({ minimum: 1 })),
   images: Type.Optional(Type.Boolean()),
   pdf: Type.Optional(Type.Boolean()),
+  output: Type.Optional(Type.Boolean()),
 });
 
 const provider = strictObject({

@@ -22,6 +22,11 @@ const CLAUDE_NAMES: Readonly<Record<string, string>> = {
   WebSearch: 'web_search',
 };
 
+/** Our name of a built-in tool, if it is written with that of Claude's agent files. */
+export function builtInName(written: string): string {
+  return Object.hasOwn(CLAUDE_NAMES, written) ? (CLAUDE_NAMES[written] ?? written) : written;
+}
+
 export interface ToolSources {
   readonly id: string;
   /** The tools of `toolFiles`, by their names. */
@@ -45,7 +50,7 @@ export async function agentTools(
   const named = new Set<string>();
   const add = (index: number, message: string) => faults.add(place, [...path, 'tools', index], message);
   for (const [index, written] of (value.tools ?? []).entries()) {
-    const name = Object.hasOwn(CLAUDE_NAMES, written) ? (CLAUDE_NAMES[written] ?? written) : written;
+    const name = builtInName(written);
     const given = code.tools.get(written) ?? fileTools.get(written);
     if (given !== undefined) {
       const where = `The tool \`${written}\` of agent \`${value.name}\` of agency \`${id}\``;
@@ -68,7 +73,9 @@ export async function agentTools(
       add(index, `${where} a built-in tool; ${remedy}.`);
     } else if (flowTools(flows).includes(name)) add(index, `${where} a tool of its flows; rename it.`);
   }
-  checkChoice(agent, [...tools.map(({ name }) => name), ...named, ...flowTools(flows)], faults);
+  // Providers do not let a request choose their own tools by name.
+  const choices = [...named].filter((name) => name !== 'web_search');
+  checkChoice(agent, [...tools.map(({ name }) => name), ...choices, ...flowTools(flows)], faults);
   return { tools, builtIn: BUILT_IN.filter((name) => named.has(name)) };
 }
 

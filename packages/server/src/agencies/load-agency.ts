@@ -2,7 +2,7 @@ import type { ModelObject } from '@runwire/agency';
 import type { Model } from '../agent/ports.ts';
 import type { AgencyDraft, AgentDraft, ModelObjects } from './agency-draft.ts';
 import type { AgencyFolder } from './agency-folder.ts';
-import { agentTools, type ToolSources, transferTool } from './agent-tools.ts';
+import { agentTools, builtInName, type ToolSources, transferTool } from './agent-tools.ts';
 import type { Faults, Path, Place } from './fault.ts';
 import { expandFlows, unknownAgent } from './flows.ts';
 import { trimmed, usesMember, writeInstructions } from './instructions.ts';
@@ -17,6 +17,8 @@ export interface KnownModels {
   problem(model: string): string | null;
   /** The model of agencies that name none. */
   readonly defaultId: string;
+  /** True if the model's provider has a tool that searches the web. */
+  searchesWeb(model: string): boolean;
   /** Makes a model of an object of the AI SDK. Returns null if the server does not know its specification. */
   fromObject(name: string, object: ModelObject): Model | null;
 }
@@ -75,6 +77,7 @@ export async function loadAgency(
     const own = loadModels(agent.value, { place, path, models: code.models }, setting, faults);
     const ownModels = new Map([...agencyModels, ...own]);
     if (value.model === undefined && agent.value.model === undefined) checkDefaultModel(agent, setting, faults);
+    checkWebSearch(agent, { ...value, ...agent.value }, ownModels, setting, faults);
     const loaded = await loadAgent(draft, agent, { ...parts, shared, ownModels, flows: flows.get(name) ?? [] }, faults);
     agents.set(name, loaded);
   }
@@ -214,6 +217,23 @@ function loadModels(
 
 function unknownSpecification({ specificationVersion }: ModelObject): string {
   return `This model has the specification \`${specificationVersion}\`; use a version of its package that has \`v3\` or \`v4\`.`;
+}
+
+/** Reports models of the files whose providers cannot search. Other models are asked without the tool. */
+function checkWebSearch(
+  { value, place, path }: AgentDraft,
+  { model, fallback = [] }: NamesModels,
+  ownModels: ReadonlyMap<string, Model>,
+  { models }: AgencySetting,
+  faults: Faults,
+): void {
+  const index = (value.tools ?? []).findIndex((tool) => builtInName(tool) === 'web_search');
+  if (index === -1) return;
+  const searches = (id: string) => ownModels.get(id)?.searchesWeb ?? models.searchesWeb(id);
+  const without = [...(model === undefined ? [] : [model]), ...fallback].find((id) => !searches(id));
+  if (without === undefined) return;
+  const sentence = `\`web_search\` is a tool of the model's provider, and that of \`${without}\` has none; name another model, or remove the tool.`;
+  faults.add(place, [...path, 'tools', index], sentence);
 }
 
 /** The model of the installation may be one of `providers.yaml`, which can be broken. */

@@ -44,6 +44,7 @@ export async function loadDefinition(
       ...setting,
       models: {
         problem: () => null,
+        searchesWeb: () => true,
         defaultId: models.defaultId,
         fromObject: (name: string, object: ModelObject) => models.fromObject(name, object),
       },

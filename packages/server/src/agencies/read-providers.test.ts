@@ -95,7 +95,7 @@ const FAULTS: readonly (readonly [string, ...string[]])[] = [
   ],
   [
     'x:\n  api: chat\n  baseUrl: https://a.example.com\n  models: { m: { context: 10 } }',
-    '4:18: `context` is not a field of a model; its fields are window, maxOutputTokens, images, pdf.',
+    '4:18: `context` is not a field of a model; its fields are window, maxOutputTokens, images, pdf, output.',
   ],
   ['x: chat', '1:4: `x` must be an object with fields, not text.'],
   [

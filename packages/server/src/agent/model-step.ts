@@ -101,6 +101,7 @@ async function askModel(
     instructions: agent.instructions,
     prompt,
     tools: modelTools(agent),
+    ...(agent.webSearch && model.searchesWeb === true ? { webSearch: true } : {}),
     ...(replays.length === 0 ? {} : { replays }),
     mayCall: () => scope.mayCall(),
     ...(agent.reasoning === undefined ? {} : { reasoning: agent.reasoning }),

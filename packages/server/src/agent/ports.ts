@@ -57,6 +57,8 @@ export interface ModelRequest {
   /** From the agent's definition. If absent, no reasoning is requested. */
   readonly reasoning?: Reasoning;
   readonly settings?: ModelSettings;
+  /** True if the model may search the web with its provider's own tool. Only models with `searchesWeb` get it. */
+  readonly webSearch?: boolean;
   /** JSON Schema of the answer. A provider that can enforces it; the loop always checks it. */
   readonly output?: Readonly<Record<string, unknown>>;
   /** In the order of the prompt. A model that cannot use them sends the items of the prompt instead. */
@@ -111,6 +113,8 @@ export interface Model {
   readonly watchesSilence?: boolean;
   /** The tokens that it accepts in one request. If absent, they follow from its id. */
   readonly windowTokens?: number | undefined;
+  /** True if its provider has a tool that searches the web. */
+  readonly searchesWeb?: boolean | undefined;
   /** True if PDFs are sent to it. Otherwise their text is sent. */
   readonly takesPdf?: boolean;
   call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult>;

@@ -11,6 +11,8 @@ export interface TeamAgent {
   /** The tokens that the model accepts. */
   readonly windowTokens: number;
   readonly tools: readonly Tool[];
+  /** True if its model may search the web, if its provider can. */
+  readonly webSearch: boolean;
   readonly reasoning?: Reasoning | undefined;
   readonly settings?: ModelSettings | undefined;
   /** Null if its answers are free text. */

@@ -81,6 +81,12 @@ export class OpenedModels implements AsyncDisposable {
     }
   }
 
+  /** A model with a problem is reported for that. */
+  searchesWeb(id: string): boolean {
+    const model = this.#find(id);
+    return model === null || model.searchesWeb === true;
+  }
+
   fromObject(name: string, object: unknown): Model | null {
     return isAiSdkModel(object) ? aiSdkModel(name, object, this.#options.limits.modelSilenceMs) : null;
   }

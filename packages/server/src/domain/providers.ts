@@ -9,6 +9,8 @@ export interface ModelTraits {
   readonly maxOutputTokens?: number;
   readonly images?: boolean;
   readonly pdf?: boolean;
+  /** False if the provider cannot hold the model to a JSON Schema. */
+  readonly output?: boolean;
 }
 
 /** A provider in `providers.yaml`, checked, with the values of its variables. */

@@ -62,6 +62,7 @@ export class RunTeam implements Team {
       fallback: this.#fallbackOf(agent).map((one) => this.#watched.guard(one)),
       windowTokens: model.windowTokens ?? modelWindow(id, prompt.windowTokens),
       tools: this.#toolsOf(agent),
+      webSearch: agent.builtIn.includes('web_search'),
       reasoning: agent.reasoning,
       settings: agent.settings,
       output: agent.output,

@@ -2,18 +2,21 @@ import { isBlank } from '../../domain/ids.ts';
 import type { PromptAttachment } from '../../domain/prompt-attachment.ts';
 import { shownMessage } from '../../domain/sandbox-file.ts';
 import type { ModelRequest, StepReplay } from '../ports.ts';
-import type { AiSdkCall, AiSdkMessage } from './ai-sdk-types.ts';
+import type { AiSdkCall, AiSdkLanguageModel, AiSdkMessage } from './ai-sdk-types.ts';
 import { isObject, type JsonObject, parsed } from './provider-failure.ts';
+import { OUTPUT_NAME } from './structured-output.ts';
 
-/** Makes the options of a call. `version` is the specification of the model. */
+/** Makes the options of a call. */
 export async function aiSdkCall(
-  version: string,
+  model: AiSdkLanguageModel,
   request: ModelRequest,
   replays: ReadonlyMap<number, StepReplay>,
   abortSignal: AbortSignal,
 ): Promise<AiSdkCall> {
-  const { settings = {}, tools, reasoning } = request;
+  const { settings = {}, reasoning } = request;
+  const tools = [...request.tools.map(functionTool), ...(request.webSearch === true ? searchTool(model) : [])];
   const { temperature, topP, maxOutputTokens, parallelToolCalls } = settings;
+  const version = model.specificationVersion;
   return {
     prompt: await promptOf(version, request, replays),
     abortSignal,
@@ -22,12 +25,29 @@ export async function aiSdkCall(
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     // Models of specification v3 have no such option.
     ...(reasoning?.effort === undefined || version === 'v3' ? {} : { reasoning: reasoning.effort }),
-    ...(tools.length === 0 ? {} : { tools: tools.map(functionTool), toolChoice: toolChoice(request) }),
+    ...(request.output === undefined
+      ? {}
+      : { responseFormat: { type: 'json', schema: request.output, name: OUTPUT_NAME } }),
+    ...(tools.length === 0 ? {} : { tools, toolChoice: toolChoice(request) }),
     // The specification has no such setting, and providers name it differently.
     ...(parallelToolCalls === false
       ? { providerOptions: { anthropic: { disableParallelToolUse: true }, openai: { parallelToolCalls: false } } }
       : {}),
   };
+}
+
+/** The tools of providers that search the web, by the first part of the provider's name. */
+const SEARCH_TOOLS: Readonly<Record<string, readonly [id: string, name: string]>> = {
+  anthropic: ['anthropic.web_search_20250305', 'web_search'],
+  google: ['google.google_search', 'google_search'],
+  openai: ['openai.web_search', 'web_search'],
+  xai: ['xai.web_search', 'web_search'],
+};
+
+/** Returns no tool if the provider has none. */
+export function searchTool({ provider }: AiSdkLanguageModel): readonly JsonObject[] {
+  const found = SEARCH_TOOLS[provider.split('.')[0] ?? ''];
+  return found === undefined ? [] : [{ type: 'provider', id: found[0], name: found[1], args: {} }];
 }
 
 function functionTool({ name, description, inputSchema }: ModelRequest['tools'][number]): JsonObject {

@@ -1,7 +1,7 @@
 import type { ModelTraits } from '../../domain/providers.ts';
 import { RunFailure } from '../../domain/run-failure.ts';
 import type { Model, ModelOutput, ModelRequest, ModelResult } from '../ports.ts';
-import { aiSdkCall, isWholeReplay } from './ai-sdk-call.ts';
+import { aiSdkCall, isWholeReplay, searchTool } from './ai-sdk-call.ts';
 import { AiSdkReader } from './ai-sdk-reader.ts';
 import type { AiSdkLanguageModel } from './ai-sdk-types.ts';
 import { fittingRequest } from './model-traits.ts';
@@ -17,6 +17,7 @@ import {
 import { fittingReplays, newReplay } from './replays.ts';
 import { type AnswerHeaders, retryAdvice } from './retry-advice.ts';
 import { retryCalls } from './retry-calls.ts';
+import { instructionsFor, OutputForms } from './structured-output.ts';
 
 const VERSIONS: ReadonlySet<unknown> = new Set(['v3', 'v4']);
 
@@ -33,40 +34,47 @@ export function aiSdkModel(id: string, model: AiSdkLanguageModel, silenceMs: num
   const settings = { key: `the key of ${of}`, baseUrl: `the address of ${of}`, api: null };
   // The package has the key, if the provider needs one.
   const target = { model: model.modelId, apiKey: '', settings };
+  const forms = new OutputForms();
   return {
     id,
     watchesSilence: true,
     windowTokens: traits.window,
     takesPdf: traits.pdf ?? false,
-    async call(asked: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
-      const request = fittingRequest(asked, traits);
-      const prefix = {
-        model: id,
-        head: [model.provider, request.instructions, JSON.stringify([request.tools, request.reasoning ?? null])],
-        prompt: request.prompt,
-      };
-      const replays = fittingReplays(prefix, request.replays ?? [], (one) => isWholeReplay(request, one));
-      const reader = await retryCalls({ signal, mayCall: request.mayCall }, () => {
-        const attempt = new AiSdkReader(target, output);
-        const watch = new SilenceWatch(silenceMs, signal);
-        const work = aiSdkCall(model.specificationVersion, request, replays, watch.signal)
-          .then((call) => model.doStream(call as never))
-          .then(({ stream }) => readAll(stream, attempt, output, watch));
-        const done = Promise.race([work, watch.failed]).catch((error: unknown) => {
-          signal.throwIfAborted();
-          throw failureOf(target, error, attempt.hasParts);
-        });
-        return {
-          done: done.finally(() => watch.end()).then(() => attempt),
-          hasOutput: () => attempt.hasOutput,
-        };
-      });
-      const { content } = reader;
-      const replay = content === null ? null : newReplay(prefix, content);
-      if (replay !== null) output.replay(replay);
-      return { usage: reader.usage };
-    },
+    searchesWeb: searchTool(model).length > 0,
+    call: (request, output, signal) =>
+      forms.call(fittingRequest(request, traits), traits.output !== false, (one) =>
+        call(one.output === undefined ? one : withBoth(one, one.output), output, signal),
+      ),
   };
+
+  async function call(request: ModelRequest, output: ModelOutput, signal: AbortSignal): Promise<ModelResult> {
+    const { tools, webSearch, reasoning } = request;
+    const prefix = {
+      model: id,
+      head: [model.provider, request.instructions, JSON.stringify([tools, webSearch === true, reasoning ?? null])],
+      prompt: request.prompt,
+    };
+    const replays = fittingReplays(prefix, request.replays ?? [], (one) => isWholeReplay(request, one));
+    const reader = await retryCalls({ signal, mayCall: request.mayCall }, () => {
+      const attempt = new AiSdkReader(target, output);
+      const watch = new SilenceWatch(silenceMs, signal);
+      const work = aiSdkCall(model, request, replays, watch.signal)
+        .then((call) => model.doStream(call as never))
+        .then(({ stream }) => readAll(stream, attempt, output, watch));
+      const done = Promise.race([work, watch.failed]).catch((error: unknown) => {
+        signal.throwIfAborted();
+        throw failureOf(target, error, attempt.hasParts);
+      });
+      return {
+        done: done.finally(() => watch.end()).then(() => attempt),
+        hasOutput: () => attempt.hasOutput,
+      };
+    });
+    const { content } = reader;
+    const replay = content === null ? null : newReplay(prefix, content);
+    if (replay !== null) output.replay(replay);
+    return { usage: reader.usage };
+  }
 
   async function readAll(
     stream: ReadableStream<unknown>,
@@ -93,6 +101,11 @@ export function aiSdkModel(id: string, model: AiSdkLanguageModel, silenceMs: num
       stop();
     }
   }
+}
+
+/** Packages differ in what they make of a schema, and some drop it. So the instructions contain it too. */
+function withBoth(request: ModelRequest, output: NonNullable<ModelRequest['output']>): ModelRequest {
+  return { ...request, instructions: instructionsFor(request.instructions, output) };
 }
 
 /** Aborts an attempt if no part arrives for too long. Also rejects for a package that ignores its signal. */

@@ -14,6 +14,8 @@ export interface ClaudeModel {
   readonly takesXhigh: boolean;
   /** True if a request may require a tool call. */
   readonly takesForcedCalls: boolean;
+  /** True if the model can be held to a JSON Schema. */
+  readonly takesSchema: boolean;
 }
 
 const BUDGET: ClaudeModel = {
@@ -23,8 +25,9 @@ const BUDGET: ClaudeModel = {
   takesSampling: true,
   takesXhigh: false,
   takesForcedCalls: true,
+  takesSchema: false,
 };
-const ADAPTIVE: ClaudeModel = { ...BUDGET, maxOutputTokens: 128_000, thinking: 'adaptive' };
+const ADAPTIVE: ClaudeModel = { ...BUDGET, maxOutputTokens: 128_000, thinking: 'adaptive', takesSchema: true };
 const CURRENT: ClaudeModel = { ...ADAPTIVE, takesSampling: false, takesXhigh: true };
 const ALWAYS_THINKING: ClaudeModel = { ...CURRENT, leastThinking: null, takesForcedCalls: false };
 
@@ -33,7 +36,7 @@ const RULES: readonly (readonly [RegExp, ClaudeModel])[] = [
   [/claude-sonnet-5-5/, { ...ALWAYS_THINKING, leastThinking: 'between_tools' }],
   [/claude-opus-5-5|claude-(fable|mythos)-5/, ALWAYS_THINKING],
   [/claude-(sonnet|opus)-4-6/, ADAPTIVE],
-  [/claude-(sonnet|opus|haiku)-4-5/, { ...BUDGET, maxOutputTokens: 64_000 }],
+  [/claude-(sonnet|opus|haiku)-4-5/, { ...BUDGET, maxOutputTokens: 64_000, takesSchema: true }],
   [/claude-opus-4-[78]/, CURRENT],
   [/claude-sonnet-4([-@]|$)/, { ...BUDGET, maxOutputTokens: 64_000 }],
   [/claude-opus-4([-@]|$)/, { ...BUDGET, maxOutputTokens: 32_000 }],

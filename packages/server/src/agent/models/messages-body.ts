@@ -7,7 +7,8 @@ import type { ModelRequest, StepReplay } from '../ports.ts';
 import { type ClaudeModel, claudeModel } from './claude-models.ts';
 import { objectSchema } from './object-schema.ts';
 import { isObject, type JsonObject, parsed } from './provider-failure.ts';
-import { BodyMaker, type RequestBody, toolsWriter } from './request-body.ts';
+import { BodyMaker, type RequestBody, toolsWriter, withTool } from './request-body.ts';
+import { messagesSchema } from './structured-output.ts';
 
 /*
  * Requests of the Messages protocol of Anthropic. User and assistant alternate, a message is a list of blocks, and the
@@ -24,8 +25,12 @@ const toolsText = toolsWriter(({ name, description, inputSchema }) => ({
   input_schema: objectSchema(inputSchema),
 }));
 
-export function messagesToolsText(request: ModelRequest): string {
-  return toolsText(request.tools);
+/** The version that every model accepts. Newer ones run code on the results. */
+const WEB_SEARCH = { type: 'web_search_20250305', name: 'web_search' };
+
+export function messagesToolsText({ tools, webSearch }: ModelRequest): string {
+  const text = toolsText(tools);
+  return webSearch === true ? withTool(text, WEB_SEARCH) : text;
 }
 
 /** `paused` is the content of the assistant's turn so far, if the provider paused it. */
@@ -43,19 +48,21 @@ export function messagesBody(
   if (paused.length > 0) messages.push({ role: 'assistant', content: [...paused] });
   const thinking = isReplayed ? thinkingOf(rules, request) : {};
   const isThinking = 'thinking' in thinking && thinking.thinking.type !== 'disabled';
-  const stubs = request.tools.length > 0 ? [] : calledTools(messages);
+  const hasTools = request.tools.length > 0 || request.webSearch === true;
+  const stubs = hasTools ? [] : calledTools(messages);
   const body = {
     model,
     max_tokens: maxTokens(rules, request, thinking),
     ...(isBlank(request.instructions) ? {} : { system: request.instructions }),
     messages,
     ...thinking,
+    ...outputConfig(thinking, request),
     ...sampling(rules, request, isThinking),
     ...(stubs.length > 0 ? { tool_choice: { type: 'none' } } : toolChoice(rules, request, isThinking)),
     cache_control: { type: 'ephemeral' },
     stream: true,
   };
-  return maker.make(body, stubs.length > 0 ? JSON.stringify(stubs) : toolsText(request.tools));
+  return maker.make(body, stubs.length > 0 ? JSON.stringify(stubs) : messagesToolsText(request));
 }
 
 /**
@@ -93,6 +100,13 @@ function thinkingOf(rules: ClaudeModel, { reasoning }: ModelRequest): Partial<Th
   return { thinking, output_config: { effort: accepted } };
 }
 
+/** The format of the answer is beside the effort. */
+function outputConfig({ output_config: config }: JsonObject, { output }: ModelRequest): JsonObject {
+  const schema = output === undefined ? null : messagesSchema(output);
+  if (schema === null) return {};
+  return { output_config: { ...(isObject(config) ? config : {}), format: { type: 'json_schema', schema } } };
+}
+
 /** Leaves half of the model's limit for the answer. */
 function budgetOf({ maxOutputTokens }: ClaudeModel, budget: number): number {
   return Math.max(MIN_BUDGET_TOKENS, Math.min(budget, maxOutputTokens / 2));
@@ -116,9 +130,10 @@ function sampling({ takesSampling }: ClaudeModel, { settings }: ModelRequest, is
   return topP === undefined ? {} : { top_p: topP };
 }
 
-function toolChoice(rules: ClaudeModel, { settings, tools }: ModelRequest, isThinking: boolean): JsonObject {
+function toolChoice(rules: ClaudeModel, request: ModelRequest, isThinking: boolean): JsonObject {
+  const { settings, tools, webSearch } = request;
   const { toolChoice: choice = 'auto', parallelToolCalls } = settings ?? {};
-  if (tools.length === 0) return {};
+  if (tools.length === 0 && webSearch !== true) return {};
   if (choice === 'none') return { tool_choice: { type: 'none' } };
   const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
   // A call cannot be required while the model thinks.

@@ -9,6 +9,7 @@ import { ProtocolReader } from './protocol-reader.ts';
 import { isObject, type JsonObject, truncatedAnswer } from './provider-failure.ts';
 import { reportedUsage } from './reported-usage.ts';
 import { BodyMaker, type RequestBody, toolsWriter } from './request-body.ts';
+import { isStrict, OUTPUT_NAME } from './structured-output.ts';
 
 /*
  * The Chat Completions protocol of OpenAI, which vLLM, Ollama and most compatible servers implement. A chunk contains
@@ -65,10 +66,21 @@ export function chatBody(model: string, request: ModelRequest, dialect: ChatDial
     // The protocol has no reasoning summaries.
     ...(request.reasoning?.effort === undefined ? {} : { reasoning_effort: request.reasoning.effort }),
     ...openAiSettings(request, dialect),
+    ...responseFormat(request),
     stream: true,
     ...(dialect.takesStreamOptions ? { stream_options: { include_usage: true } } : {}),
   };
   return maker.make(body, toolsText(request.tools));
+}
+
+function responseFormat({ output: schema }: ModelRequest): JsonObject {
+  if (schema === undefined) return {};
+  return {
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: OUTPUT_NAME, schema, strict: isStrict(schema) },
+    },
+  };
 }
 
 interface ChatMessage {

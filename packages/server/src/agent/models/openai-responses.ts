@@ -7,7 +7,8 @@ import { openAiSettings, type SettingForms } from './openai-settings.ts';
 import { ProtocolReader } from './protocol-reader.ts';
 import { isObject, type JsonObject, truncatedAnswer } from './provider-failure.ts';
 import { reportedUsage } from './reported-usage.ts';
-import { BodyMaker, type RequestBody, toolsWriter } from './request-body.ts';
+import { BodyMaker, type RequestBody, toolsWriter, withTool } from './request-body.ts';
+import { isStrict, OUTPUT_NAME } from './structured-output.ts';
 
 /*
  * The Responses protocol of OpenAI. A response is a list of items (reasoning, message, function_call). Each item is
@@ -42,11 +43,18 @@ export function responsesBody(model: string, request: ModelRequest): RequestBody
     input: request.prompt.map((item) => inputItem(item, maker)),
     ...reasoning(request),
     ...openAiSettings(request, SETTINGS),
+    ...textFormat(request),
     stream: true,
     // This server stores the chat and never refers to a response that the provider stores.
     store: false,
   };
-  return maker.make(body, toolsText(request.tools));
+  const tools = toolsText(request.tools);
+  return maker.make(body, request.webSearch === true ? withTool(tools, { type: 'web_search' }) : tools);
+}
+
+function textFormat({ output: schema }: ModelRequest): JsonObject {
+  if (schema === undefined) return {};
+  return { text: { format: { type: 'json_schema', name: OUTPUT_NAME, schema, strict: isStrict(schema) } } };
 }
 
 /**

@@ -8,10 +8,10 @@ export interface SettingForms {
 }
 
 /** The settings of an agent. Servers refuse settings of tools in a request without tools. */
-export function openAiSettings({ settings = {}, tools }: ModelRequest, forms: SettingForms): JsonObject {
+export function openAiSettings({ settings = {}, tools, webSearch }: ModelRequest, forms: SettingForms): JsonObject {
   const { temperature, topP, maxOutputTokens, parallelToolCalls, toolChoice } = settings;
   const sampled = { temperature, top_p: topP, [forms.maxTokens]: maxOutputTokens };
-  if (tools.length === 0) return sampled;
+  if (tools.length === 0 && webSearch !== true) return sampled;
   const named = tools.find(({ name }) => name === toolChoice);
   return {
     ...sampled,

@@ -1,12 +1,14 @@
 import { type ModelTraits, type ProviderApi, providerSettingNames } from '../../domain/providers.ts';
 import type { Model, ModelOutput, ModelRequest, ModelResult } from '../ports.ts';
+import { claudeModel } from './claude-models.ts';
 import { callMessages } from './messages-call.ts';
 import { fittingRequest } from './model-traits.ts';
 import { ChatReader, chatBody, chatDialect } from './openai-chat.ts';
 import { ResponsesReader, responsesBody } from './openai-responses.ts';
 import type { ProtocolCall } from './protocol-call.ts';
-import { refusedAnswer } from './provider-failure.ts';
+import { type JsonObject, refusedAnswer } from './provider-failure.ts';
 import { ProviderTransport } from './provider-transport.ts';
+import { isObjectSchema, messagesSchema, OutputForms } from './structured-output.ts';
 
 export interface ProviderOptions {
   /** The first part of the ids of its models. */
@@ -24,6 +26,9 @@ export interface ProviderOptions {
 interface Protocol {
   readonly path: string;
   readonly takesPdf: boolean;
+  readonly searchesWeb: boolean;
+  /** True if the protocol can send this schema to this model. */
+  readonly takesSchema: (model: string, schema: JsonObject) => boolean;
   readonly headers: (apiKey: string | null) => Readonly<Record<string, string>>;
   readonly call: (call: ProtocolCall, request: ModelRequest) => Promise<ModelResult>;
 }
@@ -36,6 +41,8 @@ const PROTOCOLS: Readonly<Record<ProviderApi, Protocol>> = {
   responses: {
     path: '/responses',
     takesPdf: true,
+    searchesWeb: true,
+    takesSchema: (_, schema) => isObjectSchema(schema),
     headers: bearer,
     call: ({ target, output, ask }, request) =>
       ask(responsesBody(target.model, request), () => new ResponsesReader(target, output)),
@@ -44,6 +51,8 @@ const PROTOCOLS: Readonly<Record<ProviderApi, Protocol>> = {
     path: '/chat/completions',
     // Most servers with this protocol accept no files.
     takesPdf: false,
+    searchesWeb: false,
+    takesSchema: (_, schema) => isObjectSchema(schema),
     headers: bearer,
     call: ({ provider, target, output, ask }, request) =>
       ask(chatBody(target.model, request, chatDialect(provider)), () => new ChatReader(target, output)),
@@ -51,6 +60,8 @@ const PROTOCOLS: Readonly<Record<ProviderApi, Protocol>> = {
   messages: {
     path: '/v1/messages',
     takesPdf: true,
+    searchesWeb: true,
+    takesSchema: (model, schema) => claudeModel(model).takesSchema && messagesSchema(schema) !== null,
     headers: (apiKey) => ({
       'anthropic-version': '2023-06-01',
       ...(apiKey === null ? {} : { 'x-api-key': apiKey }),
@@ -82,12 +93,20 @@ export class ProviderModels implements AsyncDisposable {
     let model = this.#models.get(id);
     if (model === undefined) {
       const traits = this.#options.models?.get(id.slice(prefix.length)) ?? {};
+      const forms = new OutputForms();
+      const name = id.slice(prefix.length);
+      const takesSchema = ({ output: schema }: ModelRequest) =>
+        schema !== undefined && traits.output !== false && this.#protocol.takesSchema(name, schema);
       model = {
         id,
         watchesSilence: true,
         windowTokens: traits.window,
         takesPdf: traits.pdf ?? this.#protocol.takesPdf,
-        call: (request, output, signal) => this.#call({ id, traits }, fittingRequest(request, traits), output, signal),
+        searchesWeb: this.#protocol.searchesWeb,
+        call: (request, output, signal) =>
+          forms.call(fittingRequest(request, traits), takesSchema(request), (one) =>
+            this.#call({ id, traits }, one, output, signal),
+          ),
       };
       this.#models.set(id, model);
     }

@@ -83,6 +83,11 @@ export class BodyMaker {
   }
 }
 
+/** Adds a tool to a list of tools that is written as JSON. */
+export function withTool(toolsText: string, tool: JsonObject): string {
+  return toolsText === '' ? JSON.stringify([tool]) : `${toolsText.slice(0, -1)},${JSON.stringify(tool)}]`;
+}
+
 /** Writes tools as JSON, empty if there are none. An agent has the same list in all its runs, so it is written once. */
 export function toolsWriter(describe: (tool: ModelTool) => JsonObject): (tools: readonly ModelTool[]) => string {
   const texts = new WeakMap<readonly ModelTool[], string>();
