@@ -190,6 +190,70 @@ test('an edit of providers.yaml takes effect, and a bad edit keeps the last good
   assert.deepEqual([refused.status, refused.body.code], [503, 'agency_unavailable']);
 });
 
+test('a required call is required until the agent has made one', async () => {
+  await using local = await provider('chat');
+  const call = ['call_1', 'look', '{}'] as const;
+  local.onCall = (one) => {
+    const hasCalled = one.body.messages.some(({ role }: { role: string }) => role === 'tool');
+    void one.stream(wire('chat', hasCalled ? hello : { parts: [{ kind: 'calls', calls: [call] }] }));
+  };
+  const agent = (choice: string) => `name: Support
+toolFiles: [./tools.ts]
+agents:
+  - { name: Helper, instructions: Help., model: local/m, tools: [look], settings: { toolChoice: ${choice} } }
+`;
+  const tools =
+    "export const look = { description: 'Looks.', inputSchema: { type: 'object' }, execute: () => 'seen' };\n";
+  using folder = new AgenciesFolder({
+    'providers.yaml': `local: { api: chat, baseUrl: ${local.baseUrl} }\n`,
+    'any/agency.yaml': agent('required'),
+    'any/tools.ts': tools,
+    'named/agency.yaml': agent('look'),
+    'named/tools.ts': tools,
+  });
+  await using server = await startTestServer({ env: { RUNWIRE_AGENCIES_DIR: folder.path } });
+  for (const id of ['any', 'named']) assert.deepEqual([(await ask(server.api, id)).status], [200], id);
+  assert.deepEqual(
+    local.calls.map(({ body }) => body.tool_choice),
+    ['required', 'auto', { type: 'function', function: { name: 'look' } }, 'auto'],
+  );
+});
+
+test('an edit to a model without a price is refused if an integration counts in credits', async () => {
+  await using local = await provider('chat');
+  using folder = new AgenciesFolder({
+    'providers.yaml': `local: { api: chat, baseUrl: ${local.baseUrl} }\n`,
+    'a/agency.yaml': agency('local/priced'),
+  });
+  const price = { input: 1, cachedInput: 1, output: 1 };
+  const env = {
+    RUNWIRE_AGENCIES_DIR: folder.path,
+    RUNWIRE_AGENCIES_WATCH: 'true',
+    RUNWIRE_PRICES: JSON.stringify({ 'local/priced': price, 'local/other': price }),
+  };
+  await using server = await startTestServer({ env });
+  const { api } = server;
+  await ask(api, 'a');
+  const allowances = { unit: 'credits', limit: 1_000_000, period: 'month' };
+  await api.put('/v2/integrations/a/members/m', {});
+  const patched = await api.patch('/v2/integrations/a', { allowances });
+  assert.equal(patched.status, 200, JSON.stringify(patched.body));
+  folder.write({ 'a/agency.yaml': agency('local/free') });
+  await until(async () => (await agencyOf(api, 'a')).error !== null);
+  assert.equal(
+    (await agencyOf(api, 'a')).error.message,
+    '.: The integration `a` has allowances in credits, but RUNWIRE_PRICES has no price for `local/free`; name a model with a price.',
+  );
+  assert.equal((await ask(api, 'a', { consumerId: 'm', usageRequestId: 'u1' })).status, 200);
+  folder.write({ 'a/agency.yaml': agency('local/other') });
+  await until(async () => (await agencyOf(api, 'a')).error === null);
+  assert.equal((await ask(api, 'a', { consumerId: 'm', usageRequestId: 'u2' })).status, 200);
+  assert.deepEqual(
+    local.calls.map(({ body }) => body.model),
+    ['priced', 'priced', 'other'],
+  );
+});
+
 test('web_search needs a model whose provider has it', async () => {
   await using local = await provider('responses');
   const agent = (model: string, more: string) => `name: Support

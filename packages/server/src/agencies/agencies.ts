@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgencyDefinition } from '@runwire/agency';
 import type { Logger } from '../telemetry/logger.ts';
-import { AgencyBroken, type AgencyError, agencyError, type Fault } from './fault.ts';
+import { AgencyBroken, type AgencyError, agencyError, type Fault, NO_POSITION } from './fault.ts';
 import type { AgencySetting, KnownModels } from './load-agency.ts';
 import { loadDefinition, loadFolder } from './load-folder.ts';
 import type { LoadedAgency, LoadedAgent } from './loaded-agency.ts';
@@ -20,6 +20,8 @@ export interface AgenciesOptions extends AgencySetting {
   readonly folder: string | null;
   readonly models: UsableModels;
   readonly logger: Logger;
+  /** Returns a sentence if a version that was loaded cannot replace the one in use, or null. Not asked at the start. */
+  readonly checkReloaded?: (agencies: Agencies, loaded: LoadedAgency) => Promise<string | null>;
   /** Changes a fault before it is shown, so that a proof can plant a mistake. */
   readonly wrapFault?: ((fault: Fault) => Fault) | undefined;
 }
@@ -37,6 +39,9 @@ export interface ListedAgency {
 export class Agencies {
   readonly #options: AgenciesOptions;
   readonly #agencies = new Map<string, ListedAgency>();
+  #isStarted = false;
+  /** Called after files were loaded again. */
+  onReloaded: (() => void) | null = null;
 
   private constructor(options: AgenciesOptions) {
     this.#options = options;
@@ -50,6 +55,7 @@ export class Agencies {
       agencies.#agencies.set(id, { id, loaded, error: null });
     }
     await agencies.reload();
+    agencies.#isStarted = true;
     return agencies;
   }
 
@@ -62,6 +68,7 @@ export class Agencies {
       if (!Object.hasOwn(definitions, id) && !found.includes(id)) this.#agencies.delete(id);
     }
     for (const id of found) if (only === null || only === id) await this.#loadFolder(folder, id);
+    this.onReloaded?.();
   }
 
   async #loadFolder(folder: string, id: string): Promise<void> {
@@ -69,6 +76,7 @@ export class Agencies {
     const known = Object.hasOwn(definitions, id) ? undefined : this.#agencies.get(id);
     try {
       const loaded = await loadFolder(join(folder, id), id, this.#options);
+      await this.#checkReloaded(loaded);
       const isSame = known?.loaded?.version === loaded.version;
       this.#agencies.set(id, { id, loaded: isSame ? known.loaded : loaded, error: null });
       if (!isSame) logger.info({ agency: id, version: loaded.version }, 'agency loaded');
@@ -81,6 +89,12 @@ export class Agencies {
       if (Object.hasOwn(definitions, id)) return;
       this.#agencies.set(id, { id, loaded: known?.loaded ?? null, error: agencyError(broken) });
     }
+  }
+
+  async #checkReloaded(loaded: LoadedAgency): Promise<void> {
+    if (!this.#isStarted) return;
+    const problem = (await this.#options.checkReloaded?.(this, loaded)) ?? null;
+    if (problem !== null) throw new AgencyBroken([{ file: '.', ...NO_POSITION, message: problem }]);
   }
 
   /** Returns undefined if the agency does not exist. */
@@ -140,7 +154,10 @@ export class Agencies {
   /** Returns the models of its agents, or none if the agency does not exist. */
   models(agency: string, ofIntegration: string | null): readonly string[] {
     const loaded = this.#agencies.get(agency)?.loaded;
-    if (loaded === null || loaded === undefined) return [];
+    return loaded === null || loaded === undefined ? [] : this.modelsOf(loaded, ofIntegration);
+  }
+
+  modelsOf(loaded: LoadedAgency, ofIntegration: string | null): readonly string[] {
     const models = [...loaded.agents.values()].flatMap((agent) => [
       this.modelOf(loaded, agent, ofIntegration),
       ...agent.fallback,

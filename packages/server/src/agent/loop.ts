@@ -39,11 +39,13 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step> 
   let { agent } = start;
   let lastModel: string | null = null;
   let repairs = 0;
+  // A choice that requires a call in every step would never end.
+  let hasCalled = false;
   for (let indexInLoop = 1; ; indexInLoop += 1) {
     const sent = window.fit(prompt, agent.instructions, agent.windowTokens);
     const known = finished.modelStep(start.loop, indexInLoop);
     const step: Step =
-      known ?? (await modelStep(scope, { ...start, agent, indexInLoop, prompt: sent, replays, lastModel }));
+      known ?? (await modelStep(scope, { ...start, agent, indexInLoop, prompt: sent, replays, lastModel, hasCalled }));
     lastModel = step.model;
     if (step.tried !== undefined) {
       if (repairs === MAX_REPAIRS) throw invalidOutput(agent.name, step.tried);
@@ -56,6 +58,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step> 
       if (start.loop === '' && agent.output !== null) scope.progress.output = { value: JSON.parse(textOf(step)) };
       return step;
     }
+    hasCalled = true;
     const setting = { scope, loop: start, agent, prompt: [...prompt] };
     const shown = shownStep(step.output);
     if (step.replay !== undefined) replays.push({ index: prompt.length, count: shown.length, replay: step.replay });
@@ -67,6 +70,7 @@ export async function runLoop(scope: RunScope, start: LoopStart): Promise<Step> 
     if (next === undefined) continue;
     agent = await scope.team.agent(next);
     lastModel = null;
+    hasCalled = false;
   }
 }
 

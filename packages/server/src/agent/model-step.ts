@@ -1,3 +1,4 @@
+import type { ModelSettings } from '@runwire/agency';
 import { RunFailure } from '../domain/run-failure.ts';
 import type { Step } from '../domain/step.ts';
 import { addUsage, type Usage } from '../domain/usage.ts';
@@ -28,6 +29,8 @@ export interface ModelStepInput extends LoopPlace, SentPrompt {
   readonly indexInLoop: number;
   /** The model that answered the step before; null in the first step of an agent. */
   readonly lastModel: string | null;
+  /** True if the agent has made a call in this loop. */
+  readonly hasCalled: boolean;
 }
 
 /** Makes a step of a model. It is durable when it returns, except for the last one of the run. */
@@ -105,7 +108,7 @@ async function askModel(
     ...(replays.length === 0 ? {} : { replays }),
     mayCall: () => scope.mayCall(),
     ...(agent.reasoning === undefined ? {} : { reasoning: agent.reasoning }),
-    ...(agent.settings === undefined ? {} : { settings: agent.settings }),
+    ...(agent.settings === undefined ? {} : { settings: settingsOf(agent.settings, input.hasCalled) }),
     ...(agent.output === null ? {} : { output: agent.output.jsonSchema }),
   };
   let usage: Usage;
@@ -144,6 +147,13 @@ async function askModel(
     startedAt,
     completedAt: Date.now(),
   };
+}
+
+const FREE_CHOICES: ReadonlySet<string | undefined> = new Set([undefined, 'auto', 'none']);
+
+/** Calls are required only until the agent has made one. */
+function settingsOf(settings: ModelSettings, hasCalled: boolean): ModelSettings {
+  return hasCalled && !FREE_CHOICES.has(settings.toolChoice) ? { ...settings, toolChoice: 'auto' } : settings;
 }
 
 const speakerOf = ({ agent, callerAgent, loop }: ModelStepInput) => ({

@@ -1,4 +1,4 @@
-import { checkCreditPrices } from '../accounts/credit-prices.ts';
+import { checkCreditPrices, creditProblem } from '../accounts/credit-prices.ts';
 import { firstStart } from '../accounts/first-start.ts';
 import { DEMO_AGENCY } from '../accounts/integrations.ts';
 import { Agencies } from '../agencies/agencies.ts';
@@ -71,6 +71,7 @@ export async function openFoundation(
     models,
     limits: serverLimits(limits),
     logger,
+    checkReloaded: (all, loaded) => creditProblem(store.reads, all, loaded, config.prices),
     wrapFault: overrides.wrapFault,
   });
   if (config.agenciesDir !== null && config.agenciesWatch) {

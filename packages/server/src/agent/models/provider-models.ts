@@ -70,6 +70,13 @@ const PROTOCOLS: Readonly<Record<ProviderApi, Protocol>> = {
   },
 };
 
+interface CalledModel {
+  readonly id: string;
+  readonly traits: ModelTraits;
+  /** True if the answer must be JSON, also if the provider does not know it. */
+  readonly isStructured: boolean;
+}
+
 /** All models of a provider, with shared connections. */
 export class ProviderModels implements AsyncDisposable {
   readonly #options: ProviderOptions;
@@ -105,7 +112,7 @@ export class ProviderModels implements AsyncDisposable {
         searchesWeb: this.#protocol.searchesWeb,
         call: (request, output, signal) =>
           forms.call(fittingRequest(request, traits), takesSchema(request), (one) =>
-            this.#call({ id, traits }, one, output, signal),
+            this.#call({ id, traits, isStructured: request.output !== undefined }, one, output, signal),
           ),
       };
       this.#models.set(id, model);
@@ -114,7 +121,7 @@ export class ProviderModels implements AsyncDisposable {
   }
 
   async #call(
-    { id, traits }: { readonly id: string; readonly traits: ModelTraits },
+    { id, traits, isStructured }: CalledModel,
     request: ModelRequest,
     output: ModelOutput,
     signal: AbortSignal,
@@ -141,7 +148,7 @@ export class ProviderModels implements AsyncDisposable {
             newReader,
           });
           // The text of a refusal is no structured answer.
-          if (request.output !== undefined && reader.refusal !== '')
+          if (isStructured && reader.refusal !== '')
             throw refusedAnswer(target, reader.refusal).failure;
           return reader;
         },

@@ -63,6 +63,11 @@ const LEFT_TO_OTHER_VERSION: Takeover = {
   why: 'another version of the server started it, and a node of that version can resume it',
 };
 
+const LEFT_UNTIL_FIXED: Takeover = {
+  outcome: 'left',
+  why: 'its agency is broken; it is resumed after the agency was fixed',
+};
+
 type Decision = Takeover | { readonly outcome: 'ended'; readonly end: EndedOrphan };
 
 /**
@@ -101,6 +106,7 @@ async function decide(tx: Tx, deps: TakeoverDeps, runId: string): Promise<Decisi
   if (run.cancel_requested_at === null) {
     if (obstacle === null) return { outcome: 'resumed', run: await resume(tx, deps, run, crashes) };
     if (obstacle === OTHER_VERSION && (await hasPeers(tx, deps))) return LEFT_TO_OTHER_VERSION;
+    if (obstacle === BROKEN_AGENCY) return LEFT_UNTIL_FIXED;
   }
   return { outcome: 'ended', end: await writeEnd(tx, deps, run, interrupted(obstacle ?? '')) };
 }
@@ -116,11 +122,13 @@ export const interrupted = (obstacle: string): RunError => ({
 });
 
 const OTHER_VERSION = 'another version of the server started it.';
+const BROKEN_AGENCY = 'its agency is broken.';
 
 /** Returns a sentence that explains why the run cannot be resumed here, or null if it can. */
 function obstacleTo(deps: TakeoverDeps, run: UnfinishedRun, crashes: number): string | null {
   if (crashes >= deps.maxAttempts) return `its server died ${crashes === 1 ? 'once' : `${crashes} times`}.`;
   if (!isKnownJournal(run.journal_format)) return OTHER_VERSION;
+  if (deps.agencies.find(run.agency)?.loaded === null) return BROKEN_AGENCY;
   const model = deps.agencies.entryModel(run.agency, run.agent, run.integration_model);
   if (model === null) return `the agent \`${run.agent}\` no longer exists.`;
   const isOwn = deps.agencies.agent(run.agency, run.agent)?.ownModels.has(model) === true;
