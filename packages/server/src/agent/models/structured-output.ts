@@ -3,7 +3,7 @@ import type { ModelRequest, ModelResult } from '../ports.ts';
 import { isObject, type JsonObject } from './provider-failure.ts';
 
 /*
- * An agent's answer can have a schema. A provider that enforces it gets the schema; other models are told about it in their
+ * An agent's answer can have a schema. A provider that enforces it gets the schema; other models read it in their
  * instructions. Either way the loop checks the answer.
  */
 
