@@ -148,8 +148,7 @@ export class ProviderModels implements AsyncDisposable {
             newReader,
           });
           // The text of a refusal is no structured answer.
-          if (isStructured && reader.refusal !== '')
-            throw refusedAnswer(target, reader.refusal).failure;
+          if (isStructured && reader.refusal !== '') throw refusedAnswer(target, reader.refusal).failure;
           return reader;
         },
       },

@@ -111,6 +111,9 @@ test('a model without schemas gets them in its instructions', async () => {
   const [call] = provider.calls;
   assert.equal(formatOf(call?.body), undefined);
   assert.match(instructionsOf(call?.body), /this JSON Schema accepts/);
+  provider.onCall = (one) => void one.stream(wire('chat', { parts: [{ kind: 'refusal', deltas: ['I cannot.'] }] }));
+  const refused = models.model('local/m')?.call(request, new Listener(), new AbortController().signal);
+  await assert.rejects(async () => refused, { message: /refused to answer: I cannot/ });
 });
 
 test('AI SDK: the package and the instructions get the schema', async () => {
