@@ -128,6 +128,8 @@ async function onNodes(events: readonly number[], tenth: readonly number[], sums
   for (const event of tenth) runs.push(await begin(event, 'drain', true));
   const ended = rig.server(doomed).kill('SIGTERM');
   await untilDraining(rig.server(doomed));
+  // Another node takes a run over as soon as its last held call has ended.
+  answerAll(rig);
   for (const [, { runId }] of runs) await endHeld(rig, runId);
   await within('end of a node that hands its runs over', WAIT_MS, ended);
   await checkAll(rig, runs, sums, { servers: others, whole, betweenSteps: true });
