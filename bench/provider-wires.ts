@@ -3,7 +3,7 @@ import { NOTE } from './model.ts';
 /* The protocols that the scripted provider speaks. */
 
 /** What a request asks for: the text of the last message of the user, and how many calls were answered since. */
-export interface Asked {
+export interface ProviderRequest {
   readonly text: string;
   readonly called: number;
 }
@@ -15,7 +15,7 @@ export interface Wire {
   readonly end: (tokens: number) => string;
   /** A whole answer that calls the tool. */
   readonly call: (number: number) => string;
-  readonly read: (body: string) => Asked;
+  readonly read: (body: string) => ProviderRequest;
 }
 
 const event = (data: Readonly<Record<string, unknown>>) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
