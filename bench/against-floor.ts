@@ -18,6 +18,7 @@ const { values: options } = parseArgs({
     members: { type: 'string', default: '32' },
     synchronous: { type: 'string', default: 'full' },
     'in-process': { type: 'boolean', default: false },
+    messages: { type: 'boolean', default: false },
   },
 });
 
@@ -74,12 +75,13 @@ const metrics: readonly Metric[] = [
 
 const provider = options['in-process'] ? null : await startProvider();
 const providerPort = provider?.port ?? null;
+const protocol = options.messages ? 'messages' : 'responses';
 const results: Record<ContestantName, PhaseResult[]> = { floor: [], ours: [] };
 for (let round = 1; round <= rounds; round += 1) {
   for (const name of ['floor', 'ours'] as const) {
     const measured: PhaseResult[] = [];
     for (const part of [phases, idlePhases]) {
-      await using contestant = await startContestant(name, { members, synchronous, providerPort });
+      await using contestant = await startContestant(name, { members, synchronous, providerPort, protocol });
       measured.push(...(await load(contestant, part)).filter((result) => result.name !== 'warm-up'));
     }
     results[name].push(...measured);

@@ -18,6 +18,8 @@ export interface ContestantOptions {
   readonly members: number;
   readonly synchronous: ServerSettings['synchronous'];
   readonly providerPort?: number | null;
+  /** The protocol of our server; Responses by default. */
+  readonly protocol?: ServerSettings['protocol'];
   /** If set, our server runs on PostgreSQL, in this many processes that share the data folder. */
   readonly postgres?: { readonly url: string; readonly nodes: number };
 }
@@ -41,6 +43,7 @@ export async function startContestant(name: ContestantName, options: ContestantO
     dataDir,
     synchronous: options.synchronous,
     providerPort: options.providerPort ?? null,
+    protocol: options.protocol ?? 'responses',
     databaseUrl: options.postgres?.url ?? null,
   };
   const children: ChildProcess[] = [];

@@ -20,11 +20,14 @@ const scribe = defineAgent({
 const agencies = { tools: defineAgency({ name: 'Tools', agents: [scribe] }) };
 
 /** Our unchanged server with its default limits. Only the model, or its provider, and a tool belong to the benchmark. */
-const { dataDir, providerPort, databaseUrl } = readSettings();
+const { dataDir, providerPort, protocol, databaseUrl } = readSettings();
+const baseUrl = `http://127.0.0.1:${providerPort}/v1`;
 const provider =
   providerPort === null
     ? {}
-    : { RUNWIRE_MODEL: 'openai/bench', OPENAI_BASE_URL: `http://127.0.0.1:${providerPort}/v1`, OPENAI_API_KEY: 'sk-1' };
+    : protocol === 'messages'
+      ? { RUNWIRE_MODEL: 'anthropic/bench', ANTHROPIC_BASE_URL: baseUrl, ANTHROPIC_API_KEY: 'sk-1' }
+      : { RUNWIRE_MODEL: 'openai/bench', OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: 'sk-1' };
 const database = databaseUrl === null ? {} : { DATABASE_URL: databaseUrl, RUNWIRE_SHARED_DISK: 'true' };
 const { config, secrets } = readConfig({ PORT: '0', RUNWIRE_DATA_DIR: dataDir, ...database, ...provider });
 const onFatal = (error: unknown) => {
