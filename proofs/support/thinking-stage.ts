@@ -80,8 +80,12 @@ export class ThinkingStage implements AsyncDisposable {
     };
   }
 
+  get baseUrl(): string {
+    return this.#anthropic.baseUrl;
+  }
+
   get url(): string {
-    return `${this.#anthropic.baseUrl}/messages`;
+    return `${this.baseUrl}/messages`;
   }
 
   /** All refusals, or those of the run that this message began. */
