@@ -5,6 +5,9 @@ export interface ModuleFailure {
   readonly stack: string;
 }
 
+/** What the process that tries modules sends: that it has started, then the result. */
+export type ChildMessage = 'started' | { readonly failure: ModuleFailure | null };
+
 /** The code of a failure whose message is a whole sentence. */
 export const OWN_SENTENCE = 'RUNWIRE';
 

@@ -1,6 +1,9 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type ModuleFailure, OWN_SENTENCE } from './module-failure.ts';
+import { type ChildMessage, type ModuleFailure, OWN_SENTENCE } from './module-failure.ts';
+
+/** How long the process itself may take to start; on a busy machine that says nothing about the modules. */
+const START_MS = 60_000;
 
 /** Loads modules in a process of their own. Resolves to null if they load there in time. */
 export async function tryModules(
@@ -20,11 +23,12 @@ export async function tryModules(
   const { promise, resolve } = Promise.withResolvers<ModuleFailure | null>();
   const fail = (message: string) => resolve({ message, code: OWN_SENTENCE, stack: '' });
   const seconds = timeoutMs / 1000;
-  const timer = setTimeout(
-    () => fail(`It did not load within ${seconds} seconds; remove what loops or waits.`),
-    timeoutMs,
-  );
-  child.on('message', ({ failure }: { failure: ModuleFailure | null }) => resolve(failure));
+  let timer = setTimeout(() => fail('The process that loads it did not start.'), START_MS);
+  child.on('message', (message: ChildMessage) => {
+    if (message !== 'started') return resolve(message.failure);
+    clearTimeout(timer);
+    timer = setTimeout(() => fail(`It did not load within ${seconds} seconds; remove what loops or waits.`), timeoutMs);
+  });
   child.on('error', (error) => fail(`The process that loads it could not be started: ${error.message}.`));
   child.on('exit', () => fail('It ended the process while it was loaded; remove `process.exit`.'));
   try {
