@@ -153,7 +153,7 @@ export interface FlowDefinition {
 }
 
 export interface AgencyLimits {
-  /** Steps of a run, of all its agents together. */
+  /** Model calls of a run, of all its agents together. */
   readonly steps?: number;
   /** How deep delegations may be nested. */
   readonly depth?: number;

@@ -82,7 +82,7 @@ function modelSentences({ model, providers }: Config, place: RunningServer['mode
       const remedy = `To use ${baseUrl}, set RUNWIRE_MODEL to ${name}/ and the name of one of its models.`;
       return `A provider is set up, but none of its models is chosen: ${offline}. ${remedy}`;
     });
-  return unused.length > 0 ? unused : [`No provider is set: ${offline}.`];
+  return unused.length > 0 ? unused : [`No provider key and no RUNWIRE_MODEL is set: ${offline}.`];
 }
 
 /** Returns lines that name your agencies, and what is wrong with broken ones. */
