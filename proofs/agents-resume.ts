@@ -142,7 +142,7 @@ async function onNodes(events: readonly number[], tenth: readonly number[], sums
 
 export const proof: Proof = {
   name: 'agents-resume',
-  minutes: 4,
+  minutes: 5,
   faults: {
     'forget-loops': /^event \d+: calls of finished steps repeated: expected 0, found \d+\.$/m,
     'count-by-order': /^event \d+: calls of finished steps repeated: expected 0, found \d+\.$/m,

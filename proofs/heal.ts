@@ -97,7 +97,7 @@ export const proof: Proof = {
   minutes: 2,
   faults: {
     'open-calls':
-      /^cancel at event 21: refusals .*"responses":".*No tool output found for function call cancel-21-a, cancel-21-b.*"AI SDK":/m,
+      /^cancel at event 21: refusals .*"responses":".*No tool output found for function call cancel-21-a, cancel-21-b.*"messages":/m,
   },
   figures: (scale) => ({ events: 50, cancelled: scale(9, 50), failed: scale(9, 50), killed: scale(4, 50) }),
   async run({ fault, scale }) {
