@@ -127,7 +127,7 @@ test('a text that is no map of providers makes the file unreadable', async () =>
     ['a: {}\na: {}', '2:1: `a` is written twice; keep one of them.'],
     [
       'a: [',
-      '1:5: This is not valid YAML: flow sequence in block collection must be sufficiently indented and end with a ].',
+      '1:5: This is not valid YAML (flow sequence in block collection must be sufficiently indented and end with a ]); check the quotes and the indentation of this line and of the lines around it.',
     ],
     [Buffer.from([0xff, 0xfe]), '1:1: `providers.yaml` is not UTF-8 text; save it as UTF-8.'],
   ];

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type ChildMessage, type ModuleFailure, OWN_SENTENCE } from './module-failure.ts';
 
-/** How long the process itself may take to start; on a busy machine that says nothing about the modules. */
+/** How long the process itself may take to start. On a busy machine that is no fault of the modules. */
 const START_MS = 60_000;
 
 /** Loads modules in a process of their own. Resolves to null if they load there in time. */
