@@ -169,9 +169,21 @@ function tests(store: StoreName): void {
         ),
         say('I see.'),
       ],
-      Facts: [(call) => call.fail('model_error', 'The model broke.')],
+      Facts: [
+        async (call) => {
+          await call.text('In M');
+          call.fail('model_error', 'The model broke.');
+        },
+      ],
     });
-    await (await rig.api.complete({ apiIntegrationId, message: 'Go.' })).whole();
+    const reader = await rig.api.complete({ apiIntegrationId, message: 'Go.' });
+    const frames = await reader.whole();
+    const done = frames.flatMap(({ data }) => (data.includes('"response.output_item.done"') ? [JSON.parse(data)] : []));
+    assert.deepEqual(
+      done.flatMap(({ data: { data } }) => (data.item.type === 'message' ? [[data.item.status]] : [])),
+      [['incomplete'], ['completed']],
+      'the item of the agent that failed is ended too',
+    );
     assert.deepEqual(
       made[2]?.request.prompt.flatMap((item) => (item.kind === 'tool_output' ? [item.output] : [])),
       [

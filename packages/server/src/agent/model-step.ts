@@ -121,6 +121,8 @@ async function askModel(
     // A structured answer that is cut short counts as a wrong one.
     isCut = agent.output !== null && error instanceof RunFailure && error.problem === 'cut_short';
     if (!isCut) {
+      // A failure in the root loop ends the run, and with it all items.
+      if (loop !== '' && !signal.aborted) assembly.abandon();
       progress.addFailed(loop, usage, model.id);
       const isUnavailable = error instanceof RunFailure && error.problem === 'unavailable';
       return { failure: error, mayFallBack: isUnavailable && assembly.output.length === 0 && !signal.aborted };

@@ -172,6 +172,13 @@ export class ResponseAssembly implements ModelOutput {
     for (const item of this.output) this.#emit({ type: 'run_item', name: this.#nameOf(item), item });
   }
 
+  /** Ends an item that the model will not finish, in a run that continues without it. */
+  abandon(): void {
+    const item = this.#open;
+    this.#open = null;
+    if (item !== null) this.#emit({ type: 'item_done', item });
+  }
+
   #nameOf(item: OutputItem): RunItemName {
     if (item.kind === 'message') return 'message_output_created';
     if (item.kind === 'reasoning') return 'reasoning_item_created';

@@ -84,7 +84,7 @@ export function foldItems(events: readonly RunEvent[]): RunItem[] {
       if (item !== undefined) item.text += event.text;
     } else if (event.type === 'item_done') {
       const item = open.get(event.item.id);
-      if (item !== undefined) item.complete = true;
+      if (item !== undefined) item.complete = event.item.complete;
     } else if (event.type === 'run_item' && event.item.kind === 'tool_output') items.push(event.item);
   }
   return items;
